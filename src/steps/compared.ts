@@ -3,7 +3,10 @@ import type { Json } from '../json/json.ts';
 import { truthy } from '../template/expression.ts';
 import type { Condition } from './program-types.ts';
 
-/** Document 001's structured condition, once its ref is read: at most one operator; truthy without one. */
+/**
+ * Evaluates document 001's structured condition on the value of its ref. Without an operator, the value must be
+ * truthy.
+ */
 export function compared(value: Json | undefined, compare: Condition['compare']): boolean {
   if (compare === undefined) return truthy(value);
   const { op } = compare;

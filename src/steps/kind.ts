@@ -28,13 +28,13 @@ export type KindClass = 'pure' | 'effect' | 'wait' | 'container' | 'end';
 
 export interface Ports {
   /**
-   * The port of a step that is skipped, preset, or goes on after an error; null where the kind has none (finish,
+   * The port of a step that is skipped or preset, or that continues after an error; null where there is none (finish,
    * fail).
    */
   readonly normal: string | null;
   /**
-   * Every port the kind can give with this config, the normal one included; `error` and `skipped` are everybody's and
-   * not listed.
+   * The ports that the kind can take with this config, including the normal one. Every kind also has `error` and
+   * `skipped`.
    */
   readonly names: readonly string[];
   /** Ports into the body of a container: these of `names`, or `any` other wired name (parallel's branches). */
@@ -45,7 +45,7 @@ export interface Ports {
   readonly unwired?: { readonly [port: string]: Unwired };
 }
 
-/** It fails with this code, leaves by another port, or cancels the run for this reason. */
+/** The step fails with this code, leaves by another port, or cancels the run with this reason. */
 export type Unwired =
   | { readonly fails: string; readonly leaves?: undefined }
   | { readonly leaves: string }
@@ -79,13 +79,13 @@ export interface StepKind<S extends JsonObject = JsonObject> {
   readonly summary: string;
   readonly description: string;
   readonly example: StepDefinition;
-  /** What `steps.x.output.data` holds, in words or as a shape. */
+  /** `steps.x.output.data` in words, or as a shape. */
   readonly output: string;
-  /** The members of `steps.x.output.data`, where these are always the same. */
+  /** The members of `steps.x.output.data`, where they are always the same. */
   readonly dataMembers?: readonly string[];
   /**
-   * The written config (templates are strings). Lazy: zod is not in the workflow bundle, so nothing that the core
-   * runs calls it.
+   * The written config (templates are strings). A function, since zod is not in the workflow bundle: the core never
+   * calls it.
    */
   readonly schema: () => z.ZodType;
   ports(step: StepDefinition): Ports;
@@ -93,7 +93,7 @@ export interface StepKind<S extends JsonObject = JsonObject> {
   needs?(config: JsonObject): Needs;
   /** Which variables or state keys the written config assigns, for the checker. */
   assigns?(config: JsonObject): Assignments;
-  /** Members of the config that are evaluated later than when a visit begins: `note` says what came of them. */
+  /** Members of the config that are evaluated after a visit has begun. `note` traces their values. */
   readonly later?: readonly string[];
   /** Parses the written config once. Throws TemplateError or ConfigError; both become problems with a pointer. */
   plan(config: JsonObject, parse: Parse, step: StepDefinition): Behaviour<S>;
@@ -125,12 +125,12 @@ export interface Assignments {
   readonly names: readonly { readonly name: string; readonly at: string }[] | undefined;
 }
 
-/** How a kind has its config parsed: `at` is the JSON pointer within the config, for the error's place. */
+/** Parses parts of a config. `at` is their JSON pointer within the config, for errors. */
 export interface Parse {
   template(value: Json | undefined, at: string): Template;
-  /** As template, and `{{ secrets.NAME }}` and `{{ callback('slug') }}` may stand in it. */
+  /** As template. It may contain `{{ secrets.NAME }}` and `{{ callback('slug') }}`. */
   secretTemplate(value: Json | undefined, at: string): Template;
-  /** As template, and `{{ callback('slug') }}` may stand in it, but no secret. */
+  /** As template. It may contain `{{ callback('slug') }}`, but no secret. */
   callbackTemplate(value: Json | undefined, at: string): Template;
   /** `locals`: roots that this one expression may read besides the run's (listen's `payload`). */
   expression(source: string, at: string, locals?: readonly string[]): Expression;
@@ -159,13 +159,13 @@ export interface KindRefusal {
 
 export interface VisitFailure {
   readonly code: string;
-  /** Of the effect or the run whose answer it was. */
+  /** The suffix of the activity or child run that failed. */
   readonly suffix?: string;
 }
 
 /**
- * `again`: as if the event had not come. `on`: it is taken, and now the visit goes on. `never`: what has ended would
- * be repeated.
+ * repeat: the retry repeats the command that failed. continue: the visit goes on after the failure. refuse: the run
+ * cannot be retried, since completed commands would run again.
  */
 export type RetryDecision = 'repeat' | 'continue' | 'refuse';
 
@@ -177,18 +177,18 @@ export interface Locals {
 export type Message = {
   readonly name: string;
   readonly payload: Json;
-  /** What it takes in the inbox. */
+  /** Its size in the inbox. */
   readonly bytes: number;
-  /** Its number among all messages of the run: what goes back to the inbox finds its place by it. */
+  /** Its number among all messages of the run. A returned message finds its place in the inbox by it. */
   readonly n?: number;
-  /** It was published as an event; absent where it was sent to this run. */
+  /** The message is a published event; absent where it was sent to this run. */
   readonly event?: { readonly key?: string };
 };
 
-/** Which messages a listener asks for. */
+/** The messages that a listener takes. */
 export interface Subscription {
   readonly names: readonly string[];
-  /** Events need this key; without it, events of every key are heard. Messages sent to the run have no key. */
+  /** Events must have this key; without it, events of any key match. Messages sent to the run have no key. */
   readonly key?: string;
 }
 
@@ -198,20 +198,20 @@ export interface StepContext {
   readonly slug: string;
   /** Epoch milliseconds of the event that is being handled. */
   readonly now: number;
-  /** `locals` are readable as roots beside the run's, for this one evaluation (a message's `payload`). */
+  /** `locals` are additional roots for this evaluation (a message's `payload`). */
   render(template: Template, locals?: Locals): Json;
   renderSecret(template: Template): Rendered;
   evaluate(expression: Expression, locals?: Locals): Json | undefined;
-  /** As evaluate, for a condition: Jexl's truthiness. */
+  /** As evaluate, for a condition: whether the value is truthy, as in Jexl. */
   test(expression: Expression, locals?: Locals): boolean;
   wired(port: string): boolean;
   /** Body ports that are wired, in the order written. */
   readonly branches: readonly string[];
-  /** Takes the oldest early message of that name that `accept` likes out of the inbox. */
+  /** Takes the oldest unread message of that name that `accept` accepts out of the inbox. */
   takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined;
   /**
-   * As takeMessage, as many as there are up to `most`, oldest first. Each is shown to `accept` once. `isConstant`: what
-   * `accept` refuses is refused at every visit of the step, and need not be shown to later ones.
+   * As takeMessage, for up to `most` messages, oldest first. `accept` is called once for each. `isConstant`: every
+   * visit of the step refuses the same messages, so later visits need not look at them again.
    */
   takeMessages(
     hearing: Subscription,
@@ -219,16 +219,16 @@ export interface StepContext {
     accept: (payload: Json) => boolean,
     options?: { readonly isConstant?: boolean },
   ): Message[];
-  /** Gives back what takeMessages gave and the visit does not use after all. */
+  /** Returns messages from takeMessages that the visit does not use. */
   returnMessages(messages: readonly Message[]): void;
   /**
    * Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not
    * fit.
    */
   assign(target: 'variables' | 'state', name: string, value: Json): void;
-  /** Shows in the trace what a member of the config (`later`) was evaluated to. */
+  /** Traces the value of a member of the config that is evaluated later (`later`). */
   note(member: string, value: Json): void;
-  /** What runs that are older than a change still do as before (program-types.ts). */
+  /** The behaviour of runs that are older than a change (program-types.ts). */
   readonly rules: { readonly loopsAsDescribed: () => boolean };
   /** The run, for kinds that start other runs. */
   readonly execution: {
@@ -256,18 +256,18 @@ export type Resume =
   | SubmissionEvent
   | { readonly on: 'frame'; readonly name: string; readonly ended: true; readonly data: Json }
   | { readonly on: 'frame'; readonly name: string; readonly ended: false; readonly error: FailureShape }
-  /** The loop's record is open, so that `loop` can be read: decide on the first tick. */
+  /** The loop's record is open and `loop` is readable: decide on the first tick. */
   | { readonly on: 'enter' }
-  /** The body of a loop came to its end (2.2): decide on the next tick. */
+  /** The body of a loop has ended (§2.2): decide on the next tick. */
   | { readonly on: 'tick'; readonly last: Json }
-  /** A `break` in the body: end by done. */
+  /** A `break` in the body: end by `done`. */
   | { readonly on: 'break'; readonly value: Json };
 
 /** `suffix`: which of the visit's asks the decision is for. */
 export type DecisionEvent = Decision & { readonly on: 'decision'; readonly suffix?: string };
 export type SubmissionEvent = Submission & { readonly on: 'submit'; readonly suffix?: string };
 
-/** What an activity answers. */
+/** The result of an activity. */
 export interface EffectResult {
   readonly data: Json;
   readonly meta?: JsonObject;
@@ -288,17 +288,17 @@ export interface RunSpec {
   /** The activity's name in the activities' table. */
   readonly activity: string;
   readonly config: Rendered;
-  /** Appended to the visit's path to make the id; '' by default. Agents use `/turn[0]/tool[1]`. */
+  /** Appended to the visit's path to form the id; '' by default. Agents use `/turn[0]/tool[1]`. */
   readonly suffix?: string;
   /** Light enough for a local activity (ARCHITECTURE.md §3). */
   readonly light?: boolean;
-  /** It has no effect outside, or its author says how it is tried again, so that beginning it again is safe. */
+  /** Starting it again is safe: it has no side effects, or its author has set `retry`. */
   readonly repeatable?: true;
-  /** The default limit of one attempt in milliseconds where the step names none. */
+  /** The limit of one attempt in milliseconds, where the step names none. */
   readonly timeoutMs?: number;
-  /** Long effects: an activity that does not heartbeat for so long is taken for dead. */
+  /** For long activities: after this time without a heartbeat, Temporal counts the attempt as failed. */
   readonly heartbeatMs?: number;
-  /** The effect is a step of its own in the trace, of this type, under the path with the suffix. */
+  /** The activity has its own row in the trace, of this step type, under the path with the suffix. */
   readonly inner?: string;
 }
 export interface TimerSpec {
@@ -309,7 +309,7 @@ export interface TimerSpec {
 export interface FrameSpec {
   /** A branch's name, or the index of an iteration. */
   readonly name: string;
-  /** The body port that the frame begins with. */
+  /** The body port at which the frame begins. */
   readonly port: string;
   readonly item?: { readonly value: Json; readonly index: number; readonly as?: string };
   /** The frame adds nothing to the paths of its visits (dag). */
@@ -325,7 +325,7 @@ export interface ChildSpec {
   readonly input: Json;
   /** The definition must be an employee (`type: employee`). */
   readonly employee?: true;
-  /** false: answered as soon as the child has started, by `completed` with `{executionId}`. */
+  /** false: resumed as soon as the child has started, by `completed` with `{executionId}`. */
   readonly wait?: false;
 }
 export type ApprovalSubject = {
@@ -342,23 +342,23 @@ export interface WaitingSpec {
   readonly until?: number;
   readonly message?: string;
   readonly name?: string;
-  /** Published events, and messages of all these names, are for it. */
+  /** The subscription, where it takes published events or messages of several names. */
   readonly hearing?: Subscription;
   /** For the search attribute SignalboxWaiting: `user:ann`, `role:finance`, `resource:order:7`. */
   readonly audience?: readonly string[];
   /** As of WaitingFor. */
   readonly form?: PayloadFormat;
-  /** What it is about: members of WaitingFor. */
+  /** The subject: members of WaitingFor. */
   readonly about?: ApprovalSubject;
   /** Persons who may not decide. */
   readonly notBy?: readonly string[];
   /** As of WaitingFor. */
   readonly votes?: { readonly have: number; readonly needed: number };
-  /** Another one than before: what is said here has changed, and is to be shown anew. */
+  /** A number that changes when the wait has changed and must be published again. */
   readonly revision?: number;
 }
 
-/** A wait within the visit, under the path with a suffix: whether an agent may make a call. */
+/** A wait within the visit, under the path with a suffix: the approval of an agent's call. */
 export interface AskSpec extends WaitingSpec {
   /** As of RunSpec. */
   readonly inner: string;
@@ -389,36 +389,34 @@ export type Outcome<S extends JsonObject = JsonObject> =
       readonly frames?: readonly FrameSpec[];
       readonly children?: readonly ChildSpec[];
       /**
-       * By suffix: what is asked about within the visit; null where it no longer is, and why not where that was
-       * refused.
+       * Asks within the visit, by suffix. null closes an ask; a failure closes it as refused.
        */
       readonly asks?: { readonly [suffix: string]: AskSpec | FailureShape | null };
-      /** Messages of this name are for the visit, also while it does not wait for them. */
+      /** Messages of this name go to the visit, even while it does not wait. */
       readonly hears?: string;
       /** What was added to the step state since the last outcome. It counts towards the limit of the run's state. */
       readonly grown?: Json;
       /** Suffixes of commands, or names of frames, to cancel. */
       readonly cancel?: readonly string[];
     }
-  /** Loop: open the record, then ask again with `enter`. */
+  /** Loop: opens the record, then resumes with `enter`. */
   | { readonly do: 'enter'; readonly state: LoopState }
-  /** Loop: walk the body port once more; the output of this tick. */
+  /** Loop: walks the body once more. `data` is the output of the step during this tick. */
   | { readonly do: 'tick'; readonly data: Json }
   /** Leaves the innermost loop of this frame by done. */
   | { readonly do: 'break'; readonly value: Json }
-  /** As a `when` that does not hold: the visit ends before it has begun. */
+  /** Skips the step, as a `when` that does not hold. */
   | { readonly do: 'skip' }
   /** Completes the run. */
   | { readonly do: 'finish'; readonly output: Json; readonly drain?: boolean }
   /**
-   * Cancels the whole run (an approval's onReject: cancel); the reason is a code. `data` is the output that the step
-   * still has.
+   * Cancels the whole run (an approval's onReject: cancel). The reason is a code, and `data` the output of the step.
    */
   | { readonly do: 'cancel'; readonly reason: string; readonly data?: JsonObject; readonly meta?: JsonObject }
-  /** The event is not for this visit (a message that does not match). */
+  /** The visit ignores the event (a message that does not match). */
   | { readonly do: 'ignore' };
 
-/** A written config that cannot be planned: becomes a problem at `/steps/{slug}/config{at}`. */
+/** A config that cannot be planned. It becomes a problem at `/steps/{slug}/config{at}`. */
 export class ConfigError extends Error {
   readonly code: string;
   readonly at: string;
@@ -432,7 +430,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Thrown within begin and resume; the core turns it into a failure of the step. */
+/** Thrown by begin and resume. The core turns it into a failure of the step. */
 export class StepFailure extends Error {
   readonly code: string;
   readonly details: Json | undefined;

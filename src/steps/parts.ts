@@ -1,13 +1,13 @@
 /**
- * Long synchronous work in parts. Who has all the time (a worker) does it as a whole; who serves others meanwhile (the
- * gateway) stops between the parts. The parts and their order are the same either way.
+ * Long synchronous work in parts. A worker runs all parts at once; the gateway serves other requests between them. The
+ * parts and their order are the same in both.
  */
 export type Parts<T = void> = Generator<undefined, T, undefined>;
 
-/** Steps that are compiled or walked in one part: some milliseconds of work. */
+/** Steps that are compiled or walked in one part: a few milliseconds of work. */
 export const PART_STEPS = 16;
 
-/** Does all parts at once. */
+/** Runs all parts without a pause. */
 export function runParts<T>(parts: Parts<T>): T {
   for (;;) {
     const part = parts.next();

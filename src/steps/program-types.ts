@@ -13,7 +13,7 @@ export interface Preset {
   readonly data: Json;
   readonly port?: string;
   readonly meta?: JsonObject;
-  /** The step is to fail: tests of error ports. */
+  /** The step fails with this error, to test error ports. */
   readonly error?: FailureShape;
 }
 
@@ -38,7 +38,7 @@ export interface Save {
 
 export interface Step {
   readonly slug: string;
-  /** The program's name for it, where that is not the slug: a step under a dag's forEach. */
+  /** Its name in the program, where that is not the slug: a step under a dag's forEach. */
   readonly key?: string;
   readonly name: string;
   readonly kind: StepKind;
@@ -61,12 +61,12 @@ export interface Step {
     readonly behaviour: Behaviour;
     readonly retry: ResolvedRetryPolicy;
     readonly timeoutMs?: number;
-    /** What its config reads. */
+    /** The references of its config. */
     readonly references: readonly Reference[];
   };
   readonly preset?: Preset;
   readonly region?: Region;
-  /** What its config, `when`, forEach and bail read. */
+  /** The references of its config, `when`, forEach and bail. */
   readonly references: readonly Reference[];
 }
 
@@ -83,30 +83,29 @@ export interface Program {
 }
 
 /**
- * What runs that are older than a change still do as before, so that their histories replay: asked where it comes to
- * that.
+ * Whether a run has a change in behaviour. Older runs keep the old behaviour, so that their histories replay.
  */
 export interface Rules {
   /** In a dag, a skipped step does not bail, and skips the forEach that it leaves without a list. */
   readonly skipsAreQuiet: () => boolean;
-  /** What a kind cancels is cancelled also where `retryStep` has begun it anew since. */
+  /** A kind cancels a command also after `retryStep` has started it again. */
   readonly retriedIsCancelled: () => boolean;
-  /** A pause or resume whose key was answered is not taken once more. */
+  /** A pause or resume whose key was answered has no further effect. */
   readonly keysCountOnce: () => boolean;
-  /** A run that has returned and drains keeps its output, and shows it. */
+  /** A run that has returned and drains keeps its output and shows it. */
   readonly returnIsFinal: () => boolean;
   /** A loop's `next` comes before `until`, and `historyKeep` keeps no more ticks than it says. */
   readonly loopsAsDescribed: () => boolean;
-  /** A run that ends before its gates have let it pass undoes at once what it has done. */
+  /** A run that ends before it has its slots rolls back immediately. */
   readonly undoesBeforeGates: () => boolean;
   /**
-   * Bytes that definition and state may take together, as the worker of the task has it. Undefined for tasks from
-   * before the limit was stamped: those end the run when it grows over the limit of then.
+   * The limit of definition and state together in bytes, from the worker of the task. Undefined for tasks from before
+   * the limit existed: they fail the run when it exceeds the older limit.
    */
   readonly dataBytes: () => number | undefined;
   /**
-   * A listener gives back what it took and did not use; a full inbox drops messages; what a listener refuses counts
-   * once towards an activation; and a run shows at once what it listens to, also while something runs.
+   * A listener returns messages that it did not use; a full inbox drops messages; a refused message counts once per
+   * activation; and a run publishes its subscriptions even while steps run.
    */
   readonly inbox: () => boolean;
 }

@@ -1,16 +1,16 @@
 /**
- * Regions (LANGUAGE.md §3.2, §3.3, §3.13): which steps are the body of which container, found outside in from the edges
- * alone. The core asks it where an edge leads; the checker reports what it finds wrong.
+ * Finds regions (LANGUAGE.md §3.2, §3.3, §3.13): which steps form the body of which container, from the outside in, by
+ * the edges alone. The core uses them to follow edges; the checker reports their problems.
  *
- * A definition has up to 10,000 steps, thousands of which may be containers, and each of these asks what it reaches: so
- * steps are numbers here, and sets of them are marks in arrays.
+ * A definition has up to 10,000 steps, thousands of which may be containers that each need a reachability search. So
+ * steps are numbers here, and sets of steps are marks in arrays.
  */
 import type { Problem } from '../definition/document/types.ts';
 import { childPointer } from '../template/pointer.ts';
 import type { StepKind } from './kind.ts';
 import { CONTAINER_RESERVED } from './ports.ts';
 
-/** What regions need to know of a step. */
+/** A step as the search for regions sees it. */
 export interface Node {
   readonly slug: string;
   /** loop: pushes a record; frames: parallel, race, forEach; end: finish, return, fail, which belong to no region. */
@@ -31,9 +31,9 @@ export interface Region {
   readonly body: ReadonlySet<string>;
   /** Per body port; a loop has one. */
   readonly branches: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Steps of the body that more than one branch reaches. */
+  /** Steps of the body that several branches reach. */
   readonly shared: ReadonlySet<string>;
-  /** The container that this one stands in. */
+  /** The enclosing container. */
   readonly outer: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Regions {
   readonly problems: readonly Problem[];
 }
 
-/** Containers within one another. */
+/** The limit of nested containers. */
 const MAX_CONTAINER_DEPTH = 100;
 
 interface Edge {
@@ -57,12 +57,15 @@ interface Graph {
   /** Edges to steps that exist. */
   readonly edges: readonly (readonly Edge[])[];
   readonly before: readonly (readonly number[])[];
-  /** The targets of all edges, one step's after the other; `from[i]` is where those of step i begin. */
+  /** The targets of all edges, step after step; those of step i begin at `from[i]`. */
   readonly targets: Int32Array;
   readonly from: Int32Array;
 }
 
-/** Finds all regions. `nodes` holds every step; targets that do not exist are passed over (they are other problems). */
+/**
+ * Finds all regions. `nodes` has every step; targets that do not exist are ignored, since they are reported
+ * elsewhere.
+ */
 export function findRegions(nodes: ReadonlyMap<string, Node>, start: string): Regions {
   const graph = graphOf(nodes);
   const search = new Search(graph);
@@ -73,7 +76,7 @@ export function findRegions(nodes: ReadonlyMap<string, Node>, start: string): Re
   const first = graph.nodes.findIndex((node) => node.slug === start);
 
   const work: { entries: number[]; inside: readonly number[]; outer: string | undefined; depth: number }[] = [];
-  // Steps that the start does not reach come last: their containers still have bodies.
+  // Steps that the start does not reach come last, since their containers have bodies too.
   work.push({ entries: first < 0 ? all : [first, ...all], inside: all, outer: undefined, depth: 0 });
   for (let region = work.pop(); region !== undefined; region = work.pop()) {
     const { inside, outer, depth } = region;
@@ -135,15 +138,14 @@ function graphOf(nodes: ReadonlyMap<string, Node>): Graph {
 }
 
 /**
- * Breadth-first walks within a region; what was seen is marked with the number of the walk, so that nothing is
- * cleared.
+ * Breadth-first searches within a region. Seen steps are marked with the number of the search, so no array is cleared.
  */
 class Search {
   readonly #graph: Graph;
   readonly #inside: Int32Array;
   readonly #seen: Int32Array;
   readonly #after: Int32Array;
-  /** What the last walk reached, in order of distance. */
+  /** The steps that the last search reached, in order of distance. */
   readonly #queue: Int32Array;
   #reached = 0;
   #region = 0;
@@ -159,13 +161,13 @@ class Search {
     this.#queue = new Int32Array(size);
   }
 
-  /** The steps that all following walks stay within. */
+  /** Limits all following searches to these steps. */
   within(inside: readonly number[]): void {
     this.#region++;
     for (const at of inside) this.#inside[at] = this.#region;
   }
 
-  /** The containers that are met, outer before inner. */
+  /** The containers that are reached, outer before inner. */
   containers(entries: readonly number[]): number[] {
     this.#reach(entries, -1);
     const found: number[] = [];
@@ -177,8 +179,8 @@ class Search {
   }
 
   /**
-   * Marks what the reserved ports of a container reach of its body; of the rest, which may be all of the definition
-   * after it, only where some of the body is reached.
+   * Marks the steps of the body that the container's reserved ports reach too. The steps after the container, possibly
+   * the rest of the definition, are searched only if they lead into the body.
    */
   markAfter(container: number): void {
     const reserved: number[] = [];
@@ -193,7 +195,9 @@ class Search {
     this.#marked = this.#walk;
   }
 
-  /** Whether any of these leads to what the entries reach, without passing `without`: asked backwards from there. */
+  /**
+   * Whether a start leads to a step that the entries reach, without passing `without`. Searches backwards from there.
+   */
   #leadTo(starts: readonly number[], entries: readonly number[], without: number): boolean {
     const { before } = this.#graph;
     const queue = this.#queue;
@@ -213,7 +217,7 @@ class Search {
     return this.#after[at] === this.#marked;
   }
 
-  /** What a body port reaches and the reserved ports do not. */
+  /** The steps that a body port reaches and the reserved ports do not. */
   notAfter(entry: number, container: number): number[] {
     this.#reach([entry], container);
     const found: number[] = [];
@@ -224,12 +228,12 @@ class Search {
     return found;
   }
 
-  /** Whether the last walk came there. */
+  /** Whether the last search reached the step. */
   isReached(at: number): boolean {
     return this.#seen[at] === this.#walk;
   }
 
-  /** Walks from the entries without passing `without`. */
+  /** Searches from the entries without passing `without`. */
   #reach(entries: readonly number[], without: number): void {
     const { targets, from } = this.#graph;
     const queue = this.#queue;
@@ -256,7 +260,7 @@ class Search {
   }
 }
 
-/** 3.3: no edge leaves a branch or iteration but to its container, and none enters from outside. */
+/** §3.3: an edge leaves a branch or iteration only to its container, and none enters it from outside. */
 function crossings(graph: Graph, region: Region, places: ReadonlyMap<string, number>): Problem[] {
   const { container, body } = region;
   const at = places.get(container)!;

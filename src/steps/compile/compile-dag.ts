@@ -1,5 +1,5 @@
 /**
- * Turns the steps of a `flow: dag` into what the core walks: the graph's container, and forEach around what iterates.
+ * Compiles the steps of a `flow: dag`: the container of the graph, and a forEach around steps that iterate.
  */
 
 import type { Definition, Problem } from '../../definition/document/types.ts';
@@ -20,7 +20,7 @@ import { condition, parser } from './compile-step.ts';
 import { attempt, type Report } from './report.ts';
 import { RETRY_POLICIES } from './retry.ts';
 
-/** Adds to `steps`; answers what stands in the way. */
+/** Adds to `steps`, and returns the problems. */
 export function* compileDag(
   definition: Definition,
   steps: Map<string, Step>,
@@ -73,7 +73,7 @@ export function* compileDag(
 type ForEach = NonNullable<Definition['steps'][string]['forEach']>;
 
 /**
- * The kind forEach with the step as its body: `{ref | items, concurrency}`. What belongs to the whole stands outside.
+ * The kind forEach with the step as its body: `{ref | items, concurrency}`. Modifiers of the whole stay on the forEach.
  */
 function iterate(
   slug: string,
@@ -111,7 +111,7 @@ function iterate(
   };
 }
 
-/** A skipped step gives null to those that read it, and null is no list: what iterates over it is skipped with it. */
+/** A step that iterates over a skipped step's output is skipped too, since that output is null and not a list. */
 function skipping(behaviour: Behaviour, items: Json, listed: readonly Reference[], rules: Rules): Behaviour {
   const skips = listed.flatMap(({ root, path: [slug] }) =>
     root === 'steps' && typeof slug === 'string' ? [wasSkipped(slug)] : [],
@@ -132,7 +132,7 @@ function wasSkipped(slug: string): Expression {
   return parseExpression(`${output}.meta.skipped == true && ${output}.data == null`);
 }
 
-/** Whether the run ends with this step. One that was skipped has nothing to end it for. */
+/** Whether the run ends with this step. A skipped step does not end it. */
 function bailOf(
   slug: string,
   written: true | NonNullable<Definition['steps'][string]['when']>,
@@ -142,7 +142,7 @@ function bailOf(
 ): DagNode['bail'] {
   const bail = written === true ? undefined : condition(written, `/steps/${slug}/bail`, report);
   if (written !== true && bail === undefined) return undefined;
-  // A step that waits for itself would never begin: reading its own output is what bail is for.
+  // The step's own output is not a dependency: bail reads it after the step has ended.
   for (const reference of bail === undefined ? [] : references(bail.ref))
     if (reference.path[0] !== slug) read.push(reference);
   const skipped = wasSkipped(slug);

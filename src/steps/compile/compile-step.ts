@@ -1,4 +1,4 @@
-/** One step of a document, made ready to walk. */
+/** Compiles one step of a definition. */
 
 import type { Definition, StepDefinition, When } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
@@ -70,8 +70,8 @@ export function compileStep(
 }
 
 /**
- * A preset is an envelope `{data, port?, meta?}` when it is an object with `data`, a failure when its only member is
- * `error` with a code, else the data itself.
+ * A preset with a member `data` is an envelope `{data, port?, meta?}`. A preset whose only member is `error` with a
+ * code is a failure. Any other preset is the data itself.
  */
 export function presetOf(value: Json): Preset {
   const error = presetError(value);
@@ -205,7 +205,7 @@ export function condition(when: When, pointer: string, report: Report): Conditio
   return { ref };
 }
 
-/** `read` collects what is parsed reads. */
+/** `read` collects the references of everything that is parsed. */
 export function parser(base: string, read: Reference[] = []): Parse {
   const within = <T extends Expression | Template>(at: string, parse: () => T): T => {
     try {

@@ -1,7 +1,7 @@
 /**
- * A program is a definition made ready to walk: every expression and template parsed once, every duration in
- * milliseconds, every edge known. Compiling is pure and needs no zod, so the workflow does it too: a definition that
- * was started past the gateway is refused here with the same problems.
+ * Compiles a definition into a program: every expression and template is parsed once, every duration is in
+ * milliseconds, every edge is known. Compiling is pure and needs no zod, so the workflow does it too: a definition that
+ * was started without the gateway is refused here with the same problems.
  */
 
 import { STEP_SLUG } from '../../definition/document/names.ts';
@@ -24,8 +24,8 @@ import { shapeProblems } from './shape.ts';
 const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characters at most.';
 
 /**
- * Compiles a definition; or says, with JSON pointers, why it cannot be walked. Never throws for a document's mistake,
- * whatever its shape. Short forms (LANGUAGE.md §1) are written out, since runs that are started by hand come as
+ * Compiles a definition, or returns its problems with JSON pointers. Never throws for a mistake in the document,
+ * whatever its shape. Short forms (LANGUAGE.md §1) are expanded, since runs that are started by hand bring them as
  * written.
  */
 export function compile(written: Definition, rules = RULES): Compiled {
@@ -64,7 +64,7 @@ export function* compileInParts(written: Definition, rules = RULES): Parts<Compi
     report('/start', 'unknown_step', `The start '${start}' is no step of this definition.`);
   yield;
   const regions = findRegions(nodesOf(steps), start);
-  // Where a step is missing, what it contains would seem to stand outside.
+  // Without a container that failed to compile, its body would seem to be outside.
   if (problems.length === 0) problems.push(...regions.problems);
   yield;
   const output =

@@ -1,4 +1,4 @@
-/** Mistakes of a document, found while it is compiled: each is reported with its place, and compiling goes on. */
+/** Reports problems of a document while it is compiled. Compiling goes on after each. */
 import type { Json } from '../../json/json.ts';
 import { TemplateError } from '../../template/types.ts';
 import { durationMs } from '../config/duration.ts';
@@ -31,7 +31,7 @@ export function attempt<T>(pointer: string, report: Report, make: () => T): T | 
   }
 }
 
-/** What was expected, where the message does not say it already. */
+/** The expected form, where the message does not have it already. */
 export function hintOf({ expected, message }: TemplateError): string | undefined {
   return expected === undefined || message.includes(expected) ? undefined : expected;
 }

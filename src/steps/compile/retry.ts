@@ -1,4 +1,4 @@
-/** How often, and after how long, an effect is tried again (LANGUAGE.md §7). */
+/** Retry policies of effects (LANGUAGE.md §7). */
 import type { RetryPolicy, RetryPolicyName } from '../../definition/document/types.ts';
 import type { ResolvedRetryPolicy } from '../program-types.ts';
 import { duration, type Report } from './report.ts';
@@ -30,10 +30,10 @@ export const RETRY_POLICIES: { readonly [name in RetryPolicyName]: ResolvedRetry
   },
 };
 
-/** What Temporal counts to. */
+/** The limit of Temporal. */
 const MOST_ATTEMPTS = 1_000_000;
 
-/** The policy with what it leaves out taken from `base`; a named one is whole. */
+/** The policy, with absent members taken from `base`. A named policy is complete. */
 export function resolveRetry(
   policy: RetryPolicy | RetryPolicyName | undefined,
   base: ResolvedRetryPolicy,
@@ -53,8 +53,8 @@ export function resolveRetry(
     );
     return base;
   }
-  // Started by hand, a policy was never checked against the schema, and Temporal takes no other: not even the task
-  // would end.
+  // // A run that was started by hand was not checked against the schema, and an invalid policy would fail its workflow
+  // task forever.
   const fits = (
     member: 'maxAttempts' | 'backoffCoefficient' | 'nonRetryable',
     is: boolean,

@@ -1,7 +1,7 @@
 /**
- * Whether a document has the shape of a definition at all. The schema (src/definition/document/schema.ts) says much
- * more, but is not in the workflow: a run that was started by hand brings a document that nobody has checked, and it
- * must be refused with the place of the mistake instead of stumbling.
+ * Checks that a document has the basic shape of a definition. The schema (src/definition/document/schema.ts) checks
+ * more, but is not in the workflow bundle. A run that was started by hand brings an unchecked document, which must be
+ * refused with the place of the mistake.
  */
 
 import type { Problem } from '../../definition/document/types.ts';
@@ -9,7 +9,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../template/pointer.ts';
 
 type Is = (value: Json | undefined) => boolean;
-/** What a member must be, if it is there, and how that is called. */
+/** The test of a member that is present, and the expected type in words. */
 type Members = { readonly [member: string]: readonly [Is, string] };
 
 const isText: Is = (value) => typeof value === 'string';
@@ -23,7 +23,7 @@ const oneOf =
   (value) =>
     value !== undefined && values.includes(value);
 
-/** What is not known here is the schema's to refuse. */
+/** The schema refuses unknown members. */
 const ANYTHING: readonly [Is, string] = [() => true, ''];
 const TEXT = [isText, 'a text'] as const;
 const OBJECT = [isObject, 'an object'] as const;
@@ -68,7 +68,7 @@ const STEP: Members = {
 const ROLLBACK: Members = { config: OBJECT, retry: RETRY };
 const isType = oneOf('string', 'number', 'boolean');
 
-/** What keeps a document from being read as a definition, `wrong_type` each; nothing where it can be. Never throws. */
+/** The problems of a document's shape, each `wrong_type`; empty where it can be read as a definition. Never throws. */
 export function shapeProblems(document: unknown): Problem[] {
   const problems: Problem[] = [];
   const report = (pointer: string, expected: string): void => {

@@ -1,4 +1,4 @@
-/** Durations and deadlines of step configs, as LANGUAGE.md §1 has them. Times are epoch milliseconds, UTC. */
+/** Durations and instants in step configs (LANGUAGE.md §1). Times are epoch milliseconds, UTC. */
 import type { Json } from '../../json/json.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { epochMs } from '../../template/time.ts';
@@ -6,17 +6,17 @@ import { ConfigError, type Parse, type StepContext, StepFailure } from '../kind.
 import { shown } from './read.ts';
 
 const DAY_MS = 86_400_000;
-/** Calendar months count as 30 days and years as 365: a duration has no place on the calendar. */
+/** Months count as 30 days and years as 365, since a duration has no calendar date. */
 const MONTH_DAYS = 30;
 const YEAR_DAYS = 365;
-/** A hundred years: longer waits are slips of the pen, and Temporal's own clock ends at 292. */
+/** A hundred years. A longer wait is a mistake, and Temporal's clock ends at 292 years. */
 export const MAX_DURATION_MS = 36_525 * DAY_MS;
 
 const EXPECTED = "Expected milliseconds (1500), a text like '2d' or '300ms', or an ISO 8601 duration like 'PT5M'";
 
 /**
- * A duration in whole milliseconds; fractions are rounded up, so that no timer is early.
- * @throws StepFailure `invalid_duration` for what is no duration, is negative, or is over MAX_DURATION_MS.
+ * A duration in whole milliseconds. Fractions are rounded up, so no timer is early.
+ * @throws StepFailure `invalid_duration` for an invalid or negative duration, or one above MAX_DURATION_MS.
  */
 export function durationMs(value: Json): number {
   const duration = parseDuration(value);
@@ -31,8 +31,7 @@ export function durationMs(value: Json): number {
 }
 
 /**
- * A point in time: an ISO 8601 text (without a zone it is UTC), or a number of milliseconds since 1970 (small ones are
- * seconds).
+ * An instant: an ISO 8601 text (UTC without a zone), or milliseconds since 1970 (small numbers are seconds).
  * @throws StepFailure `invalid_time`.
  */
 export function instantMs(value: Json): number {
@@ -46,7 +45,7 @@ export function instantMs(value: Json): number {
   return Math.ceil(ms);
 }
 
-/** The ISO 8601 text of a point in time. */
+/** The ISO 8601 text of an instant. */
 export function isoInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -56,8 +55,7 @@ function invalid(message: string): StepFailure {
 }
 
 /**
- * Reads a config member when the step begins; a written constant is read, and refused, when the definition is
- * compiled.
+ * Reads a config member when the step begins. A constant is read, and refused, when the definition is compiled.
  */
 export type Reader = (visit: StepContext) => number;
 

@@ -43,7 +43,7 @@ export function shownForm(format: PayloadFormat | undefined): { readonly form?: 
   return format === undefined || JSON.stringify(format).length > MAX_SHOWN_FORM ? {} : { form: format };
 }
 
-/** Why the data does not fit, as one sentence; undefined where it does, or where there is no format. */
+/** The problems of the data as one sentence; undefined where it fits, or where there is no format. */
 export function misfit(format: PayloadFormat | undefined, data: Json): string | undefined {
   if (format === undefined) return undefined;
   const problems = validatePayload(format, data);

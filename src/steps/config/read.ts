@@ -1,7 +1,7 @@
 /**
- * Small readers of evaluated config values. What a template makes is known only at run time, and zod is not in the
- * workflow bundle, so the checks are by hand: each throws StepFailure `invalid_config` naming the member and what was
- * expected. A member that is absent or null is absent to the optional ones.
+ * Readers of evaluated config values. The value of a template is known only at run time, and zod is not in the workflow
+ * bundle, so each reader checks by hand. It throws StepFailure `invalid_config` with the member and the expected form.
+ * The optional readers treat null as absent.
  */
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { StepFailure } from '../kind.ts';
@@ -13,7 +13,7 @@ export function invalid(member: string, expected: string, value: Json | undefine
   return new StepFailure('invalid_config', `config.${member} must be ${expected}; it is ${shown(value)}.`);
 }
 
-/** A value in a message: short, and only so much of it as tells what is wrong. */
+/** A value in a message, shortened. */
 export function shown(value: Json | undefined): string {
   if (value === undefined) return 'absent';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -26,7 +26,7 @@ export function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** A text that is not empty; numbers are taken as their text, since `{{ order.id }}` keeps its type. */
+/** A text that is not empty. A number becomes its text, since `{{ order.id }}` keeps its type. */
 export function text(value: Json | undefined, member: string): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string' || value === '') throw invalid(member, 'a text that is not empty', value);
@@ -47,7 +47,7 @@ export function list(value: Json | undefined, member: string): readonly Json[] {
   return value;
 }
 
-/** A whole number within bounds; a text that reads as one is taken (form fields and query parameters are texts). */
+/** A whole number within bounds. A text of digits is accepted, since form fields and query parameters are texts. */
 export function wholeNumber(value: Json | undefined, member: string, least: number, most: number): number {
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isInteger(number) || number < least || number > most)

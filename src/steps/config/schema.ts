@@ -1,6 +1,6 @@
 /**
- * Words that the kinds' config schemas are written in. Written values may be templates, so most members take their own
- * type or a string with `{{ }}`. Everything here is a function: zod is not in the workflow bundle.
+ * Building blocks of the kinds' config schemas. Written values may be templates, so most members take their own type or
+ * a string with `{{ }}`. All are functions, since zod is not in the workflow bundle.
  */
 import { z } from 'zod';
 import { EXPECTED_TEMPLATE } from '../../definition/document/issues.ts';
@@ -8,7 +8,7 @@ import { DURATION_TITLE, INSTANT_TITLE } from '../../definition/document/titles.
 
 /** A value of the type, or a template that makes one. */
 export function templated<T extends z.ZodType>(type: T): z.ZodType {
-  // Aborting, so that a text that is no template is held against the other type too.
+  // Aborts, so a text without a template is checked against the other type too.
   const template = z.string(EXPECTED_TEMPLATE).regex(/\{\{[\s\S]*\}\}/, { error: EXPECTED_TEMPLATE, abort: true });
   return z.union([type, template]);
 }
@@ -26,7 +26,7 @@ export function expression(): z.ZodType {
   return z.string().min(1);
 }
 
-/** Milliseconds, `2d`, or ISO 8601; or a template. The text is read when the step begins. */
+/** Milliseconds, `2d`, ISO 8601, or a template. The text is read when the step begins. */
 export function duration(): z.ZodType {
   return z.union([z.number().min(0), z.string().min(1)]).meta({ title: DURATION_TITLE });
 }

@@ -6,7 +6,7 @@ import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, 
 import { actionOf, actionTypes } from './actions.ts';
 import { oneActivity } from './one-activity.ts';
 
-/** The action's own limit is what counts, and heartbeats tell that its worker lives. */
+/** The action has its own limit. Heartbeats show that its worker lives. */
 const LONGEST_MS = 86_400_000;
 const HEARTBEAT_MS = 15_000;
 
@@ -57,9 +57,9 @@ throws without a code fails with \`action_failed\`. Both are retried.`,
 };
 
 /**
- * An action of the host's own. The core does not know which there are: it may run on a worker that was started with
- * others than the one before, and must decide the same. So the activity finds the action, checks what it is given, and
- * says whether it is light.
+ * Plans an action of the host. The core does not know the host's actions: workers of one run may have different ones,
+ * and the core must decide the same on each. So the activity finds the action, validates its input, and decides whether
+ * it runs locally.
  */
 function planHostAction(
   type: string,

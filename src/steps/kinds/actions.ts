@@ -1,6 +1,5 @@
 /**
- * The actions that this host offers: what `action.type` may say. A new one is one line here and one file in
- * activities/.
+ * The actions that every host offers, by `action.type`. A new one is an entry here and a file in activities/.
  */
 
 import type { z } from 'zod';
@@ -33,7 +32,7 @@ export const actionTypes: readonly ActionType[] = [
   },
 ];
 
-/** The action of that name or alias; undefined for one that this host does not offer. */
+/** The action of that name or alias; undefined for actions of the host's own. */
 export function actionOf(name: string): ActionType | undefined {
   return byName.get(name);
 }

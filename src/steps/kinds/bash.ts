@@ -6,9 +6,9 @@ import { oneActivity, renderMembers } from './one-activity.ts';
 
 const DEFAULT_BASH_TIMEOUT_MS = 120_000;
 const LONGEST_BASH_TIMEOUT_MS = 600_000;
-/** Starting the sandbox, reading secrets. */
+/** For starting the sandbox and reading secrets. */
 const MARGIN_MS = 15_000;
-/** Cancelling reaches an activity with its heartbeats. */
+/** An activity learns that it was cancelled from its heartbeats. */
 const HEARTBEAT_MS = 10_000;
 
 export const bash: StepKind<NoState> = {

@@ -116,7 +116,7 @@ function defaultPort(config: JsonObject): string {
   return typeof config['default'] === 'string' ? config['default'] : DEFAULT_PORT;
 }
 
-/** A port that a config names: `error` and `skipped` have their meaning already. */
+/** A port that a config names. `error` and `skipped` are reserved. */
 export function portName(value: Json | undefined, at: string): string {
   if (typeof value !== 'string' || value === '')
     throw new ConfigError('invalid_config', at, "Expected the name of a port, such as 'big'.");
@@ -129,7 +129,7 @@ export function portName(value: Json | undefined, at: string): string {
   return value;
 }
 
-/** One question, in the first three ways. */
+/** One test, in one of the first three forms. */
 function planTest(config: JsonObject, at: string, parse: Parse): (visit: StepContext) => boolean {
   const { expression: source, variable, ref } = config;
   if ([source, variable, ref].filter((way) => way !== undefined).length !== 1)

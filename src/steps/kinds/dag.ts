@@ -1,7 +1,7 @@
 /**
- * `flow: dag` (LANGUAGE.md §8, document 001): no ports, but dependencies, found in what a step reads. The graph is one
- * internal container: every step is a frame of it, opened as soon as all that it depends on has ended. The modifier
- * `forEach` becomes the kind forEach around the step.
+ * `flow: dag` (LANGUAGE.md §8, document 001) has dependencies instead of ports: a step depends on the steps that it
+ * reads. The graph is one internal container. Every step is a frame of it, which opens when all its dependencies have
+ * ended. The modifier `forEach` becomes the kind forEach around the step.
  */
 import { z } from 'zod';
 import type { Definition, Problem } from '../../definition/document/types.ts';
@@ -12,7 +12,7 @@ import { PART_STEPS, type Parts } from '../parts.ts';
 
 export const DAG_STEP = '$dag';
 
-/** The steps under a forEach modifier are known to the program by this name; everybody else sees their slug. */
+/** The name of a step under a forEach modifier in the program. Everywhere else it has its slug. */
 export function iterated(slug: string): string {
   return `${slug}$item`;
 }
@@ -114,8 +114,7 @@ export function* dagBehaviour(
 }
 
 /**
- * The steps that a step waits for: those it reads, and those it names. A name that is no step is the checker's to
- * report.
+ * The dependencies of a step: those it reads and those it names. The checker reports unknown names.
  */
 function dependenciesOf(node: DagNode, known: ReadonlyMap<string, DagNode>): Set<string> {
   const on = new Set<string>();
@@ -127,7 +126,7 @@ function dependenciesOf(node: DagNode, known: ReadonlyMap<string, DagNode>): Set
   return on;
 }
 
-/** A cycle as `[a, b, a]`; a walk without recursion, since a graph may be 10,000 steps deep. */
+/** A cycle as `[a, b, a]`. The search does not recurse, since a graph may be 10,000 steps deep. */
 function findCycle(dependencies: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
   const done = new Set<string>();
   for (const start of dependencies.keys()) {
@@ -155,7 +154,7 @@ function findCycle(dependencies: ReadonlyMap<string, ReadonlySet<string>>): stri
   return undefined;
 }
 
-/** Members of a definition that a dag may not have, each a problem. */
+/** The problems of members that a dag must not have. */
 export function dagMisuse(definition: Definition, containerOf: (stepType: string) => boolean): Problem[] {
   const problems: Problem[] = [];
   for (const [slug, step] of Object.entries(definition.steps)) {

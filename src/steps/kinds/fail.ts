@@ -46,7 +46,7 @@ rolls back first. \`critical\` says that retrying is useless: \`error.retryable\
             code: named,
             message:
               optionalText(visit.render(message), 'message') ?? `The step '${visit.slug}' failed the run (${named}).`,
-            // A run that has rolled back cannot be retried: what it had done is undone.
+            // A run that has rolled back cannot be retried, since its effects are undone.
             retryable: critical !== true && rollback !== true,
           },
           rollback: rollback === true,

@@ -9,11 +9,11 @@ import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, 
 import { oneActivity, renderMembers } from './one-activity.ts';
 
 const DEFAULT_HTTP_TIMEOUT_MS = 30_000;
-/** What the activity may take beyond the request's own limit: reading secrets, measuring the answer. */
+/** The time of the activity beyond the request's own limit: reading secrets, measuring the response. */
 const MARGIN_MS = 10_000;
-/** Cancelling reaches an activity with its heartbeats. */
+/** An activity learns that it was cancelled from its heartbeats. */
 const HEARTBEAT_MS = 15_000;
-/** Where secrets may stand (LANGUAGE.md §3). */
+/** Members that may contain secrets (LANGUAGE.md §3). */
 const SECRET_MEMBERS: ReadonlySet<string> = new Set(['url', 'query', 'headers', 'auth', 'body']);
 const MEMBERS = ['method', 'url', 'query', 'headers', 'auth', 'body', 'bodyAs', 'timeout', 'expect', 'as', 'maxBytes'];
 
@@ -107,7 +107,7 @@ export function httpSchema(): z.ZodType {
 }
 
 /**
- * Parses a request's config; what it gives evaluates it, once a visit. Kind `http` and action `http.request` share
+ * Parses a request's config. The result evaluates it for one visit. The kind `http` and the action `http.request` share
  * it.
  */
 export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: StepContext) => RunSpec {

@@ -21,7 +21,7 @@ import {
 
 const MOST_MESSAGES = 10_000;
 const MOST_NAMES = 20;
-/** What is the same at every visit. */
+/** Roots that are the same at every visit. */
 const CONSTANT_ROOTS: ReadonlySet<string> = new Set(['payload', 'input']);
 /** Transforms that read the clock. */
 const CLOCK_READERS = /^(days|hours|minutes)Ago$/;
@@ -163,14 +163,14 @@ function subscriptionOf(name: Json, key: string | undefined): Subscription {
   return { names: listed, ...defined({ key }) };
 }
 
-/** The same payload then has the same answer at every visit. */
+/** Whether the expression gives the same result for the same payload at every visit. */
 function readsOnly(expression: Expression, roots: ReadonlySet<string>): boolean {
   const isFit = (node: Node): boolean =>
     (node.kind !== 'transform' || !CLOCK_READERS.test(node.name)) && children(node).every(isFit);
   return references(expression).every(({ root }) => roots.has(root)) && isFit(expression.node);
 }
 
-/** Messages come from outside: one that the expression cannot be asked about is not for this step, and fails no run. */
+/** Messages come from outside: one on which the expression fails does not match, and fails no run. */
 function matches(visit: StepContext, expression: Expression, payload: Json): boolean {
   try {
     return visit.test(expression, { payload });

@@ -1,4 +1,4 @@
-/** What every step that asks a model takes: kind `llm`, and kind `agent`, which adds tools. */
+/** The config of steps that ask a model: kind `llm`, and kind `agent`, which adds tools. */
 
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
@@ -11,9 +11,9 @@ import { ConfigError, type Parse, type StepContext } from '../kind.ts';
 const OUTPUT_FORMATS = ['text', 'json'] as const;
 const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
 const MOST_TOKENS = 10_000_000;
-/** An answer takes seconds, with much thinking minutes. */
+/** An answer takes seconds, or minutes with much reasoning. */
 export const MODEL_TIMEOUT_MS = 600_000;
-/** Cancelling reaches an activity with its heartbeats. */
+/** An activity learns that it was cancelled from its heartbeats. */
 export const MODEL_HEARTBEAT_MS = 15_000;
 
 /** Members of the config's schema. */
@@ -33,7 +33,7 @@ export function modelSchema(): z.ZodRawShape {
   };
 }
 
-/** Parses the members; what it gives evaluates them, as the activities `llm` and `agentTurn` take them. */
+/** Parses the members. The result evaluates them into the input of the activities `llm` and `agentTurn`. */
 export function planModel(config: JsonObject, parse: Parse): (visit: StepContext) => JsonObject & { messages: Json[] } {
   if (isAbsent(config['userPrompt']) && isAbsent(config['messages']))
     throw new ConfigError('invalid_config', '/userPrompt', 'Expected what the model is asked.');
@@ -73,7 +73,7 @@ function said(value: Json): Json[] {
   });
 }
 
-/** A model reads text; other values are told as JSON. */
+/** A model reads text; other values are passed as JSON text. */
 function told(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -49,7 +49,7 @@ readable. A step that branches share is readable only through this step's output
       if (mode === 'all' && Object.keys(failures).length > 0) return { do: 'fail', error: joinFailed(slug, failures) };
       const data: JsonObject = {};
       for (const name of branches) {
-        // A branch may be called `constructor`.
+        // A branch may have the name `constructor`.
         const error = Object.hasOwn(failures, name) ? failures[name] : undefined;
         if (mode === 'all') data[name] = results[name] ?? null;
         else

@@ -9,9 +9,9 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const LONGEST_TIMEOUT_MS = 600_000;
 const DEFAULT_MEMORY_MB = 64;
 const MOST_MEMORY_MB = 512;
-/** Beyond the code's own time: it may have to wait until others have run. */
+/** Beyond the code's own time, since it may wait for other scripts. */
 const MARGIN_MS = 300_000;
-/** Cancelling reaches an activity with its heartbeats. */
+/** An activity learns that it was cancelled from its heartbeats. */
 const HEARTBEAT_MS = 15_000;
 
 export const runCode: StepKind<NoState> = {

@@ -84,7 +84,7 @@ function attachmentsOf(value: Json): { attachments_json?: string; attachments?: 
   return { attachments_json: value, attachments: parsed };
 }
 
-/** The answer as the format wants it. Throws StepFailure `invalid_response`. */
+/** The answer in the declared format. @throws StepFailure `invalid_response`. */
 export function shaped(format: PayloadFormat | undefined, answer: Json): Json {
   if (format === undefined) return answer;
   const readings = typeof answer === 'string' ? readingsOf(format, answer) : [answer];
@@ -103,7 +103,7 @@ export function shaped(format: PayloadFormat | undefined, answer: Json): Json {
   );
 }
 
-/** What a text can mean, the likeliest first. */
+/** The possible values of a text, the most likely first. */
 function readingsOf(format: PayloadFormat, answer: string): Json[] {
   const readings = jsonIn(answer);
   readings.push(answer);

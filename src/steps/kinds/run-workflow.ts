@@ -17,7 +17,7 @@ import {
   type TimerSpec,
 } from '../kind.ts';
 
-/** A run this deep starts no further ones. The run that nobody's step started has depth 0. */
+/** The depth at which a run starts no further runs. A run that no step started has depth 0. */
 export const MAX_DEPTH = 20;
 const TIMEOUT = '/timeout';
 
@@ -92,7 +92,9 @@ definition, and this step's \`retry\` does not repeat it.
   },
 };
 
-/** The modifier `timeout`, which here limits the whole child. A wrong one is reported where modifiers are compiled. */
+/**
+ * The modifier `timeout`, which limits the whole child here. An invalid one is reported where modifiers are compiled.
+ */
 export function timeoutOf(step: StepDefinition): number | undefined {
   if (step.timeout === undefined) return undefined;
   try {
@@ -103,7 +105,7 @@ export function timeoutOf(step: StepDefinition): number | undefined {
   }
 }
 
-/** Begins to wait for a child. Throws StepFailure `depth_exceeded`. */
+/** Starts a child and waits for it. @throws StepFailure `depth_exceeded`. */
 export function startChild<S extends JsonObject>(
   visit: StepContext,
   timeoutMs: number | undefined,

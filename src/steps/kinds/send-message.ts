@@ -13,9 +13,9 @@ import { anyValue, nameList, templated, textTemplate } from '../config/schema.ts
 import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { oneActivity, renderMembers } from './one-activity.ts';
 
-/** One attempt, with some room for the connection. */
+/** One attempt, with a margin for the connection. */
 const TIMEOUT_MS = 45_000;
-/** Cancelling reaches an activity with its heartbeats. */
+/** An activity learns that it was cancelled from its heartbeats. */
 const HEARTBEAT_MS = 15_000;
 export const sendMessage: StepKind<NoState> = {
   type: 'send_message',
@@ -146,7 +146,7 @@ function planMessage(config: JsonObject, parse: Parse): (visit: StepContext) => 
   });
 }
 
-/** Undefined where a template makes it. */
+/** Undefined where a template makes the channel. */
 function channelOf({ channel }: JsonObject): MessageChannel | undefined {
   const known = MESSAGE_CHANNELS.find((one) => one === channel);
   if (known === undefined && !(typeof channel === 'string' && channel.includes('{{')))

@@ -65,7 +65,7 @@ export const kinds: readonly StepKind[] = [
   runEmployee,
 ];
 
-/** The kind of that type or alias; undefined for a name that no kind has. */
+/** The kind of that type or alias; undefined for an unknown name. */
 export function kindOf(name: string): StepKind | undefined {
   return byName.get(name);
 }

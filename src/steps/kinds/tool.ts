@@ -8,14 +8,14 @@ import { ConfigError, type OpenStepContext, type Outcome, type Resume, type RunS
 import { activityEnd, renderMembers } from './one-activity.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** What the activity may take beyond the call's own limit: reading the server's entry, connecting, finding the tool. */
+/** The time of the activity beyond the call's own limit: reading the server's entry, connecting, finding the tool. */
 const MARGIN_MS = 60_000;
-/** Cancelling reaches an activity with its heartbeats. */
+/** An activity learns that it was cancelled from its heartbeats. */
 const HEARTBEAT_MS = 15_000;
 const TRANSFORM = '/transform';
 const TRANSFORM_MS = 10_000;
 const TRANSFORM_MB = 64;
-/** Until a process is free for it. */
+/** For waiting until a process is free. */
 const TRANSFORM_MARGIN_MS = 300_000;
 
 /** The meta of the call, while `transformCode` runs. */
@@ -105,7 +105,7 @@ when the definition is stored, if the server's tools have been listed.
   },
 };
 
-/** One call of a tool; `limitMs` is that of the call itself. */
+/** One call of a tool. `limitMs` limits the call itself. */
 export function callSpec(config: RunSpec['config'], limitMs = DEFAULT_TIMEOUT_MS): RunSpec {
   return { activity: 'tool', config, timeoutMs: limitMs + MARGIN_MS, heartbeatMs: HEARTBEAT_MS };
 }

@@ -69,7 +69,7 @@ that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload
   },
 };
 
-/** 000's list of fields as a JSON Schema; a payload format is taken as it is. */
+/** The list of fields of dialect 000 as a JSON Schema; a payload format unchanged. */
 function formatOf(inputs: Json | undefined): PayloadFormat | undefined {
   if (inputs === undefined || inputs === null) return undefined;
   if (isObject(inputs)) return inputs;

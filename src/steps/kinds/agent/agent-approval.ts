@@ -1,6 +1,5 @@
 /**
- * Approval before named calls of an agent: each asks for itself, by the rules of the kind `approval` (LANGUAGE.md
- * §6).
+ * Approval of named calls of an agent: one ask per call, by the rules of the kind `approval` (LANGUAGE.md §6).
  */
 
 import { z } from 'zod';
@@ -41,12 +40,12 @@ export function agentApprovalSchema(): z.ZodType {
   });
 }
 
-/** What becomes of a call that is asked about. */
+/** The state of a call's approval. */
 export type Asked =
   | { readonly is: 'open'; readonly ask?: AskSpec; readonly timers: readonly TimerSpec[] }
   | { readonly is: 'approved' }
   | { readonly is: 'denied'; readonly error: FailureShape }
-  /** The rules say something about the whole run (onReject: cancel). */
+  /** The approval ends the whole step or run (onReject: cancel). */
   | { readonly is: 'over'; readonly outcome: Outcome<never> };
 
 export interface CallApproval {
@@ -64,7 +63,7 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
   const { tools, ...rules } = written;
   if (!Array.isArray(tools) || tools.length === 0)
     throw new ConfigError('invalid_config', '/approval/tools', 'Expected the names of the calls that are asked about.');
-  // Compared as written, a template would match no call, and the call be made unasked.
+  // Names are compared as written. A template would match no call, and the call would run without approval.
   if (tools.some((name) => typeof name !== 'string' || name.includes('{{')))
     throw new ConfigError(
       'invalid_config',
@@ -133,7 +132,7 @@ function underApproval(parse: Parse): Parse {
   };
 }
 
-/** The visit as the approval sees it: a step of its own, whose every port is wired. */
+/** The context of the approval: a visit of its own, with every port wired. */
 function approvalContext(visit: StepContext, suffix: string): StepContext {
   return {
     path: `${visit.path}${suffix}`,
@@ -161,7 +160,7 @@ function messageFor(message: string | undefined, { name, input }: OpenCall): str
   return `${message ?? DEFAULT_MESSAGE} ${name} ${cut}`;
 }
 
-/** What the call fails with: the model is told its message, and the trace shows it. */
+/** The failure of a denied call. The model reads its message, and the trace shows it. */
 function denial(port: string, data: unknown): FailureShape {
   if (port === 'timeout')
     return { code: 'approval_timeout', message: 'Nobody approved this call in time.', retryable: false };

@@ -1,4 +1,4 @@
-/** An agent's calls as effects and runs: what a model wrote is data, and is never read as a template. */
+/** An agent's calls as activities and child runs. What a model writes is data, and is never read as a template. */
 
 import { defined } from '../../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
@@ -17,10 +17,10 @@ import { callSpec } from '../tool.ts';
 import { typeOf } from './agent-approval.ts';
 import type { CallOutput, OpenCall } from './agent-state.ts';
 
-/** What a model is told of one result; the rest is cut, and the model told so. */
+/** The limit of one result as the model reads it. The rest is cut, with a note. */
 const MOST_TOLD_CHARACTERS = 60_000;
 
-/** What makes the call; or why it cannot be made, which the model is told. */
+/** The command of the call; or, for the model, why the call cannot be made. */
 export type Begun = { readonly run: RunSpec } | { readonly child: ChildSpec } | { readonly output: CallOutput };
 
 export function beginCall(visit: StepContext, suffix: string, call: OpenCall): Begun {
@@ -50,7 +50,7 @@ function actionCall(visit: StepContext, suffix: string, inner: string, type: str
     const outcome = action.plan({ type, parameters }, LITERAL, { stepType: action.type }).begin(visit);
     const [run] = outcome.do === 'suspend' ? (outcome.run ?? []) : [];
     if (run === undefined) return { output: refused(`'${type}' runs nothing.`) };
-    // Never a local activity: several at once are recorded together, and a call that has ended would be made again.
+    // Never a local activity: local activities are recorded together, so a crash would repeat a call that has ended.
     const { light: _, ...regular } = run;
     return { run: { ...regular, suffix, inner } };
   } catch (error) {
@@ -75,7 +75,7 @@ const LITERAL: Parse = {
   },
 };
 
-/** A result as the model is told it. */
+/** A result as the model reads it. */
 export function toldOf(data: Json): CallOutput {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   if (text.length > MOST_TOLD_CHARACTERS)

@@ -139,12 +139,12 @@ function recipient(
   return { executionId: parentId };
 }
 
-/** No other visit of the run is answered under this name. */
+/** The name of the reply's message, unique to this visit. */
 function replyName(visit: StepContext): string {
   return `agent_reply ${visit.path}`;
 }
 
-/** An agent that is quick has answered before it is known here that it was told. */
+/** The agent may have answered before the activity that sent the message has ended. */
 function replyOrWait(visit: OpenStepContext<AgentMessageState>, until: number): Outcome<AgentMessageState> {
   const name = replyName(visit);
   const early = visit.takeMessage(name, () => true);

@@ -1,4 +1,4 @@
-/** What an open agent remembers between its turns: plain JSON, carried with the run. */
+/** The step state of an agent between its turns. */
 
 import type { AgentCall } from '../../../contract/agent.ts';
 import type { AgentMessage } from '../../../contract/agent-message.ts';
@@ -6,15 +6,15 @@ import type { Usage } from '../../../contract/models.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import type { ApprovalState } from '../approval/approval-state.ts';
 
-/** A result as models are told it (the AI SDK's forms). */
+/** A result in the form of the AI SDK. */
 export type CallOutput =
   | { readonly type: 'text' | 'error-text'; readonly value: string }
   | { readonly type: 'json'; readonly value: Json };
 
 export type OpenCall = AgentCall & {
-  /** What it gave, once it has ended. */
+  /** Its result, once it has ended. */
   readonly output?: CallOutput;
-  /** The same for the run: the data itself, uncut. */
+  /** The uncut data of the result. */
   readonly data?: Json;
 };
 
@@ -24,22 +24,22 @@ export type AgentState = {
   messages: Json[];
   /** Model calls begun, from 0. */
   turn: number;
-  /** Of the turn: those that the model has made, in order. */
+  /** The calls of the current turn, in order. */
   calls: OpenCall[];
-  /** By suffix of the call: what its approval holds, and the suffixes of its timers. */
+  /** By suffix of the call: the state of its approval, and the suffixes of its timers. */
   approvals: { [suffix: string]: { readonly hold: ApprovalState; readonly timers: string[] } };
-  /** Said by others, and not yet told to the model. */
+  /** Messages that the model has not read yet. */
   queue: AgentMessage[];
-  /** Who waits for the answer to what was told. */
+  /** Senders that wait for the answer. */
   replies: NonNullable<AgentMessage['reply']>[];
-  /** Replies begun, and those of them that are under way. */
+  /** Replies begun, and replies in flight. */
   replied: number;
   replying: number;
   toolCalls: number;
   /** Turns beyond maxSteps that retries of the run have granted. */
   granted?: number;
   usage?: Usage & { readonly model: string };
-  /** The end, while replies are under way. */
+  /** The answer, while replies are in flight. */
   end?: { readonly data: Json };
 };
 
@@ -65,14 +65,13 @@ export function mostTurns({ request, granted = 0 }: AgentState): number {
 
 export const modelSuffix = (turn: number): string => `/turn[${turn}]/model`;
 export const callSuffix = (turn: number, call: number): string => `/turn[${turn}]/tool[${call}]`;
-/** Of the timers of a call's approval. */
+/** Part of the suffixes of an approval's timers. */
 export const APPROVAL = '/approval';
 
 const CALL = /^(\/turn\[(\d+)\]\/tool\[(\d+)\])(\/approval(.*))?$/s;
 
 /**
- * The call that a suffix is of, if it is one of this turn that has not ended; `timer` is the suffix of its approval's
- * timer.
+ * The open call of this turn to which a suffix belongs. `timer` is the suffix of its approval's timer.
  */
 export function callOf(
   state: AgentState,

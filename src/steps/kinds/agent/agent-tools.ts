@@ -1,4 +1,4 @@
-/** Which tools an agent offers its model: the part of its config that says so. */
+/** The tools that an agent offers its model. */
 
 import { z } from 'zod';
 import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../../../contract/agent.ts';
@@ -51,8 +51,7 @@ export function planTools(config: JsonObject, parse: Parse): (visit: StepContext
 }
 
 /**
- * Whether the call is of something that is named here: a tool, 'server/tool', a workflow, or an action by any of its
- * names.
+ * Whether a name matches the call: a tool, 'server/tool', a workflow, or an action by any of its names.
  */
 export function isNamed(call: AgentCall, written: readonly Json[]): boolean {
   const its = namesOfCall(call);
@@ -61,7 +60,7 @@ export function isNamed(call: AgentCall, written: readonly Json[]): boolean {
   );
 }
 
-/** Tools that name no server are looked for on all of them, where no servers are named either. */
+/** The named servers, else the servers of the named tools; undefined (all servers) where a tool names none. */
 function serversOf(written: Json, only: readonly string[] | undefined): string[] | undefined {
   const servers = names(written, 'mcpServerIds');
   if (servers.length > 0) return servers;

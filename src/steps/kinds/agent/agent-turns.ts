@@ -1,6 +1,6 @@
 /**
- * How an agent goes on: model call, calls, model call, until there is an answer (agent.ts is its page in the manual).
- * Each turn has its number; what belongs to another turn than the current one is late, and ignored.
+ * The turns of an agent: model call, tool calls, model call, until there is an answer (agent.ts is its manual page).
+ * Each turn has a number. An event of another turn is late, and ignored.
  */
 
 import type { AgentTurn } from '../../../contract/agent.ts';
@@ -28,15 +28,15 @@ import type { Asked, CallApproval } from './agent-approval.ts';
 import { beginCall, failureToldOf, refused, toldOf } from './agent-calls.ts';
 import { type AgentState, callOf, callSuffix, modelSuffix, mostTurns, type OpenCall } from './agent-state.ts';
 
-/** Of one turn; a model that makes more is told that they were not made. */
+/** The limit of calls in one turn. The model is told that further calls were not made. */
 const MOST_CALLS = 64;
 const REPLY = '/reply[';
 const MAX_STEPS = 'agent_max_steps';
 
-/** What of the config decides between turns. */
+/** The parts of the config that apply between turns. */
 export interface Rules {
   readonly approval: CallApproval | undefined;
-  /** The calls whose results end the agent, if they do. */
+  /** The calls whose results end the agent; undefined where it goes on. */
   stops(visit: StepContext, state: AgentState, called: readonly OpenCall[]): readonly OpenCall[] | undefined;
 }
 
@@ -63,7 +63,7 @@ export function resume(visit: AgentContext, event: Resume, rules: Rules): Next {
   }
 }
 
-/** Asks the model, with all that was said since. @throws StepFailure `agent_max_steps`. */
+/** Begins a model call with all new messages. @throws StepFailure `agent_max_steps`. */
 export function askModel(state: AgentState): Suspended {
   const { tools, maxSteps: _most, stopTools: _stop, ...request } = state.request;
   const most = mostTurns(state);
@@ -91,7 +91,7 @@ export function askModel(state: AgentState): Suspended {
   return { do: 'suspend', state, run: [run] };
 }
 
-/** The model has answered: with calls to make, or with the answer. */
+/** The model has returned calls, or the answer. */
 function takeAnswer(visit: StepContext, state: AgentState, result: EffectResult, rules: Rules): Next {
   const { answer, calls, messages } = result.data as unknown as AgentTurn;
   const usage = usageIn(result.meta);
@@ -108,7 +108,7 @@ function takeAnswer(visit: StepContext, state: AgentState, result: EffectResult,
   return withGrowth(beginCalls(visit, state, [...state.calls.keys()], rules), result.data);
 }
 
-/** Begins those of the turn's calls that have not ended; asks about those that people are asked about. */
+/** Begins the turn's calls that have not ended, and asks for those that need approval. */
 function beginCalls(
   visit: StepContext,
   state: AgentState,
@@ -205,7 +205,7 @@ function applyApproval(
   }
 }
 
-/** Takes back what the approval of a call has open, and then goes on. `denied`: the call is not made. */
+/** Cancels the open timers of a call's approval, and goes on. `denied`: the call is not made. */
 function endApproval(state: AgentState, suffix: string, goOn: () => Next, denied: FailureShape | null = null): Next {
   const timers = state.approvals[suffix]?.timers ?? [];
   delete state.approvals[suffix];
@@ -218,7 +218,7 @@ function allEnded(state: AgentState): boolean {
   return state.calls.every((call) => call.output !== undefined);
 }
 
-/** All calls of the turn have ended: their results are told, unless they are the end. */
+/** All calls of the turn have ended: passes their results to the model, unless they end the agent. */
 function endTurn(visit: StepContext, state: AgentState, open: Suspended, rules: Rules): Next {
   const called = state.calls;
   state.messages = [
@@ -242,7 +242,7 @@ function endTurn(visit: StepContext, state: AgentState, open: Suspended, rules: 
   return merge(open, askModel(state));
 }
 
-/** What the outcome has added to the state, which has a limit. */
+/** Adds to the growth of the step state, which has a limit. */
 function withGrowth(outcome: Next, added: Json): Next {
   return outcome.do === 'suspend' ? { ...outcome, grown: [outcome.grown ?? null, added] } : outcome;
 }
@@ -252,7 +252,7 @@ function merge(open: Suspended, next: Next): Next {
   return { ...open, ...next, run: [...(open.run ?? []), ...(next.run ?? [])] };
 }
 
-/** The answer is there: whoever asked for it is told, what was said meanwhile is heard, and then the step ends. */
+/** The agent has its answer: replies are sent, messages that arrived meanwhile are handled, and then the step ends. */
 function conclude(state: AgentState, answer: Json): Next {
   const replies = state.replies.map(({ executionId, name }, i): RunSpec => {
     const value: Json = { executionId, name, payload: { reply: answer } };
@@ -270,12 +270,12 @@ function conclude(state: AgentState, answer: Json): Next {
   return { do: 'suspend', state, run: replies };
 }
 
-/** What is said to an agent that has its answer and no turn left stays unheard. */
+/** An agent that has its answer and no turn left ignores further messages. */
 function mayAskAgain(state: AgentState): boolean {
   return state.turn + 1 < mostTurns(state);
 }
 
-/** A reply that cannot be delivered is nothing that the agent could mend. */
+/** A reply has ended. A failed one is ignored, since the agent cannot repair it. */
 function replySent(state: AgentState): Next {
   state.replying--;
   if (state.end !== undefined && state.replying === 0) return end(state, state.end.data);
@@ -297,14 +297,14 @@ function end({ turn: last, toolCalls, usage }: AgentState, data: Json): Next {
   };
 }
 
-/** Somebody speaks to the agent. */
+/** A message for the agent has arrived. */
 function hearMessage(visit: StepContext, state: AgentState, payload: Json): Next {
   const message = agentMessageIn(payload);
   if (!isFor(visit, message) || (state.end !== undefined && !mayAskAgain(state))) return { do: 'ignore' };
   state.queue.push(message);
   const open: Suspended = { do: 'suspend', state };
   if (state.end !== undefined) {
-    // It was about to end, and hears this first.
+    // The agent was about to end, and handles this message first.
     delete state.end;
     state.turn++;
     return merge(open, askModel(state));
@@ -312,7 +312,7 @@ function hearMessage(visit: StepContext, state: AgentState, payload: Json): Next
   return message.interrupt === true && mayAskAgain(state) ? interrupt(state, open) : open;
 }
 
-/** Leaves the model call, or the calls that are under way: the model is told that they were. */
+/** Cancels the model call, or the calls in flight, and tells the model so. */
 function interrupt(state: AgentState, suspended: Suspended): Next {
   if (state.calls.length === 0) {
     const cancel = [modelSuffix(state.turn)];
@@ -340,7 +340,7 @@ function interrupt(state: AgentState, suspended: Suspended): Next {
   return merge({ ...suspended, cancel, asks }, askModel(state));
 }
 
-/** A retry of the run repeats no call that has ended; an agent that had no turn left gets as many again. */
+/** A retry of the run repeats no completed call. An agent without turns left is granted the same number again. */
 export function onRetry(state: AgentState, { code, suffix }: VisitFailure): RetryDecision {
   if (code === MAX_STEPS) {
     state.granted = (state.granted ?? 0) + Number(state.request['maxSteps']);
@@ -349,12 +349,12 @@ export function onRetry(state: AgentState, { code, suffix }: VisitFailure): Retr
   return suffix !== undefined && callOf(state, suffix) !== undefined ? 'refuse' : 'repeat';
 }
 
-/** Whether the message is one, and for this agent. */
+/** Whether the message is valid and addressed to this agent. */
 export function isFor(visit: StepContext, message: AgentMessage | undefined): message is AgentMessage {
   return message !== undefined && (message.to === undefined || [visit.slug, visit.path].includes(message.to));
 }
 
-/** The text of what the model said last. */
+/** The text of the model's last message. */
 export function textOf({ messages }: AgentState): string {
   return messages
     .filter((message) => (message as { role?: Json })['role'] === 'assistant')

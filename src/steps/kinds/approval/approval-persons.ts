@@ -1,6 +1,6 @@
 /**
- * Persons (LANGUAGE.md §6). The gateway knows who asks and vouches for it (`by`, `as`); while an organization has no
- * keys there are no persons, and these rules do not apply. A signal has an identity as little: it has its own rule.
+ * Persons (LANGUAGE.md §6). The gateway authenticates the caller and passes the identity (`by`, `as`). An organization
+ * without keys has no persons, and these rules do not apply. A signal has no identity either, and has its own rule.
  */
 
 import type { Decision } from '../../../contract/run.ts';
@@ -12,7 +12,7 @@ export function personOf({ by, as }: Pick<Decision, 'by' | 'as'>): Required<Pick
   return by === undefined || as === undefined ? undefined : { by, as };
 }
 
-/** The names among those who are asked that the person answers to. */
+/** The names of the audience that include the person. */
 export function standsFor(audience: readonly string[], { by, as }: NonNullable<ReturnType<typeof personOf>>): string[] {
   const names = new Set([
     `user:${by}`,

@@ -1,6 +1,5 @@
 /**
- * Who is asked, and when the votes decide (LANGUAGE.md §6). Pure counting: who may vote at all is told by
- * approval-persons.ts; here a vote is a name and a decision.
+ * The audience, and when votes decide (LANGUAGE.md §6). This only counts: approval-persons.ts says who may vote.
  */
 import { isObject, type Json } from '../../../json/json.ts';
 import { invalid, isAbsent, names, wholeNumber } from '../../config/read.ts';
@@ -17,17 +16,17 @@ export type Vote = {
   comments: string | null;
   at: string;
   via: string;
-  /** What the approver filled in, where a form was sent. */
+  /** The form data of the approver. */
   data?: Json;
-  /** Given by an operator past the approvers' rules. */
+  /** The reason of an operator who overrode the approvers' rules. */
   reason?: string;
-  /** Of a person: the names among the approvers that the vote stands for. */
+  /** The names among the approvers that include the person. */
   for?: string[];
 };
 
 /**
- * Those who are asked, as the search attribute SignalboxWaiting names them: `user:ann`, `role:finance`, `group:board`.
- * Takes `{users, roles, groups}`, or a list of names, which are users unless they say otherwise.
+ * The audience in the form of the search attribute SignalboxWaiting: `user:ann`, `role:finance`, `group:board`. Takes
+ * `{users, roles, groups}`, or a list of names, which are users without a prefix.
  */
 export function audienceOf(value: Json | undefined, member: string): string[] {
   if (isObject(value)) {
@@ -43,7 +42,7 @@ export function audienceOf(value: Json | undefined, member: string): string[] {
   return names(value, member).map((name) => (PREFIX.test(name) ? name : `user:${name}`));
 }
 
-/** `any` where nothing is said. A number that the users named cannot reach is refused. */
+/** The quorum, `any` by default. A number above the number of named users is refused. */
 export function quorumOf(value: Json | undefined, audience: readonly string[]): Quorum {
   if (isAbsent(value) || value === 'any') return 'any';
   if (value === 'all') return 'all';
@@ -52,10 +51,10 @@ export function quorumOf(value: Json | undefined, audience: readonly string[]): 
 }
 
 /**
- * The decision that the votes amount to, the last of them being the newest; undefined while it is open. any: the first
- * vote decides, either way. all: everyone named must approve (somebody of each role and group), so one rejection
- * rejects. A number: so many must approve, and it is rejected once too few are left who could; where that is unknown
- * (roles, groups, nobody named), by as many rejections.
+ * The decision by the votes, oldest first; undefined while it is open. any: the first vote decides, either way. all:
+ * each named user and somebody of each role and group must approve; one rejection rejects. A number: this many must
+ * approve; rejected once too few voters are left, or, where the number of voters is unknown (roles, groups, no names),
+ * by this many rejections.
  */
 export function verdictOf(votes: readonly Vote[], quorum: Quorum, audience: readonly string[]): Verdict | undefined {
   const approvals = votes.filter((vote) => vote.decision === 'approved').length;
@@ -71,7 +70,7 @@ export function verdictOf(votes: readonly Vote[], quorum: Quorum, audience: read
   return isLost ? 'rejected' : undefined;
 }
 
-/** How many of the approvals that are needed there are; undefined where the first vote decides. */
+/** The approvals so far and the approvals needed; undefined where the first vote decides. */
 export function tallyOf(
   votes: readonly Vote[],
   quorum: Quorum,
@@ -87,14 +86,14 @@ export function tallyOf(
   return { have: audience.filter((name) => covered.has(name)).length, needed };
 }
 
-/** Where votes name nobody, they are counted. */
+/** Whether the approvals cover the audience. Votes without names are counted instead. */
 function isCovered(votes: readonly Vote[], audience: readonly string[]): boolean {
   if (votes.some((vote) => vote.for === undefined)) return votes.length >= Math.max(1, audience.length);
   const covered = new Set(votes.flatMap((vote) => vote.for ?? []));
   return votes.length > 0 && audience.every((name) => covered.has(name));
 }
 
-/** How many may vote, where only users are named: no quorum can be larger. */
+/** The number of voters, where only users are named. A quorum cannot be larger. */
 export function quorumLimit(audience: readonly string[]): number | undefined {
   return audience.length > 0 && audience.every((name) => name.startsWith('user:')) ? audience.length : undefined;
 }

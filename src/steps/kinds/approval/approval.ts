@@ -24,7 +24,7 @@ import { audienceOf, quorumOf, tallyOf, type Verdict, type Vote, verdictOf } fro
 
 const REMINDER = '/reminder[';
 const ESCALATION = '/escalation';
-/** Signals carry no identity: whoever can signal through Temporal is an operator. */
+/** Signals carry no identity. A caller that can signal through Temporal is an operator. */
 const VIA_SIGNAL = 'temporal';
 
 export const approval: StepKind<ApprovalState> = {
@@ -181,7 +181,7 @@ function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState
   return verdict === undefined ? waitForVotes(visit, state, rules) : decided(visit, verdict, rules, event);
 }
 
-/** Why this decision cannot be taken now; LANGUAGE.md §6. */
+/** Why this decision is refused now; undefined where it is accepted (LANGUAGE.md §6). */
 function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rules): KindRefusal | undefined {
   const { state } = visit;
   if (event.on !== 'decision')
