@@ -6,10 +6,10 @@ import type { z } from 'zod';
 import type { HostAction } from '../src/actions/define.ts';
 import type { HostActions } from '../src/actions/load.ts';
 import { NOT_LIGHT } from '../src/contract/activity.ts';
-import { issueProblems } from '../src/definition/document/issues.ts';
-import { pointer } from '../src/definition/document/pointer.ts';
 import type { Problem } from '../src/definition/document/types.ts';
+import { zodProblems } from '../src/definition/document/zod-problems.ts';
 import { isObject, type Json } from '../src/json/json.ts';
+import { pointer } from '../src/json/pointer.ts';
 import { ActivityError } from './runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from './runtime/wrap-activity.ts';
 
@@ -61,7 +61,7 @@ async function read(action: HostAction, parameters: Json): Promise<unknown> {
 /** The problems in the words of the checker; undefined for an asynchronous schema. */
 function toldProblems(action: HostAction, parameters: Json): Problem[] | undefined {
   try {
-    return issueProblems(action.input, parameters, '/parameters').slice(0, MOST_PROBLEMS);
+    return zodProblems(action.input, parameters, '/parameters').slice(0, MOST_PROBLEMS);
   } catch {
     return undefined;
   }

@@ -3,12 +3,12 @@
 import type { ModelMessage } from 'ai';
 import type { ActivityOutput } from '../../src/contract/activity.ts';
 import { addUsage, type ModelUsage } from '../../src/contract/models.ts';
-import { jsonIn } from '../../src/definition/document/json-text.ts';
 import type { PayloadFormat } from '../../src/definition/document/types.ts';
 import { validatePayload } from '../../src/definition/payload/format.ts';
 import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
+import { possibleJson } from '../../src/json/model-json.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
@@ -169,7 +169,7 @@ function readAs(
   format: PayloadFormat | undefined,
   text: string,
 ): { readonly data: Json } | { readonly problems: readonly string[] } {
-  const readings = jsonIn(text);
+  const readings = possibleJson(text);
   const [likeliest] = readings;
   if (likeliest === undefined) return { problems: ['It is not JSON.'] };
   const fitting = format === undefined ? likeliest : readings.find((one) => validatePayload(format, one).length === 0);

@@ -1,9 +1,9 @@
 /** Turns the errors of the AI SDK and its providers into typed failures that know whether a retry makes sense. */
 
 import { APICallError, InvalidPromptError, InvalidResponseDataError } from 'ai';
-import { parsedJson } from '../../src/definition/document/json-text.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isObject } from '../../src/json/json.ts';
+import { parsedJson } from '../../src/json/model-json.ts';
 import { failureWithin } from '../http/guarded-fetch.ts';
 import { isRetryableStatus, networkErrorCode, retryAfterMs } from '../http/response.ts';
 import { ActivityError } from '../runtime/failure.ts';

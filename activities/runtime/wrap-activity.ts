@@ -12,7 +12,7 @@ import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isTooDeep, MAX_NESTING } from '../../src/json/depth.ts';
 import type { Json } from '../../src/json/json.ts';
-import { joinSecrets, type SecretPart } from '../../src/template/joined.ts';
+import { joinSecrets, type SecretPart } from '../../src/template/join-secrets.ts';
 import { withUsage } from './attempts-usage.ts';
 import { ActivityError } from './failure.ts';
 import { growingScrub } from './growing-scrub.ts';

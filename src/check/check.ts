@@ -3,35 +3,35 @@
  * often a hint. The gateway stores a definition only if the checker finds no problem; `signalbox validate` prints both.
  */
 
-import { inDialectWords } from '../definition/dialects/dialect-001-words.ts';
+import { inDialectWords } from '../definition/dialects/dialect-001-messages.ts';
 import { type Dialect, toCanonical } from '../definition/dialects/dialects.ts';
 import { definitionHash } from '../definition/document/canonical.ts';
-import { MAX_PROBLEMS } from '../definition/document/issues.ts';
+import type { ClearSecret } from '../definition/document/extract-secrets.ts';
 import { nearest } from '../definition/document/names.ts';
-import type { ClearSecret } from '../definition/document/secrets-out.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
 import type { VettedDocument } from '../definition/document/vet.ts';
+import { MAX_PROBLEMS } from '../definition/document/zod-problems.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
 import { compile } from '../steps/compile/program.ts';
 import { kinds } from '../steps/kinds/table.ts';
 import { checkApprovals } from './approvals.ts';
-import { precedence } from './before.ts';
+import { checkConcurrentWrites } from './concurrent-writes.ts';
 import { configProblems } from './configs.ts';
 import { checkDagReferences } from './dag-references.ts';
-import { checkDeclared } from './declared.ts';
+import { checkDeclarations } from './declarations.ts';
 import { checkHost, type Host } from './host.ts';
 import { checkLint } from './lint.ts';
 import { checkModifiers } from './modifiers.ts';
-import { checkNaming } from './naming.ts';
 import { placesOf } from './places.ts';
+import { precedence } from './precedence.ts';
+import { checkReservedNames } from './reserved-names.ts';
 import { checkRootReferences, namesOf } from './root-references.ts';
 import { checkStepReferences, stepsRead } from './step-references.ts';
 import { type Findings, type Subject, subjectOf } from './subject.ts';
 import { checkTools, type KnownTools } from './tools.ts';
 import { checkTriggers } from './triggers.ts';
 import { checkWiring } from './wiring.ts';
-import { checkWrites } from './writes.ts';
 
 export interface CheckOptions extends Host {
   /** The dialect of the document; detected by default. */
@@ -100,10 +100,10 @@ function examine(definition: Definition, host: CheckOptions): Findings {
   checkStepReferences(subject, before, places, findings);
   checkRootReferences(subject, before, places, namesOf(subject), findings);
   checkDagReferences(subject, findings);
-  checkDeclared(subject, findings);
-  checkNaming(subject, findings);
+  checkDeclarations(subject, findings);
+  checkReservedNames(subject, findings);
   checkModifiers(subject, findings);
-  checkWrites(subject, findings);
+  checkConcurrentWrites(subject, findings);
   checkHost(subject, host, findings);
   checkApprovals(subject, host.persons, findings);
   checkTools(subject, host.tools, findings);

@@ -1,15 +1,15 @@
 /** Each step's config against the schema of its kind. */
 
 import type { z } from 'zod';
-import { issueProblems } from '../definition/document/issues.ts';
 import type { Problem } from '../definition/document/types.ts';
+import { zodProblems } from '../definition/document/zod-problems.ts';
 import type { JsonObject } from '../json/json.ts';
 import type { StepKind } from '../steps/kind.ts';
 import { actionOf } from '../steps/kinds/actions.ts';
 import { kindOf } from '../steps/kinds/table.ts';
 import type { Host } from './host.ts';
 import type { Subject } from './subject.ts';
-import { templatedProblems } from './templated.ts';
+import { templatedProblems } from './templated-values.ts';
 
 /** Built on first use, one for each kind. */
 const schemas = new Map<string, z.ZodType>();
@@ -33,14 +33,14 @@ export function configProblems({ steps }: Subject, { actions }: Host): Problem[]
 }
 
 function ofKind(kind: StepKind, config: JsonObject, at: string, actions: Host['actions']): Problem[] {
-  const problems = issueProblems(schemaOf(kind.type, kind.schema), config, at);
+  const problems = zodProblems(schemaOf(kind.type, kind.schema), config, at);
   if (problems.length > 0) return problems;
   return (kind.needs?.(config).actions ?? []).flatMap(({ type, parameters }) => {
     if (typeof type !== 'string' || parameters === undefined) return [];
     const { value } = parameters;
     const pointer = `${at}${parameters.at}`;
     const action = actionOf(type);
-    if (action !== undefined) return issueProblems(schemaOf(`action ${action.type}`, action.schema), value, pointer);
+    if (action !== undefined) return zodProblems(schemaOf(`action ${action.type}`, action.schema), value, pointer);
     const offered = actions?.get(type);
     return offered === undefined ? [] : templatedProblems(offered.input, value, pointer);
   });

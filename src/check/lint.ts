@@ -4,8 +4,8 @@
  */
 
 import { MAX_ATTRIBUTE_VALUES } from '../contract/search-attributes.ts';
-import { below } from '../definition/document/pointer.ts';
 import type { Json } from '../json/json.ts';
+import { childPointer } from '../json/pointer.ts';
 import { bracedStrings, mixedLogic } from '../template/lint.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
@@ -66,5 +66,5 @@ function bracedValues(value: Json, at: string, warnings: Findings['warnings']): 
     return;
   }
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, member] of Object.entries(value)) bracedValues(member, below(at, key), warnings);
+  for (const [key, member] of Object.entries(value)) bracedValues(member, childPointer(at, key), warnings);
 }

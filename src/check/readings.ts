@@ -3,9 +3,9 @@
  * records what it parses. The compiler reports what cannot be parsed.
  */
 
-import { below, valueAt } from '../definition/document/pointer.ts';
 import type { Definition, StepDefinition } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
+import { childPointer, valueAt } from '../json/pointer.ts';
 import type { Parse, StepKind } from '../steps/kind.ts';
 import { kindOf } from '../steps/kinds/table.ts';
 import { type Expression, parseExpression } from '../template/expression.ts';
@@ -39,7 +39,7 @@ export function readingsOf(definition: Definition, steps: ReadonlyMap<string, Pl
   const readings: Reading[] = [];
   for (const [slug, written] of Object.entries(definition.steps)) {
     const kind = steps.get(slug)?.kind;
-    const at = below('/steps', slug);
+    const at = childPointer('/steps', slug);
     const note = new Recorder(slug, readings);
     if (kind !== undefined) planned(kind, written, written.config ?? {}, note, `${at}/config`, 'begin');
     modifiers(written, note, at);
@@ -102,7 +102,7 @@ function modifiers(step: StepDefinition, note: Recorder, at: string): void {
   if (items !== undefined) note.tried(() => note.template(items, `${at}/forEach/items`, 'begin'));
   if (typeof step.saveToState === 'object') {
     for (const [key, source] of Object.entries(step.saveToState)) {
-      note.tried(() => note.expression(source, below(`${at}/saveToState`, key), 'end', ['output']));
+      note.tried(() => note.expression(source, childPointer(`${at}/saveToState`, key), 'end', ['output']));
     }
   }
   const kind = step.rollback === undefined ? undefined : kindOf(step.rollback.stepType);

@@ -3,9 +3,9 @@
 import { flatInput } from '../definition/dialects/flat-input.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { isRoot, ROOTS } from '../definition/document/roots.ts';
-import type { Before } from './before.ts';
 import { notReadHere } from './limited-roots.ts';
 import { around, isInBody, type Places } from './places.ts';
+import type { Precedence } from './precedence.ts';
 import type { Reading } from './readings.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
@@ -48,7 +48,7 @@ export function namesOf({ definition, steps }: Subject): Names {
 interface Ground {
   readonly subject: Subject;
   /** Undefined in flow: dag, which has no walk. */
-  readonly before: Before | undefined;
+  readonly before: Precedence | undefined;
   readonly places: Places;
   readonly names: Names;
   /** The slugs of the loops. */
@@ -69,7 +69,7 @@ interface Read {
 
 export function checkRootReferences(
   subject: Subject,
-  before: Before | undefined,
+  before: Precedence | undefined,
   places: Places,
   names: Names,
   findings: Findings,

@@ -1,7 +1,7 @@
 /** References to `steps.x`: x exists, can have run before, and its entry is visible (LANGUAGE.md §3.4–3.6, §4). */
 import { didYouMean } from '../definition/document/names.ts';
-import type { Before } from './before.ts';
 import { type DefinitionPlace, isInBranch, type Places } from './places.ts';
+import type { Precedence } from './precedence.ts';
 import type { Reading } from './readings.ts';
 import { type Findings, opensFrames, problem, type Subject } from './subject.ts';
 
@@ -20,7 +20,7 @@ export function stepsRead(readings: readonly Reading[]): Set<string> {
 
 export function checkStepReferences(
   subject: Subject,
-  before: Before | undefined,
+  before: Precedence | undefined,
   places: Places,
   findings: Findings,
 ): void {
@@ -91,7 +91,7 @@ function checkData(
 /** What references are checked against, and the findings. */
 interface Ground {
   readonly subject: Subject;
-  readonly before: Before;
+  readonly before: Precedence;
   readonly places: Places;
   readonly findings: Findings;
 }

@@ -1,8 +1,8 @@
 /** The input of the analyses: a definition with the kinds of its steps, its edges, regions and references. */
 
-import { below } from '../definition/document/pointer.ts';
 import type { Definition, Problem, StepDefinition } from '../definition/document/types.ts';
 import { defined } from '../json/defined.ts';
+import { childPointer } from '../json/pointer.ts';
 import type { Ports, StepKind } from '../steps/kind.ts';
 import { kindOf } from '../steps/kinds/table.ts';
 import { CONTAINER_RESERVED, END_TARGET } from '../steps/ports.ts';
@@ -54,7 +54,7 @@ export function subjectOf(definition: Definition, known?: Regions): Subject {
     }
     steps.set(slug, {
       slug,
-      at: below('/steps', slug),
+      at: childPointer('/steps', slug),
       written,
       kind,
       ports: kind === undefined ? NO_PORTS : portsOf(kind, written),

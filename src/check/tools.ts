@@ -2,9 +2,9 @@
 
 import type { McpTool } from '../contract/mcp.ts';
 import { didYouMean } from '../definition/document/names.ts';
-import { below } from '../definition/document/pointer.ts';
 import { validatePayload } from '../definition/payload/format.ts';
 import { isObject, type Json } from '../json/json.ts';
+import { childPointer } from '../json/pointer.ts';
 import type { Needs } from '../steps/kind.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
@@ -70,16 +70,18 @@ function noteTemplates(value: Json, at: string, open: string[]): boolean {
     if (!isConstant(value)) open.push(at);
     return true;
   }
-  if (Array.isArray(value)) return value.every((item, i) => noteTemplates(item, below(at, i), open));
+  if (Array.isArray(value)) return value.every((item, i) => noteTemplates(item, childPointer(at, i), open));
   if (!isObject(value)) return true;
-  return Object.entries(value).every(([key, member]) => isConstant(key) && noteTemplates(member, below(at, key), open));
+  return Object.entries(value).every(
+    ([key, member]) => isConstant(key) && noteTemplates(member, childPointer(at, key), open),
+  );
 }
 
 /** Warns only: a server may be stored after the definitions that use it. */
 function servers(written: Json | undefined, at: string, known: KnownTools, { warnings }: Findings): void {
   for (const [i, name] of (Array.isArray(written) ? written : [written]).entries()) {
     if (!isConstant(name) || known.has(name)) continue;
-    const place = Array.isArray(written) ? below(at, i) : at;
+    const place = Array.isArray(written) ? childPointer(at, i) : at;
     const message = `There is no MCP server "${name.slice(0, 80)}".`;
     const hint = didYouMean(name, [...known.keys()]) ?? 'Store it with PUT /api/mcp-servers/NAME.';
     warnings.push(problem(place, 'unknown_server', message, hint));

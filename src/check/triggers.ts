@@ -1,9 +1,9 @@
 /** Checks triggers: the config of each type, and that names are unique (LANGUAGE.md §10). */
 import { z } from 'zod';
 import { isTimezone, parseCron } from '../definition/document/cron.ts';
-import { issueProblems } from '../definition/document/issues.ts';
-import { below } from '../definition/document/pointer.ts';
 import type { Definition, TriggerDefinition } from '../definition/document/types.ts';
+import { zodProblems } from '../definition/document/zod-problems.ts';
+import { childPointer } from '../json/pointer.ts';
 import { hintOf } from '../steps/compile/report.ts';
 import { type CalendarDuration, parseDuration } from '../template/duration.ts';
 import { type Expression, parseExpression } from '../template/expression.ts';
@@ -29,7 +29,7 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
   }
   const names = new Set<string>();
   for (const [index, trigger] of triggers.entries()) {
-    const at = below('/triggers', index);
+    const at = childPointer('/triggers', index);
     if (names.has(trigger.name))
       problems.push(
         problem(
@@ -40,12 +40,12 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
         ),
       );
     names.add(trigger.name);
-    problems.push(...issueProblems(triggerSchemas()[trigger.type], trigger.config ?? {}, `${at}/config`));
+    problems.push(...zodProblems(triggerSchemas()[trigger.type], trigger.config ?? {}, `${at}/config`));
     const filter = trigger.config?.['filter'];
     if (typeof filter === 'string' && trigger.type === 'event')
       parsed(() => parseExpression(filter), `${at}/config/filter`, problems, FILTER_ROOTS);
     for (const [key, source] of Object.entries(trigger.variableMapping ?? {})) {
-      const place = below(`${at}/variableMapping`, key);
+      const place = childPointer(`${at}/variableMapping`, key);
       if (source.includes('{{')) parsed(() => parseTemplate(source), place, problems, MAPPING_ROOTS);
       else if (!/^\$(\.[^.[\]\s]+|\[\d+\]|\['[^']*'\]|\["[^"]*"\])*$/.test(source)) {
         problems.push(

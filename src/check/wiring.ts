@@ -1,10 +1,10 @@
 /** Checks the graph: unreachable steps, ports that are not wired, modifiers of the other flow. */
 import { nearest } from '../definition/document/names.ts';
-import { below } from '../definition/document/pointer.ts';
-import type { Before } from './before.ts';
+import { childPointer } from '../json/pointer.ts';
+import type { Precedence } from './precedence.ts';
 import { bodyPorts, type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
 
-export function checkWiring(subject: Subject, before: Before | undefined, findings: Findings): void {
+export function checkWiring(subject: Subject, before: Precedence | undefined, findings: Findings): void {
   for (const step of subject.steps.values()) {
     if (before !== undefined && !before.reachable.has(step.slug)) {
       findings.warnings.push(
@@ -87,7 +87,7 @@ function emptyBodies({ regions, steps }: Subject, step: CheckedStep, { warnings 
     if (steps.get(target)?.kind?.class === 'end') continue;
     warnings.push(
       problem(
-        below(`${step.at}/nextSteps`, port),
+        childPointer(`${step.at}/nextSteps`, port),
         'no_branches',
         `The port "${port}" of "${step.slug}" has no body: its other ports reach "${target}" too, or it is outside.`,
         `Wire the port to steps that no other port reaches.`,

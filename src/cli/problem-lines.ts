@@ -1,7 +1,7 @@
 /** Problems of a definition as lines with file, line and column, which editors can follow. */
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { partsOf } from '../definition/document/pointer.ts';
 import type { Problem } from '../definition/document/types.ts';
+import { pointerParts } from '../json/pointer.ts';
 
 export type Severity = 'error' | 'warning';
 
@@ -39,7 +39,7 @@ export function positionsIn(text: string): (pointer: string) => TextPosition | u
 
 function nodeAt(root: Node | null, pointer: string): Node | null {
   let here = root;
-  for (const key of partsOf(pointer)) {
+  for (const key of pointerParts(pointer)) {
     const next = isMap(here) ? here.get(key, true) : isSeq(here) ? here.get(Number(key), true) : undefined;
     if (next === undefined || next === null) break;
     here = next as Node;

@@ -12,7 +12,7 @@ import type { RunState } from '../engine/state/state.ts';
 import { sameJson } from '../json/equality.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Closed } from './events.ts';
-import type { Group } from './groups.ts';
+import type { TaskEvents } from './task-events.ts';
 
 /** The id of the event in its run. */
 export interface Guess {
@@ -49,7 +49,7 @@ export class Ambiguities {
   }
 
   /** Records the ambiguities of a group before it is folded. */
-  ofGroup(group: Group): void {
+  ofGroup(group: TaskEvents): void {
     if (group.timedOut && group.markers.length > 0) this.note(group.startedId, 'task_timed_out');
     const brought = group.requests.length + group.answers.length + (group.begins === undefined ? 0 : 1);
     if (brought === 0 && (group.markers.length > 0 || this.#afterLocal))

@@ -4,7 +4,7 @@
  */
 import type { Guess } from './ambiguities.ts';
 import type { RunTrace } from './fold.ts';
-import { rowBytes, type TraceRow, withEvaluated } from './rows.ts';
+import { rowBytes, type TraceRow, withEvaluated } from './trace-rows.ts';
 
 /** The part of a run's trace that is joined. It leaves out the state, so that a chain of many runs fits into memory. */
 export type FoldedRun = Pick<
@@ -26,7 +26,7 @@ export type FoldedRun = Pick<
 };
 
 /** The rows from `offset` on, at most `limit` of them, and the number of all rows. */
-export interface Slice {
+export interface TraceSlice {
   readonly rows: readonly TraceRow[];
   readonly total: number;
 }
@@ -51,7 +51,7 @@ export function sliceOf(
   offset: number,
   limit: number,
   bytes = Number.POSITIVE_INFINITY,
-): Slice {
+): TraceSlice {
   const lost = lostRows(chain);
   const total = chain.reduce((sum, run) => sum + run.count, lost.length);
   const page: TraceRow[] = [];

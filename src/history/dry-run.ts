@@ -18,7 +18,7 @@ import { compile } from '../steps/compile/program.ts';
 import { type Behaviour, type Outcome, type StepContext, StepFailure } from '../steps/kind.ts';
 import { activityEnd } from '../steps/kinds/one-activity.ts';
 import { type Program, RULES, type Step } from '../steps/program-types.ts';
-import { Rows, type TraceRow } from './rows.ts';
+import { Rows, type TraceRow } from './trace-rows.ts';
 
 export interface DryRunOptions {
   /** The start of the run, in epoch milliseconds. `now` begins with it. */

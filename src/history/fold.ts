@@ -30,9 +30,9 @@ import { type Parts, runParts } from '../steps/parts.ts';
 import { type Program, RULES } from '../steps/program-types.ts';
 import { Ambiguities, type Guess } from './ambiguities.ts';
 import type { Closed, HistoryEvent, LocalMarker, Unreadable } from './events.ts';
-import { type Answered, type Group, Grouping, type Request } from './groups.ts';
-import { Opened } from './opened.ts';
-import { type RowEnd, Rows, type RowWindow, type TraceRow } from './rows.ts';
+import { OpenCommands } from './open-commands.ts';
+import { type AnswerEvent, Grouping, type RequestEvent, type TaskEvents } from './task-events.ts';
+import { type RowEnd, Rows, type RowWindow, type TraceRow } from './trace-rows.ts';
 
 /** The result of the fold of one run's history. */
 export interface RunTrace {
@@ -102,7 +102,7 @@ export class Fold {
   #state: RunState | undefined;
   #continuedFrom: string | undefined;
   #inherited: Inherited[] = [];
-  readonly #opened = new Opened();
+  readonly #opened = new OpenCommands();
   /** Attempts and starts of open activities. */
   readonly #starts = new Map<number, { attempt: number; at: number; lastFailure?: FailureCause }>();
   /** Attempts as a local activity, for steps that continue as a regular activity. */
@@ -149,7 +149,7 @@ export class Fold {
     if (this.#unreadable === undefined) yield* this.#tolerated(0, () => this.#takeUp(this.#grouping.finish()));
   }
 
-  *#takeUp(group: Group | undefined): Parts {
+  *#takeUp(group: TaskEvents | undefined): Parts {
     if (group !== undefined) yield* this.#take(group);
   }
 
@@ -205,7 +205,7 @@ export class Fold {
     };
   }
 
-  *#take(group: Group): Parts {
+  *#take(group: TaskEvents): Parts {
     this.#dataBytes = dataBytesOf(group.buildId);
     if (group.begins !== undefined) yield* this.#begin(group.begins, group.at);
     if (this.#state === undefined) return;
@@ -274,7 +274,7 @@ export class Fold {
     if (command?.type === 'run') this.#tell({ t: 'input', path, input: command.command.config }, `${id}/`);
   }
 
-  *#request(request: Request, at: number): Parts {
+  *#request(request: RequestEvent, at: number): Parts {
     const event =
       request.type === 'signal'
         ? toEvent(request.name, request.payload, at)
@@ -283,7 +283,7 @@ export class Fold {
     if (event !== undefined) yield* this.#apply(event, request.id);
   }
 
-  *#answer(answer: Answered, at: number): Parts {
+  *#answer(answer: AnswerEvent, at: number): Parts {
     switch (answer.type) {
       case 'cancelRequested':
         yield* this.#apply({ type: 'cancel', at }, answer.id);
@@ -340,7 +340,7 @@ export class Fold {
     }
   }
 
-  *#markers(group: Group): Parts {
+  *#markers(group: TaskEvents): Parts {
     const again = new Set(group.issued.map(goesOn));
     for (const [n, marker] of group.markers.entries()) {
       const { summary: id, attempt } = marker;
@@ -424,7 +424,7 @@ export class Fold {
 }
 
 /** The id of the local activity that this event continues: by a regular one, or by a pause before it. Empty if none. */
-function goesOn(event: Group['issued'][number]): string {
+function goesOn(event: TaskEvents['issued'][number]): string {
   if (event.type === 'activityScheduled') return event.activityId;
   return event.type === 'timerStarted' && event.summary.startsWith(PAUSE) ? event.summary.slice(PAUSE.length) : '';
 }

@@ -17,8 +17,8 @@ import { DEADLINE } from '../engine/walk/ending.ts';
 import { defined } from '../json/defined.ts';
 import { isObject } from '../json/json.ts';
 import type { Program } from '../steps/program-types.ts';
-import { Addressees } from './addressees.ts';
 import type { FoldOptions } from './fold.ts';
+import { RequestTargets } from './request-targets.ts';
 
 /** The error codes of containers whose `details` are the errors of their branches. */
 const JOINED: ReadonlySet<string> = new Set(['join_failed', 'race_failed']);
@@ -40,7 +40,7 @@ export class RetryPlan {
   /** By path: the place in history where the visit failed, if it is found, and the error code. */
   readonly #places = new Map<string, { readonly at: string; readonly code: string }>();
   readonly #left = new Set<string>();
-  readonly #addressees = new Addressees();
+  readonly #addressees = new RequestTargets();
 
   /** `error`: the error of the run; undefined if the run was ended from outside, so that no visit failed. */
   constructor(error: RunError | undefined) {

@@ -6,7 +6,7 @@
  * steps are numbers here, and sets of steps are marks in arrays.
  */
 import type { Problem } from '../definition/document/types.ts';
-import { childPointer } from '../template/pointer.ts';
+import { childPointer } from '../json/pointer.ts';
 import type { StepKind } from './kind.ts';
 import { CONTAINER_RESERVED } from './ports.ts';
 

@@ -6,7 +6,7 @@
 import { type Expression, expressionOf } from './expression.ts';
 import { type Parsed, parseEmbedded } from './parser.ts';
 import { startColumn } from './path.ts';
-import { notAllowed, type Placeholder, placeholderOf, refuseSecrets } from './secrets.ts';
+import { notAllowed, type Placeholder, placeholderOf, refuseSecrets } from './placeholders.ts';
 import { TemplateError } from './types.ts';
 
 export interface PlacedPlaceholder {

@@ -3,12 +3,12 @@
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
 import type { Node } from './ast.ts';
+import { toJson } from './clean-json.ts';
 import { compile, type Run } from './compile.ts';
 import { account, beginEvaluation, type Evaluation, spend } from './evaluation.ts';
-import { toJson } from './json.ts';
 import { truthy as isTruthy } from './operators.ts';
 import { parseWhole } from './parser.ts';
-import { refuseSecrets } from './secrets.ts';
+import { refuseSecrets } from './placeholders.ts';
 import { type EvaluateOptions, type Scope, TemplateError } from './types.ts';
 
 export interface Expression {

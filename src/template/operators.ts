@@ -1,6 +1,7 @@
 /** The operators: those of JavaScript on plain values, as in Jexl. They never call conversions of objects. */
+
+import { sameValue, toText } from './clean-json.ts';
 import { boundString, chargeComparison, type Evaluation, fail, spend } from './evaluation.ts';
-import { sameJson, toText } from './json.ts';
 import { MAX_NEEDLE_LENGTH } from './limits.ts';
 import { finderOf } from './search.ts';
 
@@ -65,7 +66,7 @@ export function looselyEqual(left: unknown, right: unknown, evaluation: Evaluati
   const leftMissing = left === undefined || left === null;
   const rightMissing = right === undefined || right === null;
   if (leftMissing || rightMissing) return leftMissing && rightMissing;
-  if (typeof left === 'object' || typeof right === 'object') return sameJson(left, right, evaluation);
+  if (typeof left === 'object' || typeof right === 'object') return sameValue(left, right, evaluation);
   if (typeof left === typeof right) return false;
   return toNumber(left, evaluation) === toNumber(right, evaluation);
 }

@@ -2,7 +2,7 @@
 import { children, type Node } from './ast.ts';
 import type { Expression } from './expression.ts';
 import { staticPath } from './path.ts';
-import type { Placeholder } from './secrets.ts';
+import type { Placeholder } from './placeholders.ts';
 import type { Template, TemplateNode, TextNode } from './template.ts';
 import type { Reference } from './types.ts';
 

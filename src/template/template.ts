@@ -5,12 +5,12 @@
 
 import { MAX_NESTING } from '../json/depth.ts';
 import { type Json, setOwn } from '../json/json.ts';
+import { childPointer } from '../json/pointer.ts';
+import { toText } from './clean-json.ts';
 import { type Allowed, type Part, parseParts } from './embedded.ts';
 import { account, beginEvaluation, boundString, type Evaluation, fail, occupy } from './evaluation.ts';
 import { type Expression, evaluateWithin, located } from './expression.ts';
-import { toText } from './json.ts';
 import { pathText, startColumn } from './path.ts';
-import { childPointer } from './pointer.ts';
 import { type EvaluateOptions, type Rendered, type Scope, type SecretString, TemplateError } from './types.ts';
 
 export interface TemplateOptions {

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toCanonical } from '../../src/definition/dialects/dialects.ts';
 import { definitionHash, resolveStart } from '../../src/definition/document/canonical.ts';
-import { canonicalText } from '../../src/definition/document/canonical-text.ts';
 import { parseDocument } from '../../src/definition/document/parse.ts';
 import type { Definition, TriggerDefinition } from '../../src/definition/document/types.ts';
+import { canonicalText } from '../../src/json/canonical-text.ts';
 import type { Json } from '../../src/json/json.ts';
 
 const refund: Definition = {

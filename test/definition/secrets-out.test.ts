@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toCanonical } from '../../src/definition/dialects/dialects.ts';
-import { takeSecrets } from '../../src/definition/document/secrets-out.ts';
+import { extractSecrets } from '../../src/definition/document/extract-secrets.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 
 const definition = {
@@ -16,7 +16,7 @@ const definition = {
 
 describe('clear secrets in a definition', () => {
   it('become references with names of their place', () => {
-    const { document: taken, secrets } = takeSecrets(definition);
+    const { document: taken, secrets } = extractSecrets(definition);
     expect(secrets).toEqual([
       { name: 'workflows/orders/triggers/shop-hook/secret', value: 'canary-1' },
       { name: 'workflows/orders/triggers/two/secrets/0', value: 'canary-2' },
@@ -60,8 +60,8 @@ describe('clear secrets in a definition', () => {
   });
 
   it('are taken once', () => {
-    const once = takeSecrets(definition).document;
-    expect(takeSecrets(once)).toEqual({ document: once, secrets: [], problems: [] });
+    const once = extractSecrets(definition).document;
+    expect(extractSecrets(once)).toEqual({ document: once, secrets: [], problems: [] });
   });
 
   it('are taken out of config.secrets where they are values, also in dialect 000', () => {

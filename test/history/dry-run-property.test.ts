@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { type SimulatedAnswer, simulate } from '../../src/engine/simulate.ts';
 import { dryRun } from '../../src/history/dry-run.ts';
-import { Rows } from '../../src/history/rows.ts';
+import { Rows } from '../../src/history/trace-rows.ts';
 import type { Json } from '../../src/json/json.ts';
 import { presetOf } from '../../src/steps/compile/compile-step.ts';
 import { definitions } from '../engine/blocks.ts';

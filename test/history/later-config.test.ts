@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { simulate } from '../../src/engine/simulate.ts';
 import { type FoldedRun, sliceOf } from '../../src/history/chain.ts';
-import { Rows } from '../../src/history/rows.ts';
+import { Rows } from '../../src/history/trace-rows.ts';
 import { programOf } from '../support/program.ts';
 
 const START = 1_768_473_000_000;

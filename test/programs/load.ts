@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DIALECTS, toCanonical } from '../../src/definition/dialects/dialects.ts';
-import { normalDocument } from '../../src/definition/document/normal.ts';
+import { normalizeDocument } from '../../src/definition/document/normalize.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 
@@ -115,7 +115,7 @@ function loadProgram(file: string): ProgramFile {
   if (!read.success) throw new Error(`${name}.yaml is no program: ${z.prettifyError(read.error)}`);
   // A program is named after its file, unless its names matter.
   const written = { name, slug: name, ...(read.data.definition as JsonObject) };
-  const document = read.data.dialect === undefined ? normalDocument(written) : imported(written, read.data.dialect);
+  const document = read.data.dialect === undefined ? normalizeDocument(written) : imported(written, read.data.dialect);
   const definition = document as unknown as Definition;
   return { ...read.data, name, definition, input: read.data.input ?? {} };
 }

@@ -4,7 +4,7 @@ import { type Simulated, type SimulatedAnswer, simulate } from '../../src/engine
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { waitsOf } from '../../src/engine/state/waits.ts';
-import { Rows, type TraceRow } from '../../src/history/rows.ts';
+import { Rows, type TraceRow } from '../../src/history/trace-rows.ts';
 import { programOf } from '../support/program.ts';
 import type { ProgramAnswer, ProgramFile } from './load.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/json/json.ts';
 import { evaluate, parseExpression } from '../../src/template/expression.ts';
-import { joinSecrets } from '../../src/template/joined.ts';
+import { joinSecrets } from '../../src/template/join-secrets.ts';
 import { mixedLogic } from '../../src/template/lint.ts';
 import { references } from '../../src/template/references.ts';
 import { objectScope } from '../../src/template/scope.ts';

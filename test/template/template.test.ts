@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/json/json.ts';
 import { parseExpression } from '../../src/template/expression.ts';
-import { joinSecrets } from '../../src/template/joined.ts';
+import { joinSecrets } from '../../src/template/join-secrets.ts';
 import { expressions, placeholders, references } from '../../src/template/references.ts';
 import { isConstant, parseTemplate } from '../../src/template/template.ts';
 import { errorOf, rendered } from './evaluate.ts';

@@ -11,9 +11,9 @@ import {
   type SyncStart,
 } from '../../contract/sync.ts';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
-import { canonicalText } from '../../definition/document/canonical-text.ts';
 import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { canonicalText } from '../../json/canonical-text.ts';
 import { defined } from '../../json/defined.ts';
 import { hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';

@@ -3,8 +3,8 @@
 import type { RunError } from '../../contract/run.ts';
 import { type RewindTarget, rewindOpenVisit } from '../../engine/resume/rewind.ts';
 import type { RunState } from '../../engine/state/state.ts';
-import { Addressees } from '../../history/addressees.ts';
 import type { FoldOptions, RunTrace } from '../../history/fold.ts';
+import { RequestTargets } from '../../history/request-targets.ts';
 import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
 import { defined } from '../../json/defined.ts';
 import type { Program } from '../../steps/program-types.ts';
@@ -67,9 +67,9 @@ async function visitsOf(
   access: Access,
   executionId: string,
   lastRunId: string,
-): Promise<{ runs: VisitedRun[]; program: Program; addressees: Addressees }> {
+): Promise<{ runs: VisitedRun[]; program: Program; addressees: RequestTargets }> {
   const runs: VisitedRun[] = [];
-  const addressees = new Addressees();
+  const addressees = new RequestTargets();
   let program: Program | undefined;
   for (let runId: string | undefined = lastRunId; runId !== undefined; ) {
     const visits = new Map<string, string>();
@@ -136,7 +136,7 @@ interface Walk {
   readonly access: Access;
   readonly executionId: string;
   readonly program: Program;
-  readonly addressees: Addressees;
+  readonly addressees: RequestTargets;
   readonly path: string;
   readonly runs: readonly string[];
   /** Failures beside the visit are left out too. */

@@ -9,7 +9,7 @@ import proto, { type temporal } from '@temporalio/proto';
 import type { RunError } from '../../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../../engine/state/causes.ts';
 import type { PendingAttempt } from '../../history/fold.ts';
-import type { Retrying } from '../../history/rows.ts';
+import type { Retrying } from '../../history/trace-rows.ts';
 import { defined } from '../../json/defined.ts';
 import { msOf } from '../temporal/timestamps.ts';
 import { causeOf } from '../temporal/trace-events.ts';

@@ -1,7 +1,7 @@
 /** The state and definition of a run, read from its history. Needs no worker, and works for ended runs too. */
 
 import type { RunStatus } from '../../contract/run.ts';
-import { takeSecrets } from '../../definition/document/secrets-out.ts';
+import { extractSecrets } from '../../definition/document/extract-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { RunState } from '../../engine/state/state.ts';
@@ -105,4 +105,4 @@ export async function readSnapshot(access: Access, org: string, executionId: str
 
 /** A definition that was started without the gateway may hold clear secrets, which must not be shown. */
 export const shownDefinition = (definition: Definition): Definition =>
-  takeSecrets(definition as unknown as JsonObject).document as unknown as Definition;
+  extractSecrets(definition as unknown as JsonObject).document as unknown as Definition;

@@ -9,10 +9,17 @@
 
 import type { RunError } from '../../contract/run.ts';
 import type { RunState } from '../../engine/state/state.ts';
-import { type ChainPosition, type FoldedRun, guessesOf, rangesOf, type Slice, sliceOf } from '../../history/chain.ts';
+import {
+  type ChainPosition,
+  type FoldedRun,
+  guessesOf,
+  rangesOf,
+  sliceOf,
+  type TraceSlice,
+} from '../../history/chain.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { Fold, type PendingAttempt, type RunTrace } from '../../history/fold.ts';
-import { type RowWindow, rowBytes, type TraceRow } from '../../history/rows.ts';
+import { type RowWindow, rowBytes, type TraceRow } from '../../history/trace-rows.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
@@ -151,7 +158,7 @@ async function readSlice(
   chain: FoldedRun[],
   offset: number,
   limit: number,
-): Promise<Slice> {
+): Promise<TraceSlice> {
   for (const [n, range] of rangesOf(chain, offset, limit).entries()) {
     const { window, runId } = chain[n]!;
     if (range.from >= range.to || (range.from >= window.from && range.to <= window.to)) continue;

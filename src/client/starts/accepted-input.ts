@@ -1,10 +1,10 @@
 /** Checks the input and state of a run against its definition before the run starts. */
 
-import { below } from '../../definition/document/pointer.ts';
 import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type coerceState, validatePayload, withDefaults } from '../../definition/payload/format.ts';
 import { type Json, typeName } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { ClientError } from '../errors.ts';
 
 /**
@@ -57,7 +57,7 @@ export function acceptedState(
   const problems: Problem[] = [];
   for (const [key, value] of Object.entries(given)) {
     const field = Object.hasOwn(definition.state ?? {}, key) ? definition.state?.[key] : undefined;
-    const pointer = below('/state', key);
+    const pointer = childPointer('/state', key);
     if (field === undefined) {
       problems.push({ pointer, code: 'invalid_state', message: `The workflow declares no state ${key}.` });
       continue;

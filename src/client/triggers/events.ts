@@ -11,7 +11,7 @@ import {
   SPREAD_UPDATE,
 } from '../../contract/event.ts';
 import { attributeValue } from '../../contract/search-attributes.ts';
-import { canonicalText } from '../../definition/document/canonical-text.ts';
+import { canonicalText } from '../../json/canonical-text.ts';
 import { ClientError } from '../errors.ts';
 import { FINGERPRINT } from '../starts/begin-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';

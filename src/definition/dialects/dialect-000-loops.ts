@@ -1,12 +1,12 @@
 /** Loops of document 000: the ends of walks within them, and the names of their items. */
 
 import { isObject, type JsonObject, setOwn } from '../../json/json.ts';
-import { below } from '../document/pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { isRoot } from '../document/roots.ts';
-import { edgesOf, loopBody, sourcesOf } from './flow.ts';
-import type { Import } from './imported.ts';
-import { changeExpressions } from './imported-expressions.ts';
-import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
+import type { Import } from './import.ts';
+import { changeExpressions } from './import-expressions.ts';
+import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite-paths.ts';
+import { edgesOf, loopBody, sourcesOf } from './step-edges.ts';
 
 /** The ports by which kinds of 000 continue. If they are not wired, they end the run in 000. */
 const PORTS: { readonly [stepType: string]: readonly string[] } = {
@@ -129,7 +129,7 @@ function itemName(into: Import, loop: string, variables: JsonObject): string | u
   if (!isRoot(name) && !Object.hasOwn(variables, name)) return name;
   const holder = isRoot(name) ? 'root' : 'variable';
   const message = `The item's name "${name.slice(0, 80)}" is the name of a ${holder}; write {{ loop.item }}.`;
-  into.lost(`${into.places.get(below('/steps', loop)) ?? ''}/config/itemVariable`, message);
+  into.lost(`${into.places.get(childPointer('/steps', loop)) ?? ''}/config/itemVariable`, message);
   return undefined;
 }
 

@@ -2,12 +2,12 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { below } from '../document/pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { isRoot } from '../document/roots.ts';
-import type { Import } from './imported.ts';
-import { changeExpressions } from './imported-expressions.ts';
-import { retryFrom, retryPlaces } from './retry-from.ts';
-import { withoutBraces } from './without-braces.ts';
+import type { Import } from './import.ts';
+import { changeExpressions } from './import-expressions.ts';
+import { importRetry, retryPlaces } from './import-retry.ts';
+import { unwrapTemplates } from './unwrap-templates.ts';
 
 const STEP: ReadonlySet<string> = new Set([
   'stepSlug',
@@ -62,7 +62,7 @@ export function step000(written: JsonObject, slug: string, at: string, into: Imp
   modifiers(written, config, step, at, into);
   const next = ports(written['nextSteps']);
   if (Object.keys(next).length > 0) step['nextSteps'] = next;
-  const { trigger, ...converted } = kind(String(step['stepType']), config, below(at, 'config'), into, step);
+  const { trigger, ...converted } = kind(String(step['stepType']), config, childPointer(at, 'config'), into, step);
   step['stepType'] = converted.stepType;
   if (Object.keys(converted.config).length > 0) step['config'] = converted.config;
   changeExpressions(step, (expression, within) => unbraced(expression, at + within, into));
@@ -98,13 +98,13 @@ const SPELT = [
 
 function modifiers(written: JsonObject, config: JsonObject, step: JsonObject, at: string, into: Import): void {
   const retry: JsonObject = {};
-  for (const [source, place] of [[written, at] as const, [config, below(at, 'config')] as const]) {
+  for (const [source, place] of [[written, at] as const, [config, childPointer(at, 'config')] as const]) {
     const { maxRetries, backoffMs, retryPolicy } = source;
-    if (isObject(retryPolicy)) Object.assign(retry, retryFrom(retryPolicy, below(place, 'retryPolicy'), into));
+    if (isObject(retryPolicy)) Object.assign(retry, importRetry(retryPolicy, childPointer(place, 'retryPolicy'), into));
     const flat: JsonObject = {};
     if (maxRetries !== undefined) flat['maxRetries'] = maxRetries;
     if (backoffMs !== undefined) flat['backoffMs'] = backoffMs;
-    Object.assign(retry, retryFrom(flat, place, into));
+    Object.assign(retry, importRetry(flat, place, into));
   }
   for (const member of RETRY) delete config[member];
   if (Object.keys(retry).length > 0) step['retry'] = retry;
@@ -214,7 +214,7 @@ function condition(config: JsonObject): JsonObject {
 }
 
 function unbraced(expression: string, at: string, into: Import): string {
-  const plain = withoutBraces(expression);
+  const plain = unwrapTemplates(expression);
   if (plain !== expression)
     into.warn(
       at,
@@ -228,7 +228,7 @@ function unbraced(expression: string, at: string, into: Import): string {
 function llm(config: JsonObject, at: string, into: Import): Kind {
   if (config['llmNode'] !== undefined) {
     into.problem(
-      below(at, 'llmNode'),
+      childPointer(at, 'llmNode'),
       'unknown_member',
       '"llmNode" is not a member of the config of an llm step: without it the step has no prompt.',
       'Move its members (systemPrompt, userPrompt, …) up into config.',
@@ -239,14 +239,14 @@ function llm(config: JsonObject, at: string, into: Import): Kind {
   const { name, ...rest } = config;
   const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => LLM.has(key)));
   if (name !== undefined)
-    into.lost(below(at, 'name'), 'The name of the model step is left out, since the step has its own name.');
+    into.lost(childPointer(at, 'name'), 'The name of the model step is left out, since the step has its own name.');
   const tools = kept['tools'];
   const hasTools =
     (Array.isArray(tools) && tools.length > 0) ||
     (Array.isArray(kept['mcpServerIds']) && kept['mcpServerIds'].length > 0);
   if (hasTools) return { stepType: 'agent', config: kept };
   if (kept['maxSteps'] !== undefined)
-    into.lost(below(at, 'maxSteps'), 'A model without tools takes one step; maxSteps is left out.');
+    into.lost(childPointer(at, 'maxSteps'), 'A model without tools takes one step; maxSteps is left out.');
   const { tools: _tools, mcpServerIds: _servers, maxSteps: _steps, ...plain } = kept;
   return { stepType: 'llm', config: plain };
 }
@@ -258,9 +258,9 @@ function setVariables(config: JsonObject, at: string, into: Import): Kind {
   const values: Json[] = [];
   const place = `${at}/parameters/variables`;
   const entries: readonly (readonly [Json, string])[] = Array.isArray(variables)
-    ? variables.map((entry, index) => [entry, below(place, index)] as const)
+    ? variables.map((entry, index) => [entry, childPointer(place, index)] as const)
     : isObject(variables)
-      ? Object.entries(variables).map(([name, value]) => [{ name, value }, below(place, name)] as const)
+      ? Object.entries(variables).map(([name, value]) => [{ name, value }, childPointer(place, name)] as const)
       : [];
   for (const [entry, entryAt] of entries) {
     if (!isObject(entry) || typeof entry['name'] !== 'string') {
@@ -276,7 +276,7 @@ function setVariables(config: JsonObject, at: string, into: Import): Kind {
     }
     if (entry['secure'] === true) {
       into.lost(
-        below(entryAt, 'secure'),
+        childPointer(entryAt, 'secure'),
         `"${entry['name']}" is a secret that would be stored in clear in the run.`,
         'Store it as a secret of the organization and write {{ secrets.NAME }} instead.',
       );
@@ -300,6 +300,6 @@ function approval(config: JsonObject, at: string, into: Import, step: JsonObject
     const message = title ?? (typeof kept['description'] === 'string' ? kept['description'] : step['name']);
     if (message !== undefined) kept['message'] = message;
   } else if (title !== undefined)
-    into.lost(below(at, 'title'), 'The title is left out; the approval shows the message.');
+    into.lost(childPointer(at, 'title'), 'The title is left out; the approval shows the message.');
   return { stepType: 'approval', config: kept };
 }

@@ -4,14 +4,14 @@
  * loop.
  */
 import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { stepSlug } from '../document/names.ts';
-import { below } from '../document/pointer.ts';
 import { isRoot } from '../document/roots.ts';
 import { loops000 } from './dialect-000-loops.ts';
 import { step000 } from './dialect-000-steps.ts';
 import { flatInput } from './flat-input.ts';
-import { Import, type Imported } from './imported.ts';
-import { retryFrom, retryPlaces } from './retry-from.ts';
+import { Import, type ImportResult } from './import.ts';
+import { importRetry, retryPlaces } from './import-retry.ts';
 
 const OUTER: ReadonlySet<string> = new Set([
   'workflowConfig',
@@ -54,12 +54,12 @@ const CONFIG: ReadonlySet<string> = new Set([
   'publicStart',
 ]);
 
-export function from000(document: JsonObject): Imported {
+export function from000(document: JsonObject): ImportResult {
   const into = new Import();
   into.lostMembers(document, '', new Set([...OUTER, ...OF_A_RUN]));
   for (const member of OF_A_RUN) {
     if (document[member] !== undefined)
-      into.lost(below('', member), `"${member}" belongs to a run, not to its definition, and is left out.`);
+      into.lost(childPointer('', member), `"${member}" belongs to a run, not to its definition, and is left out.`);
   }
   const workflow = isObject(document['workflowConfig']) ? document['workflowConfig'] : {};
   into.lostMembers(workflow, '/workflowConfig', WORKFLOW);
@@ -72,7 +72,7 @@ export function from000(document: JsonObject): Imported {
   const given = Array.isArray(canonical['triggers']) ? canonical['triggers'] : [];
   const triggers: Json[] = [...given];
   for (const [index, written] of steps.entries()) {
-    const at = below('/stepsConfig', index);
+    const at = childPointer('/stepsConfig', index);
     if (!isObject(written)) {
       into.problem(at, 'wrong_type', `Expected a step, got ${typeName(written)}.`);
       continue;
@@ -82,7 +82,7 @@ export function from000(document: JsonObject): Imported {
     const converted = step000(written, slug, at, into);
     into.step(slug, converted.step, at);
     if (converted.trigger === undefined) continue;
-    into.places.set(below('/triggers', triggers.length), at);
+    into.places.set(childPointer('/triggers', triggers.length), at);
     triggers.push({ name: slug, ...converted.trigger });
   }
   if (triggers.length > given.length) canonical['triggers'] = triggers;
@@ -96,13 +96,13 @@ export function from000(document: JsonObject): Imported {
 function slugOf(written: JsonObject, at: string, into: Import): string | undefined {
   const slug = written['stepSlug'];
   if (typeof slug !== 'string' || slug === '') {
-    into.problem(below(at, 'stepSlug'), 'missing_member', 'A step needs a stepSlug.');
+    into.problem(childPointer(at, 'stepSlug'), 'missing_member', 'A step needs a stepSlug.');
     return undefined;
   }
   const fitting = stepSlug(slug);
   if (fitting !== slug) {
     const message = `"${slug.slice(0, 80)}" is no step slug: expected a letter or _, then letters, digits, _, - (64 at most).`;
-    into.problem(below(at, 'stepSlug'), 'invalid_name', message, `Call it "${fitting}".`);
+    into.problem(childPointer(at, 'stepSlug'), 'invalid_name', message, `Call it "${fitting}".`);
     return undefined;
   }
   return slug;
@@ -128,8 +128,8 @@ function outer(document: JsonObject, workflow: JsonObject, into: Import): JsonOb
     if (value === undefined || value === null || (member === 'input' && workflow[member] === undefined)) continue;
     canonical[member] = value;
     into.places.set(
-      below('', member),
-      workflow[member] === undefined ? below('', member) : below('/workflowConfig', member),
+      childPointer('', member),
+      workflow[member] === undefined ? childPointer('', member) : childPointer('/workflowConfig', member),
     );
   }
   if (workflow['status'] === 'inactive' || workflow['status'] === 'archived') canonical['enabled'] = false;
@@ -153,14 +153,14 @@ function configOf(config: JsonObject, into: Import): JsonObject {
     if (CONFIG.has(key) && value !== null) result[key] = value;
   }
   if (isObject(config['retryPolicy']))
-    result['retryPolicy'] = retryFrom(config['retryPolicy'], below(at, 'retryPolicy'), into);
+    result['retryPolicy'] = importRetry(config['retryPolicy'], childPointer(at, 'retryPolicy'), into);
   const policy = isObject(config['retryPolicy']) ? config['retryPolicy'] : {};
-  for (const [canonical, written] of retryPlaces(policy, '/config/retryPolicy', below(at, 'retryPolicy')))
+  for (const [canonical, written] of retryPlaces(policy, '/config/retryPolicy', childPointer(at, 'retryPolicy')))
     into.places.set(canonical, written);
   if (isObject(config['variables']))
-    result['variables'] = variablesOf(config['variables'], below(at, 'variables'), into);
+    result['variables'] = variablesOf(config['variables'], childPointer(at, 'variables'), into);
   if (isObject(config['secrets'])) {
-    const secrets = secretsOf(config['secrets'], below(at, 'secrets'), into);
+    const secrets = secretsOf(config['secrets'], childPointer(at, 'secrets'), into);
     if (Object.keys(secrets).length > 0) result['secrets'] = secrets;
     else delete result['secrets'];
   }
@@ -172,7 +172,7 @@ function variablesOf(variables: JsonObject, at: string, into: Import): JsonObjec
   for (const [name, value] of Object.entries(variables)) {
     if (isRoot(name)) {
       into.lost(
-        below(at, name),
+        childPointer(at, name),
         `The variable "${name}" has the name of a root, which only the engine writes; it is left out.`,
         `{{ ${name} }} reads the root.`,
       );
@@ -190,7 +190,7 @@ function shadowed(into: Import, { input, config }: JsonObject): void {
   for (const name of Object.keys(variables)) {
     if (!declared.has(name)) continue;
     into.warn(
-      below('/workflowConfig/config/variables', name),
+      childPointer('/workflowConfig/config/variables', name),
       'shadowed_input',
       `"${name}" is both a variable and a key of the input; the variable wins.`,
       `Write input.${name} to read the input.`,
@@ -205,10 +205,14 @@ function secretsOf(secrets: JsonObject, at: string, into: Import): JsonObject {
     const clear = isObject(value) ? value['value'] : value;
     if (typeof clear === 'string') {
       setOwn(result, name, { value: clear });
-      if (!isObject(value)) into.places.set(`${below('/config/secrets', name)}/value`, below(at, name));
+      if (!isObject(value)) into.places.set(`${childPointer('/config/secrets', name)}/value`, childPointer(at, name));
     } else {
       setOwn(result, name, name);
-      into.lost(below(at, name), `The secret "${name}" has no readable value.`, `Store it as the secret "${name}".`);
+      into.lost(
+        childPointer(at, name),
+        `The secret "${name}" has no readable value.`,
+        `Store it as the secret "${name}".`,
+      );
     }
   }
   return result;

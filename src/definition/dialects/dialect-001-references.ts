@@ -2,9 +2,9 @@
  * Converts the `@refs` of document 001 to paths and templates. Braces in its texts are not templates.
  */
 import { isObject, type Json } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { STEP_SLUG } from '../document/names.ts';
-import { below } from '../document/pointer.ts';
-import { type Import, mapTexts } from './imported.ts';
+import { type Import, mapTextsAndKeys } from './import.ts';
 
 /** The names after `@` that are not steps. */
 export const ROOTS_001: ReadonlySet<string> = new Set(['input', 'item', 'index']);
@@ -61,11 +61,11 @@ export class References {
     if (typeof written === 'string') return this.path(written, at);
     if (!isObject(written) || typeof written['ref'] !== 'string') return written;
     this.into.lostMembers(written, at, WHEN);
-    return { ...written, ref: this.path(written['ref'], below(at, 'ref')) };
+    return { ...written, ref: this.path(written['ref'], childPointer(at, 'ref')) };
   }
 
   value(value: Json, at: string): Json {
-    return mapTexts(value, (text) => this.text(text, at));
+    return mapTextsAndKeys(value, (text) => this.text(text, at));
   }
 
   private text(text: string, at: string): string {

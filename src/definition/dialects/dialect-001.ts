@@ -6,11 +6,11 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { stepSlugs } from '../document/names.ts';
-import { below } from '../document/pointer.ts';
 import { plain, References, ROOTS_001, referredStep } from './dialect-001-references.ts';
-import { Import, type Imported } from './imported.ts';
-import { retryFrom, retryPlaces } from './retry-from.ts';
+import { Import, type ImportResult } from './import.ts';
+import { importRetry, retryPlaces } from './import-retry.ts';
 
 /** The longest timeout of a step of kind run_code. */
 const LONGEST_CODE_MS = 600_000;
@@ -55,7 +55,7 @@ const TOOL: ReadonlySet<string> = new Set(['toolName', 'transformCode', 'connect
 const CODE: ReadonlySet<string> = new Set(['code', 'language']);
 const RETURN: ReadonlySet<string> = new Set(['return']);
 
-export function from001(document: JsonObject): Imported {
+export function from001(document: JsonObject): ImportResult {
   const into = new Import();
   into.lostMembers(document, '', OUTER);
   const steps = document['steps'];
@@ -66,7 +66,7 @@ export function from001(document: JsonObject): Imported {
   const slugs = slugsOf(steps, into);
   const skippable = skippableOf(steps);
   for (const [index, step] of steps.entries()) {
-    const at = below('/steps', index);
+    const at = childPointer('/steps', index);
     const slug = isObject(step) && typeof step['name'] === 'string' ? slugs.get(step['name']) : undefined;
     // The second step of a name has been reported.
     if (isObject(step) && slug !== undefined && !Object.hasOwn(into.steps, slug))
@@ -94,17 +94,17 @@ function outer(document: JsonObject): JsonObject {
 function slugsOf(steps: readonly Json[], into: Import): Map<string, string> {
   const names = new Set<string>();
   for (const [index, step] of steps.entries()) {
-    const at = below('/steps', index);
+    const at = childPointer('/steps', index);
     if (!isObject(step)) {
       into.problem(at, 'wrong_type', `Expected a step, got ${typeName(step)}.`);
       continue;
     }
     const { name } = step;
     if (typeof name !== 'string' || name === '')
-      into.problem(below(at, 'name'), 'missing_member', 'A step needs a name, by which others refer to it.');
+      into.problem(childPointer(at, 'name'), 'missing_member', 'A step needs a name, by which others refer to it.');
     else if (names.has(name))
       into.problem(
-        below(at, 'name'),
+        childPointer(at, 'name'),
         'duplicate_step',
         `Two steps have the name "${name.slice(0, 80)}".`,
         'Give each step a unique name.',
@@ -112,7 +112,7 @@ function slugsOf(steps: readonly Json[], into: Import): Map<string, string> {
     else names.add(name);
     if (typeof name === 'string' && ROOTS_001.has(name))
       into.warn(
-        below(at, 'name'),
+        childPointer(at, 'name'),
         'reserved_name',
         `"@${name}" is reserved, so that no reference can name this step.`,
         'Give the step another name.',
@@ -143,9 +143,9 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
     ['/config/server', action['server'] === undefined ? '/action/connectionId' : '/action/server'],
     ...retryPlaces(config, '/retry', '/config'),
   ]);
-  const input = written['input'] === undefined ? undefined : refs.value(written['input'], below(at, 'input'));
-  const kind = kindOf(action, input, below(at, 'action'), into);
-  const step: JsonObject = { ...kind, ...modifiers(config, below(at, 'config'), into) };
+  const input = written['input'] === undefined ? undefined : refs.value(written['input'], childPointer(at, 'input'));
+  const kind = kindOf(action, input, childPointer(at, 'action'), into);
+  const step: JsonObject = { ...kind, ...modifiers(config, childPointer(at, 'config'), into) };
   const { timeoutMs } = config;
   // The sandbox applies the timeout of code, with an error that is not retried.
   if (kind['stepType'] === 'run_code' && typeof timeoutMs === 'number' && timeoutMs <= LONGEST_CODE_MS) {
@@ -155,9 +155,9 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
   if (written['name'] !== slug) step['name'] = written['name'] ?? slug;
   for (const member of ['description', 'preset'] as const)
     if (written[member] !== undefined) step[member] = written[member];
-  if (written['when'] !== undefined) step['when'] = refs.condition(written['when'], below(at, 'when'));
+  if (written['when'] !== undefined) step['when'] = refs.condition(written['when'], childPointer(at, 'when'));
   if (written['bail'] !== undefined)
-    step['bail'] = written['bail'] === true ? true : refs.condition(written['bail'], below(at, 'bail'));
+    step['bail'] = written['bail'] === true ? true : refs.condition(written['bail'], childPointer(at, 'bail'));
   if (isObject(written['forEach'])) {
     const { ref, items, ...rest } = written['forEach'];
     step['forEach'] = {
@@ -171,7 +171,10 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
       typeof one === 'string' ? (refs.slugs.get(one.replace(/^@/, '')) ?? one) : one,
     );
   if (written['outputSchema'] !== undefined)
-    into.lost(below(at, 'outputSchema'), 'The schema of the output is left out: outputs of steps are not checked.');
+    into.lost(
+      childPointer(at, 'outputSchema'),
+      'The schema of the output is left out: outputs of steps are not checked.',
+    );
   return step;
 }
 
@@ -212,7 +215,7 @@ function modifiers(config: JsonObject, at: string, into: Import): JsonObject {
       (entry): entry is [string, Json] => entry[1] !== undefined,
     ),
   );
-  const retry = retryFrom(written, at, into);
+  const retry = importRetry(written, at, into);
   if (Object.keys(retry).length > 0) result['retry'] = retry;
   if (timeoutMs !== undefined) result['timeout'] = timeoutMs;
   if (onError !== undefined) result['onError'] = onError;

@@ -6,9 +6,9 @@
 import type { Json } from '../../json/json.ts';
 import { MAX_SOURCE_LENGTH } from '../../template/limits.ts';
 import { isRoot } from '../document/roots.ts';
-import { mapTexts } from './imported.ts';
-import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
-import { withoutBraces } from './without-braces.ts';
+import { mapTextsAndKeys } from './import.ts';
+import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite-paths.ts';
+import { unwrapTemplates } from './unwrap-templates.ts';
 
 /** The declared names of a document. */
 export interface Surroundings {
@@ -40,7 +40,7 @@ export class Names002 {
 
   /** An expression, with or without templates. */
   expression(source: string): string {
-    return rewriteExpression(this.spelt(withoutBraces(source)), this.change);
+    return rewriteExpression(this.spelt(unwrapTemplates(source)), this.change);
   }
 
   /** `{variable: path}`, which is always a path, even with hyphens. */
@@ -54,7 +54,7 @@ export class Names002 {
 
   templates(value: Json): Json {
     const spelt =
-      this.hyphened.size === 0 ? value : mapTexts(value, (text) => inBlocks(text, (inner) => this.spelt(inner)));
+      this.hyphened.size === 0 ? value : mapTextsAndKeys(value, (text) => inBlocks(text, (inner) => this.spelt(inner)));
     return rewriteTemplates(spelt, this.change);
   }
 

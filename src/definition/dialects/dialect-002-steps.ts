@@ -2,11 +2,11 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { didYouMean } from '../document/names.ts';
-import { below } from '../document/pointer.ts';
 import type { Names002 } from './dialect-002-names.ts';
-import { type Import, renamed } from './imported.ts';
-import { retryFrom, retryPlaces } from './retry-from.ts';
+import { type Import, renamed } from './import.ts';
+import { importRetry, retryPlaces } from './import-retry.ts';
 
 const TYPES = [
   'agent',
@@ -76,13 +76,18 @@ export function step002(written: JsonObject, slug: string, at: string, into: Imp
     const value = written[member];
     if (value !== undefined && value !== null) base[member] = value;
   }
-  if (isObject(written['retry'])) base['retry'] = retryFrom(written['retry'], below(at, 'retry'), into);
+  if (isObject(written['retry'])) base['retry'] = importRetry(written['retry'], childPointer(at, 'retry'), into);
   if (type === undefined) {
     const message =
       said === ''
         ? 'Step type is required.'
         : `Unknown step type "${said.slice(0, 80)}". Valid types: ${TYPES.join(', ')}.`;
-    into.problem(below(at, 'type'), said === '' ? 'missing_member' : 'unknown_kind', message, didYouMean(said, TYPES));
+    into.problem(
+      childPointer(at, 'type'),
+      said === '' ? 'missing_member' : 'unknown_kind',
+      message,
+      didYouMean(said, TYPES),
+    );
     return {
       type: said,
       step: { ...base, stepType: 'removed', config: { replaces: said === '' ? 'nothing' : said } },
@@ -96,7 +101,10 @@ export function step002(written: JsonObject, slug: string, at: string, into: Imp
   const { timeoutMs } = written;
   if (timeoutMs !== undefined && EFFECTS.has(type)) base['timeout'] = timeoutMs;
   else if (timeoutMs !== undefined && !TIMED.has(type))
-    into.lost(below(at, 'timeoutMs'), `A step of type ${type} has no timeout of an attempt; timeoutMs is left out.`);
+    into.lost(
+      childPointer(at, 'timeoutMs'),
+      `A step of type ${type} has no timeout of an attempt; timeoutMs is left out.`,
+    );
   return {
     type,
     step: {
@@ -181,7 +189,7 @@ const kinds: { readonly [type in Type]: Convert } = {
       if (typeof value === 'boolean') config[member] = value;
       else
         into.problem(
-          below(at, member),
+          childPointer(at, member),
           'wrong_type',
           `agent_message.${member} must be a boolean, got ${typeName(value)}.`,
         );
@@ -190,7 +198,7 @@ const kinds: { readonly [type in Type]: Convert } = {
     if (typeof wait === 'number' && wait >= 1000) config['await_timeout_ms'] = wait;
     else if (wait !== undefined)
       into.problem(
-        below(at, 'await_timeout_ms'),
+        childPointer(at, 'await_timeout_ms'),
         'invalid_value',
         'agent_message.await_timeout_ms must be a number >= 1000.',
       );
@@ -201,14 +209,14 @@ const kinds: { readonly [type in Type]: Convert } = {
     const input = isObject(written['arguments']) ? written['arguments'] : {};
     if (typeof tool !== 'string' || tool.trim() === '') {
       into.problem(
-        below(at, 'tool'),
+        childPointer(at, 'tool'),
         'missing_member',
         'tool step requires a "tool" field (string).',
         'For bash commands, prefer type: "bash" with a "command" field instead.',
       );
       return { stepType: 'removed', config: { replaces: 'tool' } };
     }
-    if (tool.trim() === 'bash') return bash(input, below(at, 'arguments'), into);
+    if (tool.trim() === 'bash') return bash(input, childPointer(at, 'arguments'), into);
     return {
       stepType: 'tool',
       config: {
@@ -221,7 +229,7 @@ const kinds: { readonly [type in Type]: Convert } = {
   bash: (written, at, into) => bash(written, at, into),
   conditional: (written, at, into, names) => ({
     stepType: 'condition',
-    config: conditionOf(written['condition'], below(at, 'condition'), into, names),
+    config: conditionOf(written['condition'], childPointer(at, 'condition'), into, names),
   }),
   parallel: () => ({ stepType: 'parallel', config: {} }),
   loop(written, at, into, names) {
@@ -272,7 +280,7 @@ const kinds: { readonly [type in Type]: Convert } = {
     if (fallback === 'approve' || fallback === 'approved') config['onTimeout'] = 'approved';
     else if (fallback === 'deny' || fallback === 'denied' || fallback === 'reject') config['onTimeout'] = 'rejected';
     else if (fallback !== undefined)
-      into.lost(below(at, 'defaultAction'), 'Expected approve or deny; the default action is left out.');
+      into.lost(childPointer(at, 'defaultAction'), 'Expected approve or deny; the default action is left out.');
     return { stepType: 'approval', config, port: 'approved' };
   },
 };
@@ -292,7 +300,7 @@ function bash(written: JsonObject, at: string, into: Import): Kind {
   const { command } = written;
   if (typeof command !== 'string' || command.trim() === '') {
     into.problem(
-      below(at, 'command'),
+      childPointer(at, 'command'),
       'missing_member',
       'bash step requires a "command" field (string).',
       'Example: { "type": "bash", "command": "echo hello" }.',

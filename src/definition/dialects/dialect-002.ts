@@ -5,11 +5,11 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { stepSlug } from '../document/names.ts';
-import { below } from '../document/pointer.ts';
 import { Names002 } from './dialect-002-names.ts';
 import { step002 } from './dialect-002-steps.ts';
-import { Import, type Imported } from './imported.ts';
+import { Import, type ImportResult } from './import.ts';
 
 const OUTER: ReadonlySet<string> = new Set([
   'id',
@@ -34,7 +34,7 @@ const END_TARGET = '$end';
 const MAX_LISTS = 150;
 const MAX_NAME = 200;
 
-export function from002(document: JsonObject): Imported {
+export function from002(document: JsonObject): ImportResult {
   const into = new Import();
   into.lostMembers(document, '', OUTER);
   const steps = document['steps'];
@@ -148,7 +148,7 @@ class Flow {
       return after;
     }
     // Slugs are given in the order of the document, so that the first of two equal names keeps its name.
-    const slugs = steps.map((step, index) => this.slugOf(step, below(at, index), `${path}[${index}]`));
+    const slugs = steps.map((step, index) => this.slugOf(step, childPointer(at, index), `${path}[${index}]`));
     const following: (string | undefined)[] = [];
     let next = after;
     for (let index = steps.length - 1; index >= 0; index--) {
@@ -156,7 +156,7 @@ class Flow {
       next = slugs[index] ?? next;
     }
     for (const [index, step] of steps.entries()) {
-      this.step(step, slugs[index], below(at, index), `${path}[${index}]`, following[index], depth);
+      this.step(step, slugs[index], childPointer(at, index), `${path}[${index}]`, following[index], depth);
     }
     return next;
   }
@@ -171,7 +171,11 @@ class Flow {
     let free = slug;
     for (let number = 2; this.taken.has(free); number++) free = `${slug.slice(0, 58)}_${number}`;
     if (free !== slug)
-      this.into.warn(below(at, 'id'), 'duplicate_step', `Two steps have the id "${id}"; this one becomes "${free}".`);
+      this.into.warn(
+        childPointer(at, 'id'),
+        'duplicate_step',
+        `Two steps have the id "${id}"; this one becomes "${free}".`,
+      );
     this.taken.add(free);
     return free;
   }
@@ -188,8 +192,8 @@ class Flow {
     const inner = (member: string, last: string | undefined): string | undefined => {
       const list = step[member];
       if (list === undefined || list === null) return last;
-      if (Array.isArray(list)) return this.list(list, below(at, member), `${path}.${member}`, last, depth + 1);
-      this.into.problem(below(at, member), 'wrong_type', `${member} must be an array, got ${typeName(list)}.`);
+      if (Array.isArray(list)) return this.list(list, childPointer(at, member), `${path}.${member}`, last, depth + 1);
+      this.into.problem(childPointer(at, member), 'wrong_type', `${member} must be an array, got ${typeName(list)}.`);
       return last;
     };
     const id = typeof step['id'] === 'string' && step['id'].trim() !== '' ? step['id'].trim() : path;
@@ -212,7 +216,7 @@ class Flow {
     } else lead(converted.port, converted.type === 'approval' ? (after ?? END_TARGET) : after);
     for (const member of ['then', 'else', 'steps']) {
       if (step[member] !== undefined && !converted.lists.includes(member))
-        this.into.lost(below(at, member), `A ${converted.type} step has no "${member}"; it is left out.`);
+        this.into.lost(childPointer(at, member), `A ${converted.type} step has no "${member}"; it is left out.`);
     }
     if (id !== slug) added['name'] = id.length > MAX_NAME ? `…${id.slice(1 - MAX_NAME)}` : id;
     Object.assign(added, converted.step, Object.keys(next).length > 0 ? { nextSteps: next } : {});
@@ -230,11 +234,11 @@ class Flow {
     const list = step['steps'];
     if (list === undefined) return;
     if (!Array.isArray(list)) {
-      this.into.problem(below(at, 'steps'), 'wrong_type', `steps must be an array, got ${typeName(list)}.`);
+      this.into.problem(childPointer(at, 'steps'), 'wrong_type', `steps must be an array, got ${typeName(list)}.`);
       return;
     }
     for (const [index, branch] of list.entries()) {
-      const place = below(below(at, 'steps'), index);
+      const place = childPointer(childPointer(at, 'steps'), index);
       const branchPath = `${path}.steps[${index}]`;
       const entry = this.slugOf(branch, place, branchPath);
       if (entry === undefined) continue;

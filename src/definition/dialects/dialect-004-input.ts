@@ -8,13 +8,13 @@
  */
 
 import { isObject, type JsonObject } from '../../json/json.ts';
-import { below } from '../document/pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 import type { PayloadFormat } from '../document/types.ts';
 import { declares } from '../payload/format.ts';
-import { type Edges, edgesOf } from './flow.ts';
-import { type Import, originOf } from './imported.ts';
-import { changeExpressions } from './imported-expressions.ts';
-import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
+import { type Import, originOf } from './import.ts';
+import { changeExpressions } from './import-expressions.ts';
+import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite-paths.ts';
+import { type Edges, edgesOf } from './step-edges.ts';
 
 /** The prefix of the `outputVariable` for predecessors with a condition between. */
 const HANDED_ON = 'predecessor';
@@ -31,7 +31,7 @@ export function predecessorPaths(into: Import, document: JsonObject): void {
     if (!isObject(step) || !JSON.stringify([step['config'], step['saveToState']]).includes('input')) continue;
     const before = sourcesOf(slug, direct, into);
     if (before.steps.length === 0) continue;
-    const at = below('/steps', slug);
+    const at = childPointer('/steps', slug);
     if (before.steps.length > MAX_PREDECESSORS) {
       into.problem(
         origin(`${at}/config`),

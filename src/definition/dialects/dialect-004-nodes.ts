@@ -2,11 +2,11 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { below } from '../document/pointer.ts';
-import { type Import, renamed } from './imported.ts';
-import { changeExpressions } from './imported-expressions.ts';
-import { retryFrom, retryPlaces } from './retry-from.ts';
-import { withoutBraces } from './without-braces.ts';
+import { childPointer } from '../../json/pointer.ts';
+import { type Import, renamed } from './import.ts';
+import { changeExpressions } from './import-expressions.ts';
+import { importRetry, retryPlaces } from './import-retry.ts';
+import { unwrapTemplates } from './unwrap-templates.ts';
 
 type Slugs = ReadonlyMap<string, string>;
 
@@ -61,7 +61,11 @@ export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs
   const said = node['type'] ?? node['stepType'];
   const stepType = typeof said === 'string' ? said : '';
   const written = isObject(node['config']) ? node['config'] : isObject(node['data']) ? node['data'] : undefined;
-  const place = isObject(node['config']) ? below(at, 'config') : isObject(node['data']) ? below(at, 'data') : at;
+  const place = isObject(node['config'])
+    ? childPointer(at, 'config')
+    : isObject(node['data'])
+      ? childPointer(at, 'data')
+      : at;
   const config = written === undefined ? rest(node) : { ...written };
   if (written !== undefined) into.lostMembers(node, at, NODE);
   into.moved(slug, at, [
@@ -84,14 +88,14 @@ export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs
   delete config['saveToState'];
   delete config['save_to_state'];
   if (save !== undefined && save !== null && save !== '') step['saveToState'] = save;
-  if (isObject(node['retry'])) step['retry'] = retryFrom(node['retry'], below(at, 'retry'), into);
+  if (isObject(node['retry'])) step['retry'] = importRetry(node['retry'], childPointer(at, 'retry'), into);
   const next = edges(node, config, stepType, slugs, { at, place }, into);
   const converted = kind(stepType, config, node, place, into);
   if (converted.stepType !== stepType || stepType === '') step['stepType'] = converted.stepType;
   else step['stepType'] = stepType;
   if (Object.keys(converted.config).length > 0) step['config'] = converted.config;
   if (Object.keys(next).length > 0) step['nextSteps'] = next;
-  changeExpressions(step, withoutBraces);
+  changeExpressions(step, unwrapTemplates);
   return step;
 }
 
@@ -160,7 +164,7 @@ function kind(
 function withChannel(config: JsonObject, at: string, into: Import): JsonObject {
   if (config['channel'] !== undefined && config['channel'] !== null && config['channel'] !== '') return config;
   into.warn(
-    below(at, 'channel'),
+    childPointer(at, 'channel'),
     'missing_member',
     'The node names no channel: its message goes to the inbox (GET /api/inbox).',
     'Add channel and to, to send it elsewhere.',
@@ -180,7 +184,7 @@ function spelt(
     const canonical = Object.hasOwn(spellings, key) ? spellings[key] : undefined;
     if (canonical === undefined) setOwn(result, key, value);
     else if (config[canonical] === undefined && result[canonical] === undefined) result[canonical] = value;
-    else into.lost(below(at, key), `"${key}" is another spelling of "${canonical}", and is left out.`);
+    else into.lost(childPointer(at, key), `"${key}" is another spelling of "${canonical}", and is left out.`);
   }
   return result;
 }
@@ -234,13 +238,13 @@ function edges(
   };
   if (isObject(node['nextSteps'])) {
     for (const [port, target] of Object.entries(node['nextSteps']))
-      lead(port, target, below(below(at, 'nextSteps'), port));
+      lead(port, target, childPointer(childPointer(at, 'nextSteps'), port));
   }
   for (const member of NEXT) {
     lead(
       PORTS[stepType] ?? 'success',
       node[member] ?? config[member],
-      below(node[member] == null ? place : at, member),
+      childPointer(node[member] == null ? place : at, member),
     );
     delete config[member];
   }
@@ -263,7 +267,7 @@ function edges(
   lead(
     'default',
     node['default_next_step_id'] ?? config['default_next_step_id'] ?? node['default'] ?? config['default'],
-    below(at, 'default_next_step_id'),
+    childPointer(at, 'default_next_step_id'),
   );
   delete config['default_next_step_id'];
   return next;

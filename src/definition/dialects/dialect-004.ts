@@ -4,11 +4,11 @@
  */
 
 import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { stepSlugs } from '../document/names.ts';
-import { below } from '../document/pointer.ts';
 import { predecessorPaths } from './dialect-004-input.ts';
 import { node004 } from './dialect-004-nodes.ts';
-import { Import, type Imported } from './imported.ts';
+import { Import, type ImportResult } from './import.ts';
 
 const OUTER: ReadonlySet<string> = new Set([
   'id',
@@ -43,7 +43,7 @@ const MOVED = [
   ['/config/debounce/seconds', '/debounce_seconds'],
 ] as const;
 
-export function from004(document: JsonObject): Imported {
+export function from004(document: JsonObject): ImportResult {
   const into = new Import();
   into.lostMembers(document, '', OUTER);
   const flow = flowOf(document['flow']);
@@ -56,7 +56,7 @@ export function from004(document: JsonObject): Imported {
   const written = document['flow'];
   const indexes = new Map(Array.isArray(written) ? written.map((node, index) => [idOf(node), index]) : []);
   for (const [id, node] of Object.entries(flow)) {
-    const at = below('/flow', indexes.get(id) ?? id);
+    const at = childPointer('/flow', indexes.get(id) ?? id);
     const slug = slugs.get(id) ?? id;
     if (!isObject(node)) into.problem(at, 'wrong_type', `Expected a node, got ${typeName(node)}.`);
     else into.step(slug, { ...(slug === id ? {} : { name: id }), ...node004(node, slug, at, slugs, into) }, at);

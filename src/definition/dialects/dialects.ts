@@ -5,17 +5,17 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
+import { type ClearSecret, extractSecrets } from '../document/extract-secrets.ts';
 import { didYouMean } from '../document/names.ts';
-import { normalDocument } from '../document/normal.ts';
+import { normalizeDocument } from '../document/normalize.ts';
 import { schemaProblems } from '../document/schema.ts';
-import { type ClearSecret, takeSecrets } from '../document/secrets-out.ts';
 import type { Definition, Problem } from '../document/types.ts';
 import { VettedDocument, vet, vetSize, vetSteps } from '../document/vet.ts';
 import { from000 } from './dialect-000.ts';
 import { from001 } from './dialect-001.ts';
 import { from002 } from './dialect-002.ts';
 import { from004 } from './dialect-004.ts';
-import { type Imported, originOf } from './imported.ts';
+import { type ImportResult, originOf } from './import.ts';
 
 export const DIALECTS = ['canonical', '000', '001', '002', '004'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -90,7 +90,7 @@ function withSlug(document: JsonObject, slug: string | undefined): JsonObject {
     : document;
 }
 
-const importers: { readonly [dialect in Exclude<Dialect, 'canonical'>]: (document: JsonObject) => Imported } = {
+const importers: { readonly [dialect in Exclude<Dialect, 'canonical'>]: (document: JsonObject) => ImportResult } = {
   '000': from000,
   '001': from001,
   '002': from002,
@@ -98,7 +98,7 @@ const importers: { readonly [dialect in Exclude<Dialect, 'canonical'>]: (documen
 };
 
 function fromCanonical(document: JsonObject, options: ConversionOptions): Conversion {
-  const taken = takeSecrets(normalDocument(document, options));
+  const taken = extractSecrets(normalizeDocument(document, options));
   const problems = [...schemaProblems(taken.document), ...taken.problems];
   const base = { dialect: 'canonical' as const, problems, warnings: [], secrets: taken.secrets, origin: same };
   return problems.length > 0 ? base : { ...base, definition: taken.document as unknown as Definition };
@@ -106,13 +106,13 @@ function fromCanonical(document: JsonObject, options: ConversionOptions): Conver
 
 function fromImported(
   dialect: Exclude<Dialect, 'canonical'>,
-  imported: Imported,
+  imported: ImportResult,
   options: ConversionOptions,
 ): Conversion {
   const origin = originOf(imported.places);
   const { warnings } = imported;
   if (imported.document === undefined) return { dialect, problems: imported.problems, warnings, secrets: [], origin };
-  const taken = takeSecrets(normalDocument(imported.document, options));
+  const taken = extractSecrets(normalizeDocument(imported.document, options));
   // The canonical form can be larger than the document.
   const tooLarge = vetSize(taken.document);
   if (tooLarge.length > 0)

@@ -5,8 +5,8 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { canonicalText } from '../../json/canonical-text.ts';
 import type { JsonObject } from '../../json/json.ts';
-import { canonicalText } from './canonical-text.ts';
 import { withoutTriggerSecrets } from './trigger-secrets.ts';
 import type { Definition, StepDefinition } from './types.ts';
 

@@ -1,7 +1,8 @@
 /** The difference of two versions of a definition: as a list of changes, and as text (text-diff.ts). */
+
+import { canonicalText } from '../../json/canonical-text.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { canonicalText } from './canonical-text.ts';
-import { below } from './pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { textDiff } from './text-diff.ts';
 import type { Definition } from './types.ts';
 
@@ -75,7 +76,7 @@ function compare(before: Json, after: Json, pointer: string, found: DefinitionDi
 function compareObjects(before: JsonObject, after: JsonObject, pointer: string, found: DefinitionDifference[]): void {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   for (const key of [...keys].sort()) {
-    const at = below(pointer, key);
+    const at = childPointer(pointer, key);
     const [old, fresh] = [getOwn(before, key), getOwn(after, key)];
     if (old === undefined && fresh !== undefined) found.push({ op: 'added', pointer: at, after: fresh });
     else if (fresh === undefined && old !== undefined) found.push({ op: 'removed', pointer: at, before: old });

@@ -18,8 +18,8 @@ import {
 import { defined } from '../../json/defined.ts';
 import { endOfString, MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
 import type { Json } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { MAX_ALIASES, MAX_TEXT, MAX_YAML } from './limits.ts';
-import { below } from './pointer.ts';
 import type { Problem } from './types.ts';
 import { VettedDocument, vet } from './vet.ts';
 
@@ -221,7 +221,7 @@ function duplicateKeys(text: string): TextProblem[] {
         key = JSON.parse(text.slice(offset, end + 1)) as string;
         if (top.keys.has(key)) {
           problems.push({
-            pointer: below(top.at, key),
+            pointer: childPointer(top.at, key),
             code: 'duplicate_key',
             message: `"${key.slice(0, 80)}" is written twice in one object.`,
             ...placeOf(text, offset),
@@ -232,7 +232,7 @@ function duplicateKeys(text: string): TextProblem[] {
       }
       offset = end;
     } else if (character === '{' || character === '[') {
-      const place = top === undefined ? '' : below(top.at, top.keys === undefined ? top.index : key);
+      const place = top === undefined ? '' : childPointer(top.at, top.keys === undefined ? top.index : key);
       open.push({ keys: character === '{' ? new Set() : undefined, at: place, index: 0, expectKey: true });
     } else if (character === '}' || character === ']') {
       open.pop();

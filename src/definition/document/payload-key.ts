@@ -1,9 +1,10 @@
 /** The key of a payload for debouncing: `debounce.key` (document 004; LANGUAGE.md §1). */
+
+import { canonicalText } from '../../json/canonical-text.ts';
 import { getOwn, type Json } from '../../json/json.ts';
 import { readAlong } from '../../template/read.ts';
 import { objectScope } from '../../template/scope.ts';
 import { parseTemplate, render } from '../../template/template.ts';
-import { canonicalText } from './canonical-text.ts';
 
 /** Units of work (template/limits.ts), since other requests wait during the evaluation. */
 const MOST_WORK = 100_000;

@@ -2,8 +2,8 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { didYouMean } from './names.ts';
-import { below } from './pointer.ts';
 import type { Definition, Problem } from './types.ts';
 
 /** The most problems that are reported. */
@@ -30,7 +30,7 @@ export function unknownPresets({ steps }: Pick<Definition, 'steps'>, presets: un
       const name = slug.slice(0, LONGEST_NAME);
       const hint = didYouMean(slug, known);
       return {
-        pointer: below('/presets', name),
+        pointer: childPointer('/presets', name),
         code: 'unknown_step',
         message: `The preset '${name}' names no step of this definition.`,
         ...defined({ hint }),

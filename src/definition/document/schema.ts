@@ -5,12 +5,12 @@
 
 import { z } from 'zod';
 import type { Json } from '../../json/json.ts';
-import { issueProblems } from './issues.ts';
 import { MOST_ITERATIONS_AT_ONCE } from './limits.ts';
 import { isSemver, SLUG, STEP_SLUG } from './names.ts';
 import { DURATION_TITLE } from './titles.ts';
 import type { Problem } from './types.ts';
 import { OVERFLOWS, TRIGGER_TYPES } from './types.ts';
+import { zodProblems } from './zod-problems.ts';
 
 let built: z.ZodType | undefined;
 
@@ -22,7 +22,7 @@ export function definitionSchema(): z.ZodType {
 
 /** The problems of a document in the canonical form, with JSON pointers. */
 export function schemaProblems(document: Json): Problem[] {
-  const problems = issueProblems(definitionSchema(), document, '');
+  const problems = zodProblems(definitionSchema(), document, '');
   // A document with a name needs no slug, since the slug is made from the name.
   const isNameless = problems.some(({ pointer }) => pointer === '/name');
   return problems.filter(({ pointer, code }) => !(isNameless && pointer === '/slug' && code === 'missing_member'));

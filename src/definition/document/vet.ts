@@ -6,8 +6,8 @@
 import { exactJsonBytes } from '../../json/bytes.ts';
 import { MAX_NESTING } from '../../json/depth.ts';
 import { isObject, type Json } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { MAX_DEFINITION_BYTES, MAX_STEPS } from './limits.ts';
-import { below } from './pointer.ts';
 import type { Problem } from './types.ts';
 
 const MAX_REPORTED = 50;
@@ -155,5 +155,5 @@ function pointerOf(place: DocumentPosition): string {
   return keys
     .reverse()
     .slice(0, MAX_POINTER)
-    .reduce<string>((at, key) => below(at, key), '');
+    .reduce<string>((at, key) => childPointer(at, key), '');
 }

@@ -6,8 +6,8 @@
 
 import { defined } from '../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { didYouMean } from '../document/names.ts';
-import { below } from '../document/pointer.ts';
 import type { PayloadFormat, Problem, StateField } from '../document/types.ts';
 import { isDate, isIsoDatetime } from './formats.ts';
 import { validateJsonSchema } from './json-schema.ts';
@@ -133,7 +133,7 @@ function shortForm(format: PayloadFormat, value: Json, at: string): Problem[] {
   for (const [name, field] of Object.entries(format)) {
     const type = fieldType(field);
     const found = readField(value, name);
-    const place = below(at, name);
+    const place = childPointer(at, name);
     if (found === undefined) {
       if (type !== undefined ? isRequired(field) : isObject(field)) {
         problems.push({
@@ -219,7 +219,7 @@ function readField(value: Json, name: string): Json | undefined {
 function shortFormProblems(format: PayloadFormat, at: string, depth: number): Problem[] {
   const problems: Problem[] = [];
   for (const [name, field] of Object.entries(format)) {
-    const place = below(at, name);
+    const place = childPointer(at, name);
     const written = typeof field === 'string' ? field : getOwn(field, 'type');
     if (typeof written === 'string') {
       if (fieldType(field) === undefined) {
@@ -232,7 +232,7 @@ function shortFormProblems(format: PayloadFormat, at: string, depth: number): Pr
           const hint = didYouMean(member, [...FIELD_MEMBERS]);
           const message = `"${member}" is not a member of a field: expected type and description.`;
           problems.push({
-            pointer: below(place, member),
+            pointer: childPointer(place, member),
             code: 'unknown_member',
             message,
             ...defined({ hint }),

@@ -2,8 +2,8 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, typeName } from '../../json/json.ts';
+import { childPointer, valueAt } from '../../json/pointer.ts';
 import { didYouMean } from '../document/names.ts';
-import { below, valueAt } from '../document/pointer.ts';
 import type { Problem } from '../document/types.ts';
 
 const MAX_DEPTH = 200;
@@ -102,7 +102,7 @@ function inspect(schema: Json | undefined, at: string, depth: number, root: Json
     return;
   }
   for (const [keyword, value] of Object.entries(schema)) {
-    const place = below(at, keyword);
+    const place = childPointer(at, keyword);
     const shape = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
     if (shape === undefined) {
       if (keyword.startsWith('x-')) continue;
@@ -117,9 +117,11 @@ function inspect(schema: Json | undefined, at: string, depth: number, root: Json
     if (expected !== undefined) wrong(place, `Expected ${expected}.`);
     else if (shape === 'schema') inspect(value, place, depth + 1, root, problems);
     else if (shape === 'schemas' && Array.isArray(value)) {
-      for (const [index, inner] of value.entries()) inspect(inner, below(place, index), depth + 1, root, problems);
+      for (const [index, inner] of value.entries())
+        inspect(inner, childPointer(place, index), depth + 1, root, problems);
     } else if (shape === 'schemaMap' && isObject(value)) {
-      for (const [name, inner] of Object.entries(value)) inspect(inner, below(place, name), depth + 1, root, problems);
+      for (const [name, inner] of Object.entries(value))
+        inspect(inner, childPointer(place, name), depth + 1, root, problems);
     }
   }
 }

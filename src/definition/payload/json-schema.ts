@@ -4,9 +4,10 @@
  * expression of a user could block it too. References stay within the format. An unknown keyword is a problem of the
  * format. (No package lets its work be counted.)
  */
+
+import { canonicalText } from '../../json/canonical-text.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
-import { canonicalText } from '../document/canonical-text.ts';
-import { below, partsOf } from '../document/pointer.ts';
+import { childPointer, pointerParts } from '../../json/pointer.ts';
 import type { Problem } from '../document/types.ts';
 import { isDate, isDatetime, isEmail, isTime, isUri, isUuid } from './formats.ts';
 import { resolveReference } from './json-schema-format.ts';
@@ -158,11 +159,11 @@ function checkArray(schema: JsonObject, value: readonly Json[], at: string, dept
   const prefix = list(schema['prefixItems']);
   for (const [index, part] of prefix.entries()) {
     const item = value[index];
-    if (item !== undefined) apply(part, item, below(at, index), depth + 1, run);
+    if (item !== undefined) apply(part, item, childPointer(at, index), depth + 1, run);
   }
   if (items !== undefined) {
     for (let index = prefix.length; index < value.length && !run.over; index++)
-      apply(items, value[index] ?? null, below(at, index), depth + 1, run);
+      apply(items, value[index] ?? null, childPointer(at, index), depth + 1, run);
   }
   if (contains !== undefined && !value.some((item) => passes(contains, item, depth, run)))
     report(run, at, 'invalid_value', 'has no item that matches (contains)');
@@ -179,7 +180,7 @@ function checkObject(schema: JsonObject, value: JsonObject, at: string, depth: n
   spend(run, (required.length + keys.length) / 50);
   for (const name of required) {
     if (typeof name === 'string' && !Object.hasOwn(value, name))
-      report(run, below(at, name), 'missing_member', 'is missing');
+      report(run, childPointer(at, name), 'missing_member', 'is missing');
   }
   const { minProperties, maxProperties, additionalProperties, propertyNames } = schema as {
     [keyword: string]: Json | undefined;
@@ -192,7 +193,7 @@ function checkObject(schema: JsonObject, value: JsonObject, at: string, depth: n
     if (run.over) return;
     const member = value[key];
     if (member === undefined) continue;
-    const place = below(at, key);
+    const place = childPointer(at, key);
     if (propertyNames !== undefined) apply(propertyNames, key, place, depth + 1, run);
     if (isObject(properties) && Object.hasOwn(properties, key)) apply(properties[key], member, place, depth + 1, run);
     else if (additionalProperties !== undefined) apply(additionalProperties, member, place, depth + 1, run);
@@ -211,7 +212,7 @@ function passes(schema: Json | undefined, value: Json, depth: number, run: Valid
 
 function report(run: Validation, at: string, code: string, words: string): void {
   if (run.problems.length >= MAX_PROBLEMS) return;
-  const member = partsOf(at).at(-1);
+  const member = pointerParts(at).at(-1);
   const name = member === undefined ? 'The value' : `"${member.slice(0, 80)}"`;
   run.problems.push({ pointer: at, code, message: `${name} ${words}.` });
 }

@@ -1,7 +1,7 @@
 /** E8: every failure is typed: code, message, path, retryable. */
 
 import type { RunError } from '../../contract/run.ts';
-import { inDialectWords } from '../../definition/dialects/dialect-001-words.ts';
+import { inDialectWords } from '../../definition/dialects/dialect-001-messages.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import { JsonTooDeep } from '../../json/depth.ts';

@@ -5,9 +5,9 @@
 
 import type { GateWanted } from '../../contract/limiter.ts';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
-import { canonicalText } from '../../definition/document/canonical-text.ts';
 import { payloadKey } from '../../definition/document/payload-key.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { canonicalText } from '../../json/canonical-text.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import { objectScope } from '../../template/scope.ts';
 import { parseTemplate, render } from '../../template/template.ts';

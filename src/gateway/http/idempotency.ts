@@ -5,7 +5,7 @@
  */
 import type { Request, Response } from 'express';
 import { type Claim, claimRequest, type KeptAnswer } from '../../client/starts/claims.ts';
-import { canonicalText } from '../../definition/document/canonical-text.ts';
+import { canonicalText } from '../../json/canonical-text.ts';
 import { parseJson } from '../validation/json-guard.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';

@@ -1,7 +1,7 @@
 /** What zod finds wrong with a path, a query or a body as problems: a pointer, a code, and a sentence that says what was expected. */
 import type { z } from 'zod';
-import { pointer } from '../../definition/document/pointer.ts';
 import type { Problem } from '../../definition/document/types.ts';
+import { pointer } from '../../json/pointer.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];

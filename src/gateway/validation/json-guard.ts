@@ -1,9 +1,9 @@
 /** JSON from outside: strict, bounded in depth, and without keys that would reach prototypes or break stores. */
 
-import { below } from '../../definition/document/pointer.ts';
 import { FORBIDDEN_KEYS, hasLoneSurrogate } from '../../definition/document/vet.ts';
 import { MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
 import type { Json } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { HttpProblem } from './http-problem.ts';
 
 /**
@@ -55,7 +55,7 @@ export function checkKeys(value: Json): void {
     if (typeof held !== 'object' || held === null) continue;
     for (const key of Object.keys(held)) {
       if (FORBIDDEN_KEYS.has(key))
-        refuseKey('forbidden_key', `The key ${key} is not allowed.`, below(pointerOf(here), key));
+        refuseKey('forbidden_key', `The key ${key} is not allowed.`, childPointer(pointerOf(here), key));
       if (key.includes('\0') || hasLoneSurrogate(key))
         refuseKey('invalid_name', 'A key holds a NUL or half a surrogate pair.', pointerOf(here));
       const member = held[key];
@@ -72,7 +72,7 @@ interface JsonPosition {
 }
 
 function pointerOf({ key, within }: JsonPosition): string {
-  return within === undefined || key === undefined ? '' : below(pointerOf(within), key);
+  return within === undefined || key === undefined ? '' : childPointer(pointerOf(within), key);
 }
 
 function refuseKey(code: 'forbidden_key' | 'invalid_name', message: string, pointer: string): never {

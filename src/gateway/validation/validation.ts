@@ -2,8 +2,8 @@
 
 import type { Request } from 'express';
 import { z } from 'zod';
-import { MAX_PROBLEMS } from '../../definition/document/issues.ts';
 import { hasLoneSurrogate } from '../../definition/document/vet.ts';
+import { MAX_PROBLEMS } from '../../definition/document/zod-problems.ts';
 import type { Json } from '../../json/json.ts';
 import { HttpProblem } from './http-problem.ts';
 import { asProblems } from './issues.ts';

@@ -3,8 +3,8 @@
 import type { Definition, StepDefinition, When } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
-import { childPointer } from '../../template/pointer.ts';
 import { references } from '../../template/references.ts';
 import { parseTemplate, type Template } from '../../template/template.ts';
 import { type Reference, TemplateError } from '../../template/types.ts';

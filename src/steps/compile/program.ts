@@ -5,11 +5,11 @@
  */
 
 import { STEP_SLUG } from '../../definition/document/names.ts';
-import { normalDocument } from '../../definition/document/normal.ts';
+import { normalizeDocument } from '../../definition/document/normalize.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
-import { childPointer } from '../../template/pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { parseTemplate } from '../../template/template.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
 import { PART_STEPS, type Parts, runParts } from '../parts.ts';
@@ -38,7 +38,7 @@ export type Compiled = { program: Program } | { problems: Problem[] };
 export function* compileInParts(written: Definition, rules = RULES): Parts<Compiled> {
   const problems: Problem[] = shapeProblems(written);
   if (problems.length > 0) return { problems };
-  const definition = normalDocument(written as unknown as JsonObject, { inline: true }) as unknown as Definition;
+  const definition = normalizeDocument(written as unknown as JsonObject, { inline: true }) as unknown as Definition;
   const report: Report = (pointer, code, message, hint) => {
     problems.push(hint === undefined ? { pointer, code, message } : { pointer, code, message, hint });
   };

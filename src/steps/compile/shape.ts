@@ -6,7 +6,7 @@
 
 import type { Problem } from '../../definition/document/types.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
-import { childPointer } from '../../template/pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 
 type Is = (value: Json | undefined) => boolean;
 /** The test of a member that is present, and the expected type in words. */

@@ -3,8 +3,8 @@
  * a string with `{{ }}`. All are functions, since zod is not in the workflow bundle.
  */
 import { z } from 'zod';
-import { EXPECTED_TEMPLATE } from '../../definition/document/issues.ts';
 import { DURATION_TITLE, INSTANT_TITLE } from '../../definition/document/titles.ts';
+import { EXPECTED_TEMPLATE } from '../../definition/document/zod-problems.ts';
 
 /** A value of the type, or a template that makes one. */
 export function templated<T extends z.ZodType>(type: T): z.ZodType {

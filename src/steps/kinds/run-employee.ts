@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { jsonIn, parsedJson } from '../../definition/document/json-text.ts';
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { declaredNames, validatePayload } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { parsedJson, possibleJson } from '../../json/model-json.ts';
 import { planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, text } from '../config/read.ts';
 import { anyValue, payloadFormat, textTemplate } from '../config/schema.ts';
@@ -105,7 +105,7 @@ export function shaped(format: PayloadFormat | undefined, answer: Json): Json {
 
 /** The possible values of a text, the most likely first. */
 function readingsOf(format: PayloadFormat, answer: string): Json[] {
-  const readings = jsonIn(answer);
+  const readings = possibleJson(answer);
   readings.push(answer);
   const [only, ...others] = declaredNames(format);
   if (only !== undefined && others.length === 0) readings.push({ [only]: answer });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { childPointer } from '../../template/pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 import type { Template } from '../../template/template.ts';
 import { object, text } from '../config/read.ts';
 import { anyValue, templated, textTemplate } from '../config/schema.ts';

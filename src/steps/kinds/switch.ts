@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject, type Json } from '../../json/json.ts';
-import { childPointer } from '../../template/pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { anyValue } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 import { portName } from './condition.ts';

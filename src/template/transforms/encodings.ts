@@ -1,8 +1,8 @@
 /** Transforms between texts and their encodings. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { toJson, toText } from '../clean-json.ts';
 import { boundString, spend } from '../evaluation.ts';
-import { toJson, toText } from '../json.ts';
 import type { Family } from './transform.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

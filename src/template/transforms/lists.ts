@@ -1,6 +1,7 @@
 /** Transforms of arrays. Other values count as the empty array, unless the transform also takes texts. */
+
+import { canonicalTextOf, sameValue, toText } from '../clean-json.ts';
 import { boundArray, boundString, chargeComparison, type Evaluation, spend } from '../evaluation.ts';
-import { canonicalText, sameJson, toText } from '../json.ts';
 import { MAX_STRING_LENGTH } from '../limits.ts';
 import { toNumber } from '../operators.ts';
 import { readPath } from '../read.ts';
@@ -71,7 +72,7 @@ export const LISTS = {
     apply: (value, [path, wanted], evaluation) => {
       const at = pathArgument('find', path, value, evaluation);
       if (!Array.isArray(value)) return null;
-      return elements(value, evaluation).find((element) => sameJson(readPath(element, at), wanted, evaluation));
+      return elements(value, evaluation).find((element) => sameValue(readPath(element, at), wanted, evaluation));
     },
   },
   sort: {
@@ -231,7 +232,7 @@ function joinTexts(items: readonly unknown[], separator: string, evaluation: Eva
 
 function filterBy(value: unknown, [path, wanted]: readonly unknown[], evaluation: Evaluation): unknown[] {
   const at = pathArgument('filterBy', path, value, evaluation);
-  return elements(value, evaluation).filter((element) => sameJson(readPath(element, at), wanted, evaluation));
+  return elements(value, evaluation).filter((element) => sameValue(readPath(element, at), wanted, evaluation));
 }
 
 function flattenOnce(list: readonly unknown[], evaluation: Evaluation): unknown[] {
@@ -252,7 +253,7 @@ function hashedText(element: unknown, evaluation: Evaluation): string {
 function unique(list: readonly unknown[], path: readonly string[] | undefined, evaluation: Evaluation): unknown[] {
   const seen = new Set<string>();
   return list.filter((element) => {
-    const key = canonicalText(path === undefined ? element : readPath(element, path), evaluation);
+    const key = canonicalTextOf(path === undefined ? element : readPath(element, path), evaluation);
     if (key.length >= 32) spend(evaluation, key.length >> 5);
     if (seen.has(key)) return false;
     seen.add(key);

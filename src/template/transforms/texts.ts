@@ -1,6 +1,7 @@
 /** Transforms of texts. Other values are converted: undefined and null to '', arrays and objects to JSON. */
+
+import { toText } from '../clean-json.ts';
 import { boundArray, boundString, type Evaluation } from '../evaluation.ts';
-import { toText } from '../json.ts';
 import { boundNeedle, toNumber, truthy } from '../operators.ts';
 import { finderOf } from '../search.ts';
 import type { Family } from './transform.ts';

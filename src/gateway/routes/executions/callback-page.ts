@@ -1,9 +1,9 @@
 /** What a person sees who opens a callback's URL: a small form that sends the callback, and a word of thanks. */
 
-import { below } from '../../../definition/document/pointer.ts';
 import type { PayloadFormat, Problem } from '../../../definition/document/types.ts';
 import { isJsonSchema } from '../../../definition/payload/format.ts';
 import { getOwn, type JsonObject } from '../../../json/json.ts';
+import { childPointer } from '../../../json/pointer.ts';
 import { escaped } from '../../http/escaped.ts';
 import { type FormField, formFields } from '../../input/form-fields.ts';
 
@@ -21,7 +21,7 @@ export function callbackPage(title: string, format: PayloadFormat | undefined, r
   const asked = format === undefined ? [] : formFields(format);
   const about = format === undefined || !isJsonSchema(format) ? undefined : getOwn(format, 'description');
   const fields = asked.length > 0 ? asked.map((field, n) => fieldHtml(field, n, refused)).join('\n') : COMMENT;
-  const places = new Set(asked.map(({ name }) => below('', name)));
+  const places = new Set(asked.map(({ name }) => childPointer('', name)));
   const general = (refused?.problems ?? []).filter(({ pointer }) => !places.has(pointer));
   return page(title, [
     ...(typeof about === 'string' ? [`<p>${escaped(about)}</p>`] : []),
@@ -45,7 +45,7 @@ const COMMENT = '<label for="comment">Comment</label>\n<textarea id="comment" na
 function fieldHtml(field: FormField, n: number, refused: Refused | undefined): string {
   const { name, label, description } = field;
   const id = `field-${n}`;
-  const place = below('', name);
+  const place = childPointer('', name);
   const errors = (refused?.problems ?? []).filter(({ pointer }) => pointer === place);
   const value = refused === undefined ? field.preset : getOwn(refused.typed, name);
   const marks = [

@@ -16,10 +16,10 @@ import {
 } from '../../../client/triggers/triggers.ts';
 import { readHead } from '../../../client/versions/definition-head.ts';
 import type { Trigger } from '../../../contract/trigger.ts';
-import { mergePatch } from '../../../definition/document/merge-patch.ts';
 import { TRIGGER_TYPES } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
+import { mergePatch } from '../../../json/merge-patch.ts';
 import { started } from '../../answers/executions.ts';
 import { pageOf, time } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';

@@ -1,5 +1,5 @@
 /** JSON pointers (RFC 6901), which give the place of every problem. */
-import { getOwn, type Json } from '../../json/json.ts';
+import { getOwn, type Json } from './json.ts';
 
 /** `['steps', 'a/b', 0]` → `/steps/a~1b/0`. */
 export function pointer(path: readonly PropertyKey[]): string {
@@ -9,12 +9,12 @@ export function pointer(path: readonly PropertyKey[]): string {
 }
 
 /** The pointer of a member or element of the value at a pointer. */
-export function below(parent: string, member: string | number): string {
+export function childPointer(parent: string, member: string | number): string {
   return `${parent}/${escaped(String(member))}`;
 }
 
 /** `/steps/a~1b/0` → `['steps', 'a/b', '0']`. */
-export function partsOf(text: string): string[] {
+export function pointerParts(text: string): string[] {
   return text
     .split('/')
     .slice(1)
@@ -24,7 +24,7 @@ export function partsOf(text: string): string[] {
 /** The value at the pointer; undefined if there is none. */
 export function valueAt(root: Json, text: string): Json | undefined {
   let here: Json | undefined = root;
-  for (const part of partsOf(text)) here = Array.isArray(here) ? here[Number(part)] : getOwn(here, part);
+  for (const part of pointerParts(text)) here = Array.isArray(here) ? here[Number(part)] : getOwn(here, part);
   return here;
 }
 

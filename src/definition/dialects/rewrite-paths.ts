@@ -3,11 +3,11 @@
  * of the text. The checker reports texts that cannot be parsed.
  */
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { parseExpression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
 import { parseTemplate } from '../../template/template.ts';
 import type { Reference } from '../../template/types.ts';
-import { below } from '../document/pointer.ts';
 
 /**
  * Returns the replacement of the root of a path (`loop.item` for `customer`), or of the root and its first member
@@ -25,12 +25,12 @@ export function rewriteTemplates(value: Json, change: RootChange, at = ''): Json
   if (typeof value === 'string') {
     return value.includes('{{') ? rewriteText(value, (reference) => change({ ...reference, pointer: at })) : value;
   }
-  if (Array.isArray(value)) return value.map((item, index) => rewriteTemplates(item, change, below(at, index)));
+  if (Array.isArray(value)) return value.map((item, index) => rewriteTemplates(item, change, childPointer(at, index)));
   if (!isObject(value)) return value;
   const changed: JsonObject = {};
   for (const [key, member] of Object.entries(value)) {
     const name = key.includes('{{') ? rewriteText(key, (reference) => change({ ...reference, pointer: at })) : key;
-    setOwn(changed, name, rewriteTemplates(member, change, below(at, key)));
+    setOwn(changed, name, rewriteTemplates(member, change, childPointer(at, key)));
   }
   return changed;
 }

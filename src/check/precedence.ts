@@ -6,7 +6,7 @@
 import { CONTAINER_RESERVED } from '../steps/ports.ts';
 import { type CheckedStep, opensFrames, type Subject } from './subject.ts';
 
-export interface Before {
+export interface Precedence {
   /** Whether a visit of `earlier` can have ended when a visit of `later` begins, or, for `end`, when it ends. */
   canPrecede(earlier: string, later: string, moment: 'begin' | 'end'): boolean;
   /** Steps that a walk from the start can reach. */
@@ -14,7 +14,7 @@ export interface Before {
 }
 
 /** `tracked`: the steps that can be passed as `earlier`. Fewer steps take less work. */
-export function precedence(subject: Subject, tracked: Iterable<string>): Before {
+export function precedence(subject: Subject, tracked: Iterable<string>): Precedence {
   const graph = graphOf(subject);
   const columns = new Map<string, number>();
   for (const slug of tracked) if (subject.steps.has(slug) && !columns.has(slug)) columns.set(slug, columns.size);

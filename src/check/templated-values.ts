@@ -4,10 +4,10 @@
  */
 
 import type { z } from 'zod';
-import { issueProblems } from '../definition/document/issues.ts';
-import { partsOf } from '../definition/document/pointer.ts';
 import type { Problem } from '../definition/document/types.ts';
+import { zodProblems } from '../definition/document/zod-problems.ts';
 import { isObject, type Json } from '../json/json.ts';
+import { pointerParts } from '../json/pointer.ts';
 
 const OPENING = '{{';
 
@@ -15,12 +15,12 @@ const OPENING = '{{';
 export function templatedProblems(schema: z.ZodType, value: Json, at: string): Problem[] {
   let problems: Problem[];
   try {
-    problems = issueProblems(schema, value, at);
+    problems = zodProblems(schema, value, at);
   } catch {
     // An asynchronous schema: the run applies it.
     return [];
   }
-  return problems.filter(({ pointer, code }) => !isOpen(value, partsOf(pointer.slice(at.length)), code));
+  return problems.filter(({ pointer, code }) => !isOpen(value, pointerParts(pointer.slice(at.length)), code));
 }
 
 /** Whether a template decides the value at the path. */

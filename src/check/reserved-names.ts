@@ -1,17 +1,18 @@
 /** Variables with the name of a root, which only the engine writes (LANGUAGE.md §3). */
 
-import { below } from '../definition/document/pointer.ts';
 import { isRoot } from '../definition/document/roots.ts';
+import { childPointer } from '../json/pointer.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-export function checkNaming({ definition, steps }: Subject, { problems }: Findings): void {
+export function checkReservedNames({ definition, steps }: Subject, { problems }: Findings): void {
   const report = (at: string, name: string): void => {
     if (isRoot(name))
       problems.push(
         problem(at, 'reserved_name', `"${name}" is a root, which only the engine writes.`, 'Choose another name.'),
       );
   };
-  for (const name of Object.keys(definition.config?.variables ?? {})) report(below('/config/variables', name), name);
+  for (const name of Object.keys(definition.config?.variables ?? {}))
+    report(childPointer('/config/variables', name), name);
   for (const { at, kind, written } of steps.values()) {
     const config = written.config ?? {};
     if (kind?.scope === 'iterations' && typeof config['as'] === 'string' && config['as'] !== 'item')

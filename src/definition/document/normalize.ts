@@ -14,7 +14,7 @@ const OF_THE_STORE: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', '$s
  * The normalized document. Never throws: unknown parts stay as they are, and the schema reports them. With `inline`, a
  * definition needs no name.
  */
-export function normalDocument(document: JsonObject, options: { readonly inline?: boolean } = {}): JsonObject {
+export function normalizeDocument(document: JsonObject, options: { readonly inline?: boolean } = {}): JsonObject {
   const normal: JsonObject = {};
   for (const [key, value] of Object.entries(document)) {
     if (!OF_THE_STORE.has(key)) setOwn(normal, key, value);

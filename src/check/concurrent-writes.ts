@@ -1,5 +1,5 @@
 /** Concurrent branches that write the same variable, state key or output: the last write wins (LANGUAGE.md §3.10). */
-import { stateWrites } from './declared.ts';
+import { stateWrites } from './declarations.ts';
 import { type CheckedStep, type Findings, opensFrames, problem, type Subject } from './subject.ts';
 
 interface Write {
@@ -7,7 +7,7 @@ interface Write {
   readonly at: string;
 }
 
-export function checkWrites({ steps, regions }: Subject, { warnings }: Findings): void {
+export function checkConcurrentWrites({ steps, regions }: Subject, { warnings }: Findings): void {
   for (const region of regions.regions.values()) {
     const container = steps.get(region.container);
     if (container === undefined || !opensFrames(container)) continue;

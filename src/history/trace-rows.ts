@@ -78,7 +78,7 @@ export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'fai
 }
 
 /** An activity or local activity of a visit, from history. Times are epoch milliseconds. */
-export interface Effort {
+export interface EffectTimes {
   readonly path: string;
   readonly attempts: number;
   /** Absent if it is not known, or known only for a later attempt. */
@@ -111,14 +111,14 @@ export class Rows {
   readonly #open = new Map<string, Open>();
   /** Open rows of the window, whose size is not counted yet. */
   readonly #kept = new Set<Open | End>();
-  #effort: Effort | undefined;
+  #effort: EffectTimes | undefined;
 
   constructor(window: RowWindow) {
     this.window = window;
   }
 
   /** The activity that ended the next visit to end; valid for one call. */
-  during(effort: Effort | undefined): void {
+  during(effort: EffectTimes | undefined): void {
     this.#effort = effort;
   }
 
@@ -200,11 +200,11 @@ export class Rows {
   }
 
   /** Adds an activity of the visit that has ended; the visit may continue. */
-  tried(effort: Effort): void {
+  tried(effort: EffectTimes): void {
     this.#tried(this.#touch(effort.path), effort);
   }
 
-  #tried(row: Open | End, effort: Effort): void {
+  #tried(row: Open | End, effort: EffectTimes): void {
     row.attempts = Math.max(row.attempts ?? 0, effort.attempts);
     // The start of the first attempt is that of the step. Of several attempts history has only the last start.
     if ('startedAt' in row && effort.startedAt !== undefined && effort.attempts === 1) {

@@ -1,5 +1,5 @@
 /** Canonical JSON (RFC 8785), for hashing, comparing and deduplicating values. */
-import { isObject, type Json } from '../../json/json.ts';
+import { isObject, type Json } from './json.ts';
 
 /**
  * The value as RFC 8785 writes it: keys sorted by UTF-16 code units, numbers and strings as ECMAScript prints them, no

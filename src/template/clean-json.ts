@@ -97,7 +97,7 @@ export function toText(value: unknown, evaluation: Evaluation): string {
 }
 
 /** The same JSON text for equal values, whatever the order of their members. Undefined counts as null. */
-export function canonicalText(value: unknown, evaluation: Evaluation): string {
+export function canonicalTextOf(value: unknown, evaluation: Evaluation): string {
   const json = toJson(value, evaluation) ?? null;
   return JSON.stringify(typeof json === 'object' ? sorted(json) : json);
 }
@@ -114,7 +114,7 @@ function sorted(value: Json): Json {
  * Whether two values are equal, as src/json/equality.ts has it; this one reads lazy objects and charges for its work.
  * Identity does not count, since it is lost when values are stored.
  */
-export function sameJson(left: unknown, right: unknown, evaluation: Evaluation, depth = 0): boolean {
+export function sameValue(left: unknown, right: unknown, evaluation: Evaluation, depth = 0): boolean {
   spend(evaluation, 1);
   chargeComparison(evaluation, left, right, true);
   if (left === right) return true;
@@ -128,7 +128,7 @@ export function sameJson(left: unknown, right: unknown, evaluation: Evaluation, 
   }
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((item, i) => sameJson(item, right[i], evaluation, depth + 1));
+    return left.every((item, i) => sameValue(item, right[i], evaluation, depth + 1));
   }
   if (!isObject(right)) return false;
   const present = (of: object) => memberNames(of).filter((name) => readMember(of, name) !== undefined);
@@ -139,6 +139,6 @@ export function sameJson(left: unknown, right: unknown, evaluation: Evaluation, 
   if (names.length !== others.length) return false;
   return names.every((name) => {
     const other = readMember(right, name);
-    return other !== undefined && sameJson(readMember(left, name), other, evaluation, depth + 1);
+    return other !== undefined && sameValue(readMember(left, name), other, evaluation, depth + 1);
   });
 }

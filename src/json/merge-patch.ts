@@ -1,5 +1,5 @@
 /** JSON merge patches (RFC 7396): members of the patch replace members of the object, and null removes one. */
-import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn } from './json.ts';
 
 /** The object with the patch applied, also to nested objects. Other values are replaced as a whole. */
 export function mergePatch(before: JsonObject, patch: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
 /** The edges of steps during an import, before there is a program. */
 
 import { isObject } from '../../json/json.ts';
-import type { Import } from './imported.ts';
+import type { Import } from './import.ts';
 
 export type Edges = ReadonlyMap<string, { readonly [port: string]: string }>;
 

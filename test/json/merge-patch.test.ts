@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { mergePatch } from '../../src/definition/document/merge-patch.ts';
 import type { JsonObject } from '../../src/json/json.ts';
+import { mergePatch } from '../../src/json/merge-patch.ts';
 
 // RFC 7396, appendix A, as far as both are objects.
 it.each<[JsonObject, JsonObject, JsonObject]>([

@@ -1,8 +1,8 @@
 /** Converts the retry policies of the dialects. */
 
 import type { JsonObject } from '../../json/json.ts';
-import { below } from '../document/pointer.ts';
-import type { Import } from './imported.ts';
+import { childPointer } from '../../json/pointer.ts';
+import type { Import } from './import.ts';
 
 const CANONICAL: ReadonlySet<string> = new Set([
   'maxAttempts',
@@ -25,7 +25,7 @@ const SPELLINGS: { readonly [written: string]: string } = {
  * The canonical policy. `maxRetries` of 000 counts the attempts after the first, `maxAttempts` of 001 all attempts.
  * Canonical members are kept, unknown members are reported.
  */
-export function retryFrom(written: JsonObject, at: string, into: Import): JsonObject {
+export function importRetry(written: JsonObject, at: string, into: Import): JsonObject {
   const retry: JsonObject = {};
   for (const [key, value] of Object.entries(written)) {
     if (value === null) continue;
@@ -33,7 +33,8 @@ export function retryFrom(written: JsonObject, at: string, into: Import): JsonOb
     if (key === 'maxRetries') retry['maxAttempts'] = typeof value === 'number' ? value + 1 : value;
     else if (spelt !== undefined) retry[spelt] = value;
     else if (CANONICAL.has(key)) retry[key] = value;
-    else into.lost(below(at, key), `"${key.slice(0, 80)}" of a retry policy has no counterpart and is left out.`);
+    else
+      into.lost(childPointer(at, key), `"${key.slice(0, 80)}" of a retry policy has no counterpart and is left out.`);
   }
   return retry;
 }

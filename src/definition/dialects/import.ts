@@ -2,10 +2,10 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { below } from '../document/pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 import type { Problem } from '../document/types.ts';
 
-export interface Imported {
+export interface ImportResult {
   /** The canonical form, not checked yet; absent if the document has no readable steps. */
   readonly document?: JsonObject;
   readonly problems: readonly Problem[];
@@ -37,7 +37,8 @@ export class Import {
   /** A warning for every member of `object` that is not in `known`. */
   lostMembers(object: JsonObject, at: string, known: ReadonlySet<string>): void {
     for (const key of Object.keys(object)) {
-      if (!known.has(key)) this.lost(below(at, key), `"${key.slice(0, 80)}" has no counterpart and is left out.`);
+      if (!known.has(key))
+        this.lost(childPointer(at, key), `"${key.slice(0, 80)}" has no counterpart and is left out.`);
     }
   }
 
@@ -48,7 +49,7 @@ export class Import {
       return;
     }
     setOwn(this.steps, slug, step);
-    this.places.set(below('/steps', slug), from);
+    this.places.set(childPointer('/steps', slug), from);
   }
 
   /**
@@ -56,15 +57,15 @@ export class Import {
    * relative to the step.
    */
   moved(slug: string, at: string, members: Iterable<readonly [canonical: string, written: string]>): void {
-    for (const [canonical, written] of members) this.places.set(below('/steps', slug) + canonical, at + written);
+    for (const [canonical, written] of members) this.places.set(childPointer('/steps', slug) + canonical, at + written);
   }
 
-  done(document: JsonObject): Imported {
+  done(document: JsonObject): ImportResult {
     const { problems, warnings, places, steps } = this;
     return { document: { ...document, steps }, problems, warnings, places };
   }
 
-  refused(): Imported {
+  refused(): ImportResult {
     return { problems: this.problems, warnings: this.warnings, places: this.places };
   }
 }
@@ -91,14 +92,14 @@ export function renamed(object: JsonObject, names: { readonly [canonical: string
 }
 
 /** A copy with every text changed, keys included. */
-export function mapTexts(value: Json, change: (text: string) => Json): Json {
+export function mapTextsAndKeys(value: Json, change: (text: string) => Json): Json {
   if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (Array.isArray(value)) return value.map((item) => mapTextsAndKeys(item, change));
   if (!isObject(value)) return value;
   const mapped: JsonObject = {};
   for (const [key, member] of Object.entries(value)) {
     const name = change(key);
-    setOwn(mapped, typeof name === 'string' ? name : key, mapTexts(member, change));
+    setOwn(mapped, typeof name === 'string' ? name : key, mapTextsAndKeys(member, change));
   }
   return mapped;
 }

@@ -12,7 +12,7 @@ const ADDRESSED: ReadonlySet<string> = new Set(['decide', 'submit', 'cancelStep'
 
 const isAddressed = (event: Event): event is AddressedEvent => ADDRESSED.has(event.type);
 
-export class Addressees {
+export class RequestTargets {
   /** Place in history → the path of the visit that took the request. */
   readonly #paths = new Map<string, string>();
 

@@ -1,6 +1,6 @@
 /** The members of a step that are expressions, whose names importers convert too. */
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { below } from '../document/pointer.ts';
+import { childPointer } from '../../json/pointer.ts';
 
 /** `at`: the JSON pointer within the step. */
 export type ExpressionChange = (source: string, at: string) => string;
@@ -28,7 +28,7 @@ function changed(object: JsonObject, members: readonly string[], at: string, cha
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(object)) {
     const isExpression = typeof value === 'string' && members.includes(key);
-    setOwn(result, key, isExpression ? change(value, below(at, key)) : value);
+    setOwn(result, key, isExpression ? change(value, childPointer(at, key)) : value);
   }
   return result;
 }

@@ -9,10 +9,10 @@ import { UPDATES } from '../engine/inbound/signals.ts';
 import { defined } from '../json/defined.ts';
 import type { Closed, HistoryEvent, Issued, LocalMarker, Outside } from './events.ts';
 
-export type Request = Extract<HistoryEvent, { type: 'signal' | 'updateAccepted' | 'updateAdmitted' }>;
-export type Answered = Exclude<Outside, Request>;
+export type RequestEvent = Extract<HistoryEvent, { type: 'signal' | 'updateAccepted' | 'updateAdmitted' }>;
+export type AnswerEvent = Exclude<Outside, RequestEvent>;
 
-export interface Group {
+export interface TaskEvents {
   /** The start of the task, which is the clock of all its events except local activities. */
   readonly at: number;
   readonly startedId: number;
@@ -21,11 +21,11 @@ export interface Group {
   /** The first event of the history; only in the first group. */
   readonly begins?: Extract<HistoryEvent, { type: 'workflowStarted' }>;
   /** Signals and accepted updates, in the order of delivery. */
-  readonly requests: readonly Request[];
-  readonly answers: readonly Answered[];
+  readonly requests: readonly RequestEvent[];
+  readonly answers: readonly AnswerEvent[];
   readonly markers: readonly LocalMarker[];
   /** The commands of the task without markers and updates. */
-  readonly issued: readonly Exclude<Issued, LocalMarker | Request>[];
+  readonly issued: readonly Exclude<Issued, LocalMarker | RequestEvent>[];
   readonly closed?: Closed;
   /** Whether a task of this group timed out before the completed one. */
   readonly timedOut: boolean;
@@ -48,7 +48,7 @@ interface Draft {
   closed?: Closed;
 }
 
-function listenedTo(request: Request): number {
+function listenedTo(request: RequestEvent): number {
   return request.type === 'signal' ? -1 : (UPDATES as readonly (string | undefined)[]).indexOf(request.name);
 }
 
@@ -68,7 +68,7 @@ export class Grouping {
   /** Requests that were admitted before their task, by the id of the update. */
   #admitted = new Map<string, Extract<Outside, { type: 'updateAdmitted' }>>();
 
-  push(event: HistoryEvent): Group | undefined {
+  push(event: HistoryEvent): TaskEvents | undefined {
     if (event.type === 'taskScheduled') {
       if (this.#afterCompleted && this.#draft !== undefined) this.#draft.silent = true;
       if (!event.sticky && event.id > FIRST_TASK) this.#replayed = true;
@@ -115,7 +115,7 @@ export class Grouping {
   }
 
   /** The last group. Events after it have not reached the workflow yet. */
-  finish(): Group | undefined {
+  finish(): TaskEvents | undefined {
     const draft = this.#draft;
     this.#draft = undefined;
     return draft === undefined ? undefined : this.#group(draft);
@@ -131,7 +131,7 @@ export class Grouping {
     return this.#closed;
   }
 
-  #divide(buildId: string | undefined): Group | undefined {
+  #divide(buildId: string | undefined): TaskEvents | undefined {
     const before = this.finish();
     const started = this.#started;
     if (started !== undefined) {
@@ -156,11 +156,11 @@ export class Grouping {
     return before;
   }
 
-  #group(draft: Draft): Group {
-    const placed: { place: number; request: Request }[] = [];
-    const answers: Answered[] = [];
+  #group(draft: Draft): TaskEvents {
+    const placed: { place: number; request: RequestEvent }[] = [];
+    const answers: AnswerEvent[] = [];
     const markers: LocalMarker[] = [];
-    const issued: Exclude<Issued, LocalMarker | Request>[] = [];
+    const issued: Exclude<Issued, LocalMarker | RequestEvent>[] = [];
     for (const input of draft.inputs) {
       if (input.type === 'signal') placed.push({ place: input.id, request: input });
       else if (input.type !== 'updateAdmitted') answers.push(input);
@@ -191,7 +191,7 @@ export class Grouping {
   }
 
   /** An update is ordered right after the last event before it. */
-  #accepted(event: Extract<Issued, { type: 'updateAccepted' }>): { place: number; request: Request } {
+  #accepted(event: Extract<Issued, { type: 'updateAccepted' }>): { place: number; request: RequestEvent } {
     const admitted = this.#admitted.get(event.updateId);
     if (event.name !== undefined || admitted === undefined) return { place: event.sequencingId + 0.5, request: event };
     this.#admitted.delete(event.updateId);

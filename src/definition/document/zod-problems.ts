@@ -3,8 +3,8 @@
 import type { z } from 'zod';
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, typeName } from '../../json/json.ts';
+import { pointer } from '../../json/pointer.ts';
 import { didYouMean, nearest } from './names.ts';
-import { pointer } from './pointer.ts';
 import type { Problem } from './types.ts';
 
 /** The most problems that are reported for a document. */
@@ -13,7 +13,7 @@ export const MAX_PROBLEMS = 200;
 type Issue = z.core.$ZodIssue;
 
 /** The problems of `value` under `schema`. `at` is the pointer of `value` in the document. */
-export function issueProblems(schema: z.ZodType, value: Json, at: string): Problem[] {
+export function zodProblems(schema: z.ZodType, value: Json, at: string): Problem[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
   const problems: Problem[] = [];

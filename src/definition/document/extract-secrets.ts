@@ -4,9 +4,9 @@
  * definition again replaces its secrets.
  */
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { pointer } from '../../json/pointer.ts';
 import { SHORTEST_SECRET_CHARACTERS } from './limits.ts';
 import { slugify } from './names.ts';
-import { pointer } from './pointer.ts';
 import type { Problem } from './types.ts';
 
 /** A secret that is to be stored encrypted under `name` in the organization. */
@@ -19,7 +19,7 @@ export interface ClearSecret {
 const SECRET_REF = 'secretRef';
 
 /** The result of removing secrets from a document. */
-export interface Taken {
+export interface ExtractedSecrets {
   readonly document: JsonObject;
   readonly secrets: readonly ClearSecret[];
   /** `secret_too_short`, with pointers into the given document. */
@@ -31,7 +31,7 @@ export interface Taken {
  * which become `{secretRef}`, and the members `{value}` of `config.secrets`, which become stored names. The document
  * need not match the schema. Never throws.
  */
-export function takeSecrets(document: JsonObject): Taken {
+export function extractSecrets(document: JsonObject): ExtractedSecrets {
   const base = `workflows/${typeof document['slug'] === 'string' ? document['slug'] : 'inline'}`;
   const taking = new Taking();
   const taken: JsonObject = { ...document };

@@ -20,7 +20,7 @@ interface Block {
   readonly end: number;
 }
 
-export function withoutBraces(source: string): string {
+export function unwrapTemplates(source: string): string {
   // The checker reports an expression that is too long.
   if (!source.includes('{{') || source.length > MAX_SOURCE_LENGTH) return source;
   const written: Written = { source, broken: 0 };

@@ -1,16 +1,16 @@
 /** Checks reads and writes of `input.*` and `state.*` against their declarations, and the declarations themselves. */
 
 import { didYouMean } from '../definition/document/names.ts';
-import { below } from '../definition/document/pointer.ts';
 import { declaredNames, declares, formatProblems } from '../definition/payload/format.ts';
 import { isObject } from '../json/json.ts';
+import { childPointer } from '../json/pointer.ts';
 import type { StepKind } from '../steps/kind.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 /** Members of configs that are payload formats, in every kind. */
 const FORMATS = ['inputs', 'form', 'schema', 'responseSchema', 'outputSchema'] as const;
 
-export function checkDeclared(subject: Subject, findings: Findings): void {
+export function checkDeclarations(subject: Subject, findings: Findings): void {
   formats(subject, findings);
   stateDefaults(subject, findings);
   inputReads(subject, findings);
@@ -37,7 +37,7 @@ function stateDefaults({ definition }: Subject, { problems }: Findings): void {
     if (field.default === undefined || typeof field.default === field.type) continue;
     problems.push(
       problem(
-        below('/state', key),
+        childPointer('/state', key),
         'wrong_type',
         `The default of "${key}" must be a ${field.type}, got ${typeof field.default}.`,
       ),
@@ -109,7 +109,7 @@ export function stateWrites({
   const { saveToState, config } = written;
   const writes: [string, string][] = [];
   if (typeof saveToState === 'string') writes.push([saveToState, `${at}/saveToState`]);
-  else for (const key of Object.keys(saveToState ?? {})) writes.push([key, below(`${at}/saveToState`, key)]);
+  else for (const key of Object.keys(saveToState ?? {})) writes.push([key, childPointer(`${at}/saveToState`, key)]);
   const assigned = kind?.assigns?.(config ?? {});
   if (assigned?.target === 'state')
     for (const { name } of assigned.names ?? []) if (!name.includes('{{')) writes.push([name, `${at}/config/values`]);

@@ -1,8 +1,8 @@
 /** Parses JSON from the texts of models, which may put it inside a Markdown fence. */
-import type { Json } from '../../json/json.ts';
+import type { Json } from './json.ts';
 
 /** The possible JSON values of a text, the likeliest first; empty if it contains none. */
-export function jsonIn(text: string): Json[] {
+export function possibleJson(text: string): Json[] {
   const fenced = fencedText(text);
   const readings: Json[] = [];
   for (const written of fenced === undefined ? [text] : [text, fenced]) {

@@ -2,9 +2,9 @@
 import { childRunId } from '../engine/state/child-run.ts';
 import type { Command } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
-import type { Group } from './groups.ts';
+import type { TaskEvents } from './task-events.ts';
 
-export class Opened {
+export class OpenCommands {
   /** The id of the event that opened a command → the id of the command. */
   readonly #ids = new Map<number, string>();
   /** The id of a command → the id of the event that opened it last. */
@@ -25,7 +25,7 @@ export class Opened {
   }
 
   /** Records the commands of a task. */
-  issued(events: Group['issued']): void {
+  issued(events: TaskEvents['issued']): void {
     for (const event of events) {
       const id = this.#commandOf(event);
       if (id === undefined) continue;
@@ -43,7 +43,7 @@ export class Opened {
     return id;
   }
 
-  #commandOf(event: Group['issued'][number]): string | undefined {
+  #commandOf(event: TaskEvents['issued'][number]): string | undefined {
     switch (event.type) {
       case 'activityScheduled':
         return event.activityId;
