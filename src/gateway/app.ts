@@ -1,4 +1,4 @@
-/** The gateway as an Express app: built here, and listening nowhere (serve.ts does). Its routes are in route-table.ts. */
+/** Builds the gateway as an Express app; serve.ts lets it listen. Its routes are in route-table.ts. */
 
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { type AuditTrail, auditOver } from '../client/organization/audit.ts';

@@ -269,7 +269,7 @@ export const approvalPage = named(
   ),
 );
 
-export const webhookResult = named('WebhookResult', z.object({ executionId: text, ...result.shape }));
+const webhookResult = named('WebhookResult', z.object({ executionId: text, ...result.shape }));
 
 export const startedOrDryRun = named('StartedOrDryRun', z.union([started, dryRun]));
 export const webhookAnswer = named('WebhookAnswer', z.union([started, webhookResult, z.object({ challenge: text })]));

@@ -1,8 +1,7 @@
 /**
- * The audit of requests: what a request is about to change is written down before it changes anything, with who asks for it;
- * then what became of it. A request that changes nothing, or is refused before, leaves no trace.
+ * The audit of requests. Before a request changes anything, the change is recorded with the person who asks for it; the
+ * outcome follows. A request that changes nothing, or is refused before, leaves no record.
  */
-
 import type { Request, Response } from 'express';
 import type { Announced, AuditTrail } from '../../client/organization/audit.ts';
 import type { AuditOutcome } from '../../contract/audit.ts';
@@ -13,7 +12,7 @@ import { principalOf } from './principal.ts';
 
 /** Members of answers that name what was made. Bodies are never written down: they may hold secrets. */
 const NAMES = ['slug', 'id', 'executionId', 'name'] as const;
-/** Of a decision: which visit it was for, which way it went, and whether it was a vote. */
+/** Members of a decision: the visit, the decision, and whether it was a vote. */
 const DECIDED = ['path', 'decision', 'recorded', 'comments'] as const;
 const LONGEST = 200;
 
@@ -52,7 +51,7 @@ function outcomeOf(status: number): AuditOutcome {
   return status < 500 ? 'refused' : 'unknown';
 }
 
-/** What the JSON of a good answer names. */
+/** The names in the JSON of a successful answer. */
 function namesIn(res: Response): () => JsonObject | undefined {
   let names: JsonObject | undefined;
   const json = res.json.bind(res);

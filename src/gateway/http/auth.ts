@@ -1,6 +1,6 @@
 /**
- * Who is let in (ARCHITECTURE.md §5, Authentication): whoever shows a key, and, while there is none, whoever is on this machine.
- * A key that is shown is checked also while none is needed: one that was revoked gets nobody in.
+ * Authentication: a request with a valid API key is let in, and while there are no keys, a request from this machine.
+ * A key in a request is checked also while none is needed, so a revoked key is refused.
  */
 import type { Request, RequestHandler } from 'express';
 import type { KeyHolder, Keyring } from '../../client/organization/keyring.ts';
@@ -28,7 +28,7 @@ export function authenticate(config: Settings, keyring: Keyring, addresses: Publ
 }
 
 /**
- * As things are now: answers that take long ask again.
+ * The caller, as of now: streams ask again while they last.
  * @throws HttpProblem `key_invalid`, `key_required`, `host_not_allowed`, `origin_not_allowed`.
  */
 export async function whoAsks(req: Request, config: Settings, keyring: Keyring): Promise<Principal> {
@@ -64,7 +64,7 @@ async function holderOf({ adminKey }: Settings, keyring: Keyring, header: string
   );
 }
 
-/** Whoever has SIGNALBOX_ADMIN_KEY. */
+/** The holder of SIGNALBOX_ADMIN_KEY. */
 const ENVIRONMENT: Principal = {
   organizationId: DEFAULT_ORGANIZATION,
   id: 'admin',

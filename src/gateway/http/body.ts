@@ -16,7 +16,7 @@ export function readRawBody(limit = LARGEST_BODY_BYTES): RequestHandler {
 
 const readLate = readRawBody();
 
-/** Reads the body of a route that reads it late (route-body.ts). @throws what express says of bodies, such as too large ones. */
+/** Reads the body of a route that reads it late (route-body.ts). @throws the errors of Express's body reader. */
 export function readBody(req: Request, res: Response): Promise<void> {
   return new Promise((resolve, reject) => {
     void readLate(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
@@ -28,7 +28,7 @@ export function rawBody(req: Request): Buffer {
   return Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0);
 }
 
-/** `application/json` and the like, `application/yaml` and the like, or undefined. Other charsets than UTF-8 are none of them. */
+/** The kind of media of a body. Undefined for all others, and for charsets other than UTF-8. */
 export function mediaOf(req: Request): 'json' | 'yaml' | 'form' | undefined {
   const contentType = req.get('content-type');
   if (!isUtf8(contentType)) return undefined;
@@ -46,7 +46,7 @@ export function isUtf8(contentType: string | undefined): boolean {
 }
 
 /**
- * The JSON body, whatever it says. No body at all is undefined.
+ * The JSON body, unchecked. Undefined where there is no body.
  * @throws HttpProblem `unsupported_media_type`, and those of parseJson.
  */
 export function jsonBody(req: Request): Json | undefined {
@@ -54,7 +54,7 @@ export function jsonBody(req: Request): Json | undefined {
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }
 
-/** The body that says of itself that it is JSON, not parsed yet; none has no bytes. @throws HttpProblem `unsupported_media_type`. */
+/** The bytes of a JSON body; none where there is no body. @throws HttpProblem `unsupported_media_type`. */
 export function jsonBodyBytes(req: Request): Buffer {
   const bytes = rawBody(req);
   if (bytes.length > 0 && mediaOf(req) !== 'json') {
@@ -66,7 +66,7 @@ export function jsonBodyBytes(req: Request): Buffer {
   return bytes;
 }
 
-/** The JSON body as a schema wants it; a missing body counts as `{}`. @throws HttpProblem as jsonBody, or `invalid_request`. */
+/** The JSON body, checked; no body counts as `{}`. @throws HttpProblem `invalid_request`, and those of jsonBody. */
 export function bodyAs<T>(req: Request, schema: z.ZodType<T>): T {
   return checked(schema, jsonBody(req) ?? {}, 'body');
 }

@@ -15,7 +15,7 @@ const NO_REQUEST = ['invalid_request', 'What was sent cannot be read as an HTTP 
 
 export function answerUnparsed(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Whoever has an answer already, or part of one, can be told nothing more.
+    // An answer, or part of one, has been sent already.
     if (error.code === 'ECONNRESET' || !socket.writable || hasAnswer(socket)) {
       socket.destroy();
       return;

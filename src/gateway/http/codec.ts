@@ -1,7 +1,7 @@
 /**
- * `/codec`: the codec server of this store (src/client/payloads/codec.ts), for Temporal's Web UI and CLI:
- * `temporal workflow show --codec-endpoint <gateway>/codec --codec-auth 'Bearer <key>'`. It makes everything readable that
- * any organization keeps in Temporal, so it is for admins of `default`. The Web UI calls it from its own origin.
+ * `/codec`: the codec server (src/client/payloads/codec.ts) for Temporal's Web UI and CLI:
+ * `temporal workflow show --codec-endpoint <gateway>/codec --codec-auth 'Bearer <key>'`. It decrypts the payloads of all
+ * organizations, so only admins of `default` may call it. The Web UI calls it from its own origin.
  */
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
@@ -52,7 +52,6 @@ const codecRoute = (way: 'encode' | 'decode', summary: string): Route =>
   route({
     method: 'POST',
     path: `${CODEC_PATH}/${way}`,
-    // All that any organization keeps in Temporal.
     role: 'admin',
     idempotency: 'none',
     id: `${way}Payloads`,

@@ -27,7 +27,7 @@ export interface Gateway {
   readonly offload: OffloadPool;
   /** Aborted when the gateway closes: long waits end then. */
   readonly closing: AbortSignal;
-  /** Identities of workers that whoever started this gateway has seen die. It may grow and shrink. */
+  /** Identities of workers whose processes ended, as the process that started the gateway knows. The set may change. */
   readonly deadWorkers?: ReadonlySet<string>;
   /** The gateway's URL as callers see it, without a slash at the end. */
   publicUrl(): string;

@@ -1,7 +1,7 @@
 /**
- * `Idempotency-Key` of routes that keep their answers (route.ts): the same request again gets the same answer, and another
- * request with its key is answered 422. If a gateway is killed before it answers, the gateway that gets the request again
- * works on it under the same id (idOfKey), and finds what the first one made.
+ * `Idempotency-Key` of routes that keep their answers (route.ts): the same request again gets the same answer, and
+ * another request with its key is answered 422. If a gateway is killed before it answers, the gateway that gets the
+ * request again works on it under the same id (idOfKey), and finds what the first one made.
  */
 import type { Request, Response } from 'express';
 import { type Claim, claimRequest, type KeptAnswer } from '../../client/starts/claims.ts';
@@ -13,7 +13,7 @@ import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { requestKey, setClaim } from './request-key.ts';
 
-/** How long a request waits for the same one that is being worked on. */
+/** How long a request waits while another gateway or connection works on the same request. */
 const WAIT_MS = 10_000;
 /** A larger answer is not kept: the request is then worked on again. */
 const LARGEST_ANSWER_BYTES = 1_000_000;
@@ -51,7 +51,7 @@ function replay(res: Response, { status, headers, body }: KeptAnswer): void {
   res.status(status).end(body);
 }
 
-/** The answer goes out when it has been kept, so that whoever has seen it gets it again. */
+/** The answer is sent after it was kept, so a caller who has seen it gets it again. */
 function holdAnswer(gateway: Gateway, res: Response, claim: Claim): void {
   const end = res.end.bind(res) as (...parts: unknown[]) => Response;
   res.end = (...parts: unknown[]) => {
@@ -65,7 +65,7 @@ function holdAnswer(gateway: Gateway, res: Response, claim: Claim): void {
   };
 }
 
-/** Refusals are not kept: what stood against it may be gone the next time. Where this side failed, it may have been done. */
+/** A refusal is not kept, since its cause may pass. After a failure of the gateway the change may have been made. */
 function settle(res: Response, claim: Claim, body: string): Promise<void> {
   if (res.statusCode >= 500) return claim.abandon();
   if (res.statusCode >= 400 || Buffer.byteLength(body) > LARGEST_ANSWER_BYTES) return claim.release();
@@ -77,7 +77,7 @@ function settle(res: Response, claim: Claim, body: string): Promise<void> {
   return claim.answer({ status: res.statusCode, headers, body });
 }
 
-/** What the request asks: the same in any order of keys. */
+/** The content of the request: the same in any order of members. */
 function contentOf(req: Request): string {
   const bytes = rawBody(req);
   const query = req.originalUrl.split('?')[1] ?? '';
@@ -90,7 +90,7 @@ function canonical(bytes: Buffer): string {
   try {
     return canonicalText(parseJson(bytes));
   } catch (error) {
-    // Whoever reads the body says what is wrong with it.
+    // The route reads the body too, and says what is wrong with it.
     if (error instanceof HttpProblem) return bytes.toString('base64');
     throw error;
   }

@@ -1,9 +1,9 @@
-/** A page of what is read all at once and has an order, but no names. The cursor is how many came before. */
+/** A page of an ordered list that is read as a whole and whose items have no names. The cursor counts earlier items. */
 import { readCursor, writeCursor } from '../../client/visibility/cursor.ts';
 import type { Page } from '../../client/visibility/listing.ts';
 import type { Gateway } from './context.ts';
 
-/** `list` is what a cursor is good for; it names the organization and all filters. @throws ClientError `invalid_cursor`. */
+/** `list` names the organization and all filters; a cursor is valid for it alone. @throws ClientError `invalid_cursor`. */
 export function indexedPage<T>(
   { access }: Gateway,
   list: string,

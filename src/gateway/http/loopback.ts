@@ -1,7 +1,7 @@
 /**
- * Without keys the gateway serves this machine only. A web page in the user's browser is not this machine's user: so Host
- * must be a name of this machine (a page whose name was pointed here by its own DNS has another), and Origin, where a
- * browser sends one, must be the gateway's own.
+ * Without keys the gateway serves this machine only. A web page in the user's browser must not use it. So Host must be
+ * a name of this machine, which the name of a page that DNS points here is not; and Origin, where a browser sends it,
+ * must be the gateway's own.
  */
 import type { Request } from 'express';
 import { HttpProblem } from './problem.ts';

@@ -1,9 +1,9 @@
-/** A page of things that have names and are read all at once: secrets, models, servers. The cursor is the last name. */
+/** A page of a list that is read as a whole, sorted by name: secrets, models, servers. The cursor is the last name. */
 import { readCursor, writeCursor } from '../../client/visibility/cursor.ts';
 import type { Page } from '../../client/visibility/listing.ts';
 import type { Gateway } from './context.ts';
 
-/** `items` in the order of their names; `list` and the organization are what a cursor is good for. @throws ClientError `invalid_cursor`. */
+/** `items` are sorted by name. A cursor is valid for its list and organization. @throws ClientError `invalid_cursor`. */
 export function namedPage<T extends { readonly name: string }>(
   { access }: Gateway,
   list: string,

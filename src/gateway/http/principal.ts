@@ -15,7 +15,7 @@ export interface Principal {
   readonly keyId?: string;
 }
 
-/** Whoever gets in while there are no keys. */
+/** The caller while there are no keys. */
 export const KEYLESS: Principal = {
   organizationId: DEFAULT_ORGANIZATION,
   role: 'admin',

@@ -12,7 +12,7 @@ import { isForwarded } from './loopback.ts';
 import type { PublicAddresses } from './path-pattern.ts';
 import { KEYLESS, type Principal, principalOf } from './principal.ts';
 
-/** Callers who are remembered of each kind; the one who was here longest ago is forgotten, which gives back all its tokens. */
+/** Buckets that are kept of each kind. Beyond it the bucket that was used longest ago is dropped, so it is full again. */
 const MOST_BUCKETS = 10_000;
 
 export interface Rate {
@@ -23,7 +23,7 @@ export interface Rate {
 
 interface Bucket {
   tokens: number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of the monotonic clock. */
   at: number;
 }
 
@@ -42,7 +42,7 @@ export class Buckets {
     return this.#buckets.size;
   }
 
-  /** Takes a token. Where there is none: in how many milliseconds there is one. */
+  /** Takes a token. Returns the milliseconds until there is one, where there is none. */
   take(name: string, now: number): number | undefined {
     const { perSecond, burst } = this.#rate;
     if (perSecond === 0) return undefined;

@@ -18,10 +18,10 @@ export function setClaim(req: Request, claim: Keyed): void {
 }
 
 /**
- * The id that a request has by its key, undefined where it has no key: the same whenever it is sent again, and nobody else's.
- * What is made under it is made once, also where a gateway dies before it has said so.
+ * The id that a request has by its key; undefined without a key. A repeated request has the same id, and no other request
+ * has it. What a route makes under this id is made once, also where a gateway dies before it answers.
  */
 export const idOfKey = (req: Request): string | undefined => keyed.get(req)?.id;
 
-/** Whether a gateway has worked on the request before and given no answer. */
+/** Whether a gateway worked on the request before and did not answer. */
 export const mayBeDone = (req: Request): boolean => keyed.get(req)?.mayBeDone ?? false;

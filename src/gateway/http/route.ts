@@ -1,6 +1,6 @@
 /**
- * One object per route. The router, the checks of requests, the roles, the handling of `Idempotency-Key`, the audit and the
- * OpenAPI document all read it. The table of all routes is src/gateway/route-table.ts.
+ * One object per route. The router, the checks of requests, the roles, the handling of `Idempotency-Key`, the audit and
+ * the OpenAPI document all read it. The table of all routes is src/gateway/route-table.ts.
  */
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
@@ -164,7 +164,10 @@ export interface Route extends RouteHead {
   readonly query?: z.ZodType;
   readonly body?: RouteBody<unknown>;
   readonly answers: RouteAnswers;
-  /** Checks params, query and body, then calls the handler. @throws HttpProblem `invalid_request` and those of bodies. */
+  /**
+   * Checks params, query and body, then calls the handler.
+   * @throws HttpProblem `invalid_request`, those of bodies, and those of the handler.
+   */
   answer(incoming: Incoming): Promise<Outcome>;
 }
 

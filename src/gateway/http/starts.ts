@@ -26,7 +26,7 @@ export function startKeyOf(req: Request, body: object, origin: string): StartKey
   return { scope: id === undefined ? origin : `${origin} ${id}`, key, fingerprint: fingerprintOf(body) };
 }
 
-/** The keys of a request whose body names the workflow. The header counts for the address, whatever workflow it names. */
+/** The keys of a request whose body names the workflow. The header counts for all workflows of the address. */
 export function startKeysOf(req: Request, body: KeyedBody, origin: string): Pick<StartRequest, 'key' | 'addressKey'> {
   const key = startKeyOf(req, body, origin);
   if (key === undefined || body.clientRequestId !== undefined) return defined({ key });

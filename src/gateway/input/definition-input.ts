@@ -49,7 +49,7 @@ export interface CheckOptions {
 
 /**
  * Checks the document in a body, JSON or YAML, whose tools the organization has.
- * @throws HttpProblem 400, 415 and 422 for what is no document, and of the pool; what else is wrong with it stands in the answer.
+ * @throws HttpProblem 400, 415 and 422 for what is no document, and those of the pool. Other problems are in the result.
  */
 export async function checkBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<Checked> {
   const media = mediaOf(req);
@@ -62,7 +62,7 @@ export async function checkBody(gateway: Gateway, req: Request, options: CheckOp
   return accepted(gateway, await checkBytesIn(gateway, organizationId, bytes, media, sent(gateway, known)), known);
 }
 
-/** Checks a document. @throws HttpProblem `invalid_name`, and of the pool; what else is wrong with it stands in the answer. */
+/** Checks a document. @throws HttpProblem `invalid_name`, and those of the pool. Other problems are in the result. */
 export async function checkDocument(
   gateway: Gateway,
   organizationId: string,
@@ -171,7 +171,10 @@ export function demandValid(checked: Checked): { definition: Definition; hash: s
   throw new HttpProblem('invalid_definition', `The definition has problems: ${where}${more}.`, { problems });
 }
 
-/** Stores what takeSecrets took out, when it is called; those that could not be stored are refused now. @throws ClientError `secret_too_short`, `payload_too_large`. */
+/**
+ * Returns a function that stores the secrets that takeSecrets took out. Secrets that cannot be stored are refused now.
+ * @throws ClientError `secret_too_short`, `payload_too_large`.
+ */
 export function storing(
   gateway: Gateway,
   org: string,

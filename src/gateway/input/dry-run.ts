@@ -1,4 +1,4 @@
-/** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock, answered at once (ARCHITECTURE.md §5). */
+/** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock (ARCHITECTURE.md §5). */
 
 import { walkable } from '../../check/check.ts';
 import { acceptedInput, demandPresets } from '../../client/starts/accepted-input.ts';
@@ -15,7 +15,7 @@ export interface DryRun {
 
 /**
  * Walks a definition without effects.
- * @throws HttpProblem `invalid_definition` for problems that no mock mends, `invalid_input`, `unknown_preset`, and of the pool.
+ * @throws HttpProblem `invalid_definition`, `invalid_input`, `unknown_preset`, and those of the pool.
  */
 export async function dryRun(gateway: Gateway, checked: Checked, { organizationId, input, presets }: DryRun) {
   const { problems, warnings } = checked;

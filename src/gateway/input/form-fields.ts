@@ -54,8 +54,8 @@ export function formFields(format: PayloadFormat): FormField[] {
 }
 
 /**
- * What a form sent, as the format's values: numbers and booleans are read, and an empty field of them, of a date or of a
- * choice is left out. What does not read as its type stays as it is, for the check to refuse.
+ * The fields of a form as values of the format: numbers and booleans are parsed. An empty number, boolean, date or
+ * choice is left out. A text that is not of its type stays as it is, and the check refuses it.
  */
 export function typedFields(format: PayloadFormat, sent: JsonObject): JsonObject {
   const typed: JsonObject = { ...sent };

@@ -1,6 +1,6 @@
 /**
- * What is small is done at once, in this thread, since its length is bounded by its size or by the work that it may take; what is
- * not goes to a thread of its own.
+ * Small work is done in this thread, since its size or its limit of work bounds the time. Other work goes to a thread of
+ * the pool.
  */
 
 import { graphOf } from '../../check/graph.ts';

@@ -17,8 +17,8 @@ export interface WebhookAddress {
 }
 
 /**
- * The hook of the request's address. An address that begins with the name of an organization is that organization's, and
- * no other's; every other is a path of `default`.
+ * The hook of the request's address. An address that begins with the name of an organization belongs to it; every other
+ * address is a path of `default`.
  */
 export async function placeOf(gateway: Gateway, req: Request): Promise<WebhookAddress | undefined> {
   const { access } = gateway;

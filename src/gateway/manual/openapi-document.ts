@@ -216,7 +216,7 @@ export function parametersOf({ idempotency, params, query, ...route }: Route): J
   ];
 }
 
-/** `started=2026-01-01` and `started[gte]=2026-01-01` are parameters each; a map is one in the style of `state[key]=value`. */
+/** `started=` and `started[gte]=` are separate parameters; a map is one parameter of the style `state[key]=value`. */
 function queryParameters(name: string, schema: JsonObject): JsonObject[] {
   const { description, ...rest } = schema;
   const said = typeof description === 'string' ? { description } : {};

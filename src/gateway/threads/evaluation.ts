@@ -1,4 +1,4 @@
-/** What `POST /api/expressions/evaluate` takes, and its evaluation: the same evaluator with the same limits as in runs. */
+/** The body of `POST /api/expressions/evaluate`, and its evaluation with the evaluator and the limits of runs. */
 
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';

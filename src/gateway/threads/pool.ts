@@ -43,7 +43,7 @@ const MOST_THREADS_OF_ONE = THREADS - 1;
 /** The largest value of a 2 MB body, and what a walk keeps of it, fit many times. */
 const HEAP_MB = 512;
 const MOST_QUEUED = 64;
-/** How many organizations the pool remembers: more than can wait at once. */
+/** How many organizations the pool remembers: more than can wait simultaneously. */
 const MOST_REMEMBERED = 4 * MOST_QUEUED;
 /** A task that has waited so long for a thread is refused. */
 const PATIENCE_MS = 10_000;
@@ -125,7 +125,7 @@ export class OffloadPool {
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, busy())));
   }
 
-  /** Whether another task of the organization can wait. In a full queue, the organization with most tasks loses its newest. */
+  /** Whether another task of the organization can wait. A full queue drops the newest task of the one with most. */
   #hasRoomFor(organizationId: string): boolean {
     if (this.#queue.length < MOST_QUEUED) return true;
     const counts = new Map<string, number>();

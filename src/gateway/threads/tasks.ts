@@ -1,8 +1,8 @@
 /**
  * Work whose length the caller decides: reading YAML, checking documents, evaluating expressions, walking and comparing
- * definitions. Each is a function of what can be sent to another thread (worker.ts); what is small is done where it is
- * (in-threads.ts). Large values go as bytes or text: to copy them node by node would take the sender as long as to parse
- * them.
+ * definitions. Each task is a function whose argument can be sent to another thread (worker.ts). Small work is done in
+ * the thread of the request (in-threads.ts). Large values are sent as bytes or text, because a copy node by node takes
+ * the sender as long as parsing them.
  */
 
 import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';

@@ -1,4 +1,4 @@
-/** The thread in which the gateway does what may take long (pool.ts): one task after the other, each answered by its id. */
+/** A thread for work that may take long (pool.ts): it does one task after the other and answers each by its id. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadActions } from '../../actions/load.ts';
 import { HttpProblem } from '../validation/http-problem.ts';

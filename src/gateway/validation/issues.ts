@@ -1,4 +1,4 @@
-/** What zod finds wrong with a path, a query or a body as problems: a pointer, a code, and a sentence that says what was expected. */
+/** The issues that zod finds, as problems: a pointer, a code, and a sentence that says what was expected. */
 import type { z } from 'zod';
 import type { Problem } from '../../definition/document/types.ts';
 import { pointer } from '../../json/pointer.ts';
@@ -28,7 +28,7 @@ export function asProblems(issue: Issue, prefix: Path = []): Problem[] {
   }
 }
 
-/** Of the alternatives, the one that was meant: what comes nearest to it. Where two come as near, what the union expects. */
+/** The alternative of a union that fits best. Where two fit equally well, the issue of the union itself. */
 function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: Path): Problem[] {
   const [nearest, next] = issue.errors
     .filter((issues) => issues.length > 0)

@@ -1,4 +1,4 @@
-/** What comes in through paths, queries and bodies is checked by zod, and nothing that is not known gets in. */
+/** Checks of paths, queries and bodies by zod schemas. Unknown parameters and members are refused. */
 
 import type { Request } from 'express';
 import { z } from 'zod';
@@ -83,19 +83,9 @@ export function queryAs<T>(req: Request, schema: z.ZodType<T>): T {
   return checked(schema, { ...req.query }, 'query');
 }
 
-/** For what takes no parameters. @throws HttpProblem `invalid_request` where there are some. */
-export function demandNoQuery(req: Request): void {
-  queryAs(req, noMembers);
-}
-
-/** One parameter of the path. */
-export function pathText(req: Request, name: string): string {
-  return checked(pathName, req.params[name], 'path');
-}
-
-/** The slug of the path; what is no slug names nothing. */
-export function pathSlug(req: Request, name = 'slug'): string {
-  const slug = slugText.safeParse(pathText(req, name));
+/** The slug of the path. What is no slug names no workflow. */
+function pathSlug(req: Request, name: string): string {
+  const slug = slugText.safeParse(checked(pathName, req.params[name], 'path'));
   if (slug.success) return slug.data;
   throw new HttpProblem(
     'not_found',

@@ -1,4 +1,4 @@
-/** `/callbacks/:token` (ARCHITECTURE.md §5): what a wait_callback step waits for. The token alone counts; callers come from anywhere. */
+/** `/callbacks/:token`: ends a wait_callback step (ARCHITECTURE.md §5). The token authorizes the caller. */
 
 import type { Request, Response } from 'express';
 import { z } from 'zod';
@@ -79,7 +79,7 @@ async function answer(gateway: Gateway, req: Request, res: Response, expected: E
     sendPage(res, 200, callbackPage(title, schema === 'unknown' ? undefined : schema));
     return;
   }
-  // Whoever only asks for the headers, as link checkers do, has not called back.
+  // A request for the headers alone, as of link checkers, is no callback.
   if (req.method === 'HEAD' && methods.includes('GET')) {
     res.status(200).end();
     return;
@@ -89,7 +89,7 @@ async function answer(gateway: Gateway, req: Request, res: Response, expected: E
   const payload = isRead ? queryOf(req) : bodyOf(req, expected);
   const problems = schema === undefined || schema === 'unknown' ? [] : validatePayload(schema, payload);
   if (problems.length > 0) {
-    // Whoever sent the form sees it again, with what was typed.
+    // A person sees the form again, with the values that were typed.
     const isForm = isPerson(req) && mediaOf(req) === 'form' && methods.includes('POST');
     if (!isForm || schema === undefined || schema === 'unknown') throw unfit(problems);
     const typed = fieldsOf(new URLSearchParams(decodeText(rawBody(req))));

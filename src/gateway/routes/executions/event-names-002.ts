@@ -1,6 +1,6 @@
 /**
- * The events of a run under the names of document 002: what one happening is told as. The data is that of the happening, with
- * the run's id; an approval that is waited for is told once, with what is shown of it.
+ * The events of a run under the names of document 002. The data is that of the event, with the run's id. An approval that
+ * the run waits for is sent once.
  */
 
 import type { Happening, StepHappening } from '../../../client/runs/event-stream.ts';
@@ -57,7 +57,7 @@ export function namesOf002(executionId: string, fresh: boolean): (happening: Hap
   };
 }
 
-/** What an approval's end says of it besides. */
+/** The events of a decided approval, beside those of its step. */
 function decided({ stepType, output }: StepHappening): string[] {
   const data = isObject(output) ? output['data'] : undefined;
   if (stepType !== 'approval' || !isObject(data)) return [];

@@ -1,7 +1,7 @@
 /**
- * `GET /api/executions/:id/events`: what happens in a run, as Server-Sent Events: `step`, `status`, and `end` when it has
- * ended. A caller who was cut off goes on after its Last-Event-ID. One that has seen the end is answered 204, so that it does
- * not come again.
+ * `GET /api/executions/:id/events`: follows a run by Server-Sent Events: `step`, `status`, and `end` when it has ended.
+ * A caller who was cut off continues after its Last-Event-ID. A caller who has seen the end is answered 204, and then
+ * does not reconnect.
  */
 import type { Writable } from 'node:stream';
 import type { Request, Response } from 'express';
@@ -120,7 +120,7 @@ async function stream(
 
 /** Waits where the listener is slow. */
 async function tell(res: Response, id: string, events: readonly NamedEvent[]): Promise<void> {
-  // Of several, the last one has the id: whoever is cut off between them hears them all again.
+  // Of several events the last has the id: a caller who is cut off between them gets all of them again.
   const text = events.map(
     ({ event, data }, n) =>
       `${n === events.length - 1 ? `id: ${id}\n` : ''}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`,
@@ -131,7 +131,7 @@ async function tell(res: Response, id: string, events: readonly NamedEvent[]): P
 
 const asItIs = ({ event, data }: Happening): NamedEvent[] => [{ event, data }];
 
-/** Resolves when the stream takes more, or never will; leaves no listener behind, however often a stream is waited for. */
+/** Resolves when the stream takes more, or has closed. It removes its listeners. */
 export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -17,7 +17,7 @@ const exclude = z
 
 const members = { ...pageQuery(), ...filterQuery, exclude };
 
-/** The whole query of a run list, as the filter that it means. Lists hold neither input nor output nor definition anyway. */
+/** The query of a run list, as a filter. `exclude` changes nothing, since lists have no input, output or definition. */
 export const runListQuery: z.ZodType<RunFilter> = z
   .strictObject(members)
   .transform(({ limit, cursor, exclude: _exclude, ...given }): RunFilter => pageOf(limit, cursor, given));

@@ -1,8 +1,7 @@
 /**
- * `/api/keys`: API keys, made, listed and revoked (ARCHITECTURE.md §5). A key is shown once, when it is made. `/api/reseal`: what
- * was sealed under a former master key is sealed under the present one.
+ * `/api/keys` makes, lists and revokes API keys (ARCHITECTURE.md §5). A key is shown once, when it is made.
+ * `/api/reseal` encrypts under the present master key what was encrypted under a former one.
  */
-
 import type { Request } from 'express';
 import { z } from 'zod';
 import { createKey, listKeys, revokeKey } from '../../../client/organization/api-keys.ts';

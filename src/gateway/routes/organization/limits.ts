@@ -1,4 +1,4 @@
-/** `/api/limits`: how many runs of an organization, and of each user in it, may go at once. */
+/** `/api/limits`: how many runs of an organization, and of each user in it, may be active simultaneously. */
 import { z } from 'zod';
 import { deleteLimit, effectiveLimits, putLimit, readLimits } from '../../../client/organization/limits.ts';
 import { DEFAULT_LIMITS, LIMIT_SCOPES } from '../../../contract/limits.ts';

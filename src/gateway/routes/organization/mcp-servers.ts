@@ -1,4 +1,4 @@
-/** `/api/mcp-servers`: where an organization's tools are. Secrets stand in headers by their names, and are read by workers. */
+/** `/api/mcp-servers`: the MCP servers of an organization. Headers name secrets, which workers resolve. */
 import { z } from 'zod';
 import {
   deleteServer,

@@ -1,4 +1,4 @@
-/** Document 004's ways to start a stored workflow: the public trigger, the private one, and the run of an organization. */
+/** Starts of stored workflows by document 004: the public trigger, the private one, and the run of an organization. */
 
 import type { Request } from 'express';
 import { z } from 'zod';
@@ -173,7 +173,7 @@ export const publicTriggerRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/api/public-key',
-    // Whoever has it starts runs, and the run does not record who that is.
+    // The holder of the key starts runs, and the run does not record who that is.
     role: 'editor',
     id: 'getPublicKey',
     tag: 'triggers',

@@ -1,4 +1,4 @@
-/** `/api/triggers`: what starts runs, apart from the definitions that most of them are written in (ARCHITECTURE.md §5). */
+/** `/api/triggers`: triggers of definitions, and triggers beside them (ARCHITECTURE.md §5). */
 
 import { z } from 'zod';
 import { readStatus } from '../../../client/runs/run-read.ts';

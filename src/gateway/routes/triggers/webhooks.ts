@@ -143,7 +143,7 @@ async function deliver(
     if (!hasCode(error, 'secret_not_found', 'secret_not_allowed', 'secret_unreadable')) throw error;
     const refused = refusalOf(error);
     if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
-    // Whoever sent it may be anybody: what is wrong, the trigger tells its owner.
+    // The sender may be anybody, so the reason is recorded at the trigger, where its owner sees it.
     throw new HttpProblem('webhook_unverifiable', UNVERIFIABLE, { cause: error, headers: { 'retry-after': '60' } });
   });
   const verdict = scheme.verify(delivery, secrets, config.options);
@@ -179,9 +179,9 @@ function deliveredAnswer(started: StartedRun): Delivered {
 }
 
 /**
- * Starts one run for each delivery: by the sender's id, or by the bytes for a time. That window slides: keys belong to fixed
- * time spans of its length, and the key of the span before is looked up first. An unsigned id proves nothing, so the bytes
- * of these deliveries count as well.
+ * Starts one run for each delivery: by the sender's id, or by the bytes for a time. That window slides: keys belong to
+ * fixed time spans of its length, and the key of the span before is looked up first. An unsigned id proves nothing, so
+ * the bytes of these deliveries count as well.
  */
 function startDelivered(
   { access }: Gateway,
@@ -224,7 +224,7 @@ function replayWindowOf(scheme: Scheme, { options }: HookConfig): number {
   return ms ?? scheme.replayWindowMs?.(options) ?? BODY_KEY_MS;
 }
 
-/** Two secrets while rotating; one that is gone does not hinder the other. */
+/** The secrets that can be read: while one is rotated there are two, and one of them may be deleted. */
 async function secretsOf(gateway: Gateway, org: string, workflow: string, config: HookConfig): Promise<string[]> {
   if (config.secrets.length === 0) return [];
   const read = await Promise.allSettled(
@@ -297,7 +297,7 @@ interface Identity {
   readonly content?: string;
 }
 
-/** What makes two deliveries the same: the sender's id, else everything that was sent or, where it is signed, what was signed. */
+/** What identifies a delivery: the sender's id, else the signed content, else everything that was sent. */
 function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Identity {
   // A query is not signed, so it does not make another delivery of what is.
   const unsigned = scheme.takesKeys === true ? ['\n', JSON.stringify(parts.query)] : [];

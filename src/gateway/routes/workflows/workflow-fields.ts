@@ -1,4 +1,4 @@
-/** Changes of single fields of a stored definition: `PATCH /api/workflows/:slug`, `/enable`, `/disable` (document 002). */
+/** Changes single fields of a definition: `PATCH /api/workflows/:slug`, `/enable`, `/disable` (document 002). */
 import { z } from 'zod';
 import { onCurrent, putDefinition } from '../../../client/definitions/definitions.ts';
 import { readDefinition } from '../../../client/versions/definition-head.ts';

@@ -1,4 +1,4 @@
-/** A definition's head as answers show it, and how requests name the one that they mean. */
+/** The head of a definition in answers, and the headers and codes that routes of definitions share. */
 import type { DefinitionHead } from '../../../contract/actors.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 

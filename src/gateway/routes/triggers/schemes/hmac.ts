@@ -1,6 +1,6 @@
 /**
  * Any HMAC of the body: config `header` (X-Signature), `algorithm` (sha256, sha1, sha512), `encoding` (hex, base64) and
- * `prefix` ('', such as `sha256=`). With `timestampHeader`, what is signed is `timestamp.body`, at most five minutes old.
+ * `prefix` ('', such as `sha256=`). With `timestampHeader`, `timestamp.body` is signed, and at most five minutes old.
  */
 import type { JsonObject } from '../../../../json/json.ts';
 import { anyFits, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';

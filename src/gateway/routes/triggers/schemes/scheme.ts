@@ -27,13 +27,13 @@ export interface Scheme {
   verify(delivery: Delivery, secrets: readonly string[], options: JsonObject): Verdict;
   /** What the sender calls this delivery; the same again is a replay. */
   deliveryId?(delivery: Delivery): string | undefined;
-  /** What a sender that first asks whether the address is its owner's wants to read; undefined: a delivery like any other. */
+  /** The answer to a sender that verifies the address before it delivers. Undefined: it is a delivery. */
   handshake?(body: Json): { readonly challenge: string } | undefined;
-  /** Nothing of a delivery is signed, so an `Idempotency-Key` counts. With a signature, whoever has one could send it again under another key. */
+  /** Deliveries are unsigned, so an `Idempotency-Key` counts. A signed one could be sent again under another key. */
   readonly takesKeys?: true;
   /**
-   * Where neither a time nor an id is signed: for how long the same signed bytes are one delivery, whatever else is sent with
-   * them. Undefined: what is signed tells of two deliveries which is the older.
+   * Where neither a time nor an id is signed: how long, in milliseconds, the same signed bytes count as one delivery,
+   * whatever else is sent with them. Undefined: the signed content tells deliveries apart.
    */
   readonly replayWindowMs?: (options: JsonObject) => number | undefined;
   /** Headers that prove something, which mappings do not see. Lower case. */

@@ -1,6 +1,7 @@
 /**
- * Slack: `X-Slack-Signature: v0=<hex HMAC-SHA256 of "v0:timestamp:body">`. Its Events API sends `url_verification` once, signed like
- * all else, and takes an address only that answers with the challenge (https://docs.slack.dev/reference/events/url_verification).
+ * Slack: `X-Slack-Signature: v0=<hex HMAC-SHA256 of "v0:timestamp:body">`. Its Events API sends a signed
+ * `url_verification` once, and accepts an address only if it answers with the challenge
+ * (https://docs.slack.dev/reference/events/url_verification).
  */
 import { isObject } from '../../../../json/json.ts';
 import { anyFits, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
