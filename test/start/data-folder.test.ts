@@ -13,8 +13,8 @@ describe('a data folder that cannot be used', { timeout: 30_000 }, () => {
 
   // In /proc, mkdir with `recursive` never ends.
   test.each([
-    ['/proc/x', 'takes no new folders'],
-    ['/proc/x/y', 'takes no new folders'],
+    ['/proc/x', 'does not accept new folders'],
+    ['/proc/x/y', 'does not accept new folders'],
     [file, 'a file with this name exists'],
     [join(file, 'within'), 'a parent is not a folder'],
   ])('%s: %s', async (path, reason) => {

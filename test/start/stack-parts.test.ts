@@ -42,7 +42,7 @@ describe('one part alone', { timeout: 60_000 }, () => {
     const empty = dataFolder();
     const refused = await startToEnd(empty.path, {}, ['--only', 'worker']);
     expect(refused.code).toBe(20);
-    expect(refused.output).toContain('set TEMPORAL_ADDRESS');
+    expect(refused.output).toContain('Set TEMPORAL_ADDRESS');
     empty.remove();
   });
 

@@ -20,10 +20,7 @@ export class DataFolderError extends Error {
   readonly code = 'data_folder';
   readonly exitCode = 1;
   constructor(folder: string, reason: string) {
-    super(
-      `The data folder ${folder} cannot be used: ${reason}. Set SIGNALBOX_DATA to a folder that this user can ` +
-        'write to.',
-    );
+    super(`The data folder ${folder} cannot be used: ${reason}. Use one that this user can write to: SIGNALBOX_DATA=…`);
     this.name = 'DataFolderError';
   }
 }
