@@ -8,8 +8,8 @@ const THREADS_READ_SOURCES = ['--import', new URL('./test/support/typescript.mjs
 // Half of the time of an end-to-end test is waiting, so there are more of them than cores.
 const SIDE_BY_SIDE = Math.min(4, availableParallelism() + 1);
 
-// What `e2e` and `long` have in common: one Temporal server, which the global setup obtains and starts. Files that run side
-// by side have a namespace each (test/support/namespaces.ts).
+// What `e2e` and `long` have in common: one Temporal server, which the global setup obtains and starts. Files that run
+// side by side have a namespace each (test/support/namespaces.ts).
 const ON_TEMPORAL = {
   globalSetup: ['test/support/global-setup.ts'],
   pool: 'forks',
@@ -20,9 +20,8 @@ const ON_TEMPORAL = {
   hookTimeout: 120_000,
 } as const;
 
-// Four projects. `quick` needs nothing but Node. `long` is what is not run each time (`npm run test:long`); test files that
-// know of LONG=1 are in both, and do more there.
-// `bench` is no test: `npm run bench` runs it alone, for its table.
+// Four projects. `quick` needs nothing but Node. `long` is what is not run each time (`npm run test:long`); test files
+// that know of LONG=1 are in both, and do more there. `bench` is no test: `npm run bench` runs it alone, for its table.
 export default defineConfig({
   test: {
     sequence: { sequencer: Order },

@@ -1,5 +1,5 @@
-// `npm test`: from a bare clone to the end of all tests but the long ones, which `npm run test:long` runs (`--long`). Plain
-// Node, since nothing is installed yet.
+// `npm test`: from a bare clone to the end of all tests but the long ones, which `npm run test:long` runs (`--long`).
+// Plain Node, since nothing is installed yet.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Made for these tests, and good for nothing else: an authority that nobody trusts, and what it vouches for, a server at
- * `localhost` (and no other name). From 2020 to 2120; the authority's key is gone.
+ * Certificates for tests only: an untrusted authority, and a certificate that it issued for `localhost` and no other
+ * name. They are valid from 2020 to 2120. The authority's key was deleted.
  */
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBeTCCAR+gAwIBAgIBATAKBggqhkjOPQQDAjAjMSEwHwYDVQQDDBhTaWduYWxi

@@ -174,7 +174,7 @@ describe('a host action', () => {
     }
   });
 
-  it('says that it is not light where it was begun as a local activity, unless it is, or the step wants it', async () => {
+  it('refuses to run as a local activity unless it is light, or the step says local', async () => {
     const local = () => new MockActivityEnvironment({ isLocal: true }, { logger: new DefaultLogger('ERROR') });
     expect(await failing({ name: 'Ann' }, {}, [], local())).toMatchObject({ type: 'not_light', nonRetryable: false });
     expect(await run({ name: 'Ann' }, { local: true }, [], local())).toMatchObject({ data: { text: 'Hello, Ann' } });

@@ -1,4 +1,4 @@
-/** MCP's reference server ("everything"), as a process that speaks streamable HTTP, or as a command for standard input and output. */
+/** MCP's reference server ("everything"), as a process with streamable HTTP, or as a command for stdio. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * A server that speaks what model providers speak: OpenAI's chat completions, Anthropic's messages and Google's
- * streamGenerateContent, each as its stream of events. What it answers is scripted, one entry a request; the last repeats.
+ * A server with the protocols of model providers: OpenAI's chat completions, Anthropic's messages and Google's
+ * streamGenerateContent, each as an event stream. Answers are scripted, one per request; the last one repeats.
  */
 
 import type { ServerResponse } from 'node:http';
@@ -15,7 +15,7 @@ export interface Said {
   /** Instead of an answer. */
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
-  /** The connection breaks in the middle; or the stream ends without its last event; or it stays open, and nothing more comes. */
+  /** The connection breaks, the stream ends without its last event, or it stays open without further events. */
   readonly cut?: 'connection' | 'stream' | 'silence';
   /** The data of the one event that is the whole answer. */
   readonly raw?: string;

@@ -28,8 +28,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The median ratio of two ways to do the same, measured in turn, A B B A …, so that a machine whose speed drifts is fair
- * to both. One pair first is not counted. Each way answers what it cost.
+ * The median cost ratio of two implementations, measured alternately (A B B A …), so that a drifting machine affects
+ * both equally. The first pair does not count. Each function resolves to its cost.
  */
 export async function paired(pairs: number, a: () => Promise<number>, b: () => Promise<number>): Promise<number> {
   const ratios: number[] = [];

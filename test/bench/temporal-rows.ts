@@ -1,4 +1,4 @@
-/** Rows on the real server: the interpreter against a workflow written by hand, same activities, same worker process. */
+/** Rows on the real server: the interpreter and a hand-written workflow with the same activities in one process. */
 import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
@@ -28,8 +28,8 @@ export interface Sides {
 }
 
 /**
- * Both workers in this process, with the same activities and the same data converter, so that neither writes its payloads
- * more cheaply; each has its own connection, bundle and task queue.
+ * Both workers run in this process, with the same activities and data converter, so that their payloads cost the same.
+ * Each has its own connection, bundle and task queue.
  */
 export async function startSides(server: TestServer, handBundle: string, activities: Activities): Promise<Sides> {
   const ours = await startWorker(server, { activities });

@@ -81,7 +81,8 @@ describe('what is read of an approval', () => {
     expect(read('steps.ask.output.data.submitedData')).toEqual([
       [
         'unknown_step_member',
-        'Column 4: the data of the approval "ask" has decision, decidedBy, comments, submittedData, reviewedAt, votes, via, but no "submitedData".',
+        'Column 4: the data of the approval "ask" has decision, decidedBy, comments, submittedData, ' +
+          'reviewedAt, votes, via, but no "submitedData".',
         'Did you mean "submittedData"?',
       ],
     ]);

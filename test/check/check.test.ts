@@ -39,7 +39,9 @@ describe('check', () => {
       variables: { limit: 1 },
       concurrency: {
         limit: 1,
-        key: '{{ input.a }}{{ limit }}{{ variables.limit }}{{ organizationId }}{{ steps.a.output }}{{ state.x }}{{ later }}',
+        key:
+          '{{ input.a }}{{ limit }}{{ variables.limit }}{{ organizationId }}{{ steps.a.output }}{{ state.x ' +
+          '}}{{ later }}',
       },
       debounce: { key: '{{ input.a }}{{ variables.limit }}{{ now }}', seconds: 1 },
     };

@@ -3,7 +3,10 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CODES } from '../../src/check/codes.ts';
 
-/** Codes as they are written where problems are made: `code: 'x'`, `problem(at, 'x'`, `into.warn(at, 'x'`, `refuse('x'`, `ConfigError('x'`. */
+/**
+ * Codes where problems are created: `code: 'x'`, `problem(at, 'x'`, `into.warn(at, 'x'`, `refuse('x'`,
+ * `ConfigError('x'`.
+ */
 const WRITTEN =
   /(?:code: |(?:problem|warn|report|refuse|ConfigError)\((?:[^'()]|\([^()]*\))*?,?\s*)'([a-z]+(?:_[a-z]+)+)'/g;
 

@@ -13,7 +13,7 @@ const hints = (waitingFor: readonly WaitingFor[]) =>
   summaryLines('run.1', { status: 'waiting', waitingFor }).filter((line) => line.startsWith('decide:'));
 
 describe('what to do about an execution', () => {
-  it('is a command that is taken as it stands: with the comment that is wanted, and with the step among several', () => {
+  it('is a complete command, with the required comment, and with the step if several are open', () => {
     const command = 'decide:   npx signalbox resume run.1 --decision approve|deny';
     expect(hints([asks('review')])).toEqual([command]);
     expect(hints([asks('review', { commentRequired: true })])).toEqual([`${command} --comments 'why'`]);

@@ -27,7 +27,7 @@ describe('the steps of an execution', () => {
     expect(stepRows(steps, true).map(([path]) => path)).toEqual(steps.map(({ path }) => path));
   });
 
-  it('are a few lines of ten thousand: what failed first, with how often and why, then the rest with its ranges', () => {
+  it('summarizes ten thousand visits: failures first with counts and codes, then the rest with ranges', () => {
     const steps = [
       visit('each', { stepType: 'forEach' }),
       ...Array.from({ length: 10_000 }, (_, n) =>

@@ -81,8 +81,11 @@ describe('queries of lists', () => {
     };
     expect(runQuery('o', filter)).toBe(
       "SignalboxOrg = 'o' AND WorkflowType = 'run' AND ExecutionStatus != 'ContinuedAsNew' AND " +
-        "(((ExecutionStatus = 'Failed' AND (SignalboxStatus != 'aborted' OR SignalboxStatus IS NULL)) OR ExecutionStatus = 'TimedOut') OR (ExecutionStatus = 'Running' AND (SignalboxStatus = 'running' OR SignalboxStatus IS NULL))) AND " +
-        "SignalboxStarted >= '1969-12-31T23:59:59.999999999Z' AND SignalboxStarted < '1970-01-01T23:59:59.999999999Z' AND SignalboxTokens > 5",
+        "(((ExecutionStatus = 'Failed' AND (SignalboxStatus != 'aborted' OR SignalboxStatus IS NULL)) OR " +
+        "ExecutionStatus = 'TimedOut') OR (ExecutionStatus = 'Running' AND (SignalboxStatus = 'running' OR " +
+        'SignalboxStatus IS NULL))) AND ' +
+        "SignalboxStarted >= '1969-12-31T23:59:59.999999999Z' AND SignalboxStarted < " +
+        "'1970-01-01T23:59:59.999999999Z' AND SignalboxTokens > 5",
     );
   });
 

@@ -32,7 +32,8 @@ describe('canonical JSON', () => {
       literals: [null, true, false],
     };
     expect(canonicalText(value)).toBe(
-      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\"/"}',
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
+        '"string":"€$\\u000f\\nA\'B\\"\\\\\\"/"}',
     );
   });
 
@@ -66,7 +67,8 @@ describe('the hash of a definition', () => {
 
   it('is one for YAML, JSON and another order of keys', () => {
     const yaml =
-      'slug: refund\nsteps:\n  pay:\n    config: {values: {a: [1, 2], b: 1}}\n    stepType: set\n  received: {nextSteps: {success: pay}, stepType: trigger}\nname: Refund\n';
+      'slug: refund\nsteps:\n  pay:\n    config: {values: {a: [1, 2], b: 1}}\n    stepType: set\n  received: ' +
+      '{nextSteps: {success: pay}, stepType: trigger}\nname: Refund\n';
     expect(hashOf(yaml)).toBe(hashOf(JSON.stringify(refund)));
     expect(hashOf(yaml)).toBe(definitionHash(refund));
   });

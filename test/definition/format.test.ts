@@ -151,7 +151,8 @@ describe('JSON Schema as a payload format', () => {
     };
     expect([places(either, 'x'), places(either, 6), places(either, 4)]).toEqual([[], [], ['']]);
     const conditional: JsonObject = JSON.parse(
-      '{"type":"object","if":{"properties":{"a":{"const":1}},"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}',
+      '{"type":"object","if":{"properties":{"a":{"const":1}},"required":["a"]},' +
+        '"then":{"required":["b"]},"else":{"required":["c"]}}',
     );
     expect([places(conditional, { a: 1 }), places(conditional, { a: 2 })]).toEqual([['/b'], ['/c']]);
     expect(places({ type: 'object', not: { required: ['x'] } }, { x: 1 })).toEqual(['']);

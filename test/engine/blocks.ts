@@ -1,4 +1,4 @@
-/** Definitions made of blocks, for properties: containers within one another, and every kind of step, modifier and way out. */
+/** Definitions of blocks for property tests: nested containers, and every kind of step, modifier and exit. */
 import fc from 'fast-check';
 import type { Definition, RollbackStep, StepDefinition } from '../../src/definition/document/types.ts';
 

@@ -15,7 +15,7 @@ const event = (name: string, payload: Json, key?: string) =>
 
 const NAMES = ['news', 'gossip'] as const;
 
-/** Listeners one after the other, alone, against the clock, or beside one another; each leads to the next, however it ends. */
+/** Listeners in sequence: alone, with a timeout, or in parallel. Every port leads to the next one. */
 const listeners: fc.Arbitrary<Definition> = fc
   .array(
     fc.record({

@@ -49,7 +49,7 @@ export const scripts: fc.Arbitrary<Act[]> = fc
   .tuple(fc.array(act, { maxLength: 60, size: 'max' }), fc.integer({ min: 0, max: 9 }))
   .map(([acts, cancels]) => (cancels === 0 ? [...acts, { do: 'cancel' }] : acts));
 
-/** Does one act, as far as the run has anything that it could be done to. Acts name things by number, so that equal runs see equal acts. */
+/** Performs one act if the run has a target for it. Acts name targets by number, so that equal runs get equal acts. */
 export function perform(player: Player, one: Act): void {
   player.at += 100;
   switch (one.do) {

@@ -37,7 +37,7 @@ export const keyRecord = (role: Role): KeyRecord => ({
   lastUsedAt: null,
 });
 
-/** A client of a Temporal that is away: nothing listens on port 1. Without the SDK's retries, which may outlive the connection. */
+/** A client without a server, since nothing listens on port 1. Without the SDK's retries, which outlive connections. */
 function nowhere(): { connection: Connection; client: Client } {
   const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [] });
   return { connection, client: new Client({ connection, namespace: 'none' }) };
@@ -73,8 +73,8 @@ function lateAnswers(service: Connection['workflowService']): Partial<Connection
 }
 
 /**
- * Temporal answers none of the gateway's calls, except those in `answering`. Each of them fails as if it had waited until
- * its deadline, so that no test waits. With `refuses` nothing takes the connection, which the gateway tries for seconds.
+ * Temporal answers only the calls in `answering`. The others fail immediately as if their deadline had passed. With
+ * `refuses` nothing accepts the connection, which the gateway tries for seconds.
  */
 export async function lonelyGateway(
   overrides: Record<string, string> = {},

@@ -28,7 +28,11 @@ const longWalk: Definition = {
   name: 'Long walk',
   slug: 'long-walk',
   steps: {
-    count: { stepType: 'loop', config: { initial: 0, next: '{{ loop.carry + 1 }}', while: 'loop.carry < 15000', maxIterations: 20000 }, nextSteps: { loop: 'mark', done: 'done' } },
+    count: {
+      stepType: 'loop',
+      config: { initial: 0, next: '{{ loop.carry + 1 }}', while: 'loop.carry < 15000', maxIterations: 20000 },
+      nextSteps: { loop: 'mark', done: 'done' },
+    },
     mark: { stepType: 'removed' },
     done: { stepType: 'finish', config: { output: '{{ steps.count.output.data.value }}' } },
   },
@@ -38,7 +42,12 @@ const local: Definition = {
   name: 'Local',
   slug: 'local',
   steps: {
-    get: { stepType: 'http', config: { url: 'https://example.com/local' }, local: true, nextSteps: { success: 'again' } },
+    get: {
+      stepType: 'http',
+      config: { url: 'https://example.com/local' },
+      local: true,
+      nextSteps: { success: 'again' },
+    },
     again: {
       stepType: 'http',
       config: { url: 'https://example.com/refused' },
@@ -129,7 +138,8 @@ it('records local activities, and long walks that give way', async () => {
     const handle = await startRun(server, definition);
     await handle.result();
     const { events } = await handle.fetchHistory();
-    if (!events?.some((event) => event.activityTaskScheduledEventAttributes)) throw new Error(`${definition.slug} had no activity.`);
+    if (!events?.some((event) => event.activityTaskScheduledEventAttributes))
+      throw new Error(`${definition.slug} had no activity.`);
     await keep(definition.slug, handle);
   }
 });
@@ -159,13 +169,15 @@ it('records a run that waits for a slot, one that is aborted, and their gates', 
   await keep('slot-waited', waited.handle);
   await keep('aborted', old);
   const gate = await server.client.workflow.getHandle(waited.gate).describe();
-  await keep('gate', server.client.workflow.getHandle(waited.gate, gate.raw.workflowExecutionInfo?.firstRunId ?? gate.runId));
+  const firstRunId = gate.raw.workflowExecutionInfo?.firstRunId ?? gate.runId;
+  await keep('gate', server.client.workflow.getHandle(waited.gate, firstRunId));
 });
 
 async function keep(name: string, handle: WorkflowHandle): Promise<void> {
   const history: unknown = JSON.parse(historyToJSON(await handle.fetchHistory()));
   const text = `${JSON.stringify(scrubbed(history, ''), null, 1)}\n`;
-  const traces = [hostname(), process.cwd(), server.taskQueue].filter((trace) => trace.length > 2 && text.includes(trace));
+  const machine = [hostname(), process.cwd(), server.taskQueue];
+  const traces = machine.filter((trace) => trace.length > 2 && text.includes(trace));
   if (traces.length > 0) throw new Error(`${name} would tell about this machine: ${traces.join(', ')}`);
   writeFileSync(join(folder, `${name}.json`), text);
 }

@@ -44,7 +44,7 @@ export function simulateProgram(file: ProgramFile, carryAlways: boolean, listene
   });
 }
 
-/** Answers stand under the visit's path, else under the step's slug; each attempt takes the next, and the last repeats. */
+/** Answers by the visit's path, else by the step's slug. Each attempt takes the next one, and the last one repeats. */
 function answers(file: ProgramFile): (command: RunCommand) => SimulatedAnswer {
   const taken = new Map<string, number>();
   return (command) => {

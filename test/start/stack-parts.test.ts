@@ -46,7 +46,7 @@ describe('one part alone', { timeout: 60_000 }, () => {
     empty.remove();
   });
 
-  test('a whole stack against a Temporal that runs elsewhere starts none, and says so when it does not answer', async () => {
+  test('a stack with an external Temporal starts no server, and reports an address that does not answer', async () => {
     const mine = dataFolder();
     const beside = await startStack(mine.path, { TEMPORAL_ADDRESS: stack.note.temporal.address });
     expect(beside.note.temporal.server).toBeUndefined();

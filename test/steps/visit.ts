@@ -1,4 +1,6 @@
-/** A run of one step, for tests of kinds: the window of steps/kind.ts over plain roots, a clock that is set, and an inbox. */
+/**
+ * A run of one step for tests of kinds: the StepContext of steps/kind.ts over plain roots, a fixed clock, and an inbox.
+ */
 
 import type { StepDefinition } from '../../src/definition/document/types.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';

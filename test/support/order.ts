@@ -1,4 +1,4 @@
-/** In which order test files run: what takes longest begins first, so that nothing is left that runs alone at the end. */
+/** The order of test files: the slowest ones start first, so that none runs alone at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that wait or work for more than 15 s on a quiet machine, the longest first. */

@@ -16,10 +16,10 @@ import { activityDependencies } from '../../workers/activity-dependencies.ts';
 import { interpreterOptions } from '../../workflows/run/worker-settings.ts';
 import { namespaceOfSlot } from './namespaces.ts';
 
-// For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server. Files that run
-// side by side have a namespace each, with its search attributes set up, and those that run one after the other in a
-// process share one. Each `testServer()` has a task queue and a data folder of its own, and `close()` ends what still runs
-// on it, so files do not meet as long as they take workflow ids of their own.
+// For tests of the project `e2e` (test/e2e/**, test/start/**), which share one real Temporal server. Concurrent files
+// have separate namespaces with their search attributes; files that run in sequence in one process share a namespace.
+// Each `testServer()` has its own task queue and data folder, and `close()` ends the workflows that still run on it.
+// Files do not interfere as long as they use different workflow ids.
 //
 //   let server: TestServer;
 //   let worker: TestWorker;
@@ -45,8 +45,8 @@ export type TestServer = TemporalConnection & {
 };
 
 /**
- * What is encrypted stands in a namespace of its own: actors have the same ids in every file, and no other file could read
- * these.
+ * Encrypted actors have a namespace of their own, because ids of actors are the same in every file, and other files
+ * could not read them.
  */
 const namespaceFor = ({ SIGNALBOX_CODEC }: Record<string, string>): string =>
   SIGNALBOX_CODEC === undefined
@@ -87,8 +87,8 @@ export const workflowsOf = (taskQueue: string): string =>
   `TaskQueue = '${taskQueue}' AND (TemporalNamespaceDivision = 'signalbox' OR TemporalNamespaceDivision IS NULL)`;
 
 /**
- * Actors have the same ids in every file (`org.default`), and live on the task queue that began them: one that outlived its
- * file's worker would let the next file wait.
+ * Actors have the same ids in every file (`org.default`) and stay on the task queue that started them. An actor without
+ * the worker of its file would block the next file.
  */
 async function endAll({ client }: TemporalConnection, taskQueue: string): Promise<void> {
   const open = client.workflow.list({ query: `${workflowsOf(taskQueue)} AND ExecutionStatus = 'Running'` });

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-// A way to Temporal on which the answers to chosen calls are lost: what was asked is done, and whoever asked never hears
-// of it. For processes that are killed in just that moment.
+// A proxy to Temporal that loses the responses of selected calls: the server executes them, and the caller gets no
+// answer. For tests that kill processes at this moment.
 //
 //   const way = new Withholding(server.config.temporal.address);
 //   const address = await way.open();            // for TEMPORAL_ADDRESS of the process

@@ -38,7 +38,8 @@ describe('the current details of a run', () => {
     expect(text).toContain('**Ask \\*all\\*** (`ask-all`): waiting');
     expect(text).toContain('\n\n`each[0]/ask` waits for an approval');
     expect(text).toContain(
-      `\n\`\`\`\ntemporal workflow signal --workflow-id '${place.id}' --name approve --input '{"step":"each[0]/ask"}'\n\`\`\``,
+      `\n\`\`\`\ntemporal workflow signal --workflow-id '${place.id}' --name approve --input ` +
+        `'{"step":"each[0]/ask"}'\n\`\`\``,
     );
     // Blocks in a list or indented are garbled by the UI.
     expect(text).not.toMatch(/^[ \t]+(```|>)|^- /m);

@@ -150,7 +150,7 @@ describe('a command', { timeout: 30_000 }, () => {
       expect(JSON.stringify(one)).not.toMatch(/canary|7f3a|Y2FuYXJ5/);
   });
 
-  it('shows no half of a secret where so many are taken out that the end of what was kept comes into view', async () => {
+  it('shows no part of a secret if scrubbing moves the end of the kept output into view', async () => {
     const secrets = [{ path: ['env', 'KEY'], parts: [{ secret: 'k' }] }];
     const { data } = await run({ command: 'yes "$KEY" | head -c 1000000', env: { KEY: null } }, { secrets });
     const { stdout } = data as { stdout: string };
@@ -208,7 +208,8 @@ const tried = spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true'
 const sandboxed = tried.status === 0;
 if (!sandboxed)
   console.warn(
-    `The sandbox of bash steps is NOT tested: bubblewrap cannot be used here (${tried.error?.message ?? tried.stderr.toString().trim()}).`,
+    'The sandbox of bash steps is NOT tested: bubblewrap does not work here ' +
+      `(${tried.error?.message ?? tried.stderr.toString().trim()}).`,
   );
 
 // What holds in bubblewrap can be tested only where there is one.
@@ -259,7 +260,7 @@ describe.runIf(sandboxed)('the sandbox', { timeout: 30_000 }, () => {
     }
   });
 
-  it('shows neither folders that it must hide nor lets them be worked in, but a folder within that the host names', async () => {
+  it('neither shows hidden folders nor works in them, except for a folder within that the host lists', async () => {
     const clone = join(folder, 'clone');
     const [kept, named] = [join(clone, 'data'), join(clone, 'named')];
     for (const place of [kept, named]) mkdirSync(place, { recursive: true });

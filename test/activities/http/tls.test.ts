@@ -1,4 +1,5 @@
-// A certificate that nobody vouches for. Node reads whom it trusts at its start: trusted ones are in test/e2e/http-tls.test.ts.
+// An untrusted certificate. Node reads trusted authorities at its start, so test/e2e/activities/http-tls.test.ts tests
+// trusted ones.
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -71,7 +71,8 @@ export default function ({ cents }: Order): number { return (cents as number) * 
     await run(body('globalThis.left = 1; Object.prototype.left = 1; JSON.stringify = () => "1"'));
     const names = ['left', 'process', 'require', 'fetch', 'setTimeout', 'WebAssembly', 'Deno', 'XMLHttpRequest'];
     const code = body(
-      `return [${names.map((name) => `typeof ${name}`)}, (() => {}).constructor("return typeof process")(), typeof {}.left]`,
+      `return [${names.map((name) => `typeof ${name}`)}, (() => {}).constructor("return typeof process")(), ` +
+        'typeof {}.left]',
     );
     expect(new Set((await run(code)).data as string[])).toEqual(new Set(['undefined']));
   });

@@ -19,7 +19,8 @@ describe('a script in JavaScript', { timeout: 30_000 }, () => {
     `new Date('${WINTER}').toLocaleString('de-DE', { timeZone: 'Europe/Berlin' })`,
     `new Date('${SUMMER}').toLocaleDateString('en-GB', { timeZone: 'Asia/Tokyo', dateStyle: 'full' })`,
     `new Date('${SUMMER}').toLocaleTimeString(['fr-FR'], { timeZone: 'America/New_York', timeStyle: 'short' })`,
-    `new Intl.DateTimeFormat('de', { timeZone: 'Europe/Berlin', hour: '2-digit', weekday: 'long' }).formatToParts(new Date('${SUMMER}'))`,
+    `new Intl.DateTimeFormat('de', { timeZone: 'Europe/Berlin', hour: '2-digit', weekday: 'long' ` +
+      `}).formatToParts(new Date('${SUMMER}'))`,
     `[new Date('${SUMMER}')].map(Intl.DateTimeFormat('sv', { timeZone: 'Europe/Berlin' }).format)`,
     `new Intl.DateTimeFormat('de', { timeZone: 'Europe/Berlin' }).resolvedOptions().timeZone`,
     "new Date(NaN).toLocaleString('de-DE')",
@@ -49,7 +50,8 @@ describe('a script in JavaScript', { timeout: 30_000 }, () => {
   it('is told of zones, languages and options that there are not', async () => {
     const thrown = (expression: string) =>
       run(
-        `export default () => { try { return ${expression} } catch (error) { return error.name + ': ' + error.message } }`,
+        `export default () => { try { return ${expression} } catch (error) { return error.name + ': ' + ` +
+          'error.message } }',
       );
     expect(await thrown("new Date().toLocaleString('de', { timeZone: 'Europe/Berlim' })")).toMatch(
       /^RangeError: Invalid time zone specified: Europe\/Berlim/,
@@ -86,6 +88,7 @@ it('a script in Python is told what to do in place of a zone that has no data', 
     ),
   });
   const fixed =
-    'from datetime import *\ndef main(input):\n    return datetime(2026, 7, 1, tzinfo=timezone(timedelta(hours=2))).isoformat()';
+    'from datetime import *\ndef main(input):\n    return datetime(2026, 7, 1, ' +
+    'tzinfo=timezone(timedelta(hours=2))).isoformat()';
   expect(await run(fixed, 'python')).toBe('2026-07-01T00:00:00+02:00');
 });

@@ -46,7 +46,7 @@ describe('an effect', () => {
     });
   });
 
-  it('keeps its code when what it fails with would not fit: the details are left out, but not what was used', async () => {
+  it('keeps its code if its details are too large: they are omitted, but model usage is not', async () => {
     const fails = (details: Json, message = 'No.') =>
       failing(() => Promise.reject(new ActivityError('busy', message, { details })));
     expect(await fails({ body: nested(5_000) })).toMatchObject({

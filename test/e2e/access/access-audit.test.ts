@@ -16,7 +16,9 @@ afterAll(() => gateway.close());
 
 type Entry = { id: string; by?: string; action: string; target: object; outcome: string; status?: number; at: string };
 
-/** What was noted of this test's person, the latest first, once the outcomes are noted too. Other files' gateways may die before. */
+/**
+ * The audit entries of this test's user, the latest first, once they have outcomes. Gateways of other files may die.
+ */
 async function audit(query = '', atLeast = 0): Promise<Entry[]> {
   const concluded = ({ body: { items } }: { body: { items: Entry[] } }) =>
     items.length >= atLeast && items.every(({ status }) => status !== undefined);

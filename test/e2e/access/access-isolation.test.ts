@@ -1,5 +1,5 @@
-// Two organizations on one store: whatever the one asks for by an id of the other is not there, and nothing of the other
-// is ever told or changed. Every operation of the OpenAPI document is tried, so a new route is tried too.
+// Two organizations on one store: one gets 404 for every id of the other, and neither reads nor changes its data. Every
+// operation of the OpenAPI document is tried, so new routes are included.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openApiDocument } from '../../../src/gateway/manual/openapi-document.ts';

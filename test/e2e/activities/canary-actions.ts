@@ -20,8 +20,9 @@ const tell = async ({ url, ...told }, { idempotencyKey, heartbeat }) => {
   if (!answer.ok) throw new ActionFailure('not_yet', 'Refused: ' + text, { retryable: true, details: { told, text } });
   return { told, text, [told.k]: encodeURIComponent(told.k) };
 };
-export const tells = defineAction({ type: 'canary.tells', input: z.object(parameters), output: z.unknown(), run: tell });
-export const light = defineAction({ type: 'canary.light', light: true, input: z.object(parameters), output: z.unknown(), run: tell });
+const common = { input: z.object(parameters), output: z.unknown(), run: tell };
+export const tells = defineAction({ type: 'canary.tells', ...common });
+export const light = defineAction({ type: 'canary.light', light: true, ...common });
 export const throws = defineAction({
   type: 'canary.throws',
   input: z.object({ k: z.string() }),

@@ -1,6 +1,6 @@
 /**
- * Every place where a secret may stand (LANGUAGE.md §3), as a step that uses one there. A kind that takes secrets adds its
- * lines here; canary.test.ts runs them all and looks for the values everywhere.
+ * Every place that accepts a secret (LANGUAGE.md §3), as a step that uses one there. A new kind that accepts secrets
+ * adds its cases here; the canary tests run them all and search for the values everywhere.
  */
 
 import type { StepDefinition } from '../../../src/definition/document/types.ts';
@@ -8,8 +8,8 @@ import type { Json, JsonObject } from '../../../src/json/json.ts';
 
 export interface Receivers {
   /**
-   * Answers whatever it is asked with all that it was told: 503 first, then 200. `/refused` is always 418, `/redirect` a
-   * redirect, `/mcp` an MCP server with the tool `echo`.
+   * Repeats each request in its response, with 503 first and then 200. `/refused` always answers 418, `/redirect`
+   * redirects, `/mcp` is an MCP server with the tool `echo`.
    */
   readonly url: string;
   readonly smtpPort: number;

@@ -1,6 +1,6 @@
 /**
- * Canary secrets through every place that may hold one, through failures, retries and continue-as-new: none may be found
- * afterwards in any history, memo, search attribute, log, file or answer (E7).
+ * Canary secrets in every place that accepts one, with failures, retries and continue-as-new. Afterwards none may be in
+ * any history, memo, search attribute, log, file or response (E7).
  */
 
 import { randomBytes } from 'node:crypto';
@@ -114,7 +114,7 @@ afterAll(async () => {
   actions.remove();
 });
 
-/** The steps one after the other, in a loop, whether they fail or not; what they give is kept, shown and searched for. */
+/** The steps in sequence in a loop, whether they fail or not. Their results are stored, shown and searched. */
 function definition(to: Receivers): JsonObject {
   const slugs = CANARY_CASES.map((_case, i) => `case${i}`);
   const steps: { [slug: string]: StepDefinition } = {

@@ -1,4 +1,4 @@
-// The action of the manual's page actions.md, in a folder as a developer would have it, in a stack as `npm start` runs it.
+// The action of the manual's page actions.md, in a developer's folder, in a stack as `npm start` runs it.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

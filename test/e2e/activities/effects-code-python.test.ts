@@ -55,7 +55,9 @@ afterAll(() => {
 
 describe('Python', () => {
   it('gives what main returns, with what it printed', async () => {
-    const code = `import statistics\n${body('print("seen", len(input))', 'return {"mean": statistics.mean(input), "ü": [None, True]}')}`;
+    const code =
+      'import ' +
+      `statistics\n${body('print("seen", len(input))', 'return {"mean": statistics.mean(input), "ü": [None, True]}')}`;
     expect(await run(code, { input: [1, 2, 6] })).toEqual({
       data: { mean: 3, ü: [null, true] },
       console: [{ level: 'log', text: 'seen 3' }],
@@ -144,7 +146,8 @@ describe('Python finds nothing of the host', () => {
     const ways = [
       body('import urllib.request', `return urllib.request.urlopen("${url}").read().decode()`),
       body('import socket', `return str(socket.create_connection(("127.0.0.1", ${port}), 1))`),
-      `import pyodide_js\nasync def main(input):\n  return str(await pyodide_js.constructor.constructor('return fetch("${url}")')())`,
+      'import pyodide_js\nasync def main(input):\n  return str(await ' +
+        `pyodide_js.constructor.constructor('return fetch("${url}")')())`,
     ];
     for (const way of ways) expect((await failing(way)).code).toBe('script_error');
     expect(connections).toBe(0);

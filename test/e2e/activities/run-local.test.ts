@@ -1,5 +1,5 @@
-// A step that runs as a local activity and fails: it goes on as a regular one when its retry or the other side says, and
-// its attempts are counted as one row.
+// A step that runs as a local activity and fails: it continues as a regular activity if its retry or the server says
+// so, and its attempts are counted in one row.
 import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

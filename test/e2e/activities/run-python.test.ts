@@ -1,5 +1,5 @@
-// Python as steps of runs, in a worker of its own process: what it gives, how it fails, and that whatever it tries (THREATS.md)
-// the next step of the same worker runs. What the runner itself does is in effects-code-python.test.ts.
+// Python steps of runs in a separate worker process: results, failures, and that the next step of the same worker runs
+// whatever a script tries (THREATS.md). effects-code-python.test.ts tests the runner itself.
 
 import { existsSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -53,7 +53,9 @@ const stepsOf = async ({ workflowId }: WorkflowHandle) => (await readTrace(serve
 
 describe('a Python step', () => {
   it('gives what main returns to later steps, with what it printed in the trace', async () => {
-    const code = `import statistics\n${body('print("seen", len(input["n"]))', 'return {"mean": statistics.mean(input["n"]), "ü": [None, True]}')}`;
+    const code =
+      'import statistics\n' +
+      body('print("seen", len(input["n"]))', 'return {"mean": statistics.mean(input["n"]), "ü": [None, True]}');
     const handle = await startRun(
       server,
       {
@@ -112,7 +114,8 @@ describe('a Python step', () => {
   });
 });
 
-// Of each: its code, what it must fail with, and its config. Each prints first, which the one before must not have kept from it.
+// Each case has its code, the expected failure, and its config. Each prints first, which the previous one must not
+// prevent.
 const ROWS: { readonly [slug: string]: readonly [code: string, expected: string | undefined, config?: JsonObject] } = {
   forEver: [body('while True: pass'), 'script_timeout', { timeoutMs: 700 }],
   system: [body('import os', `return os.system("touch ${MARK}")`), 'script_error'],
@@ -178,7 +181,9 @@ async def main(input):
   for code in input["codes"]:
     try: told.append(str(make(code)()))
     except BaseException as error: told.append(None)
-  for way in [lambda: urllib.request.urlopen(input["url"]).read(), lambda: socket.create_connection(("127.0.0.1", ${port}), 1).send(b"x")]:
+  read = lambda: urllib.request.urlopen(input["url"]).read()
+  send = lambda: socket.create_connection(("127.0.0.1", ${port}), 1).send(b"x")
+  for way in [read, send]:
     try: told.append(str(way()))
     except BaseException as error: told.append(None)
   try: told.append(str(await make('return fetch("' + input["url"] + '")')()))

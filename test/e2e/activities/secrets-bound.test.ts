@@ -1,4 +1,5 @@
-// Secrets that are bound to workflows: only runs of a stored version count as one, and what was taken out of a definition is its own.
+// Secrets that are bound to workflows: only runs of a stored version may use them, and a secret from a definition
+// belongs to its workflow.
 
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// What becomes of models, agents and tools where something fails: what was paid counts, what has ended is not done again.
+// Failures of models, agents and tools: usage that was paid counts, and completed calls are not repeated.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TOKENS } from '../../activities/model-server.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';

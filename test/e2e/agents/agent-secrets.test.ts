@@ -1,6 +1,6 @@
 /**
- * An agent in a worker process, with an action of the host and a leaky MCP server: the model, the server and the code that
- * transforms results tell every secret that they are given, and none may be found afterwards in history, memo, log or answer.
+ * An agent in a worker process, with a host action and a leaky MCP server. The model, the server and the code that
+ * transforms results repeat every secret that they get. Afterwards none may be in a history, memo, log or response.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** What the end-to-end tests of agents share: a gateway with a worker, a model named `house` that follows scripts, and MCP's reference server. */
+/** What tests of agents share: a gateway with a worker, a scripted model `house`, and MCP's reference server. */
 
 import { expect } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';

@@ -1,4 +1,4 @@
-// Models, agents and tools over the API: a model server that speaks OpenAI's protocol, MCP's reference server, and runs.
+// Models, agents and tools over the API: a model server with OpenAI's protocol, MCP's reference server, and runs.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';

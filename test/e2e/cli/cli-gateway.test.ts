@@ -22,7 +22,10 @@ const refund = (slug: string): string => `name: Refund
 slug: ${slug}
 input: {amount: number}
 steps:
-  review: {stepType: approval, config: {message: 'Refund {{ input.amount }}?'}, nextSteps: {approved: yes, rejected: no}}
+  review:
+    stepType: approval
+    config: {message: 'Refund {{ input.amount }}?'}
+    nextSteps: {approved: yes, rejected: no}
   yes: {stepType: finish, config: {output: {paid: '{{ input.amount }}', why: '{{ lastOutput.data.comments }}'}}}
   no: {stepType: fail, config: {code: refused, message: 'Refused: {{ lastOutput.data.comments }}'}}
 `;
@@ -64,7 +67,7 @@ describe('signalbox run', () => {
     expect(broken.err).toContain('/steps/a/stepType');
   });
 
-  it('says what it rolled back, as show does; show tells many visits in a few lines, and /steps finds those that failed', async () => {
+  it('prints the rollback, as show does; show summarizes many visits, and /steps finds the failed ones', async () => {
     const saga = files.write(
       'saga.yaml',
       `config: {onFailure: rollback}

@@ -1,4 +1,4 @@
-// Every command of README.md, and then of the manual's pages, is run in its order, against a stack as `npm start` starts it.
+// Runs every command of README.md and of the manual's pages in order, against a stack as `npm start` starts it.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Proposals expire by a timer of the definition's actor (document 002). Theirs live fourteen days; here, as long as the actor was told.
+// Proposals expire by a timer of the definition's actor (document 002): after fourteen days, here after a shorter time.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { definitionId } from '../../../src/client/temporal/ids.ts';

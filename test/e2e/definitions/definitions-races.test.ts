@@ -1,4 +1,4 @@
-// Writes of definitions and their triggers at the same time: one of them counts as a whole, and what is refused leaves nothing.
+// Concurrent writes of definitions and their triggers: one succeeds completely, and a refused one leaves nothing.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';

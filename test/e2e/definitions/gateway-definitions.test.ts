@@ -44,7 +44,9 @@ describe('definitions over HTTP', () => {
 
   it('takes YAML, and gives it the hash of the same definition in JSON', async () => {
     const slug = unique('yaml');
-    const text = `name: Echo\nslug: ${slug}\nsteps:\n  received: {stepType: trigger, nextSteps: {success: done}}\n  done: {stepType: finish, config: {output: "{{ input }}"}}\n`;
+    const text =
+      `name: Echo\nslug: ${slug}\nsteps:\n  received: {stepType: trigger, nextSteps: {success: ` +
+      'done}}\n  done: {stepType: finish, config: {output: "{{ input }}"}}\n';
     const yaml = await gateway.request('PUT', `/api/workflows/${slug}`, {
       text,
       headers: { 'content-type': 'application/yaml' },

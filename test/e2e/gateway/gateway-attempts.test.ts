@@ -69,7 +69,7 @@ describe('an effect that is tried again', () => {
     await gateway.request('POST', `${path}/terminate`);
   });
 
-  it('tells its attempts as rows where they are asked for, with their errors as far as history knows them', async () => {
+  it('returns attempts as rows on request, with the errors that history contains', async () => {
     const path = await start('3', { retry: { maxAttempts: 5, initialInterval: 20, backoffCoefficient: 1 } });
     await gateway.until(`${path}/result?wait=10`, ({ status }) => status === 200);
     const plain = await gateway.request('GET', `${path}/steps`);

@@ -140,7 +140,7 @@ describe('the gateway without a worker', () => {
 });
 
 describe('messages', () => {
-  it('are refused from 4,000 unread on; a run keeps 5,000 of those that signals bring, and counts the others', async () => {
+  it('are refused from 4,000 unread on; of signals a run keeps 5,000 and counts the others', async () => {
     const slug = unique('flooded');
     const definition = {
       name: 'Flooded',

@@ -1,5 +1,5 @@
-// A gateway that is killed between doing what it was asked and saying so (THREATS.md): whoever asks again, at another gateway,
-// finds what the first one had done, and nothing is done twice.
+// A gateway that is killed between a write and its response (THREATS.md): a repeated request to another gateway finds
+// the result, and nothing is done twice.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@ import { holdToDocument, isAboutRuns } from './openapi-suite.ts';
 
 const ADMIN_KEY = 'an-admin-key-of-the-environment-that-is-long-enough';
 
-/** All files of the project share the server, and so these actors, which stay on the task queue of the file that made them. */
+/** All files share the server and these actors, which stay on the task queue of the file that created them. */
 async function endOrganization({ server }: TestGateway): Promise<void> {
   for (const id of ['org.default', 'inbox.default']) {
     const actor = server.client.workflow.getHandle(id);

@@ -2,7 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { approvalDefinition, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 import { holdToDocument, isAboutRuns } from './openapi-suite.ts';
 
-/** All files of the project share the server, and so this actor, which stays on the task queue of the file that made it. */
+/** All files share the server and this actor, which stays on the task queue of the file that created it. */
 async function endOrganization({ server }: TestGateway): Promise<void> {
   const actor = server.client.workflow.getHandle('org.default');
   await actor.terminate('The next test begins anew.').catch((error: unknown) => {

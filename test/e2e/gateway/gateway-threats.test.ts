@@ -1,4 +1,4 @@
-// What happens around the gateway (THREATS.md, Faults): Temporal goes away while starts are in flight, and its clock is moved.
+// Faults around the gateway (THREATS.md): Temporal becomes unavailable during starts, and its clock jumps.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

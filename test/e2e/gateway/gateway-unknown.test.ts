@@ -42,7 +42,9 @@ const send = (url: string, { path, json, key }: Asked): Promise<Answer> =>
   requestTo(url, 'POST', path, { json, headers: { 'idempotency-key': key } });
 const again = (asked: Asked): Promise<Answer> => send(gateway.url, asked);
 
-/** Sends it where the answer to the call that says the text is lost: `done` when that is so, and `unknown` when it was given up. */
+/**
+ * Sends a request whose call with the text loses its response: `done` when it is lost, `unknown` after the deadline.
+ */
 function sendUnheard(asked: Asked, said: string): { done: Promise<void>; unknown: Promise<void> } {
   const done = way.withhold(said);
   const unknown = send(deaf.url, asked).then(async (answer) => {

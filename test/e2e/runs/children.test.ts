@@ -76,7 +76,7 @@ async function continued(id: string): Promise<void> {
   await until(runId, (now) => now !== first);
 }
 
-/** History tells all of it: folding it has to guess nothing, and gives at each continue-as-new what was carried (E6). */
+/** Folding the history needs no guess, and equals the carried state at each continue-as-new (E6). */
 async function expectSure(id: string): Promise<void> {
   expect((await readTrace(gateway.server, id)).guesses).toEqual([]);
 }

@@ -1,4 +1,4 @@
-/** Results over 256 KB: kept beside Temporal, read by later steps, by the trace, and after the run has continued as new. */
+/** Results over 256 KB: stored outside of Temporal, read by later steps, by the trace, and after continue-as-new. */
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -84,7 +84,7 @@ describe('a result over 256 KB', () => {
     expect(result.body.output).toHaveLength(LARGE);
   });
 
-  it('may be an input too, and goes to a child and comes back; the trace needs what the child got no more', async () => {
+  it("may be an input, and passes to a child and back; the trace does not need the child's copy", async () => {
     const text = 'y'.repeat(LARGE);
     const child = unique('large-child');
     await gateway.request('PUT', `/api/workflows/${child}`, { json: echoDefinition(child) });

@@ -32,7 +32,7 @@ interface Part {
   over: boolean;
 }
 
-/** The activity `http` of the worker that plays. All attempts but the last answer at once; the last when it is its turn. */
+/** The worker's activity `http`. All attempts except the last answer immediately; the last one when it is its turn. */
 export async function playedEffect(): Promise<unknown> {
   const { workflowExecution, activityId, attempt } = Context.current().info;
   const part = parts.get(workflowExecution!.workflowId);
@@ -55,7 +55,7 @@ export async function playedEffect(): Promise<unknown> {
   });
 }
 
-/** What the simulated clock says of a program: its events in order, and the answers of each effect, attempt by attempt. */
+/** A program on the simulated clock: its events in order, and the answers of each activity by attempt. */
 export function scriptOf(file: ProgramFile): {
   events: readonly Event[];
   answers: ReadonlyMap<string, readonly SimulatedAnswer[]>;
@@ -121,7 +121,7 @@ async function happen(handle: WorkflowHandle, part: Part, event: Event): Promise
   }
 }
 
-/** A timer of this id ends now, unless it has by itself. Nobody can skip the run's deadline: it is near, and waited for. */
+/** Ends the timer with this id unless it has fired. The run's deadline cannot be skipped: it is near and awaited. */
 async function fire(handle: WorkflowHandle, id: string): Promise<void> {
   if (id === DEADLINE) {
     await until(
@@ -143,7 +143,7 @@ async function stateOf(handle: WorkflowHandle): Promise<RunState | undefined> {
   return handle.query<RunState>('state');
 }
 
-/** The same definition with short pauses between attempts, and a near deadline if it is to come: a simulated clock needs no patience. */
+/** The definition with short pauses between attempts, and a near deadline if it fires: real time takes longer. */
 function quick(definition: Definition, events: readonly Event[]): Definition {
   const late = events.some((event) => event.type === 'fired' && event.id === DEADLINE);
   const hurried = (retry: StepDefinition['retry']): RetryPolicy => ({

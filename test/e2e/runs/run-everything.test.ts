@@ -37,7 +37,8 @@ afterAll(async () => {
 });
 
 const end =
-  '{{ steps.ask.output.data.decision + " " + steps.first.output.data.winner + " " + steps.slow.output.data + " " + steps.call.output.data }}';
+  '{{ steps.ask.output.data.decision + " " + steps.first.output.data.winner + " " + steps.slow.output.data + " ' +
+  '" + steps.call.output.data }}';
 
 it('goes on unchanged, whatever is open', async () => {
   const handle = await startRun(server, {

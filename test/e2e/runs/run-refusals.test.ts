@@ -1,4 +1,4 @@
-/** A refused update leaves nothing in history, so nothing that a run decides may come from one: a replay would not decide it. */
+/** A refused update is not in history, so no decision of a run may depend on it: a replay would decide otherwise. */
 
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';

@@ -29,8 +29,8 @@ const NOT_NOW = Symbol('not now');
 const FAILED_PRECONDITION = 9;
 
 /**
- * A run that is continuing as new at this very moment may not be able to answer; the next one of its chain is. Neither is
- * one whose task timed out on a busy machine, until the next try.
+ * A run that is continuing as new may not answer, but the next run of its chain does. A run whose task timed out on a
+ * busy machine answers at the next try.
  */
 async function ask(handle: WorkflowHandle, again: boolean): Promise<unknown> {
   try {

@@ -85,8 +85,8 @@ it.each([
         await handle.terminate().catch(() => undefined);
       }),
     );
-    // Local activities, and tasks of a busy machine that timed out under one, leave the fold with a guess: nothing else does,
-    // and only a run with such a place may come out otherwise.
+    // Only local activities, and their tasks that timed out on a busy machine, make the fold guess. Only runs with
+    // these may differ.
     const guessed = unsure.filter(({ why }) => UNAVOIDABLE.has(why));
     const unexplained = unsure.filter(
       (place) =>

@@ -94,7 +94,7 @@ describe('webhooks of senders who sign', () => {
     expect(kept).not.toContain('canary-github');
   });
 
-  it('start one run of bytes that are sent again, also at once, after a restart, and until the window is over', async () => {
+  it('start one run for repeated bytes, also concurrently, after a restart, and until the window is over', async () => {
     const day = 24 * 60 * 60 * 1000;
     const secret = 'that of the sender';
     const hex = (text: string) => createHmac('sha256', secret).update(text).digest('hex');

@@ -216,7 +216,7 @@ describe('debounce', () => {
     expect(told.body.counts).toMatchObject({ started: 1, debounced: 2, repeated: 1 });
   });
 
-  it('holds a payload once for each Idempotency-Key, also after it has fired, and for each body of a webhook', async () => {
+  it('takes a payload once per Idempotency-Key, also after it has fired, and once per body of a webhook', async () => {
     const path = unique('path');
     const slug = await put({
       config: { debounce: { seconds: 1 } },

@@ -18,8 +18,8 @@ interface Case {
 }
 
 /**
- * Where Temporal decides otherwise: a time that the clock skips in spring does not come that day; of a time that it repeats
- * in autumn one comes, which in London is the second.
+ * Where Temporal differs: a time that is skipped in spring does not fire on that day, and a time that is repeated in
+ * autumn fires once, in London at its second occurrence.
  */
 const SKIPPED = new Set(['30 2 12 3 *', '30 2 * * *']);
 const isLondon = ({ tz, cron }: Case) => tz === 'Europe/London' && cron === '30 1 * * *';

@@ -111,7 +111,7 @@ describe('an event', () => {
     expect(refused.body.last.code).toBe('invalid_filter');
   });
 
-  it('that meets a full limit which refuses is told and counted by that trigger, and starts nothing later', async () => {
+  it('that meets a full limit with reject is counted by its trigger, and starts no run later', async () => {
     const name = unique('full');
     const slug = unique('limited');
     const steps = { ask: { stepType: 'approval', config: { message: 'Go on?' } } };

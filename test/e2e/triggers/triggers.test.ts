@@ -51,7 +51,7 @@ describe('triggers that a definition has', () => {
     expect((await trigger(`${slug}.nightly`)).status).toBe(404);
   });
 
-  it('can be switched off, which lasts until the definition says something else, and not be changed otherwise', async () => {
+  it('can only be switched off, which lasts until the definition changes it', async () => {
     const slug = unique('switched');
     const path = unique('path');
     const hook = { name: 'in', type: 'webhook', config: { path, scheme: 'none' } };

@@ -1,5 +1,5 @@
-// Time and answers that are lost: no timer comes early, whatever a worker's clock says, and an effect whose answer was lost is
-// made again under the key that it had.
+// Wrong clocks and lost answers: no timer fires early, whatever a worker's clock says, and an activity whose answer was
+// lost is retried with the same key.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';

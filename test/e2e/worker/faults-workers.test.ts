@@ -1,5 +1,5 @@
-// Workers that stand still in the middle of an effect, and that are replaced by ones with another bundle while runs are on their
-// way. With LONG=1 (test/README.md) there are more of them, and a test that takes longer.
+// Workers that freeze during an activity, and workers that are replaced by another bundle while runs are open. With
+// LONG=1 (test/README.md) there are more of them, and a longer test.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ describe.runIf(IS_LONG)('a worker that is stopped in the middle of an effect, an
     await second.end();
     await handle.signal('approve', { by: 'ann' });
     expect(await handle.result()).toBe('/told');
-    // An attempt that had come to the first worker while it stood still may begin now: under the same key, and for nothing.
+    // An attempt that reached the frozen worker may start now, with the same key and without an effect.
     expect(new Set(keysOf('/slow')).size).toBe(1);
     expect(keysOf('/told')).toHaveLength(1);
     const { events } = await handle.fetchHistory();

@@ -1,5 +1,5 @@
-// What is no run stays out of Temporal's lists, counts and batches, and a cancellation ends nothing that is stored. In a
-// namespace of its own: queries without any condition see all of it.
+// Actors are not in Temporal's lists, counts and batches of runs, and cancelling does not end them. The test has its
+// own namespace, because queries without conditions see all of it.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Client } from '@temporalio/client';
@@ -50,7 +50,7 @@ const temporal = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
-/** A definition with every kind of actor around it: triggers, a hook, a gate, a debouncer, and what remembers requests. */
+/** A definition with every kind of actor: triggers, a hook, a limiter, a debouncer, and remembered requests. */
 const crowded = (slug: string) =>
   approvalDefinition(slug, {
     config: { concurrency: { limit: 5 } },
@@ -86,7 +86,7 @@ describe('what is no run', () => {
     const span = { start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:00:00Z' };
     const filled = await ask('POST', `/api/triggers/${body.items[0].id}/backfill`, { json: span });
     expect(filled).toMatchObject({ status: 202, body: { times: 1 } });
-    // The one by hand, that of the schedule, and that of the backfill: later ones would change counts between two looks.
+    // The manual run, the schedule's and the backfill's: later ones would change counts between two reads.
     const listed = async () => expect(await typesOf()).toEqual(['run', 'run', 'run']);
     await vi.waitFor(listed, { timeout: 15_000, interval: 100 });
   });

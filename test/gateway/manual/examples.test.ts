@@ -10,7 +10,7 @@ import { END_TARGET } from '../../../src/steps/ports.ts';
 
 const pages = manual(routes);
 
-/** The example as a step of a definition: where it leads there is a step, and it stands in a loop if it is to leave one. */
+/** The example as a step of a definition whose targets exist, inside a loop if the step leaves one. */
 function around({ type, example }: StepKind): JsonObject {
   const targets = Object.values(example.nextSteps ?? {}).filter((target) => target !== END_TARGET);
   const steps: JsonObject = Object.fromEntries(
