@@ -1,28 +1,28 @@
 /** The order of test files: the slowest ones start first, so that none runs alone at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that wait or work for more than 15 s on a quiet machine, the longest first. */
-const LONGEST: readonly string[] = [
-  'start/stack',
-  'gateway/gateway-killed',
-  'gateway/gateway-unknown',
-  'definitions/definitions-expiry',
-  'triggers/public-trigger',
-  'gateway/gateway-idempotency',
-  'gateway/gateway-faults',
-  'triggers/triggers-crash',
-  'start/faults',
-  'worker/worker-pulse',
-  'gateway/gateway-openapi-actors',
-  'runs/run-continue',
-  'agents/agent',
-  'cli/readme',
-  'activities/effects-code-python',
-  'start/parts',
-  'runs/events-listeners',
-  'triggers/triggers-schedule',
-  'activities/run-python',
-  'gateway/gateway-odd-runs',
+/** Files of the project `e2e` that wait or work for more than 15 s on a quiet machine, the longest first. */
+export const LONGEST_FILES: readonly string[] = [
+  'test/start/stack.test.ts',
+  'test/e2e/gateway/gateway-killed.test.ts',
+  'test/e2e/gateway/gateway-unknown.test.ts',
+  'test/e2e/definitions/definitions-expiry.test.ts',
+  'test/e2e/triggers/public-trigger.test.ts',
+  'test/e2e/gateway/gateway-idempotency.test.ts',
+  'test/e2e/gateway/gateway-faults.test.ts',
+  'test/e2e/triggers/triggers-crash.test.ts',
+  'test/start/faults.test.ts',
+  'test/e2e/worker/worker-pulse.test.ts',
+  'test/e2e/gateway/gateway-openapi-actors.test.ts',
+  'test/e2e/runs/run-continue.test.ts',
+  'test/e2e/agents/agent.test.ts',
+  'test/e2e/cli/readme.test.ts',
+  'test/e2e/activities/effects-code-python.test.ts',
+  'test/start/stack-parts.test.ts',
+  'test/e2e/runs/events-listeners.test.ts',
+  'test/e2e/triggers/triggers-schedule.test.ts',
+  'test/e2e/activities/run-python.test.ts',
+  'test/e2e/gateway/gateway-odd-runs.test.ts',
 ];
 
 /** The files of the project `long`: the steadiest first, since a time limit may cut what comes last. */
@@ -47,7 +47,7 @@ export class Order extends BaseSequencer {
 const groupOf = ({ project }: TestSpecification): number => project.config.sequence.groupOrder;
 
 function placeOf({ project, moduleId }: TestSpecification): number {
-  const names = project.name === 'long' ? LONG_FILES : LONGEST.map((name) => `/${name}.test.ts`);
-  const place = names.findIndex((name) => moduleId.endsWith(name));
+  const names = project.name === 'long' ? LONG_FILES : LONGEST_FILES;
+  const place = names.findIndex((name) => moduleId.endsWith(`/${name}`));
   return place === -1 ? names.length : place;
 }
