@@ -14,7 +14,6 @@ import type { Config } from '../config/config.ts';
 import { loadMasterKey } from '../config/master-key.ts';
 import { defined } from '../json/defined.ts';
 import { buildApp } from './app.ts';
-import { aboutToChange } from './http/audit-barrier.ts';
 import { needsKeys } from './http/auth.ts';
 import { answerUnparsed } from './http/client-error.ts';
 import { isLoopback } from './http/loopback.ts';
@@ -82,7 +81,7 @@ export async function startGateway(
   const offload = new OffloadPool(config.actionsDir);
   const gateway = {
     offload,
-    access: { ...store, beforeWrite: aboutToChange },
+    access: store,
     config,
     log,
     actions,

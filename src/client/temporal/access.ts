@@ -31,6 +31,16 @@ export interface WriteAccess extends Access {
   readonly beforeWrite: () => Promise<void>;
 }
 
+/** The access of one request. Its first write waits for `announce`, which records the change, and so do all others. */
+export function announcing(access: Access, announce: () => Promise<void>): WriteAccess {
+  let announced: Promise<void> | undefined;
+  const beforeWrite = (): Promise<void> => {
+    announced ??= announce();
+    return announced;
+  };
+  return { ...access, beforeWrite };
+}
+
 /**
  * For writes that the audit does not record: its own, those of workers, claims of keys, and starts of runs, which
  * record their initiator.

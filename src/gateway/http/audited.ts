@@ -4,38 +4,30 @@
  */
 import type { Request, Response } from 'express';
 import type { Announced, AuditTrail } from '../../client/organization/audit.ts';
+import { type Access, announcing, type WriteAccess } from '../../client/temporal/access.ts';
 import type { AuditOutcome } from '../../contract/audit.ts';
 import { defined } from '../../json/defined.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
-import { announcing } from './audit-barrier.ts';
 import { principalOf } from './principal.ts';
 
-/** Members of answers that name what was made. Bodies are never written down: they may hold secrets. */
+/** Members of answers that name a new thing. Bodies are not recorded, because they may hold secrets. */
 const NAMES = ['slug', 'id', 'executionId', 'name'] as const;
 /** Members of a decision: the visit, the decision, and whether it was a vote. */
 const DECIDED = ['path', 'decision', 'recorded', 'comments'] as const;
 const LONGEST = 200;
 
-/** Runs a handler; `path` is the route's. */
-export async function audited(
+/** The access of a request: its change is recorded before it is made, and its outcome afterwards. `path` is the route's. */
+export function auditedAccess(
+  access: Access,
   trail: AuditTrail,
   req: Request,
   res: Response,
   path: string,
-  act: () => Promise<void> | void,
-): Promise<void> {
+): WriteAccess {
   let announced: Announced | undefined;
   const named = namesIn(res);
   const { organizationId, id, keyId } = principalOf(req);
   const requestId: unknown = res.locals['requestId'];
-  const announce = async () => {
-    announced = await trail.announce(organizationId, {
-      ...defined({ by: id, keyId }),
-      action: `${req.method} ${path}`,
-      target: textsOf(req.params),
-      ...(typeof requestId === 'string' ? { requestId } : {}),
-    });
-  };
   res.once('close', () => {
     if (announced === undefined) return;
     const status = res.statusCode;
@@ -43,7 +35,14 @@ export async function audited(
     const target = named();
     trail.conclude(announced, { outcome, status, ...defined({ target }) });
   });
-  await announcing(announce, act);
+  return announcing(access, async () => {
+    announced = await trail.announce(organizationId, {
+      ...defined({ by: id, keyId }),
+      action: `${req.method} ${path}`,
+      target: textsOf(req.params),
+      ...(typeof requestId === 'string' ? { requestId } : {}),
+    });
+  });
 }
 
 function outcomeOf(status: number): AuditOutcome {

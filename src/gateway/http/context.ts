@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { HostActions } from '../../actions/load.ts';
-import type { WriteAccess } from '../../client/temporal/access.ts';
+import type { Access } from '../../client/temporal/access.ts';
 import type { Config } from '../../config/config.ts';
 import type { OffloadPool } from '../threads/pool.ts';
 
@@ -18,7 +18,8 @@ export function perGateway<Made, Rest extends readonly unknown[]>(
 
 /** What every resource of the gateway needs. Made once, when the app is built. */
 export interface Gateway {
-  readonly access: WriteAccess;
+  /** For reads. A request writes with the access of its Call (route.ts). */
+  readonly access: Access;
   readonly config: Config;
   readonly log: Logger;
   /** The host's own. */

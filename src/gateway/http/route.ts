@@ -74,6 +74,7 @@ interface RouteOptions extends RouteHead {
 /** A request before its params, query and body are checked. */
 export interface Incoming {
   readonly gateway: Gateway;
+  /** Its writes are recorded in the audit, where the route is audited. */
   readonly access: WriteAccess;
   readonly keyring: Keyring;
   /** All routes of the gateway. */

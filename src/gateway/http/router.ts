@@ -2,13 +2,13 @@
 import type { Request, Response, Router } from 'express';
 import type { AuditTrail } from '../../client/organization/audit.ts';
 import type { Keyring } from '../../client/organization/keyring.ts';
-import { audited } from './audited.ts';
+import { unaudited } from '../../client/temporal/access.ts';
+import { auditedAccess } from './audited.ts';
 import type { Gateway } from './context.ts';
 import type { AnswerKeeper } from './idempotency.ts';
 import { pathPattern } from './path-pattern.ts';
 import { demandRole } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-
 import { type Outcome, type Route, SENT } from './route.ts';
 
 export interface Serving {
@@ -46,12 +46,14 @@ async function answerBy(
   req: Request,
   res: Response,
 ): Promise<void> {
-  const act = async (): Promise<void> =>
-    send(res, await route.answer({ gateway, access: gateway.access, keyring, routes, req, res }));
-  if (route.role === 'public') return act();
-  demandRole(req, route.role);
-  if (route.idempotency === 'answer' && (await keeper(req, res))) return;
-  await (route.isAudited ? audited(trail, req, res, route.path, act) : act());
+  const isPublic = route.role === 'public';
+  if (route.role !== 'public') demandRole(req, route.role);
+  if (!isPublic && route.idempotency === 'answer' && (await keeper(req, res))) return;
+  const access =
+    !isPublic && route.isAudited
+      ? auditedAccess(gateway.access, trail, req, res, route.path)
+      : unaudited(gateway.access);
+  send(res, await route.answer({ gateway, access, keyring, routes, req, res }));
 }
 
 function send(res: Response, outcome: Outcome): void {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { KnownTools } from '../../check/tools.ts';
 import { demandLength, putTakenSecrets } from '../../client/organization/secrets.ts';
 import { hmacHex } from '../../client/payloads/keys.ts';
+import type { WriteAccess } from '../../client/temporal/access.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
 import { DIALECTS } from '../../definition/dialects/dialects.ts';
 import { definitionHash } from '../../definition/document/canonical.ts';
@@ -176,11 +177,11 @@ export function demandValid(checked: Checked): { definition: Definition; hash: s
  * @throws ClientError `secret_too_short`, `payload_too_large`.
  */
 export function storing(
-  gateway: Gateway,
+  access: WriteAccess,
   org: string,
   owner: string,
   secrets: readonly ClearSecret[],
 ): () => Promise<void> {
   for (const { name, value } of secrets) demandLength(name, value);
-  return () => putTakenSecrets(gateway.access, org, owner, secrets);
+  return () => putTakenSecrets(access, org, owner, secrets);
 }

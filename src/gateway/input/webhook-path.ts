@@ -2,6 +2,7 @@
 import type { Request } from 'express';
 import { keepsHook } from '../../client/definitions/definitions.ts';
 import { isOrganization } from '../../client/organization/organizations.ts';
+import type { WriteAccess } from '../../client/temporal/access.ts';
 import { readHook } from '../../client/triggers/hooks.ts';
 import type { HookConfig, HookState } from '../../contract/actors.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
@@ -20,8 +21,7 @@ export interface WebhookAddress {
  * The hook of the request's address. An address that begins with the name of an organization belongs to it; every other
  * address is a path of `default`.
  */
-export async function placeOf(gateway: Gateway, req: Request): Promise<WebhookAddress | undefined> {
-  const { access } = gateway;
+export async function placeOf(access: WriteAccess, req: Request): Promise<WebhookAddress | undefined> {
   const parts = [req.params['org'] ?? [], req.params['path']]
     .flat()
     .map((part) => checked(nameText(200), part, 'path'));

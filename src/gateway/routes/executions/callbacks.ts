@@ -2,13 +2,13 @@
 
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import type { WriteAccess } from '../../../client/temporal/access.ts';
 import { deliverCallback, type ExpectedCallback, expectCallback } from '../../../client/triggers/callbacks.ts';
 import type { Problem } from '../../../definition/document/types.ts';
 import { validatePayload } from '../../../definition/payload/format.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { named, text } from '../../answers/named.ts';
 import { jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
 import { asProblem, HttpProblem } from '../../http/problem.ts';
 import { type Route, rawRoute, SENT } from '../../http/route.ts';
@@ -56,11 +56,11 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
       'unsupported_media_type',
       'inbox_overflow',
     ],
-    handle: async ({ gateway, req, res }) => {
+    handle: async ({ access, req, res }) => {
       res.setHeader('referrer-policy', 'no-referrer');
       try {
-        const expected = await expectCallback(gateway.access, String(req.params['token']));
-        await answer(gateway, req, res, expected);
+        const expected = await expectCallback(access, String(req.params['token']));
+        await answer(access, req, res, expected);
       } catch (error) {
         const problem = asProblem(error);
         if (!isPerson(req) || problem.status >= 500) throw error;
@@ -72,7 +72,7 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
   }),
 );
 
-async function answer(gateway: Gateway, req: Request, res: Response, expected: ExpectedCallback): Promise<void> {
+async function answer(access: WriteAccess, req: Request, res: Response, expected: ExpectedCallback): Promise<void> {
   const { methods, title, schema } = expected;
   const isRead = req.method === 'GET' || req.method === 'HEAD';
   if (isRead && !methods.includes('GET') && methods.includes('POST')) {
@@ -96,7 +96,7 @@ async function answer(gateway: Gateway, req: Request, res: Response, expected: E
     sendPage(res, 422, callbackPage(title, schema, { typed, problems }));
     return;
   }
-  await deliverCallback(gateway.access, expected, payload);
+  await deliverCallback(access, expected, payload);
   if (isPerson(req)) sendPage(res, 202, thanksPage(title));
   else res.status(202).json({ accepted: true });
 }

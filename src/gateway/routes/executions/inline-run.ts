@@ -100,7 +100,7 @@ export const inlineRunRoutes: readonly Route[] = [
         trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
         ...defined({ initiator: id ?? body.triggeredBy }),
         prepare: async () => {
-          await storing(gateway, organizationId, hash, checked.secrets)();
+          await storing(access, organizationId, hash, checked.secrets)();
           return { definition, hash, input, inline: true, ...defined({ presets: body.presets, timeoutMs }) };
         },
       });

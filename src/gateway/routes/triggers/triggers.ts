@@ -164,7 +164,7 @@ export const triggerRoutes: readonly Route[] = [
       if (typeof workflowId === 'string' && (await readHead(access, organizationId, workflowId)) === undefined)
         throw new HttpProblem('workflow_not_found', `There is no workflow called ${workflowId}. Store it first.`);
       const { id } = await createTrigger(access, organizationId, workflow, spec, {
-        along: storing(gateway, organizationId, workflow, secrets),
+        along: storing(access, organizationId, workflow, secrets),
         ...defined({ key: idOfKey(req), by }),
       });
       const location = `/api/triggers/${encodeURIComponent(id)}`;
@@ -207,7 +207,7 @@ export const triggerRoutes: readonly Route[] = [
         Object.keys(given).map((member) => [member, spec[member as keyof typeof spec] ?? null]),
       );
       await changeTrigger(access, organizationId, trigger, change, {
-        along: storing(gateway, organizationId, trigger.workflow, secrets),
+        along: storing(access, organizationId, trigger.workflow, secrets),
         ...defined({ by }),
       });
       return { status: 200, body: await readTrigger(gateway, organizationId, trigger.id) };

@@ -8,6 +8,7 @@ import { readResult } from '../../../client/runs/run-read.ts';
 import type { StartedRun } from '../../../client/starts/begin-run.ts';
 import { prepareRun } from '../../../client/starts/prepare-run.ts';
 import { type StartResult, startRun } from '../../../client/starts/start.ts';
+import type { Access, WriteAccess } from '../../../client/temporal/access.ts';
 import { sha256Hex } from '../../../client/temporal/ids.ts';
 import { firingOf, recordFiring, refusalOf } from '../../../client/triggers/trigger-records.ts';
 import { triggerIdOf } from '../../../client/triggers/triggers.ts';
@@ -22,7 +23,7 @@ import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { type OutcomeOf, type Route, rawRoute } from '../../http/route.ts';
+import { type Incoming, type OutcomeOf, type Route, rawRoute } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
 import { startedAnswer } from '../../http/starts.ts';
@@ -106,12 +107,13 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
         'version_missing',
         'webhook_unverifiable',
       ],
-      handle: async ({ gateway, req, res }) => {
-        const place = await placeOf(gateway, req);
+      handle: async (incoming) => {
+        const { access, req, res } = incoming;
+        const place = await placeOf(access, req);
         if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
         await readBody(req, res);
         try {
-          return await deliver(gateway, req, res, place);
+          return await deliver(incoming, place);
         } catch (error) {
           // A disabled trigger answers only what it has started; it does not say what is wrong with anything else.
           const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
@@ -127,19 +129,16 @@ export const webhookRoutes: readonly Route[] = [
 ];
 
 async function deliver(
-  gateway: Gateway,
-  req: Request,
-  res: Response,
+  { gateway, access, req, res }: Incoming,
   { org, path, owner, config }: WebhookAddress,
 ): Promise<Delivered> {
-  const { access } = gateway;
   if (req.method !== config.method) throw methodNotAllowed(req.method, config.method);
   const scheme = schemeOf(config.scheme);
   if (scheme === undefined)
     throw new HttpProblem('internal_error', `The scheme ${config.scheme} of this webhook is not known here.`);
   const delivery: Delivery = { raw: rawBody(req), header: (name) => req.get(name), now: Date.now() };
   const triggerId = owner.api ?? triggerIdOf(owner.workflow, owner.trigger);
-  const secrets = await secretsOf(gateway, org, owner.workflow, config).catch((error: unknown) => {
+  const secrets = await secretsOf(access, org, owner.workflow, config).catch((error: unknown) => {
     if (!hasCode(error, 'secret_not_found', 'secret_not_allowed', 'secret_unreadable')) throw error;
     const refused = refusalOf(error);
     if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
@@ -161,7 +160,7 @@ async function deliver(
   };
   let started: StartResult;
   try {
-    started = await startDelivered(gateway, scheme, delivery, parts, { org, path, owner, config }, triggerId);
+    started = await startDelivered(access, scheme, delivery, parts, { org, path, owner, config }, triggerId);
   } catch (error) {
     const refused = refusalOf(error);
     if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
@@ -184,7 +183,7 @@ function deliveredAnswer(started: StartedRun): Delivered {
  * the bytes of these deliveries count as well.
  */
 function startDelivered(
-  { access }: Gateway,
+  access: WriteAccess,
   scheme: Scheme,
   delivery: Delivery,
   parts: TriggerParts,
@@ -225,11 +224,9 @@ function replayWindowOf(scheme: Scheme, { options }: HookConfig): number {
 }
 
 /** The secrets that can be read: while one is rotated there are two, and one of them may be deleted. */
-async function secretsOf(gateway: Gateway, org: string, workflow: string, config: HookConfig): Promise<string[]> {
+async function secretsOf(access: Access, org: string, workflow: string, config: HookConfig): Promise<string[]> {
   if (config.secrets.length === 0) return [];
-  const read = await Promise.allSettled(
-    config.secrets.map((name) => readSecret(gateway.access, org, name, { workflow })),
-  );
+  const read = await Promise.allSettled(config.secrets.map((name) => readSecret(access, org, name, { workflow })));
   const values = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const [failed] = read.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
   if (values.length === 0 && failed !== undefined) throw failed;

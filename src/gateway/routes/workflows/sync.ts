@@ -5,9 +5,8 @@ import { type SyncedDefinition, type SyncOptions, syncDefinition, syncSet } from
 import type { Problem } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
-import type { Gateway } from '../../http/context.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { createdOrOk, type Route, route } from '../../http/route.ts';
+import { createdOrOk, type Incoming, type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { checkDocuments, dialectName, storing } from '../../input/definition-input.ts';
 import { toolsFor } from '../../input/known-tools.ts';
@@ -60,7 +59,7 @@ export const syncRoutes: readonly Route[] = [
     },
     problems: PROBLEMS,
     handle: async ({ gateway, access, principal: { organizationId, id }, body: { workflow, ...given } }) => {
-      const [synced] = await accepted(gateway, organizationId, [workflow], given, () => '/workflow');
+      const [synced] = await accepted({ gateway, access }, organizationId, [workflow], given, () => '/workflow');
       if (synced === undefined) throw new HttpProblem('invalid_request', 'Give a definition as `workflow`.');
       const action = await syncDefinition(access, organizationId, synced, optionsOf(id, given));
       const answer = { slug: synced.definition.slug, hash: synced.hash, action };
@@ -83,7 +82,13 @@ export const syncRoutes: readonly Route[] = [
     },
     problems: PROBLEMS,
     handle: async ({ gateway, access, principal: { organizationId, id }, body: { workflows, ...given } }) => {
-      const synced = await accepted(gateway, organizationId, workflows, given, (index) => `/workflows/${index}`);
+      const synced = await accepted(
+        { gateway, access },
+        organizationId,
+        workflows,
+        given,
+        (index) => `/workflows/${index}`,
+      );
       return { status: 200, body: await syncSet(access, organizationId, synced, optionsOf(id, given)) };
     },
   }),
@@ -91,7 +96,7 @@ export const syncRoutes: readonly Route[] = [
 
 /** All of them, or none: nothing is written before every one was checked. */
 async function accepted(
-  gateway: Gateway,
+  { gateway, access }: Pick<Incoming, 'gateway' | 'access'>,
   organizationId: string,
   documents: readonly Json[],
   { dialect }: Options,
@@ -126,7 +131,7 @@ async function accepted(
   return checkedAll.flatMap(({ definition, hash, secrets }) =>
     definition === undefined || hash === undefined
       ? []
-      : [{ definition, hash, along: storing(gateway, organizationId, definition.slug, secrets) }],
+      : [{ definition, hash, along: storing(access, organizationId, definition.slug, secrets) }],
   );
 }
 

@@ -193,7 +193,7 @@ async function store({ gateway, access, principal, query, req }: StoreCall, slug
     definition,
     hash,
     source: 'update',
-    along: storing(gateway, organizationId, definition.slug, checked.secrets),
+    along: storing(access, organizationId, definition.slug, checked.secrets),
     ...defined({ by, notes, key: idOfKey(req), ifMatch }),
     ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
   };
