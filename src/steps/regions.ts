@@ -301,7 +301,8 @@ function strayBreaks(
       message:
         outer === undefined
           ? 'A break stands in the body of a loop; this one is in none.'
-          : `A break leaves a loop of its own branch or iteration; the loop around '${container}' is beyond that boundary.`,
+          : 'A break leaves a loop of its own branch or iteration; ' +
+            `the loop around '${container}' is beyond that boundary.`,
     });
   }
   return problems;
@@ -324,7 +325,9 @@ function leavesBranch(slug: string, port: string, target: string, container: str
   return {
     pointer: edgePointer(slug, port),
     code: 'edge_leaves_branch',
-    message: `This edge leads out of a branch of '${container}' to '${target}'; a branch ends at its container, at finish or fail, or at '$end'.`,
+    message:
+      `This edge leads out of a branch of '${container}' to '${target}'; ` +
+      "a branch ends at its container, at finish or fail, or at '$end'.",
     hint: `Lead it to '${container}', and go on from its port done.`,
   };
 }
@@ -333,7 +336,9 @@ function ambiguous(slug: string, container: string): Problem {
   return {
     pointer: childPointer('/steps', slug),
     code: 'ambiguous_region',
-    message: `'${slug}' is reached from the body of '${container}' and from its other ports, and leads back to it: it would silently begin '${container}' again.`,
+    message:
+      `'${slug}' is reached from the body of '${container}' and from its other ports, and leads back to it: ` +
+      `it would silently begin '${container}' again.`,
     hint: 'Use two steps: one in the body that ends the tick, one after done that enters anew.',
   };
 }

@@ -122,11 +122,12 @@ export function placeGone(
     const gone = lineOf(state, id, slug).find(
       ({ slug: inner, within, branch }) => !stands(program, inner, within, branch),
     );
-    if (gone !== undefined)
-      return `the step '${gone.slug}' ${gone.within === undefined ? 'at the top' : `in the body of '${gone.within}'`} is not in this version`;
+    if (gone !== undefined) return `the step '${gone.slug}' ${bodyOf(gone)} is not in this version`;
   }
   return undefined;
 }
+
+const bodyOf = ({ within }: Stand): string => (within === undefined ? 'at the top' : `in the body of '${within}'`);
 
 interface Stand {
   readonly slug: string;

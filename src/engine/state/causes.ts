@@ -35,7 +35,9 @@ export function failureOfCause(cause: FailureCause, attempts?: number): FailureS
     case 'timeout':
       return {
         code: 'timeout',
-        message: `The step did not answer in time (${TIMEOUTS[cause.timeoutType ?? ''] ?? 'its timeout'}); raise its timeout, or see why the other side is slow.`,
+        message:
+          `The step did not answer in time (${TIMEOUTS[cause.timeoutType ?? ''] ?? 'its timeout'}); ` +
+          'raise its timeout, or see why the other side is slow.',
         retryable: true,
         ...defined({ attempts }),
       };

@@ -137,7 +137,8 @@ export function mayQueueResult({ program, state }: Core, bytes: number): boolean
 export function stateTooLarge(what: string, bytes: number, limit: number): StepFailure {
   return new StepFailure(
     'state_too_large',
-    `${what} (${bytes} bytes) does not fit beside what the run holds: its definition and its state may have ${limit} bytes together. Keep less in outputs, variables and lists, or do the work in runs of its own.`,
+    `${what} (${bytes} bytes) does not fit beside the run's other data: definition and state may have ${limit} bytes ` +
+      'together. Keep less in outputs, variables and lists, or do the work in runs of its own.',
     // A retry may produce less data, or run on a worker with a higher limit.
     { retryable: true, details: { bytes, limit } },
   );

@@ -14,7 +14,7 @@ import type { Frame } from '../state/state.ts';
 export function callbackPath(core: Core, frame: Frame, slug: string): string {
   const { program, state } = core;
   const step = program.steps.get(slug);
-  if (step?.kind.takesCallbacks !== true) throw outOfReach(slug, 'it is no wait_callback step');
+  if (step?.kind.takesCallbacks !== true) throw outOfReach(slug, 'it is not a wait_callback step');
   // In a dag every step has its own frame and is visited once.
   if (frame.prefix !== undefined) return visitPath(frame.prefix, slug, 1);
   const home = program.regions.home.get(slug);
@@ -24,13 +24,14 @@ export function callbackPath(core: Core, frame: Frame, slug: string): string {
   const branch =
     container === undefined ? undefined : program.regions.regions.get(container)?.branches.get(frame.name ?? '');
   if (home !== container || branch?.has(slug) === false)
-    throw outOfReach(slug, 'it stands in another loop, branch or iteration');
+    throw outOfReach(slug, 'it is in another loop, branch or iteration');
   return visitPath(frame.id, slug, visited(frame.counts, slug) + 1);
 }
 
 function outOfReach(slug: string, why: string): StepFailure {
   return new StepFailure(
     'callback_out_of_reach',
-    `callback('${slug}') has no URL here: ${why}. Name a wait_callback step of the same loop body, branch or iteration.`,
+    `callback('${slug}') has no URL here: ${why}. ` +
+      'Name a wait_callback step of the same loop body, branch or iteration.',
   );
 }

@@ -119,7 +119,9 @@ function countVisit(core: Core, path: string, slug: string): boolean {
   if (++state.visits <= program.maxSteps) return true;
   failRun(core, {
     code: `max_steps_exceeded:${program.maxSteps}`,
-    message: `The run has visited more than ${program.maxSteps} steps; raise config.maxSteps if it is not going round in circles.`,
+    message:
+      `The run has visited more than ${program.maxSteps} steps. ` +
+      'Raise config.maxSteps if the run is not in an endless loop.',
     path,
     stepSlug: slug,
     retryable: false,

@@ -72,7 +72,9 @@ export function checkLimit(core: Core): void {
   const limit = given ?? MAX_STATE_BYTES;
   failRun(core, {
     code: 'state_too_large',
-    message: `The definition and the state of the run together have ${bytes} bytes; at most ${limit} fit. Keep less in outputs, variables and lists.`,
+    message:
+      `The definition and the state of the run together have ${bytes} bytes; at most ${limit} fit. ` +
+      'Keep less in outputs, variables and lists.',
     retryable: false,
     details: { bytes, limit },
   });

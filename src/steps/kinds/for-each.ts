@@ -38,9 +38,10 @@ state fails its iteration with \`state_too_large\`, like any other error.`,
     nextSteps: { item: 'invite', done: 'report' },
   },
   output:
-    "A list in the items' order: each iteration's last data; null for one that failed while continuing. `meta.errors` lists those by " +
-    'index, each as `{index, error: {code, message, path, stepSlug, retryable, attempts?, details?}}`; it is absent where none failed. As ' +
-    "text: `{{ steps.each.output.meta.errors|formatList('- {index}: {error.message}') }}`.",
+    "A list in the items' order: each iteration's last data; null for one that failed with `onError: continue`. " +
+    '`meta.errors` lists the failures by index, each as `{index, error: {code, message, path, stepSlug, retryable, ' +
+    'attempts?, details?}}`; it is absent where none failed. As text: ' +
+    "`{{ steps.each.output.meta.errors|formatList('- {index}: {error.message}') }}`.",
   schema: () =>
     z.strictObject({
       items: templated(z.array(anyValue())).describe('The list to walk.'),

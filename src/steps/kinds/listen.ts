@@ -64,7 +64,8 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
     nextSteps: { received: 'ship', timeout: 'cancel' },
   },
   output:
-    "The payload; with `count` a list of payloads. At the timeout: null, or the list of the messages so far. Where `name` is a list, `meta.name` tells the message's name; with `count`, `meta.names` lists the names.",
+    'The payload; with `count` a list of payloads. At the timeout: null, or the list of the messages so far. Where ' +
+    "`name` is a list, `meta.name` tells the message's name; with `count`, `meta.names` lists the names.",
   schema: () =>
     z.strictObject({
       name: z

@@ -32,7 +32,8 @@ of an answer is never evaluated.
     nextSteps: { success: 'route' },
   },
   output:
-    "The text, or the JSON value. `meta` is `{model, finishReason, usage, llm: {model, provider, temperature?, maxTokens?}}`: `model` is the organization's name for it, `llm.model` the provider's.",
+    'The text, or the JSON value. `meta` is `{model, finishReason, usage, llm: {model, provider, temperature?, ' +
+    "maxTokens?}}`: `model` is the organization's name for it, `llm.model` the provider's.",
   schema: () => z.strictObject(modelSchema()),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {

@@ -82,9 +82,10 @@ readable. A step that branches share is readable only through this step's output
 
 function joinFailed(slug: string, failures: JsonObject): FailureShape {
   const names = Object.keys(failures);
+  const branches = names.length === 1 ? 'A branch' : `${names.length} branches`;
   return {
     code: 'join_failed',
-    message: `${names.length === 1 ? 'A branch' : `${names.length} branches`} of '${slug}' failed: ${names.join(', ')}.`,
+    message: `${branches} of '${slug}' failed: ${names.join(', ')}.`,
     retryable: false,
     details: failures,
   };

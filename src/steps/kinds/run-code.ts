@@ -41,7 +41,9 @@ both are JSON. Templates in \`code\` are not evaluated: pass the run's data thro
     stepType: 'run_code',
     config: {
       language: 'javascript',
-      code: 'export default function ({ lines }) {\n  return { cents: lines.reduce((sum, line) => sum + line.cents, 0) };\n}',
+      code: `export default function ({ lines }) {
+  return { cents: lines.reduce((sum, line) => sum + line.cents, 0) };
+}`,
       input: { lines: '{{ input.lines }}' },
     },
     nextSteps: { success: 'pay' },

@@ -94,7 +94,9 @@ export function shaped(format: PayloadFormat | undefined, answer: Json): Json {
   const [first] = problems;
   throw new StepFailure(
     'invalid_response',
-    `The employee's answer does not fit responseSchema: ${first?.pointer || '/'}: ${first?.message ?? 'it is not as declared.'} Ask for that form in the assignment, or declare what may be left out.`,
+    `The employee's answer does not fit responseSchema: ${first?.pointer || '/'}: ` +
+      `${first?.message ?? 'it is not as declared.'} ` +
+      'Ask for that form in the assignment, or declare what may be left out.',
     {
       details: {
         problems: problems.slice(0, LISTED_PROBLEMS).map(({ pointer, code, message }) => ({ pointer, code, message })),

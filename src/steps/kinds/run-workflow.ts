@@ -115,7 +115,8 @@ export function startChild<S extends JsonObject>(
   if (visit.execution.depth >= MAX_DEPTH)
     throw new StepFailure(
       'depth_exceeded',
-      `This run is nested ${MAX_DEPTH} deep, and the step '${visit.slug}' would start another inside it. Let the workflow end its recursion sooner, or start the run with wait: false from a shallower one.`,
+      `This run is nested ${MAX_DEPTH} deep, and the step '${visit.slug}' would start another inside it. ` +
+        'Let the workflow end its recursion sooner, or start the run with wait: false from a shallower one.',
       { details: { limit: MAX_DEPTH, workflow: child.workflow } },
     );
   const until = timeoutMs === undefined ? undefined : visit.now + timeoutMs;
@@ -141,7 +142,8 @@ export function endWithChild(visit: StepContext, event: Resume): Outcome<never> 
     case 'fired':
       throw new StepFailure(
         'timeout',
-        `The run that the step '${visit.slug}' waits for did not end in time, and was cancelled; raise the step's timeout, or see what that run waits for.`,
+        `The run that the step '${visit.slug}' waits for did not end in time, and was cancelled; ` +
+          "raise the step's timeout, or see what that run waits for.",
       );
     default:
       return { do: 'ignore' };

@@ -59,7 +59,8 @@ next visit of that wait_callback step. No trace shows it. The inbox shows it to 
     nextSteps: { success: 'done', error: 'ask' },
   },
   output:
-    '`{id, channel}`, for webhook and slack also `status`, for e-mail `messageId`, `accepted`, `rejected` (addresses) and `response`.',
+    '`{id, channel}`, for webhook and slack also `status`, for e-mail `messageId`, `accepted`, `rejected` (addresses) ' +
+    'and `response`.',
   schema: messageSchema,
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {
@@ -97,7 +98,8 @@ function messageSchema(): z.ZodType {
           .enum(SMTP_ENCRYPTIONS)
           .optional()
           .describe(
-            'implicit (TLS from the start; default on port 465), starttls (default with a password), optional (default without), none.',
+            'implicit (TLS from the start; default on port 465), starttls (default with a password), ' +
+              'optional (default without), none.',
           ),
         username: textTemplate().optional().describe('The login, if the server wants one.'),
         password: textTemplate().optional().describe('Best as `{{ secrets.NAME }}`.'),

@@ -81,7 +81,9 @@ export function toldOf(data: Json): CallOutput {
   if (text.length > MOST_TOLD_CHARACTERS)
     return {
       type: 'text',
-      value: `${text.slice(0, MOST_TOLD_CHARACTERS)}… (cut: ${MOST_TOLD_CHARACTERS} of ${text.length} characters are shown)`,
+      value:
+        `${text.slice(0, MOST_TOLD_CHARACTERS)}… ` +
+        `(cut: ${MOST_TOLD_CHARACTERS} of ${text.length} characters are shown)`,
     };
   return typeof data === 'string' ? { type: 'text', value: data } : { type: 'json', value: data };
 }

@@ -48,7 +48,8 @@ calls of one turn run concurrently, with the step's \`retry\`.
     nextSteps: { success: 'tell' },
   },
   output:
-    'The answer, text or JSON; or the results of the calls that ended it. `meta` is `{model, turns, toolCalls, usage}`.',
+    'The answer, text or JSON; or the results of the calls that ended it. ' +
+    '`meta` is `{model, turns, toolCalls, usage}`.',
   schema: () =>
     z.strictObject({
       ...modelSchema(),

@@ -19,7 +19,8 @@ export function approvalSchema(): z.ZodType {
     approvers: approvers
       .optional()
       .describe(
-        "Who may decide: {users, roles, groups}, or a list of names ('ann', 'role:finance'). Nobody named: whoever may approve at all.",
+        "Who may decide: {users, roles, groups}, or a list of names ('ann', 'role:finance'). " +
+          'Default: everyone with the right to approve.',
       ),
     quorum: templated(z.union([z.enum(['any', 'all']), z.number().int().min(1)]))
       .optional()

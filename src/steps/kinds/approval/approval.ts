@@ -65,7 +65,8 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
     nextSteps: { approved: 'pay', rejected: 'tell', timeout: 'tell' },
   },
   output:
-    '`{decision, decidedBy, comments, submittedData, reviewedAt, votes, via}`: decision is approved, rejected or timeout; what was not given is null.',
+    '`{decision, decidedBy, comments, submittedData, reviewedAt, votes, via}`: decision is approved, rejected or ' +
+    'timeout; absent values are null.',
   dataMembers: ['decision', 'decidedBy', 'comments', 'submittedData', 'reviewedAt', 'votes', 'via'],
   schema: approvalSchema,
   ports: ({ config }) => ({
@@ -191,7 +192,9 @@ function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rule
     if (state.audience.length > 0 || state.quorum !== 'any')
       return {
         code: 'needs_override',
-        message: `The step '${visit.slug}' has approvers, and a signal carries no identity: send {override: true, reason: "…"} as an operator, or decide through the API.`,
+        message:
+          `The step '${visit.slug}' has approvers, and a signal carries no identity: ` +
+          'send {override: true, reason: "…"} as an operator, or decide through the API.',
       };
   } else if (state.votes.some((vote) => vote.by === (event.by ?? null))) {
     return {
@@ -203,7 +206,9 @@ function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rule
   if (person !== undefined && person.by === excludedRequester(visit))
     return {
       code: 'requester_may_not_approve',
-      message: `${person.by} has started this run, and so cannot decide on the step '${visit.slug}'. Ask another approver, or set requesterMayApprove.`,
+      message:
+        `${person.by} has started this run, and so cannot decide on the step '${visit.slug}'. ` +
+        'Ask another approver, or set requesterMayApprove.',
     };
   if (person !== undefined && state.audience.length > 0 && standsFor(state.audience, person).length === 0)
     return {
