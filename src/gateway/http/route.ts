@@ -30,7 +30,7 @@ type Params = { readonly [name: string]: z.ZodType };
 
 /**
  * How a route treats `Idempotency-Key`.
- * - `answer`: the gateway keeps the answer and gives it again. The default of every POST.
+ * - `answer`: the gateway keeps the answer and gives it again. The default of every POST that is not public.
  * - `id`: the key makes the id of what the route starts, so a repeated request finds it.
  * - `none`: the route ignores the header.
  */
@@ -211,8 +211,8 @@ export function rawRoute<A extends RouteAnswers>(
   return { ...defaultsOf(rest), ...rest, params, answer: handle };
 }
 
-const defaultsOf = ({ method }: RouteHead): Pick<Route, 'idempotency' | 'isAudited' | 'asksTemporal'> => ({
-  idempotency: method === 'POST' ? 'answer' : 'none',
+const defaultsOf = ({ method, role }: RouteHead): Pick<Route, 'idempotency' | 'isAudited' | 'asksTemporal'> => ({
+  idempotency: method === 'POST' && role !== 'public' ? 'answer' : 'none',
   isAudited: method !== 'GET',
   asksTemporal: true,
 });

@@ -39,7 +39,7 @@ export const approvalRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'listApprovals',
     tag: 'executions',
-    summary: 'Lists what waits for people.',
+    summary: 'Lists pending approvals.',
     description:
       'By person, role, group, resource, priority, workflow or run. Decided approvals are not listed: they stand ' +
       'in the steps of their run.',

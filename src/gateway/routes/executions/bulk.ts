@@ -43,7 +43,7 @@ export const bulkRoutes: readonly Route[] = [
     role: 'editor',
     id: 'runBulk',
     tag: 'executions',
-    summary: 'Cancels, terminates or retries all runs of a filter; with `preview` says how many they are.',
+    summary: 'Cancels, terminates or retries all runs of a filter; with `preview`, only counts them.',
     body: jsonOf(bulkBody),
     answers: {
       202: { text: 'Begun.', schema: bulkOperation, headers: { Location: 'The address of the operation.' } },
@@ -73,7 +73,7 @@ export const bulkRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'getBulk',
     tag: 'executions',
-    summary: 'How far a bulk operation has come.',
+    summary: 'Reads the progress of a bulk operation.',
     params: { operation: pathName },
     answers: { 200: { text: 'The operation.', schema: bulkOperation } },
     problems: ['not_found'],

@@ -31,12 +31,11 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
     path: '/callbacks/:token',
     role: 'public',
     callers: 'anywhere',
-    idempotency: 'none',
     id: `callBack${capitalized(method)}`,
     tag: 'webhooks',
     summary:
       method === 'GET' ? 'A form for people; or the callback, where the step takes GET.' : 'Ends a wait_callback step.',
-    description: 'POST and PUT unless the step says otherwise. Whoever asks for HTML is thanked in HTML.',
+    description: 'POST and PUT, unless the step names other methods. A request that accepts HTML is answered in HTML.',
     params: { token: nameText(4_000) },
     ...bodyOfMethod(method, ['application/json', 'application/x-www-form-urlencoded', 'text/plain']),
     answers: method === 'GET' ? { ...TAKEN, ...FORM } : TAKEN,

@@ -118,7 +118,7 @@ export const executionActionRoutes: readonly Route[] = [
     isAudited: false,
     id: 'sendMessage',
     tag: 'executions',
-    summary: 'Sends a message, for listen steps; one that comes early is kept.',
+    summary: 'Sends a message to listen steps. A message that comes early is kept.',
     params: { ...params, name: nameText(200) },
     body: rawBodyOf(anyJson, { isOptional: true }),
     answers: { 202: { text: 'Sent.', schema: messageSent } },
@@ -140,7 +140,7 @@ export const executionActionRoutes: readonly Route[] = [
     path: '/api/executions/:id/cancel',
     role: 'runner',
     id: 'cancelExecution',
-    summary: 'Cancels a run; what it opened is cancelled with it.',
+    summary: 'Cancels a run and everything that it has open.',
     text: 'Asked for.',
   }),
   endRoute(terminateRun, {
@@ -148,7 +148,7 @@ export const executionActionRoutes: readonly Route[] = [
     // Nothing is rolled back.
     role: 'editor',
     id: 'terminateExecution',
-    summary: 'Ends a run at once: nothing is rolled back.',
+    summary: 'Ends a run immediately; nothing is rolled back.',
     text: 'Done.',
   }),
   route({
@@ -157,13 +157,13 @@ export const executionActionRoutes: readonly Route[] = [
     role: 'runner',
     id: 'retryExecution',
     tag: 'executions',
-    summary: 'Lets a failed run go on from where it failed.',
+    summary: 'Continues a failed run from where it failed.',
     description:
       'Under the same id, with the same idempotency keys: what failed runs again, what had ended stays. Also for ' +
       'runs that were terminated or timed out.',
     params,
     body: emptyBody(),
-    answers: { 202: { text: 'It goes on.', schema: ended } },
+    answers: { 202: { text: 'The run continues.', schema: ended } },
     problems: [
       ...WRITE_PROBLEMS,
       'not_found',
@@ -186,7 +186,7 @@ export const executionActionRoutes: readonly Route[] = [
     idempotency: 'id',
     id: 'forkExecution',
     tag: 'executions',
-    summary: 'Starts a new run from a visit of one that has ended.',
+    summary: 'Starts a new run from a visit of a run that has ended.',
     description:
       'With the outputs, variables and state of that moment, edited; branches beside it that had finished stay ' +
       'finished, and what waited waits anew.',

@@ -63,7 +63,7 @@ export const inlineRunRoutes: readonly Route[] = [
     answers: {
       201: STARTED[201],
       200: {
-        text: 'The run that the same request had started; or what the dry run came to.',
+        text: 'The run that the same request had started; or the result of the dry run.',
         schema: startedOrDryRun,
       },
     },

@@ -31,7 +31,7 @@ export const auditRoutes: readonly Route[] = [
     role: 'admin',
     id: 'listAudit',
     tag: 'access',
-    summary: 'Lists who changed what, and when, the latest first.',
+    summary: 'Lists the audit: who changed what and when, the latest first.',
     description:
       'Each change is written down before it is made. Starts of runs and messages to them are not here: runs ' +
       'tell those themselves.',

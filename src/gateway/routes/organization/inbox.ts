@@ -78,7 +78,7 @@ export const inboxRoutes: readonly Route[] = [
     role: 'runner',
     id: 'deleteInboxMessage',
     tag: 'inbox',
-    summary: 'Deletes a message, for everybody whom it is for.',
+    summary: 'Deletes a message for all its recipients.',
     params: { id: messageId },
     answers: { 204: { text: 'Deleted.' } },
     problems: [...WRITE_PROBLEMS, 'not_found'],

@@ -82,7 +82,7 @@ export const keyRoutes: readonly Route[] = [
     role: 'admin',
     id: 'createKey',
     tag: 'access',
-    summary: 'Makes an API key, and shows it this once.',
+    summary: 'Makes an API key. The key is shown only in this answer.',
     description:
       "With the first key of `default`, which must be an admin's, requests without a key are refused from then " +
       'on. An organization that is named for the first time is made. With an Idempotency-Key the same request ' +
@@ -114,7 +114,7 @@ export const keyRoutes: readonly Route[] = [
     role: 'admin',
     id: 'revokeKey',
     tag: 'access',
-    summary: 'Revokes an API key: it gets nobody in any more.',
+    summary: 'Revokes an API key.',
     params: { id: z.string() },
     query: keyQuery,
     answers: { 204: { text: 'Revoked.' } },
@@ -134,7 +134,7 @@ export const keyRoutes: readonly Route[] = [
     role: 'admin',
     id: 'reseal',
     tag: 'access',
-    summary: 'Seals under the present master key what is sealed under a former one.',
+    summary: 'Encrypts under the present master key what was encrypted under a former one.',
     description:
       'In all organizations, for admins of `default`. It may be repeated. When nothing is unreadable, ' +
       'SIGNALBOX_FORMER_MASTER_KEYS can go.',

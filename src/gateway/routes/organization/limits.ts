@@ -35,7 +35,7 @@ export const limitRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'getLimits',
     tag: 'limits',
-    summary: "The organization's own limits, and those that count, the host's considered.",
+    summary: "Reads the organization's own limits, and the effective ones with the host's.",
     answers: { 200: { text: 'The limits.', schema: limits } },
     handle: async ({ access, principal: { organizationId } }) => {
       const [own, effective] = await Promise.all([
@@ -51,7 +51,7 @@ export const limitRoutes: readonly Route[] = [
     role: 'admin',
     id: 'putLimit',
     tag: 'limits',
-    summary: 'Limits how many runs of the organization, or of each user in it, go at once.',
+    summary: 'Limits how many runs of the organization, or of each user in it, are active simultaneously.',
     description:
       'It holds back runs that start from now on, within five seconds, and counts those that are active already. ' +
       "The host's own limit counts where it is lower.",
@@ -74,9 +74,9 @@ export const limitRoutes: readonly Route[] = [
     role: 'admin',
     id: 'deleteLimit',
     tag: 'limits',
-    summary: 'Takes a limit back.',
+    summary: 'Removes a limit.',
     params: { scope: limitScope },
-    answers: { 204: { text: 'Taken back.' } },
+    answers: { 204: { text: 'Removed.' } },
     problems: [...WRITE_PROBLEMS, 'not_found'],
     handle: async ({ access, principal: { organizationId }, params: { scope } }) => {
       await deleteLimit(access, organizationId, scope);

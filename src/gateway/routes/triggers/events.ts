@@ -45,10 +45,10 @@ export const eventRoutes: readonly Route[] = [
     isAudited: false,
     id: 'publishEvent',
     tag: 'triggers',
-    summary: 'Publishes an event: it starts the triggers that take it, and reaches the runs that listen.',
+    summary: 'Publishes an event: it fires event triggers, and reaches the runs that listen.',
     body: jsonOf(eventBody),
     answers: {
-      202: { text: 'Taken; it will come to all who want it.', schema: published },
+      202: { text: 'Accepted.', schema: published },
       200: { text: 'It had been published before.', schema: published },
     },
     problems: [...WRITE_PROBLEMS, 'idempotency_conflict'],

@@ -77,7 +77,7 @@ export const publicTriggerRoutes: readonly Route[] = [
     idempotency: 'id',
     id: 'triggerPublicly',
     tag: 'triggers',
-    summary: 'Starts a run for strangers: the body is the payload.',
+    summary: 'Starts a run without an API key: the body is the payload.',
     description:
       'The workflow must say `publicStart: true` in its config. Who shows an API key as well counts as the ' +
       'initiator. ' +
@@ -124,7 +124,7 @@ export const publicTriggerRoutes: readonly Route[] = [
     isAudited: false,
     id: 'triggerPrivately',
     tag: 'triggers',
-    summary: 'Starts a run at once: the body is the payload.',
+    summary: 'Starts a run: the body is the payload.',
     params: { workflowId: slugText },
     body: rawBodyOf(anything, PAYLOAD),
     answers: ANSWERS,
@@ -190,7 +190,7 @@ export const publicTriggerRoutes: readonly Route[] = [
     role: 'admin',
     id: 'renewPublicKey',
     tag: 'triggers',
-    summary: 'Makes another public key; the one before no longer counts.',
+    summary: 'Makes a new public key, which replaces the former one.',
     answers: { 201: { text: 'The new key.', schema: publicKey } },
     problems: [...WRITE_PROBLEMS, 'too_large', 'too_many'],
     handle: async ({ gateway, access, principal: { organizationId } }) => ({

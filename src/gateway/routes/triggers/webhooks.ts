@@ -70,7 +70,6 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
       path,
       role: 'public',
       callers: 'anywhere',
-      idempotency: 'none',
       id: `deliver${capitalized(method)}${suffix}`,
       tag: 'webhooks',
       summary: 'A delivery that starts a run.',

@@ -23,7 +23,7 @@ export const graphRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'getGraph',
     tag: 'workflows',
-    summary: 'The nodes and edges of a definition.',
+    summary: 'Reads the nodes and edges of a definition.',
     params: { slug: slugText },
     query: graphQuery,
     answers: { 200: { text: 'The graph.', schema: graph } },

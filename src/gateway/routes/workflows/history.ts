@@ -68,7 +68,7 @@ export const historyRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'listWorkflowHistory',
     tag: 'workflows',
-    summary: 'Lists the versions of a definition, newest first; also of one that was deleted.',
+    summary: 'Lists the versions of a definition, newest first. A deleted definition keeps its versions.',
     params,
     query: z.strictObject(pageQuery()),
     answers: { 200: { text: 'A page of changes.', schema: pageOf(change) } },
@@ -107,7 +107,7 @@ export const historyRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'diffWorkflowVersions',
     tag: 'workflows',
-    summary: 'Tells what differs between two versions, as text and as a list.',
+    summary: 'Compares two versions, as a text and as a list.',
     params,
     query: diffQuery,
     answers: {
@@ -125,12 +125,12 @@ export const historyRoutes: readonly Route[] = [
     role: 'editor',
     id: 'rollBackWorkflow',
     tag: 'workflows',
-    summary: 'Makes a definition what it was, under a new version number.',
+    summary: 'Restores a version of a definition under a new version number.',
     params,
     body: jsonOf(rollbackBody),
     answers: {
       200: {
-        text: 'It is that version.',
+        text: 'The definition is that version.',
         schema: z.object({ ...workflowHead.shape, alreadyAtVersion: z.boolean() }),
         headers: ETAG,
       },

@@ -51,11 +51,11 @@ export const syncRoutes: readonly Route[] = [
     role: 'editor',
     id: 'syncWorkflow',
     tag: 'workflows',
-    summary: 'Makes a definition what it is elsewhere.',
+    summary: 'Synchronizes a definition with another place, such as a repository.',
     body: jsonOf(syncBody),
     answers: {
-      201: { text: 'Done; it is new.', schema: synced },
-      200: { text: 'Done, or told.', schema: synced },
+      201: { text: 'Done; the definition is new.', schema: synced },
+      200: { text: 'Done, or a dry run.', schema: synced },
     },
     problems: PROBLEMS,
     handle: async ({ gateway, access, principal: { organizationId, id }, body: { workflow, ...given } }) => {
@@ -72,11 +72,11 @@ export const syncRoutes: readonly Route[] = [
     role: 'editor',
     id: 'syncAllWorkflows',
     tag: 'workflows',
-    summary: 'Makes the definitions of a source what they are elsewhere, and deletes those that it no longer has.',
+    summary: 'Synchronizes the definitions of a source, and deletes those that the source no longer has.',
     body: jsonOf(syncAllBody),
     answers: {
       200: {
-        text: 'What was done, or would be.',
+        text: 'What was done, or what would be done in a dry run.',
         schema: z.object({ created: slugs, updated: slugs, unchanged: slugs, deleted: slugs }),
       },
     },

@@ -39,8 +39,8 @@ export const patchWorkflowRoute: Route = route({
 });
 
 export const workflowFieldRoutes: readonly Route[] = [
-  enabledRoute('enable', 'Lets new runs start.'),
-  enabledRoute('disable', 'Lets no new run start. Runs go on.'),
+  enabledRoute('enable', 'Enables a workflow: new runs can start.'),
+  enabledRoute('disable', 'Disables a workflow: no new run starts. Active runs continue.'),
 ];
 
 function enabledRoute(verb: 'enable' | 'disable', summary: string): Route {

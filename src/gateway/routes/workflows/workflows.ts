@@ -148,7 +148,7 @@ export const workflowRoutes: readonly Route[] = [
     role: 'editor',
     id: 'deleteWorkflow',
     tag: 'workflows',
-    summary: 'Deletes a definition and its triggers. Runs go on.',
+    summary: 'Deletes a definition and its triggers. Active runs continue.',
     params,
     headers: IF_MATCH,
     answers: { 204: { text: 'Deleted.' } },
