@@ -3,7 +3,7 @@
  * row of a visit is where the visit began, and gets what later runs add to it. A retry has rows of its own.
  */
 import type { Guess } from './ambiguities.ts';
-import type { RunTrace } from './fold.ts';
+import type { RunTrace } from './run-trace.ts';
 import { rowBytes, type TraceRow, withEvaluated } from './trace-rows.ts';
 
 /** The part of a run's trace that is joined. It leaves out the state, so that a chain of many runs fits into memory. */

@@ -2,7 +2,8 @@
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { FoldedRun } from '../../src/history/chain.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
-import { Fold, type PendingAttempt, type RunTrace } from '../../src/history/fold.ts';
+import { Fold } from '../../src/history/fold.ts';
+import type { PendingAttempt, RunTrace } from '../../src/history/run-trace.ts';
 import type { RowWindow } from '../../src/history/trace-rows.ts';
 
 type Written = HistoryEvent extends infer E ? (E extends HistoryEvent ? Omit<E, 'id' | 'time'> : never) : never;

@@ -3,8 +3,9 @@ import type { Definition } from '../../src/definition/document/types.ts';
 import { resumeWith } from '../../src/engine/resume/rewind.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
-import { Fold, type RunTrace } from '../../src/history/fold.ts';
+import { Fold } from '../../src/history/fold.ts';
 import { failedPaths, RetryPlan } from '../../src/history/retry-plan.ts';
+import type { RunTrace } from '../../src/history/run-trace.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
 
 const http = (more: object = {}): Definition['steps'][string] => ({

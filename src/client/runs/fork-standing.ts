@@ -3,9 +3,10 @@
 import type { RunError } from '../../contract/run.ts';
 import { type RewindTarget, rewindOpenVisit } from '../../engine/resume/rewind.ts';
 import type { RunState } from '../../engine/state/state.ts';
-import type { FoldOptions, RunTrace } from '../../history/fold.ts';
+import type { FoldOptions } from '../../history/fold.ts';
 import { RequestTargets } from '../../history/request-targets.ts';
 import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
+import type { RunTrace } from '../../history/run-trace.ts';
 import { defined } from '../../json/defined.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError, hasCode } from '../errors.ts';

@@ -8,7 +8,7 @@ import type { LoadedDataConverter } from '@temporalio/common';
 import proto, { type temporal } from '@temporalio/proto';
 import type { RunError } from '../../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../../engine/state/causes.ts';
-import type { PendingAttempt } from '../../history/fold.ts';
+import type { PendingAttempt } from '../../history/run-trace.ts';
 import type { Retrying } from '../../history/trace-rows.ts';
 import { defined } from '../../json/defined.ts';
 import { msOf } from '../temporal/timestamps.ts';

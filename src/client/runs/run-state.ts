@@ -8,7 +8,7 @@ import type { RunState } from '../../engine/state/state.ts';
 import { waitsOf } from '../../engine/state/waits.ts';
 import { openVisits } from '../../engine/walk/address.ts';
 import type { Unreadable } from '../../history/events.ts';
-import type { RunTrace } from '../../history/fold.ts';
+import type { RunTrace } from '../../history/run-trace.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';

@@ -18,7 +18,8 @@ import {
   type TraceSlice,
 } from '../../history/chain.ts';
 import type { Unreadable } from '../../history/events.ts';
-import { Fold, type PendingAttempt, type RunTrace } from '../../history/fold.ts';
+import { Fold } from '../../history/fold.ts';
+import type { PendingAttempt, RunTrace } from '../../history/run-trace.ts';
 import { type RowWindow, rowBytes, type TraceRow } from '../../history/trace-rows.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';

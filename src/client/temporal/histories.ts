@@ -1,6 +1,7 @@
 /** Histories of runs, event by event, in the plain words of the fold (src/history/events.ts). */
 import type { HistoryEvent } from '../../history/events.ts';
-import { Fold, type FoldOptions, type RunTrace } from '../../history/fold.ts';
+import { Fold, type FoldOptions } from '../../history/fold.ts';
+import type { RunTrace } from '../../history/run-trace.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from './access.ts';
 import { bareHistoryPage, type HistoryPage, withBlobs } from './history-page.ts';
