@@ -12,7 +12,7 @@ import { forkWorker, startWorker, type TestServer, testServer } from '../../supp
 import { memoOf, startRun, until, waitsAt } from '../runs/run-support.ts';
 
 const IS_LONG = process.env['LONG'] === '1';
-const RUNS = IS_LONG ? 500 : 10;
+const RUNS = IS_LONG ? 200 : 10;
 
 let server: TestServer;
 let other: HttpServer;
