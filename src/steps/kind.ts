@@ -41,7 +41,7 @@ export interface Ports {
   readonly body?: readonly string[] | 'any';
   /** Ports of `names` that the config rules out. */
   readonly ruledOut?: readonly string[];
-  /** What the kind does instead of leaving by a port that is not wired, where that is not the end of the path. */
+  /** What a step does at a port that is not wired, where its path does not end there. */
   readonly unwired?: { readonly [port: string]: Unwired };
 }
 

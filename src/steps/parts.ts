@@ -1,5 +1,5 @@
 /**
- * Long synchronous work in parts. A worker runs all parts at once; the gateway serves other requests between them. The
+ * Long synchronous work in parts. A worker runs all parts without a pause; the gateway serves requests between them. The
  * parts and their order are the same in both.
  */
 export type Parts<T = void> = Generator<undefined, T, undefined>;

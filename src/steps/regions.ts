@@ -300,7 +300,7 @@ function strayBreaks(
       code: 'break_outside_loop',
       message:
         outer === undefined
-          ? 'A break stands in the body of a loop; this one is in none.'
+          ? 'A break must be in the body of a loop; this one is in none.'
           : 'A break leaves a loop of its own branch or iteration; ' +
             `the loop around '${container}' is beyond that boundary.`,
     });

@@ -22,6 +22,6 @@ export const SIGNAL_TEXTS = {
 export const QUERY_TEXTS = {
   status: 'The status, and what the run waits for',
   steps: 'The outputs that the run holds, and its open steps',
-  waiting: 'What the run waits for',
+  waiting: 'The open waits of the run',
   state: 'The whole state of the interpreter',
 } as const;

@@ -34,7 +34,7 @@ throws without a code fails with \`action_failed\`. Both are retried.`,
         .string()
         .min(1)
         .describe(`The action: ${actionTypes.map(({ type }) => type).join(', ')}, or one of the host's own.`),
-      parameters: z.record(z.string(), anyValue()).optional().describe('What the action takes.'),
+      parameters: z.record(z.string(), anyValue()).optional().describe('The input of the action.'),
       description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),

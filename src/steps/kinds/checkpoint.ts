@@ -13,7 +13,7 @@ reverse order. Steps before the checkpoint stay done.`,
   example: { stepType: 'checkpoint', config: { name: 'paid' }, nextSteps: { success: 'ship' } },
   output: "The checkpoint's name.",
   schema: () =>
-    z.strictObject({ name: textTemplate().optional().describe("For the trace; the step's slug if not said.") }),
+    z.strictObject({ name: textTemplate().optional().describe("For the trace. Default: the step's slug.") }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {
     const name = parse.template(config['name'], '/name');

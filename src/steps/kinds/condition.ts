@@ -43,7 +43,7 @@ A port that is not wired ends the tick, the iteration, the branch or the run.`,
       }),
     };
     const ref = {
-      ref: expression().describe('What is compared.'),
+      ref: expression().describe('The value to compare.'),
       eq: anyValue().optional().describe('Equals.'),
       neq: anyValue().optional().describe('Does not equal.'),
       gt: templated(z.number()).optional().describe('Is a greater number.'),
@@ -65,7 +65,7 @@ A port that is not wired ends the tick, the iteration, the branch or the run.`,
           )
           .min(1)
           .describe('Asked in order; the first that holds decides.'),
-        default: z.string().min(1).optional().describe("The port if none holds; 'default' if not said."),
+        default: z.string().min(1).optional().describe("The port if none holds. Default: 'default'."),
         description,
       }),
     ]);

@@ -37,7 +37,7 @@ export const dagKind: StepKind<DagState> = {
   class: 'container',
   scope: 'branches',
   summary: 'The graph of a definition with flow: dag.',
-  description: 'Opened by the core; it stands in no document.',
+  description: 'Opened by the core. No document names it.',
   example: { stepType: 'dag' },
   output: 'The output of the only terminal step, else `{slug: output}` of all of them.',
   schema: () => z.never(),

@@ -20,7 +20,7 @@ rolls back first. \`critical\` says that retrying is useless: \`error.retryable\
   output: 'None: nothing comes after it.',
   schema: () =>
     z.strictObject({
-      code: textTemplate().optional().describe("A short name for programs; 'failed' if not said."),
+      code: textTemplate().optional().describe("A short name for programs. Default: 'failed'."),
       message: textTemplate().optional().describe('A sentence for people.'),
       critical: z.boolean().optional().describe('Trying again is no use.'),
       rollback: z.boolean().optional().describe('Fail the whole run, and roll back.'),

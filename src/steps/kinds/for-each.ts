@@ -48,7 +48,7 @@ state fails its iteration with \`state_too_large\`, like any other error.`,
       as: z.string().regex(NAME).optional().describe('Another name for item, readable in nested bodies too.'),
       concurrency: templated(z.int().min(1).max(MOST_ITERATIONS_AT_ONCE))
         .optional()
-        .describe('Iterations at once (1).'),
+        .describe('Concurrent iterations (1).'),
       onError: z
         .enum(['fail', 'continue'])
         .optional()

@@ -63,7 +63,7 @@ export function httpSchema(): z.ZodType {
   const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
   const secretText = textTemplate;
   return z.strictObject({
-    method: templated(z.enum(HTTP_METHODS)).optional().describe('GET if not said; POST with a body.'),
+    method: templated(z.enum(HTTP_METHODS)).optional().describe('Default: GET, or POST with a body.'),
     url: textTemplate().describe('http or https.'),
     query: templated(z.record(z.string(), z.union([scalar, z.array(scalar)])))
       .optional()
@@ -82,15 +82,17 @@ export function httpSchema(): z.ZodType {
         }),
         z.strictObject({
           type: z.literal('apiKey'),
-          name: textTemplate().optional().describe('The header or parameter; x-api-key if not said.'),
+          name: textTemplate().optional().describe('The header or parameter. Default: x-api-key.'),
           value: secretText().describe('The key.'),
-          in: z.enum(['header', 'query']).optional().describe('header if not said.'),
+          in: z.enum(['header', 'query']).optional().describe('Default: header.'),
         }),
       ])
       .optional()
       .describe('Credentials.'),
-    body: anyValue().optional().describe('What is sent.'),
-    bodyAs: templated(z.enum(BODY_FORMS)).optional().describe('How: text for texts, json for the rest, if not said.'),
+    body: anyValue().optional().describe('The request body.'),
+    bodyAs: templated(z.enum(BODY_FORMS))
+      .optional()
+      .describe('The encoding of the body. Default: text for texts, json for other values.'),
     timeout: duration().optional().describe('Limit of one attempt, answer included (30s).'),
     expect: z
       .union([z.number().int(), z.string(), z.array(z.union([z.number().int(), z.string()]))])
@@ -98,7 +100,7 @@ export function httpSchema(): z.ZodType {
       .describe("Statuses that are success: 200, '2xx', '200-299', or a list. Default: 2xx."),
     as: templated(z.enum(RESPONSE_FORMS))
       .optional()
-      .describe('How the answer is read; by its content type if not said.'),
+      .describe('How the response is read. Default: by its content type.'),
     maxBytes: templated(z.number().int().min(1).max(MAX_BLOB_STATE_BYTES))
       .optional()
       .describe('Limit of the answer (1.8 MB); at most 16 MB, and 1.9 MB on a host without a blob store.'),

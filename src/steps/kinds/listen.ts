@@ -79,7 +79,7 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
         .optional()
         .describe('How many; the data is then a list.'),
       match: expression().optional().describe('Which of them: an expression that reads `payload`.'),
-      schema: payloadFormat().optional().describe('What a payload must look like: a payload format.'),
+      schema: payloadFormat().optional().describe('The format of the payload: a payload format.'),
       timeout: duration().optional().describe('How long to wait.'),
       until: instant().optional().describe('Until when to wait.'),
       description: z.string().optional().describe('For readers.'),

@@ -61,9 +61,7 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
         .int()
         .min(1)
         .optional()
-        .describe(
-          'Of how many last ticks the rollbacks are kept, the one that is under way included; all if left out.',
-        ),
+        .describe('The number of last ticks whose rollbacks are kept, including the current one. Default: all.'),
       description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'done', names: ['loop', 'done'], body: ['loop'] }),

@@ -20,13 +20,13 @@ export const MODEL_HEARTBEAT_MS = 15_000;
 export function modelSchema(): z.ZodRawShape {
   return {
     model: textTemplate().optional().describe("A model of the organization. Default: the organization's default."),
-    systemPrompt: textTemplate().optional().describe('What the model is and how it shall answer.'),
-    userPrompt: anyValue().optional().describe('What is asked; what is no text is told as JSON.'),
+    systemPrompt: textTemplate().optional().describe('The role of the model, and how to answer.'),
+    userPrompt: anyValue().optional().describe('The prompt. Values other than texts are passed as JSON.'),
     messages: templated(z.array(z.union([z.strictObject({ role: z.string(), content: z.unknown() }), z.string()])))
       .optional()
       .describe('What was said before `userPrompt`, or instead of it: a list of `{role: user | assistant, content}`.'),
     outputFormat: templated(z.enum(OUTPUT_FORMATS)).optional().describe('json with an outputSchema, else text.'),
-    outputSchema: payloadFormat().optional().describe('What the answer must look like: a payload format.'),
+    outputSchema: payloadFormat().optional().describe('The format of the answer: a payload format.'),
     temperature: templated(z.number().min(0).max(2)).optional().describe("From 0 on. Default: the model's."),
     maxTokens: templated(z.number().int().min(1)).optional().describe('Most tokens of an answer.'),
     description: z.string().optional().describe('For readers.'),

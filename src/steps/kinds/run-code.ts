@@ -54,7 +54,7 @@ both are JSON. Templates in \`code\` are not evaluated: pass the run's data thro
     z.strictObject({
       language: z.enum(CODE_LANGUAGES).optional().describe('Default: javascript.'),
       code: z.string().min(1).describe('The module. No template.'),
-      input: anyValue().optional().describe('What the function is given. Default: {}.'),
+      input: anyValue().optional().describe('The input of the function. Default: {}.'),
       timeoutMs: templated(z.number().int().min(1).max(LONGEST_TIMEOUT_MS))
         .optional()
         .describe('Limit of its running time in milliseconds (10,000; at most 600,000).'),

@@ -38,9 +38,9 @@ fails the step with \`invalid_response\`, and the problems in its details.`,
   schema: () =>
     z.strictObject({
       employee: textTemplate().describe('The slug of the employee.'),
-      assignment: textTemplate().describe('What is to be done.'),
+      assignment: textTemplate().describe('The task.'),
       attachments_json: anyValue().optional().describe('Attachments: a list, or one as JSON text.'),
-      responseSchema: payloadFormat().optional().describe('What the answer must look like: a payload format.'),
+      responseSchema: payloadFormat().optional().describe('The format of the answer: a payload format.'),
       description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),

@@ -93,7 +93,9 @@ function messageSchema(): z.ZodType {
     smtp: z
       .strictObject({
         host: textTemplate().describe('Its name.'),
-        port: templated(z.number().int().min(1).max(65_535)).optional().describe('587 if not said; 465 if implicit.'),
+        port: templated(z.number().int().min(1).max(65_535))
+          .optional()
+          .describe('Default: 587, or 465 with implicit encryption.'),
         encryption: z
           .enum(SMTP_ENCRYPTIONS)
           .optional()

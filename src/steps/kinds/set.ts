@@ -37,11 +37,11 @@ declares the keys and their types. A root (\`input\`, \`steps\`, …) cannot be 
           z.array(
             z.strictObject({
               name: textTemplate().describe('The variable, or the key of the state.'),
-              value: anyValue().optional().describe('What it becomes; null if left out.'),
+              value: anyValue().optional().describe('The value. Default: null.'),
             }),
           ),
         ])
-        .describe('An object (at once), or a list (in order).'),
+        .describe('An object (evaluated together), or a list (in order).'),
       target: z.enum(TARGETS).optional().describe("'variables' (default) or 'state'."),
       description: z.string().optional().describe('For readers.'),
     }),

@@ -24,7 +24,7 @@ the case \`"true"\`, null the case \`"null"\`; lists and objects match none. A v
     z.strictObject({
       value: anyValue().describe('What decides.'),
       cases: z.record(z.string(), z.string().min(1)).describe('Value → port.'),
-      default: z.string().min(1).optional().describe("The port for every other value; 'default' if not said."),
+      default: z.string().min(1).optional().describe("The port for every other value. Default: 'default'."),
       description: z.string().optional().describe('For readers.'),
     }),
   ports(step) {

@@ -49,10 +49,10 @@ when the definition is stored, if the server's tools have been listed.
     z.strictObject({
       server: textTemplate().optional().describe('The name of the MCP server. Default: the one that has the tool.'),
       toolName: textTemplate().describe('The tool.'),
-      input: templated(z.record(z.string(), anyValue())).optional().describe('What the tool takes. Default: {}.'),
+      input: templated(z.record(z.string(), anyValue())).optional().describe('The input of the tool. Default: {}.'),
       headers: templated(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])))
         .optional()
-        .describe("Request headers beside the server's; secrets may stand in them."),
+        .describe("Request headers in addition to the server's. They may contain secrets."),
       timeout: duration().optional().describe('Limit of one call (30s).'),
       transformCode: z.string().min(1).optional().describe('What makes the data of the result. No template.'),
       description: z.string().optional().describe('For readers.'),

@@ -25,10 +25,7 @@ that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload
   output: "The run's input. `meta.trigger` is `{type, id, metadata, receivedAt}`.",
   schema: () =>
     z.strictObject({
-      type: z
-        .string()
-        .optional()
-        .describe('What is expected to start the run: manual, webhook, schedule, event. For readers.'),
+      type: z.string().optional().describe('The expected trigger: manual, webhook, schedule, event. For readers.'),
       inputs: z
         .union([
           z.record(z.string(), z.unknown()),
@@ -43,7 +40,7 @@ that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload
           ),
         ])
         .optional()
-        .describe('What the payload must look like: a payload format, or a list of fields.'),
+        .describe('The format of the payload: a payload format, or a list of fields.'),
       description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),

@@ -40,11 +40,11 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
   output: 'What was submitted. `meta` is `{submittedBy, via}`; via is timeout where the default was taken.',
   schema: () =>
     z.strictObject({
-      message: textTemplate().optional().describe('What is asked for.'),
-      form: payloadFormat().optional().describe('What the data must look like: a payload format.'),
+      message: textTemplate().optional().describe('The question.'),
+      form: payloadFormat().optional().describe('The format of the data: a payload format.'),
       assignees: nameList()
         .optional()
-        .describe("Who is asked ('ann', 'role:support'), and nobody else where there are persons."),
+        .describe("Who may answer ('ann', 'role:support'). Without API keys, anyone may."),
       timeout: duration().optional().describe('How long to wait. Default: as long as the run may take.'),
       default: anyValue().optional().describe('The data when nobody answers in time.'),
       description: z.string().optional().describe('For readers.'),

@@ -33,7 +33,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
   schema: () =>
     z.strictObject({
       timeout: duration().optional().describe('How long to wait. Default: as long as the run may take.'),
-      schema: payloadFormat().optional().describe('What the body must look like: a payload format.'),
+      schema: payloadFormat().optional().describe('The format of the body: a payload format.'),
       methods: z
         .array(z.enum(CALLBACK_METHODS))
         .min(1)

@@ -36,7 +36,7 @@ export function agentApprovalSchema(): z.ZodType {
       .min(1)
       .describe("Which calls: names of tools, 'server/tool', 'server/*', actions, workflows, or '*' for all."),
     ...rules.omit({ message: true, description: true }).shape,
-    message: z.string().min(1).optional().describe('What is asked; the call itself is shown behind it.'),
+    message: z.string().min(1).optional().describe('The question. The call itself is shown after it.'),
   });
 }
 

@@ -54,7 +54,7 @@ begins. An agent that has ended does not receive it.
   schema: () =>
     z
       .strictObject({
-        content: textTemplate().optional().describe('What is said.'),
+        content: textTemplate().optional().describe('The message.'),
         message: textTemplate().optional().describe('The same.'),
         goal: textTemplate().optional().describe('The same.'),
         to: textTemplate().optional().describe("An agent step of this run, 'parent', or the id of a run."),

@@ -14,8 +14,8 @@ export function toolsSchema(): z.ZodRawShape {
   const workflow = z.strictObject({
     workflow: textTemplate().describe('The slug of the workflow.'),
     version: textTemplate().optional().describe('Its hash or version. Default: the current one.'),
-    name: textTemplate().optional().describe('What the model knows it by. Default: the slug.'),
-    description: textTemplate().optional().describe("What the model is told of it. Default: the definition's."),
+    name: textTemplate().optional().describe('The name that the model sees. Default: the slug.'),
+    description: textTemplate().optional().describe("The description that the model sees. Default: the definition's."),
   });
   return {
     mcpServerIds: nameList().optional().describe('MCP servers whose tools are offered.'),

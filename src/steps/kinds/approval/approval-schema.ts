@@ -15,7 +15,7 @@ export function approvalSchema(): z.ZodType {
     z.strictObject({ users: nameList().optional(), roles: nameList().optional(), groups: nameList().optional() }),
   ]);
   return z.strictObject({
-    message: textTemplate().describe('What is asked.'),
+    message: textTemplate().describe('The question.'),
     approvers: approvers
       .optional()
       .describe(
@@ -35,7 +35,7 @@ export function approvalSchema(): z.ZodType {
     onTimeout: z
       .enum(ON_TIMEOUT)
       .optional()
-      .describe("What the timeout does: ends by its port (default), decides, or asks 'escalateTo'."),
+      .describe("The effect of the timeout: end by its port (default), decide, or ask 'escalateTo'."),
     escalateTo: approvers
       .optional()
       .describe('Who is asked after the timeout, for as long again; any one of them decides.'),
@@ -43,9 +43,7 @@ export function approvalSchema(): z.ZodType {
       .array(duration())
       .max(20)
       .optional()
-      .describe(
-        'Times after the start at which the message says again that it waits: "(reminder 1)". They notify nobody.',
-      ),
+      .describe('Times after the start at which the message gets a mark: "(reminder 1)". They notify nobody.'),
     form: payloadFormat().optional().describe('What an approver fills in; checked when they approve.'),
     commentRequired: z.boolean().optional().describe('A decision needs a comment.'),
     onReject: z
@@ -56,7 +54,7 @@ export function approvalSchema(): z.ZodType {
     dueDate: instant()
       .optional()
       .describe("A point in time, '2026-01-31T09:00:00Z' or milliseconds since 1970, for lists; it ends nothing."),
-    resourceType: textTemplate().optional().describe('What it is about: a type …'),
+    resourceType: textTemplate().optional().describe('The subject: a type …'),
     resourceId: templated(z.union([z.string().min(1), z.number()]))
       .optional()
       .describe('… and an id.'),
