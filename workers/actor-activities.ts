@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { bulkActivitiesOver } from '../src/client/runs/bulk.ts';
-import { gateActivitiesOver } from '../src/client/starts/limiters.ts';
+import { limiterActivitiesOver } from '../src/client/starts/limiters.ts';
 import type { WriteAccess } from '../src/client/temporal/access.ts';
 import { eventActivitiesOver } from '../src/client/triggers/event-spread.ts';
 import { fireActivitiesOver } from '../src/client/triggers/fire.ts';
@@ -25,7 +25,7 @@ export function actorActivities(over: WriteAccess): ActorActivities {
       tell: (spread) => Context.current().heartbeat(spread),
     }),
     ...debounceActivitiesOver(over),
-    ...gateActivitiesOver(over),
+    ...limiterActivitiesOver(over),
     ...bulkActivitiesOver(over, {
       told: () => Context.current().info.heartbeatDetails as BulkProgress | undefined,
       tell: (progress) => Context.current().heartbeat(progress),

@@ -28,7 +28,7 @@ export interface ActorStart {
 }
 
 /** One webhook trigger of a definition, as the definition's head lists it so that the next write can free it. */
-export interface HookPlace {
+export interface HookPath {
   readonly path: string;
   readonly trigger: string;
 }
@@ -47,7 +47,7 @@ export interface DefinitionHead {
   readonly updatedAt: string;
   /** Grows with every write: hooks keep what the latest revision said. */
   readonly revision: number;
-  readonly hooks: readonly HookPlace[];
+  readonly hooks: readonly HookPath[];
   /** Names of all its triggers, so that the next write can delete those that it no longer has. */
   readonly triggers?: readonly string[];
   /** References, as the last write gave them: those in the version are of its first write. */
@@ -103,7 +103,7 @@ export interface PutDefinition {
   readonly version?: string;
   readonly enabled: boolean;
   readonly tags: readonly string[];
-  readonly hooks: readonly HookPlace[];
+  readonly hooks: readonly HookPath[];
   readonly triggers?: readonly string[];
   readonly triggerSecrets?: TriggerSecrets;
   readonly source: ChangeSource;
@@ -127,7 +127,7 @@ export interface PutDefinitionAnswer {
   readonly changed: boolean;
   readonly head: DefinitionHead;
   /** Places that the head before had and this one has not. */
-  readonly freed: readonly HookPlace[];
+  readonly freed: readonly HookPath[];
   /** Names of triggers that the head before had and this one has not. */
   readonly dropped?: readonly string[];
   /** What the history has of this write; absent where nothing changed that it would have. */
@@ -147,7 +147,7 @@ export interface RemoveDefinition {
  * again, so that a later request completes an interrupted deletion.
  */
 export interface RemovedDefinition {
-  readonly hooks: readonly HookPlace[];
+  readonly hooks: readonly HookPath[];
   readonly triggers: readonly string[];
   /** How many proposals ended with it; absent where it had none. */
   readonly proposals?: number;

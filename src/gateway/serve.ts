@@ -9,7 +9,7 @@ import { auditOver } from '../client/organization/audit.ts';
 import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
 import { access } from '../client/temporal/access.ts';
 import type { TemporalConnection } from '../client/temporal/connect.ts';
-import { firingsTold } from '../client/triggers/trigger-records.ts';
+import { flushFirings } from '../client/triggers/trigger-records.ts';
 import type { Config } from '../config/config.ts';
 import { loadMasterKey } from '../config/master-key.ts';
 import { defined } from '../json/defined.ts';
@@ -115,7 +115,7 @@ export async function startGateway(
       clearInterval(sweep);
       clearTimeout(force);
       await offload.close();
-      const settled = Promise.all([keyring.settled(), trail.settled(), firingsTold(store)]);
+      const settled = Promise.all([keyring.settled(), trail.settled(), flushFirings(store)]);
       await Promise.race([settled, delay(SETTLING_MS, undefined, { ref: false })]);
     },
   };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Access } from '../../src/client/temporal/access.ts';
-import { firingsTold, recordFiring } from '../../src/client/triggers/trigger-records.ts';
+import { flushFirings, recordFiring } from '../../src/client/triggers/trigger-records.ts';
 import type { Firing } from '../../src/contract/trigger.ts';
 
 beforeEach(() => {
@@ -36,7 +36,7 @@ it('tells firings of a kind together, after a moment', async () => {
     ['started', 3],
     ['refused', 1],
   ]);
-  await firingsTold(access);
+  await flushFirings(access);
   expect(told).toHaveLength(2);
 });
 
@@ -47,7 +47,7 @@ it('tells at once what waits, and waits for what is being told, where the gatewa
   });
   const { access, told } = listening(() => taken);
   recordFiring(access, 'default', 'a.in', firing('started'));
-  const closing = firingsTold(access);
+  const closing = flushFirings(access);
   expect(vi.getTimerCount()).toBe(0);
   take();
   await closing;
@@ -57,5 +57,5 @@ it('tells at once what waits, and waits for what is being told, where the gatewa
 it('does not fail where nobody can be told', async () => {
   const { access } = listening(() => Promise.reject(new Error('away')));
   recordFiring(access, 'default', 'a.in', firing('started'));
-  await expect(firingsTold(access)).resolves.toBeUndefined();
+  await expect(flushFirings(access)).resolves.toBeUndefined();
 });

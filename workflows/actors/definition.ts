@@ -10,7 +10,7 @@ import type {
   DefinitionChange,
   DefinitionHead,
   DefinitionStart,
-  HookPlace,
+  HookPath,
   PutDefinition,
   PutDefinitionAnswer,
   RemoveDefinition,
@@ -137,7 +137,7 @@ function withinLimits(changes: readonly DefinitionChange[]): readonly Definition
   return from === 0 ? changes : changes.slice(from);
 }
 
-const missing = (before: readonly HookPlace[], now: readonly HookPlace[]): readonly HookPlace[] =>
+const missing = (before: readonly HookPath[], now: readonly HookPath[]): readonly HookPath[] =>
   before.filter((place) => !now.some((other) => other.path === place.path));
 
 function shown({ start, head, deletedAt, removed }: State): Effect[] {

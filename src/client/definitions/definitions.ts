@@ -5,7 +5,7 @@ import {
   DEFINITION_WORKFLOW,
   type DefinitionStart,
   type HookOwner,
-  type HookPlace,
+  type HookPath,
   type PutDefinition,
   type PutDefinitionAnswer,
   type RemoveDefinition,
@@ -90,7 +90,7 @@ export async function putDefinition(
   const names = triggers.map(({ name }) => name);
   const giveBack = await claimTriggers(access, org, slug, names);
   const wanted = hooksOf(definition);
-  let claimed: readonly HookPlace[];
+  let claimed: readonly HookPath[];
   try {
     await storeVersion(access, org, hash, definition);
     claimed = await claimHooks(access, org, slug, wanted);

@@ -76,7 +76,7 @@ export async function createKey(
     ...rights,
     prefix,
     mac: macOf(own, key, rights),
-    sealed: seal(access.keys.apiKeys, placeOf(org, id), own),
+    sealed: seal(access.keys.apiKeys, sealContext(org, id), own),
     createdAt: new Date().toISOString(),
     createdBy: createdBy ?? null,
     lastUsedAt: null,
@@ -135,12 +135,12 @@ export function isKey(
   record: KeyRecord,
   text: string,
 ): boolean {
-  const own = unsealWithAny(keysFor(access, 'apiKeys'), placeOf(org, id), record.sealed);
+  const own = unsealWithAny(keysFor(access, 'apiKeys'), sealContext(org, id), record.sealed);
   return own !== undefined && ROLES.includes(record.role) && sameText(macOf(own, text, record), record.mac);
 }
 
 /** Where a key's own secret is sealed for. */
-export const placeOf = (org: string, id: string): string => JSON.stringify(['key', org, id]);
+export const sealContext = (org: string, id: string): string => JSON.stringify(['key', org, id]);
 
 type Rights = Pick<KeyRecord, 'name' | 'role' | 'user' | 'roles' | 'groups'>;
 

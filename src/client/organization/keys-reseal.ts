@@ -11,10 +11,10 @@ import { hasCode } from '../errors.ts';
 import type { Keys } from '../payloads/keys.ts';
 import { seal, unseal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
-import { placeOf as keyPlace } from './api-keys.ts';
+import { sealContext as keyPlace } from './api-keys.ts';
 import { amendEntry, openEntries } from './organization-entries.ts';
 import { listOrganizations } from './organizations.ts';
-import { placeOf as secretPlace } from './secrets.ts';
+import { sealContext as secretPlace } from './secrets.ts';
 
 export interface Resealed {
   /** Entries that are now sealed under the present key. */

@@ -117,7 +117,7 @@ export const userOf = (run: {
  * that waits at its definition's limit holds the wider slots, as document 002 has it. In the other order, a parent that
  * waits for a limited child could wait for a run that waits for the parent's slot.
  */
-export async function gatesOf(access: Access, org: string, run: LimitedRun): Promise<GateWanted[]> {
+export async function limitersOf(access: Access, org: string, run: LimitedRun): Promise<GateWanted[]> {
   const { definition, input } = run;
   const { user, organization, global } = await countedLimits(access, org);
   const own = definitionGates({ organizationId: org, definition, input });
@@ -128,12 +128,12 @@ export async function gatesOf(access: Access, org: string, run: LimitedRun): Pro
     gates.push({ gate: gateId(org, 'organization'), scope: 'organization', ...organization, group });
   const person = userOf(run);
   if (user !== undefined && person !== undefined)
-    gates.push({ gate: userGate(org, person), scope: 'user', ...user, group });
+    gates.push({ gate: userLimiterId(org, person), scope: 'user', ...user, group });
   return [...gates, ...own];
 }
 
 /** The gate of one user's runs. */
-export const userGate = (org: string, person: string): string => gateId(org, 'user', person);
+export const userLimiterId = (org: string, person: string): string => gateId(org, 'user', person);
 
 function entriesOf(access: Access, org: string): Promise<Entries> {
   const known: Kept = kept.get(access.client) ?? new Map();

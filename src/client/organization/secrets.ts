@@ -81,7 +81,7 @@ export async function putSecret(
   const before = await readEntry<SealedSecret>(access, org, COLLECTION, name);
   const bounds = boundsOf({ ...before, ...given });
   const entry: SealedSecret = {
-    sealed: seal(access.keys.secrets, placeOf(org, name, bounds), value),
+    sealed: seal(access.keys.secrets, sealContext(org, name, bounds), value),
     ...bounds,
     updatedAt: new Date().toISOString(),
   };
@@ -141,7 +141,7 @@ export async function readSecret(access: Access, org: string, name: string, use:
       `The secret ${name} may not be sent to ${use.host ?? 'this place'}. Add the host to its allowedHosts.`,
     );
   }
-  const clear = unsealWithAny(keysFor(access, 'secrets'), placeOf(org, name, bounds), entry.sealed);
+  const clear = unsealWithAny(keysFor(access, 'secrets'), sealContext(org, name, bounds), entry.sealed);
   if (clear === undefined) {
     throw new ClientError(
       'secret_unreadable',
@@ -206,7 +206,7 @@ const summary = (name: string, entry: SealedSecret): SecretSummary => ({
 });
 
 /** Where a secret is sealed for: its name, and where it may be used. */
-export const placeOf = (org: string, name: string, bounds: Bounds): string =>
+export const sealContext = (org: string, name: string, bounds: Bounds): string =>
   JSON.stringify([org, name, bounds.allowedHosts ?? null, bounds.allowedWorkflows ?? null]);
 
 /** `api.example.com` covers itself, `*.example.com` every name below; with a port it covers that port only. */

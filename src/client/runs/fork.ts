@@ -22,7 +22,7 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
-import { type Standing, standing, unwalkable } from './fork-standing.ts';
+import { type ForkPoint, findForkPoint, unwalkable } from './fork-point.ts';
 import { describeRun } from './run-read.ts';
 import { outcomeOf } from './run-view.ts';
 
@@ -85,7 +85,7 @@ async function planFork(
     );
   const closing = await readClosing(access, executionId, description.runId);
   const error = closing?.how === 'failed' ? outcomeOf(closing).error : undefined;
-  const stood = await standing(access, executionId, description.runId, request.from, error);
+  const stood = await findForkPoint(access, executionId, description.runId, request.from, error);
   const chosen =
     request.version === undefined
       ? { definition: argument.definition, hash: argument.hash }
@@ -120,7 +120,7 @@ async function planFork(
 /**
  * Steps whose kind in this version differs from the kind in the run. Their outputs stay, or they begin as the new kind.
  */
-function changedKinds({ program: before, state, target }: Standing, program: Program): Problem[] {
+function changedKinds({ program: before, state, target }: ForkPoint, program: Program): Problem[] {
   const slugs = new Set([target.slug, ...Object.values(state.frames).flatMap(({ entries }) => Object.keys(entries))]);
   return [...slugs].flatMap((slug) => {
     const [old, now] = [before.steps.get(slug)?.kind.type, program.steps.get(slug)?.kind.type];

@@ -18,7 +18,7 @@ import type { RunTrace } from '../../history/run-trace.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
 import { measure } from '../starts/begin-run.ts';
-import { takeRefusable } from '../starts/limiters.ts';
+import { reserveSlots } from '../starts/limiters.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { foldWith } from '../temporal/histories.ts';
@@ -78,7 +78,7 @@ async function armed(
 ): Promise<RunInput> {
   try {
     const { state, program } = await rearm(access, executionId, runId, error);
-    const take = (gates: readonly GateWanted[]) => takeRefusable(access, org, executionId, gates);
+    const take = (gates: readonly GateWanted[]) => reserveSlots(access, org, executionId, gates);
     if (state === undefined || program === undefined) {
       // It was terminated before anybody looked at it: then it begins. Without gates it asks those of its definition.
       const { gates } = argument;

@@ -15,7 +15,7 @@ import { ClientError, hasCode } from '../errors.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { read, write, writeAlong } from '../temporal/rpc.ts';
 import { isOpen } from '../temporal/run-status.ts';
-import { type EndingWords, identityFor } from '../temporal/termination-reason.ts';
+import { identityFor, type TerminationReason } from '../temporal/termination-reason.ts';
 import { sendCounted } from './inbox.ts';
 import { isResumeToken } from './resume-token.ts';
 import { describeRun, executionOf } from './run-read.ts';
@@ -144,7 +144,7 @@ export async function cancelRun(
   access: WriteAccess,
   org: string,
   executionId: string,
-  words: EndingWords,
+  words: TerminationReason,
 ): Promise<void> {
   await demandOpen(access, org, executionId);
   const requestId = ulid();
@@ -163,7 +163,7 @@ export async function terminateRun(
   access: WriteAccess,
   org: string,
   executionId: string,
-  words: EndingWords,
+  words: TerminationReason,
 ): Promise<void> {
   await demandOpen(access, org, executionId);
   await onOpen(() =>
@@ -174,7 +174,7 @@ export async function terminateRun(
 }
 
 /** What Temporal is asked, with the words that readRun tells again. */
-const ofRun = ({ namespace }: Access, workflowId: string, { reason, by }: EndingWords) => ({
+const ofRun = ({ namespace }: Access, workflowId: string, { reason, by }: TerminationReason) => ({
   namespace,
   workflowExecution: { workflowId },
   identity: identityFor(by),

@@ -21,7 +21,7 @@ import { holdsAll, listsWanted, stateValue } from '../visibility/exact-lists.ts'
 import { listPage, type Page, type PageRequest, type Row } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
 import { type Execution, type ExecutionView, executionView, saidBy } from './run-view.ts';
-import { soundMemo } from './sound-memo.ts';
+import { validMemo } from './valid-memo.ts';
 
 const LISTENING_ROWS = 1_000;
 
@@ -252,5 +252,5 @@ function statusClause(status: ListedStatus): Clause {
 }
 
 function rowExecution({ attributes, memo, ...rest }: Row): Execution {
-  return { ...rest, memo: soundMemo(memo), ...saidBy(attributes) };
+  return { ...rest, memo: validMemo(memo), ...saidBy(attributes) };
 }

@@ -27,8 +27,8 @@ import { searchAttributes } from '../temporal/search-attributes.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
 import { retriedEffects } from './pending.ts';
 import { type Execution, type ExecutionView, executionView, outcomeOf, saidBy, waitsOf } from './run-view.ts';
-import { soundMemo } from './sound-memo.ts';
 import { readFoldedState } from './trace.ts';
+import { validMemo } from './valid-memo.ts';
 
 /**
  * The run, if it is one of that organization.
@@ -57,7 +57,7 @@ export function executionOf(description: LegibleDescription): Execution {
     // Of a chain, only the first execution can be one that nobody has begun to walk.
     ...(firstRunId(description) === description.runId ? { historyLength: description.historyLength } : {}),
     ...defined({ closeTime: description.closeTime }),
-    memo: soundMemo(description.memo ?? {}),
+    memo: validMemo(description.memo ?? {}),
     ...defined({ unreadable: description.unreadable }),
     ...saidBy(description.typedSearchAttributes),
   };
@@ -163,7 +163,7 @@ const returnsEarly = async (access: Access, description: WorkflowExecutionDescri
  * output in its end, unless it was terminated.
  */
 async function decidedOutcome(access: Access, description: WorkflowExecutionDescription): Promise<Outcome | undefined> {
-  const { decided } = soundMemo(description.memo ?? {}) as Partial<RunMemo>;
+  const { decided } = validMemo(description.memo ?? {}) as Partial<RunMemo>;
   if (decided === undefined || description.status.name === 'COMPLETED') return undefined;
   const output =
     decided.output ?? (await readFoldedState(access, description.workflowId, description.runId))?.draining?.output;

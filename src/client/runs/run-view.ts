@@ -20,7 +20,7 @@ import type { Access } from '../temporal/access.ts';
 import type { Closing } from '../temporal/first-event.ts';
 import { isOpen, statusOf, type TemporalStatus } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
-import { type EndingWords, told } from '../temporal/termination-reason.ts';
+import { type TerminationReason, told } from '../temporal/termination-reason.ts';
 import { toldOf } from '../temporal/unreadable.ts';
 import type { RetriedEffect } from './pending.ts';
 
@@ -205,14 +205,14 @@ function runErrorOf(error: Error | undefined): RunError {
 
 const ENDED = { retryable: false } as const;
 
-const detailsOf = ({ details, ...words }: EndingWords): { details?: Json } => {
+const detailsOf = ({ details, ...words }: TerminationReason): { details?: Json } => {
   const { path: _path, stepSlug: _slug, ...known } = details ?? {};
   const all = { ...words, ...known };
   return Object.keys(all).length === 0 ? {} : { details: all };
 };
 
 /** Where a step of the run decided its end. */
-const placeOf = ({ details }: EndingWords): Pick<RunError, 'path' | 'stepSlug'> => {
+const placeOf = ({ details }: TerminationReason): Pick<RunError, 'path' | 'stepSlug'> => {
   const { path, stepSlug } = details ?? {};
   return typeof path === 'string' && typeof stepSlug === 'string' ? { path, stepSlug } : {};
 };

@@ -13,11 +13,11 @@ import { runInputOf } from '../../engine/state/start.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { hasCode } from '../errors.ts';
-import { userGate, userOf } from '../organization/limits.ts';
+import { userLimiterId, userOf } from '../organization/limits.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
+import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { firstRunId, readArgument } from '../temporal/first-event.ts';
-import { inTurns } from '../temporal/in-turns.ts';
 import { all, type Clause, compare, hostQuery, queryOf } from '../temporal/query.ts';
 import { listPage, type Row } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
@@ -86,7 +86,7 @@ async function candidates(
       : queryOf(org, RUN_WORKFLOW, clauses);
   const found: Candidate[] = [];
   for await (const rows of pagesOf(ROWS, (request) => listPage(access, query, request))) {
-    await inTurns(rows, async (row) => {
+    await eachConcurrently(rows, async (row) => {
       const gates = asker === undefined ? userGatesOf(org, row) : await gatesUnder(access, org, row, asker);
       if (gates !== undefined) found.push({ run: row.workflowId, startedAt: row.startTime.getTime(), gates });
     });
@@ -102,7 +102,7 @@ function userGatesOf(org: string, { memo }: Row): readonly string[] {
     trigger,
     ...defined({ initiator, owner }),
   });
-  return person === undefined ? [] : [userGate(org, person)];
+  return person === undefined ? [] : [userLimiterId(org, person)];
 }
 
 /**

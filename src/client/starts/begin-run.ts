@@ -22,14 +22,14 @@ import { exactJsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
-import { gatesOf } from '../organization/limits.ts';
+import { limitersOf } from '../organization/limits.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { keyedRunId, namedRunId, newRunId } from '../temporal/ids.ts';
 import { write } from '../temporal/rpc.ts';
 import { statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
-import { takeRefusable } from './limiters.ts';
+import { reserveSlots } from './limiters.ts';
 
 /** Temporal takes 2 MB; the rest of the request needs a little. */
 export const MAX_START_BYTES = 1_900_000;
@@ -87,14 +87,14 @@ export const FINGERPRINT = 'fingerprint';
 export async function beginRun(access: WriteAccess, org: string, request: RunStart): Promise<StartedRun> {
   const { definition, key } = request;
   const executionId = key === undefined ? newRunId(org, definition.slug) : idOfKey(org, definition.slug, key);
-  const wanted = await gatesOf(access, org, request);
+  const wanted = await limitersOf(access, org, request);
   if (wanted.length > 0 && key !== undefined) {
     // It must take no slot for a run that is there.
     const known = await findKeyedRun(access, org, definition.slug, key);
     if (known !== undefined) return known;
   }
   measure(runInput(org, request, executionId, wanted), access.dataBytes);
-  const gates = wanted.length === 0 ? wanted : await takeRefusable(access, org, executionId, wanted, request);
+  const gates = wanted.length === 0 ? wanted : await reserveSlots(access, org, executionId, wanted, request);
   const input = runInput(org, request, executionId, gates);
   const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
   const startedAt = new Date();

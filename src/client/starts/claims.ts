@@ -213,7 +213,7 @@ function keptAnswer(access: Access, workflowId: string, { sealed }: SealedAnswer
 }
 
 /** Gives up the claim of a failed request. After a refusal nothing was done. After any other error that is unknown. */
-export const letGo = (claim: Pick<Claim, 'release' | 'abandon'>, error: unknown): Promise<void> =>
+export const giveUp = (claim: Pick<Claim, 'release' | 'abandon'>, error: unknown): Promise<void> =>
   error instanceof ClientError && !hasCode(error, 'outcome_unknown', 'temporal_unreachable')
     ? claim.release()
     : claim.abandon();

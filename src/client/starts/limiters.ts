@@ -61,7 +61,7 @@ export async function takeSlots(
  * and the leases taken. A retry holds no lease of the failed run, so it asks again.
  * @throws ClientError `limit_reached`, `queue_full`.
  */
-export async function takeRefusable(
+export async function reserveSlots(
   access: WriteAccess,
   org: string,
   run: string,
@@ -138,7 +138,7 @@ export async function positionOf(access: Access, gate: string, run: string): Pro
 }
 
 /** What gates and runs do outside, over the worker's own connection. */
-export function gateActivitiesOver(over: WriteAccess): GateActivities {
+export function limiterActivitiesOver(over: WriteAccess): GateActivities {
   return {
     takeSlots: async ({ organizationId, run, gates, startedAt }) => ({
       answers: await takeSlots(over, organizationId, run, gates, startedAt),

@@ -13,7 +13,7 @@ import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { beginRun, findKeyedRun, type RunStart, type StartedRun, type StartKey } from './begin-run.ts';
-import { type Claim, claimRequest, findAnswer, type KeptAnswer, type KeyedRequest, letGo } from './claims.ts';
+import { type Claim, claimRequest, findAnswer, giveUp, type KeptAnswer, type KeyedRequest } from './claims.ts';
 import { type Debounced, holdOrBegin, isDebounced } from './debounce.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
@@ -172,7 +172,7 @@ async function concluded<Result extends StartResult>(claim: Claim, start: () => 
     await claim.answer({ status: 202, headers: {}, body: JSON.stringify(result) });
     return result;
   } catch (error) {
-    await letGo(claim, error);
+    await giveUp(claim, error);
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import type { Access } from './access.ts';
 import { GRPC } from './grpc.ts';
 import { type HistoryPage, type HistoryRequest, historyPage, withBlobs } from './history-page.ts';
 import { grpcOf, translated } from './rpc.ts';
-import { type EndingWords, endingWords, readCancellation } from './termination-reason.ts';
+import { readCancellation, type TerminationReason, terminationReason } from './termination-reason.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
@@ -37,7 +37,7 @@ async function firstPage(access: Access, execution: { workflowId: string; runId?
 export type Closing =
   | { readonly how: 'completed'; readonly output: unknown }
   | { readonly how: 'failed'; readonly error: Error | undefined }
-  | { readonly how: 'cancelled' | 'terminated'; readonly words: EndingWords }
+  | { readonly how: 'cancelled' | 'terminated'; readonly words: TerminationReason }
   | { readonly how: 'timedOut' }
   | { readonly how: 'continued'; readonly runId: string };
 
@@ -102,7 +102,7 @@ async function decodeClosing(access: Access, event: HistoryEvent): Promise<Closi
   const failed = event.workflowExecutionFailedEventAttributes;
   if (failed) return { how: 'failed', error: await decodeOptionalFailureToOptionalError(converter, failed.failure) };
   const terminated = event.workflowExecutionTerminatedEventAttributes;
-  if (terminated) return { how: 'terminated', words: endingWords(terminated.reason, terminated.identity) };
+  if (terminated) return { how: 'terminated', words: terminationReason(terminated.reason, terminated.identity) };
   if (event.workflowExecutionTimedOutEventAttributes) return { how: 'timedOut' };
   const continued = event.workflowExecutionContinuedAsNewEventAttributes;
   if (continued?.newExecutionRunId) return { how: 'continued', runId: continued.newExecutionRunId };

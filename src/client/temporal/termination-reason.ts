@@ -11,7 +11,7 @@ import type { Access } from './access.ts';
 import { read } from './rpc.ts';
 
 /** Who ended a run, and why, so far as it was said. */
-export interface EndingWords {
+export interface TerminationReason {
   readonly reason?: string;
   readonly by?: string;
   /** What the step that cancelled its run knows besides. */
@@ -31,13 +31,13 @@ type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 export const identityFor = (by: string | undefined): string => (by === undefined ? 'signalbox' : `${CALLER}${by}`);
 
 /** Who asked, where it was through the gateway; the CLI's identity names a machine, and is left out. */
-export const endingWords = (reason: unknown, identity: unknown): EndingWords => ({
+export const terminationReason = (reason: unknown, identity: unknown): TerminationReason => ({
   ...(typeof reason === 'string' && reason !== '' ? { reason } : {}),
   ...(typeof identity === 'string' && identity.startsWith(CALLER) ? { by: identity.slice(CALLER.length) } : {}),
 });
 
 /** `The run was cancelled by ann: Not needed.`, followed by `rest`, a sentence of its own. */
-export function told(what: string, { reason: given, by, details }: EndingWords, rest = ''): string {
+export function told(what: string, { reason: given, by, details }: TerminationReason, rest = ''): string {
   const reason = details === undefined ? given : denial(given, details);
   const who = by === undefined ? '' : ` by ${by}`;
   const why = reason === undefined ? '.' : `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
@@ -54,7 +54,7 @@ function denial(reason: string | undefined, { decidedBy, comments }: JsonObject)
  * Who requested the end of the run, and why, by the latest request in its last events. Empty where there is none.
  * @throws ClientError `not_found`, `temporal_unreachable`.
  */
-export async function readCancellation(access: Access, workflowId: string, runId: string): Promise<EndingWords> {
+export async function readCancellation(access: Access, workflowId: string, runId: string): Promise<TerminationReason> {
   let nextPageToken: Uint8Array = new Uint8Array();
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const page = await read(access, () =>
@@ -75,17 +75,17 @@ export async function readCancellation(access: Access, workflowId: string, runId
   return {};
 }
 
-async function wordsOf(access: Access, event: HistoryEvent): Promise<EndingWords | undefined> {
+async function wordsOf(access: Access, event: HistoryEvent): Promise<TerminationReason | undefined> {
   const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields ?? {};
   const read = (name: string) => decodeOptionalSinglePayload(access.client.options.loadedDataConverter, fields[name]);
   if (fields[CANCEL_REASON]) {
     const details = await read(CANCEL_DETAILS);
-    return { ...endingWords(await read(CANCEL_REASON), ''), ...(isObject(details) ? { details } : {}) };
+    return { ...terminationReason(await read(CANCEL_REASON), ''), ...(isObject(details) ? { details } : {}) };
   }
   const asked = event.workflowExecutionCancelRequestedEventAttributes;
   if (!asked) return undefined;
   const from = asked.externalWorkflowExecution?.workflowId;
-  if (!from) return endingWords(asked.cause, asked.identity);
+  if (!from) return terminationReason(asked.cause, asked.identity);
   return {
     reason: from.startsWith(GATE)
       ? 'As many runs go as may at once, and a newer one took its place.'

@@ -22,7 +22,7 @@ import { describe } from '../temporal/actor-calls.ts';
 import { read } from '../temporal/rpc.ts';
 import { isOpen } from '../temporal/run-status.ts';
 
-export interface CallbackPlace {
+export interface CallbackVisit {
   readonly executionId: string;
   /** The visit's. */
   readonly path: string;
@@ -31,13 +31,13 @@ export interface CallbackPlace {
 }
 
 /** `base64url of [executionId, path, slug]`, a dot, and its MAC. */
-export function callbackToken(key: Uint8Array, { executionId, path, slug }: CallbackPlace): string {
+export function callbackToken(key: Uint8Array, { executionId, path, slug }: CallbackVisit): string {
   const body = Buffer.from(JSON.stringify([executionId, path, slug])).toString('base64url');
   return `${body}.${macOf(key, body)}`;
 }
 
 /** The visit that the token names; undefined for a token that this host did not make. */
-export function readCallbackToken(key: Uint8Array, token: string): CallbackPlace | undefined {
+export function readCallbackToken(key: Uint8Array, token: string): CallbackVisit | undefined {
   const dot = token.indexOf('.');
   if (dot < 1 || !sameText(token.slice(dot + 1), macOf(key, token.slice(0, dot)))) return undefined;
   const [executionId, path, slug] = JSON.parse(Buffer.from(token.slice(0, dot), 'base64url').toString('utf8')) as [
@@ -54,7 +54,7 @@ function macOf(key: Uint8Array, body: string): string {
 
 /** What a callback for an open run has to look like. */
 export interface ExpectedCallback {
-  readonly place: CallbackPlace;
+  readonly place: CallbackVisit;
   readonly organizationId: string;
   readonly title: string;
   readonly methods: readonly CallbackMethod[];
@@ -107,7 +107,7 @@ export async function deliverCallback(access: WriteAccess, expected: ExpectedCal
 /** A format without templates is read from the definition, one with templates from the open visit. */
 async function schemaOf(
   access: Access,
-  place: CallbackPlace,
+  place: CallbackVisit,
   step: StepDefinition,
 ): Promise<ExpectedCallback['schema']> {
   const written = step.config?.['schema'];

@@ -14,10 +14,10 @@ import { ClientError, hasCode } from '../errors.ts';
 import { sendEvent } from '../runs/run-actions.ts';
 import { listeningRuns } from '../runs/run-list.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { inTurns } from '../temporal/in-turns.ts';
+import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { pagesOf } from '../visibility/pages.ts';
 import { fireTrigger } from './firing.ts';
-import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
+import { finalRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
 import { listTriggers } from './triggers.ts';
 
 const PAGE = 1_000;
@@ -40,14 +40,14 @@ export const eventActivitiesOver = (
     const both = await Promise.allSettled([
       triggersOf(access, org, event).then((found) => {
         const left = found.filter(({ id }) => !done.has(id));
-        return inTurns(left, async (trigger) => {
+        return eachConcurrently(left, async (trigger) => {
           const started = await fire(access, org, trigger, event);
           add({ triggers: [trigger.id], executions: started === undefined ? [] : [started] });
         });
       }),
       listenersTo(access, org, event).then((found) => {
         const left = found.filter((id) => !told.has(id));
-        return inTurns(left, async (id) => {
+        return eachConcurrently(left, async (id) => {
           if (await tell(access, id, event)) add({ told: [id] });
         });
       }),
@@ -99,12 +99,12 @@ async function fire(
       debounces: true,
       ...defined({ initiator: by }),
     });
-    await tellFiring(access, org, trigger.id, firingOf(started));
+    await sendFiring(access, org, trigger.id, firingOf(started));
     return started.outcome === 'debounced' ? undefined : started.executionId;
   } catch (error) {
     const refused = finalRefusalOf(error);
     if (refused === undefined) throw error;
-    await tellFiring(access, org, trigger.id, refused);
+    await sendFiring(access, org, trigger.id, refused);
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { acceptedInput } from '../starts/accepted-input.ts';
 import { startRun } from '../starts/start.ts';
 import type { WriteAccess } from '../temporal/access.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
-import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
+import { finalRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
 
 export const debounceActivitiesOver = (access: WriteAccess): DebounceActivities => ({
   fireDebounced: (request) => fireDebounced(access, request),
@@ -32,13 +32,13 @@ async function fireDebounced(
         return { definition, hash, input: acceptedInput(definition, held.input), state, ...defined({ owner }) };
       },
     });
-    if (triggerId !== undefined) await tellFiring(access, org, triggerId, firingOf(started));
+    if (triggerId !== undefined) await sendFiring(access, org, triggerId, firingOf(started));
     return { executionId: started.executionId };
   } catch (error) {
     const refused = finalRefusalOf(error);
     // The sender was told that the payload is accepted, so the activity is tried again until the limit has room.
     if (refused === undefined || hasCode(error, 'limit_reached')) throw error;
-    if (triggerId !== undefined) await tellFiring(access, org, triggerId, refused);
+    if (triggerId !== undefined) await sendFiring(access, org, triggerId, refused);
     return { executionId: null };
   }
 }

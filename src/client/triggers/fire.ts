@@ -13,7 +13,7 @@ import { describe } from '../temporal/actor-calls.ts';
 import { tickName } from '../temporal/ids.ts';
 import { fireTrigger } from './firing.ts';
 import { deleteSchedule } from './schedules.ts';
-import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
+import { finalRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
 import { readTrigger } from './triggers.ts';
 
 export const fireActivitiesOver = (access: WriteAccess): FireActivities => ({
@@ -48,13 +48,13 @@ async function fireSchedule(access: WriteAccess, request: FireSchedule): Promise
       key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
       ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
     });
-    await tellFiring(access, org, triggerId, firingOf(started));
+    await sendFiring(access, org, triggerId, firingOf(started));
     const { outcome, executionId, status } = started;
     return { executionId, status, created: outcome === 'started' };
   } catch (error) {
     const refused = finalRefusalOf(error);
     if (refused === undefined) throw error;
-    await tellFiring(access, org, triggerId, refused);
+    await sendFiring(access, org, triggerId, refused);
     return { refused: { code: refused.code, message: refused.message } };
   }
 }

@@ -6,7 +6,7 @@ import {
   HOOK_WORKFLOW,
   type HookConfig,
   type HookOwner,
-  type HookPlace,
+  type HookPath,
   type HookStart,
   type HookState,
 } from '../../contract/actors.ts';
@@ -18,7 +18,7 @@ import { type Actor, readMemo, writeOrStart, writeTo } from '../temporal/actor-c
 import { hookId } from '../temporal/ids.ts';
 
 /** One webhook trigger of a definition. */
-export interface HookWanted extends HookPlace {
+export interface HookWanted extends HookPath {
   readonly config: HookConfig;
 }
 
@@ -39,10 +39,10 @@ export async function claimHooks(
   access: WriteAccess,
   org: string,
   by: HookOwner | string,
-  wanted: readonly HookPlace[],
-): Promise<readonly HookPlace[]> {
+  wanted: readonly HookPath[],
+): Promise<readonly HookPath[]> {
   const owner = ownerOf(by);
-  const claimed: HookPlace[] = [];
+  const claimed: HookPath[] = [];
   try {
     for (const place of wanted) {
       await demandOwnPath(access, org, place.path);
@@ -101,7 +101,7 @@ export async function freeHooks(
   access: WriteAccess,
   org: string,
   by: HookOwner | string,
-  places: readonly HookPlace[],
+  places: readonly HookPath[],
   revision: number,
 ): Promise<void> {
   await Promise.all(

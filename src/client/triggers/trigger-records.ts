@@ -46,7 +46,7 @@ export function recordFiring(access: Access, org: string, triggerId: string, fir
 }
 
 /** Sends all firings now, and resolves when they are sent. Never fails. */
-export async function firingsTold(access: Access): Promise<void> {
+export async function flushFirings(access: Access): Promise<void> {
   const { waiting, underWay } = recordsOf(access);
   for (const key of [...waiting.keys()]) tellGathered(access, key);
   await Promise.all(underWay);
@@ -59,13 +59,13 @@ function tellGathered(access: Access, key: string): void {
   waiting.delete(key);
   const { org, triggerId, latest, count, timer } = gathered;
   clearTimeout(timer);
-  const telling = tellFiring(access, org, triggerId, { ...latest, count });
+  const telling = sendFiring(access, org, triggerId, { ...latest, count });
   underWay.add(telling);
   void telling.finally(() => underWay.delete(telling));
 }
 
 /** Tells now. Never fails: how a run goes does not depend on it. */
-export async function tellFiring(access: Access, org: string, triggerId: string, firing: Firing): Promise<void> {
+export async function sendFiring(access: Access, org: string, triggerId: string, firing: Firing): Promise<void> {
   try {
     const handle = access.client.workflow.getHandle(triggerActorId(org, triggerId));
     await writeAlong(unaudited(access), () => handle.signal(FIRED_SIGNAL, firing));

@@ -4,7 +4,7 @@
  */
 
 import { ulid } from 'ulid';
-import type { HookOwner, HookPlace, RemovedDefinition } from '../../contract/actors.ts';
+import type { HookOwner, HookPath, RemovedDefinition } from '../../contract/actors.ts';
 import {
   type BackfillNote,
   type ChangeTrigger,
@@ -29,8 +29,8 @@ import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { actorQuery } from '../temporal/division.ts';
+import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { triggerActorId } from '../temporal/ids.ts';
-import { inTurns } from '../temporal/in-turns.ts';
 import { any, type Clause, compare } from '../temporal/query.ts';
 import { listPage, type Page, type PageRequest, readable } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
@@ -175,7 +175,7 @@ export async function claimTriggers(
   const claimed: string[] = [];
   const giveBack = async () => {
     try {
-      await inTurns(claimed, (id) =>
+      await eachConcurrently(claimed, (id) =>
         writeTo<ReleaseTrigger, TriggerClaimed>(access, triggerActorId(org, id), 'release', { claim }),
       );
     } catch {
@@ -183,7 +183,7 @@ export async function claimTriggers(
     }
   };
   try {
-    await inTurns(names, async (name) => {
+    await eachConcurrently(names, async (name) => {
       const id = triggerIdOf(workflow, name);
       if ((await readTrigger(access, org, id))?.trigger.source.of === 'definition') return;
       await writeOrStart<TriggerStart, ClaimTrigger, TriggerClaimed>(
@@ -217,7 +217,7 @@ export async function putTriggers(
   },
 ): Promise<void> {
   const { triggers, revision, dropped, by } = written;
-  await inTurns(triggers, async ({ enabled = true, ...rest }) => {
+  await eachConcurrently(triggers, async ({ enabled = true, ...rest }) => {
     const id = triggerIdOf(workflow, rest.name);
     const trigger = await writeOrStart<TriggerStart, PutTrigger, Trigger | null>(
       access,
@@ -243,7 +243,7 @@ export async function dropTriggers(
   until?: string,
 ): Promise<void> {
   const request = { definition: revision, ...defined({ until }) };
-  await inTurns(names, async (name) => {
+  await eachConcurrently(names, async (name) => {
     const id = triggerIdOf(workflow, name);
     const removed = await remove(access, org, id, request).catch((error: unknown) => {
       if (hasCode(error, 'not_found')) return null;
@@ -302,7 +302,7 @@ const revisionOf = ({ source, revision }: Trigger): number => (source.of === 'de
 const ownerOf = ({ id, workflow, source }: Trigger): HookOwner =>
   source.of === 'definition' ? { workflow } : { workflow, api: id };
 
-const placesOf = (spec: TriggerSpec): HookPlace[] =>
+const placesOf = (spec: TriggerSpec): HookPath[] =>
   hooksOf({ triggers: [spec] }).map(({ path, trigger }) => ({ path, trigger }));
 
 function remove(

@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gatesOf } from '../../../src/client/organization/limits.ts';
+import { limitersOf } from '../../../src/client/organization/limits.ts';
 import { takeSlots } from '../../../src/client/starts/limiters.ts';
 import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
@@ -107,7 +107,7 @@ describe('a starter that dies after it was let in', () => {
       input: { amount: 1 },
       trigger: { type: 'manual' as const },
     };
-    const gates = await gatesOf(over, 'default', subject);
+    const gates = await limitersOf(over, 'default', subject);
     expect(await takeSlots(over, 'default', `run.default.${slug}.never`, gates)).toMatchObject([{ as: 'granted' }]);
     expect((await start(slug)).status).toBe(429);
     await new Promise((resolve) => setTimeout(resolve, ABANDONED_MS));

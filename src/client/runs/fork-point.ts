@@ -13,7 +13,7 @@ import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { foldWith } from '../temporal/histories.ts';
 
-export interface Standing {
+export interface ForkPoint {
   readonly program: Program;
   readonly state: RunState;
   /** The visit that the fork begins with. */
@@ -31,13 +31,13 @@ const MOST_PATHS = 100;
  * first visit. `error` is the run's failure.
  * @throws ClientError `no_such_step`, `ambiguous_step`, `not_retryable`.
  */
-export async function standing(
+export async function findForkPoint(
   access: Access,
   executionId: string,
   lastRunId: string,
   from: string | undefined,
   error: RunError | undefined,
-): Promise<Standing> {
+): Promise<ForkPoint> {
   const { runs, program, addressees } = await visitsOf(access, executionId, lastRunId);
   const place = placeOf(runs, from);
   // What a retry did after the visit is another story.
@@ -156,7 +156,7 @@ async function walked({
   runs,
   error,
   atOnce,
-}: Walk): Promise<Standing | undefined> {
+}: Walk): Promise<ForkPoint | undefined> {
   let target: RewindTarget | undefined;
   let state: RunState | undefined;
   try {

@@ -60,7 +60,7 @@ const SHOWN: { readonly [field in keyof RunMemo]?: Check } = {
   costs: listOf(isCost),
 };
 
-export function soundMemo(memo: Memo): Memo {
+export function validMemo(memo: Memo): Memo {
   const isSound = ([field, value]: [string, unknown]) => SHOWN[field as keyof RunMemo]?.(value) ?? true;
   const fields = Object.entries(memo);
   return fields.every(isSound) ? memo : Object.fromEntries(fields.filter(isSound));

@@ -1,7 +1,7 @@
 const AT_ONCE = 10;
 
 /** Runs `act` on all items, a few at the same time. Throws the first failure once all have been tried. */
-export async function inTurns<Item, Result>(
+export async function eachConcurrently<Item, Result>(
   items: readonly Item[],
   act: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
