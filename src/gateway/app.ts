@@ -9,13 +9,14 @@ import { CODEC_PATH, codecDoor } from './http/codec.ts';
 import type { Gateway } from './http/context.ts';
 import { answerKeeper } from './http/idempotency.ts';
 import { publicAddresses } from './http/path-pattern.ts';
-import { asProblem, HttpProblem, sendProblem } from './http/problem.ts';
+import { asProblem, sendProblem } from './http/problem.ts';
 import { limitAddresses, limitPrincipals } from './http/rate-limits.ts';
 import { readBodies } from './http/read-bodies.ts';
 import { logRequests } from './http/request-log.ts';
 import { serveRoutes } from './http/router.ts';
 import { leadToDocs } from './manual/manual-routes.ts';
 import { routes } from './route-table.ts';
+import { HttpProblem } from './validation/http-problem.ts';
 
 export function buildApp(
   gateway: Gateway,

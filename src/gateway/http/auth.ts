@@ -8,10 +8,10 @@ import { sameText } from '../../client/payloads/keys.ts';
 import type { Config } from '../../config/config.ts';
 import { rolesUpTo } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
 import { demandLoopback, demandNoProxy, isLoopback } from './loopback.ts';
 import type { PublicAddresses } from './path-pattern.ts';
 import { KEYLESS, keyRequired, type Principal, setPrincipal } from './principal.ts';
-import { HttpProblem } from './problem.ts';
 
 type Settings = Pick<Config, 'host' | 'adminKey'>;
 

@@ -3,9 +3,9 @@
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
 import type { Json } from '../../json/json.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
 import { parseJson } from '../validation/json-guard.ts';
 import { checked } from '../validation/validation.ts';
-import { HttpProblem } from './problem.ts';
 
 export const LARGEST_BODY_BYTES = 2 * 1024 * 1024;
 

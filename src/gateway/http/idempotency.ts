@@ -6,11 +6,11 @@
 import type { Request, Response } from 'express';
 import { type Claim, claimRequest, type KeptAnswer } from '../../client/starts/claims.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
 import { parseJson } from '../validation/json-guard.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { principalOf } from './principal.ts';
-import { HttpProblem } from './problem.ts';
 import { requestKey, setClaim } from './request-key.ts';
 
 /** How long a request waits while another gateway or connection works on the same request. */

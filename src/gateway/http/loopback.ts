@@ -4,7 +4,7 @@
  * must be the gateway's own.
  */
 import type { Request } from 'express';
-import { HttpProblem } from './problem.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
 

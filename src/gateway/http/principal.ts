@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import { includesRole, type Role, rolesUpTo } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import { HttpProblem } from './problem.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
 
 export interface Principal {
   readonly organizationId: string;

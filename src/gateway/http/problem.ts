@@ -12,8 +12,6 @@ import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts
 import { HttpProblem } from '../validation/http-problem.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
 
-export { HttpProblem };
-
 const RETRY_AFTER_SECONDS = 2;
 
 /** Any error as a problem. What is not expected becomes `internal_error` and tells nothing of itself. */

@@ -3,12 +3,12 @@ import type { Request, Response, Router } from 'express';
 import type { AuditTrail } from '../../client/organization/audit.ts';
 import type { Keyring } from '../../client/organization/keyring.ts';
 import { unaudited } from '../../client/temporal/access.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
 import { auditedAccess } from './audited.ts';
 import type { Gateway } from './context.ts';
 import type { AnswerKeeper } from './idempotency.ts';
 import { pathPattern } from './path-pattern.ts';
 import { demandRole } from './principal.ts';
-import { HttpProblem } from './problem.ts';
 import { type Outcome, type Route, SENT } from './route.ts';
 
 export interface Serving {

@@ -16,8 +16,8 @@ import { isObject, type Json } from '../../json/json.ts';
 import { mediaOf, rawBody } from '../http/body.ts';
 import type { Gateway } from '../http/context.ts';
 import { principalOf } from '../http/principal.ts';
-import { HttpProblem } from '../http/problem.ts';
 import type { Found } from '../threads/tasks.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
 import { checkBytesIn, checkIn } from './in-threads.ts';
 import { toolsForText } from './known-tools.ts';
 

@@ -8,7 +8,7 @@ import { type ClearSecret, extractSecrets } from '../../definition/document/extr
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
 import type { Json } from '../../json/json.ts';
-import { HttpProblem } from '../http/problem.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
 import { anyJson, nameText, slugText } from '../validation/validation.ts';
 
 const types = z.enum(TRIGGER_TYPES);

@@ -13,11 +13,11 @@ import { defined } from '../../../json/defined.ts';
 import { decided, ended, forked, messageSent, submitted } from '../../answers/executions.ts';
 import { jsonBody } from '../../http/body.ts';
 import type { Principal } from '../../http/principal.ts';
-import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey, mayBeDone } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf, rawBodyOf } from '../../http/route-body.ts';
 import { RUN_LOCATION, START_PROBLEMS, startedAnswer, startKeyOf } from '../../http/starts.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pathName } from '../../validation/validation.ts';
 

@@ -7,13 +7,13 @@ import { unaudited } from '../../../client/temporal/access.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { startedOrDryRun } from '../../answers/executions.ts';
-import { HttpProblem } from '../../http/problem.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
 import { checkDocument, demandValid, dialectName, storing } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
 import { toolsFor } from '../../input/known-tools.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 import { anyJson, nameText, timeoutMsField } from '../../validation/validation.ts';
 
 const inlineRunBody = z

@@ -1,6 +1,6 @@
 /** How many runs are followed at the same time: each stream holds a request open at Temporal. */
 import type { Principal } from '../../http/principal.ts';
-import { HttpProblem } from '../../http/problem.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 
 const MOST_STREAMS = { all: 1_000, organization: 500, key: 200 } as const;
 

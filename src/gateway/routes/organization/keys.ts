@@ -14,10 +14,10 @@ import { pageOf } from '../../answers/named.ts';
 import { needsKeys } from '../../http/auth.ts';
 import { indexedPage } from '../../http/indexed-page.ts';
 import { demandOrganization, principalOf } from '../../http/principal.ts';
-import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery, slugText } from '../../validation/validation.ts';
 

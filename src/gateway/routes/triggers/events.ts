@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { publishEvent } from '../../../client/triggers/events.ts';
 import { isCallbackName } from '../../../contract/callbacks.ts';
 import { defined } from '../../../json/defined.ts';
-import { HttpProblem } from '../../http/problem.ts';
 import { requestKey } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText } from '../../validation/validation.ts';
 

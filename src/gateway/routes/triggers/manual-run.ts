@@ -8,10 +8,10 @@ import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
 import type { Gateway } from '../../http/context.ts';
 import { demandRole } from '../../http/principal.ts';
-import { HttpProblem } from '../../http/problem.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
 
 const manualRunBody = z

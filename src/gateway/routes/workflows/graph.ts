@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { readVersion } from '../../../client/versions/versions.ts';
 import { graph } from '../../answers/workflows.ts';
-import { HttpProblem } from '../../http/problem.ts';
 import { type Route, route } from '../../http/route.ts';
 import { graphIn } from '../../input/in-threads.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 import { slugText } from '../../validation/validation.ts';
 
 const graphQuery = z.strictObject({

@@ -5,11 +5,11 @@ import { type SyncedDefinition, type SyncOptions, syncDefinition, syncSet } from
 import type { Problem } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
-import { HttpProblem } from '../../http/problem.ts';
 import { createdOrOk, type Incoming, type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { checkDocuments, dialectName, storing } from '../../input/definition-input.ts';
 import { toolsFor } from '../../input/known-tools.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 import type { ProblemCode } from '../../validation/problem-codes.ts';
 import { anyJson, nameText } from '../../validation/validation.ts';
 import { changeNotes } from './history.ts';
