@@ -62,7 +62,7 @@ export class Fold {
   #state: RunState | undefined;
   #continuedFrom: string | undefined;
   #inherited: Inherited[] = [];
-  readonly #opened = new OpenCommands();
+  readonly #openCommands = new OpenCommands();
   /** Attempts and starts of open activities. */
   readonly #starts = new Map<number, { attempt: number; at: number; lastFailure?: FailureCause }>();
   /** Attempts as a local activity, for steps that continue as a regular activity. */
@@ -173,7 +173,7 @@ export class Fold {
     for (const request of group.requests) yield* this.#request(request, group.at);
     for (const answer of group.answers) yield* this.#answer(answer, group.at);
     yield* this.#markers(group);
-    this.#opened.issued(group.issued);
+    this.#openCommands.issued(group.issued);
   }
 
   /** Before its first task, a run that continued as new has the state of the previous run. */
@@ -224,7 +224,7 @@ export class Fold {
     const open = openRows(state, program);
     if (this.#restarted) for (const row of open) this.#reopen(state, row, event);
     else this.#inherited = open;
-    this.#opened.inherit(state);
+    this.#openCommands.inherit(state);
   }
 
   /** After a retry a visit has a row in both runs. */
@@ -256,13 +256,13 @@ export class Fold {
         });
         return;
       case 'timerFired': {
-        const id = this.#opened.answered(answer.startedId);
+        const id = this.#openCommands.answered(answer.startedId);
         // The shell has timers that the core does not know.
         if (id !== undefined && this.#isOpen(id)) yield* this.#apply({ type: 'fired', at, id }, answer.id);
         return;
       }
       case 'childStarted': {
-        const id = this.#opened.answered(answer.initiatedId);
+        const id = this.#openCommands.answered(answer.initiatedId);
         if (id !== undefined) yield* this.#apply({ type: 'childStarted', at, id }, answer.id);
         return;
       }
@@ -270,7 +270,7 @@ export class Fold {
       case 'activityFailed': {
         const start = this.#starts.get(answer.scheduledId);
         this.#starts.delete(answer.scheduledId);
-        const id = this.#opened.answered(answer.scheduledId);
+        const id = this.#openCommands.answered(answer.scheduledId);
         if (id === undefined) return;
         if (id === YIELD) {
           yield* this.#apply({ type: 'continue', at }, answer.id);
@@ -374,7 +374,7 @@ export class Fold {
     const taken = takes === undefined ? event : takes(event, { program, state, place });
     if (taken === undefined) return;
     const commands = yield* advanceInParts(program, state, taken, (line) => this.#tell(line, place), postpone);
-    for (const command of commands) this.#opened.heed(command);
+    for (const command of commands) this.#openCommands.note(command);
   }
 
   #tell(line: TraceEvent, place: string): void {
