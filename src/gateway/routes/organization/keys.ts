@@ -12,7 +12,7 @@ import { DEFAULT_ORGANIZATION } from '../../../engine/state/start.ts';
 import { defined } from '../../../json/defined.ts';
 import { pageOf } from '../../answers/named.ts';
 import { needsKeys } from '../../http/auth.ts';
-import { indexedPage } from '../../http/indexed-page.ts';
+import { indexedPage } from '../../http/pages.ts';
 import { demandOrganization, principalOf } from '../../http/principal.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';

@@ -13,7 +13,7 @@ import { mayStartProgram } from '../../../contract/mcp.ts';
 import { references } from '../../../template/references.ts';
 import { parseTemplate } from '../../../template/template.ts';
 import { pageOf } from '../../answers/named.ts';
-import { namedPage } from '../../http/named-page.ts';
+import { namedPage } from '../../http/pages.ts';
 import { type Route, route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';

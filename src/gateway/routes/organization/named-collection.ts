@@ -4,7 +4,7 @@ import type { Access, WriteAccess } from '../../../client/temporal/access.ts';
 import type { Role } from '../../../contract/organization.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
-import { namedPage } from '../../http/named-page.ts';
+import { namedPage } from '../../http/pages.ts';
 import { createdOrOk, type Route, route, type Shown } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';

@@ -10,7 +10,7 @@ import { defined } from '../../../json/defined.ts';
 import { anything, pageOf, time } from '../../answers/named.ts';
 import { definitionDocument, workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
-import { indexedPage } from '../../http/indexed-page.ts';
+import { indexedPage } from '../../http/pages.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';

@@ -14,7 +14,7 @@ import { defined } from '../../../json/defined.ts';
 import { pageOf, time } from '../../answers/named.ts';
 import { workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
-import { indexedPage } from '../../http/indexed-page.ts';
+import { indexedPage } from '../../http/pages.ts';
 import { principalOf } from '../../http/principal.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
