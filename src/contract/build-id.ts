@@ -4,7 +4,7 @@ import { MAX_STATE_BYTES } from '../definition/document/limits.ts';
 
 /** Where no worker said: as SIGNALBOX_HISTORY_LIMIT's default. */
 const DEFAULT_HISTORY_LIMIT = 1_000;
-const BUILD_ID = /^history-(\d{1,9})(?:-data-(\d{1,9}))?(-encoded)?$/;
+const BUILD_ID = /^history-(\d{1,9})-data-(\d{1,9})(-encoded)?$/;
 
 export interface WorkerStamp {
   /** Events after which a run continues as new. */
@@ -25,14 +25,10 @@ export function historyLimitOf(buildId: string | undefined): number {
   return digits === undefined ? DEFAULT_HISTORY_LIMIT : Math.max(1, Number(digits));
 }
 
-/**
- * The data limit of the worker. A worker that does not tell it has the smallest. Undefined for a worker older than the
- * limit.
- */
-export function dataBytesOf(buildId: string | undefined): number | undefined {
-  if (buildId === undefined) return MAX_STATE_BYTES;
-  const digits = BUILD_ID.exec(buildId)?.[2];
-  return digits === undefined ? undefined : Number(digits);
+/** The data limit of the worker. A worker that does not tell it has the smallest. */
+export function dataBytesOf(buildId: string | undefined): number {
+  const digits = BUILD_ID.exec(buildId ?? '')?.[2];
+  return digits === undefined ? MAX_STATE_BYTES : Number(digits);
 }
 
 /** Whether it had a payload codec. */

@@ -124,7 +124,7 @@ export interface GateState {
 
 export interface GateStart extends ActorStart {
   readonly scope: GateScope;
-  readonly carried?: { readonly book: GateState; readonly answers: RememberedAnswers };
+  readonly carried?: { readonly runs: GateState; readonly answers: RememberedAnswers };
 }
 
 /** Signal `release`: the run is about to end. */

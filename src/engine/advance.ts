@@ -179,7 +179,7 @@ function begin(core: Core): void {
   const { state, program } = core;
   const bytes = jsonBytes(state.genesis.input);
   state.bytes += bytes;
-  if (program.rules.dataBytes() !== undefined) state.bytes = measure(program, state).bytes;
+  state.bytes = measure(program, state).bytes;
   if (bytes > MAX_PAYLOAD_BYTES) {
     failRun(core, failureOf(tooLarge('payload_too_large', "The run's input", bytes)), false);
     return;
@@ -212,13 +212,13 @@ function openDeadline(core: Core, from: number): void {
 }
 
 /** A repeat with the same key has no effect: a repeated pause does not pause a run that has resumed since. */
-function isRepeated({ program, state }: Core, event: Event): boolean {
-  return rememberedAnswer(state, event) !== undefined && program.rules.keysCountOnce();
+function isRepeated({ state }: Core, event: Event): boolean {
+  return rememberedAnswer(state, event) !== undefined;
 }
 
 function show(core: Core): void {
   const { state } = core;
-  const shown = shownOf(core.program, state);
+  const shown = shownOf(state);
   if (shown === state.shown) return;
   state.shown = shown;
   core.commands.push({ type: 'visible', status: statusOf(state), waitingFor: waitingFor(state) });

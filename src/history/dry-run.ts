@@ -17,7 +17,7 @@ import { presetOf } from '../steps/compile/compile-step.ts';
 import { compile } from '../steps/compile/program.ts';
 import { type Behaviour, type Outcome, type StepContext, StepFailure } from '../steps/kind.ts';
 import { activityEnd } from '../steps/kinds/one-activity.ts';
-import { type Program, RULES, type Step } from '../steps/program-types.ts';
+import type { Program, Step } from '../steps/program-types.ts';
 import { Rows, type TraceRow } from './trace-rows.ts';
 
 export interface DryRunOptions {
@@ -72,7 +72,7 @@ const TOO_LONG = 'dry_run_too_long';
 /** Walks a canonical definition without effects. Never throws for a mistake of the definition. */
 export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
   const { dataBytes } = options;
-  const compiled = compile(definition, dataBytes === undefined ? RULES : { ...RULES, dataBytes: () => dataBytes });
+  const compiled = compile(definition, dataBytes === undefined ? undefined : () => dataBytes);
   if ('problems' in compiled) return unwalkable(compiled.problems);
   const { presets = {}, maxSteps = Number.POSITIVE_INFINITY } = options;
   const kept = new KeptRows(options.maxRows ?? MAX_ROWS, options.maxBytes ?? MAX_BYTES);

@@ -27,7 +27,7 @@ import type { Json } from '../json/json.ts';
 import { compileInParts } from '../steps/compile/program.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import { type Parts, runParts } from '../steps/parts.ts';
-import { type Program, RULES } from '../steps/program-types.ts';
+import type { Program } from '../steps/program-types.ts';
 import { Ambiguities } from './ambiguities.ts';
 import type { HistoryEvent, LocalMarker, Unreadable } from './events.ts';
 import { OpenCommands } from './open-commands.ts';
@@ -202,7 +202,7 @@ export class Fold {
   /** A run whose definition does not compile, or is not a definition, failed in its first task. */
   *#compile(definition: Definition): Parts<Program | undefined> {
     try {
-      const compiled = yield* compileInParts(definition, { ...RULES, dataBytes: () => this.#dataBytes });
+      const compiled = yield* compileInParts(definition, () => this.#dataBytes);
       return 'program' in compiled ? compiled.program : undefined;
     } catch {
       return undefined;
@@ -238,8 +238,7 @@ export class Fold {
     const event =
       request.type === 'signal'
         ? toEvent(request.name, request.payload, at)
-        : // It was accepted.
-          updateToEvent(request.name ?? '', request.payload, at, () => false);
+        : updateToEvent(request.name ?? '', request.payload, at);
     if (event !== undefined) yield* this.#apply(event, request.id);
   }
 

@@ -228,8 +228,6 @@ export interface StepContext {
   assign(target: 'variables' | 'state', name: string, value: Json): void;
   /** Traces the value of a member of the config that is evaluated later (`later`). */
   note(member: string, value: Json): void;
-  /** The behaviour of runs that are older than a change (program-types.ts). */
-  readonly rules: { readonly loopsAsDescribed: () => boolean };
   /** The run, for kinds that start other runs. */
   readonly execution: {
     readonly id: string;

@@ -1,6 +1,5 @@
 /** The shape of a program: a definition made ready to walk. */
 
-import { MAX_STATE_BYTES } from '../definition/document/limits.ts';
 import type { Definition } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Expression } from '../template/expression.ts';
@@ -79,48 +78,9 @@ export interface Program {
   readonly timeoutMs?: number;
   readonly rollbackOnFailure: boolean;
   readonly output?: Template;
-  readonly rules: Rules;
+  /** Bytes that definition and state may take together, by the settings of the worker that runs the task. */
+  readonly dataBytes: () => number;
 }
-
-/**
- * Whether a run has a change in behaviour. Older runs keep the old behaviour, so that their histories replay.
- */
-export interface Rules {
-  /** In a dag, a skipped step does not bail, and skips the forEach that it leaves without a list. */
-  readonly skipsAreQuiet: () => boolean;
-  /** A kind cancels a command also after `retryStep` has started it again. */
-  readonly retriedIsCancelled: () => boolean;
-  /** A pause or resume whose key was answered has no further effect. */
-  readonly keysCountOnce: () => boolean;
-  /** A run that has returned and drains keeps its output and shows it. */
-  readonly returnIsFinal: () => boolean;
-  /** A loop's `next` comes before `until`, and `historyKeep` keeps no more ticks than it says. */
-  readonly loopsAsDescribed: () => boolean;
-  /** A run that ends before it has its slots rolls back immediately. */
-  readonly undoesBeforeGates: () => boolean;
-  /**
-   * The limit of definition and state together in bytes, from the worker of the task. Undefined for tasks from before
-   * the limit existed: they fail the run when it exceeds the older limit.
-   */
-  readonly dataBytes: () => number | undefined;
-  /**
-   * A listener returns messages that it did not use; a full inbox drops messages; a refused message counts once per
-   * activation; and a run publishes its subscriptions even while steps run.
-   */
-  readonly inbox: () => boolean;
-}
-
-const always = () => true;
-export const RULES: Rules = {
-  skipsAreQuiet: always,
-  retriedIsCancelled: always,
-  keysCountOnce: always,
-  undoesBeforeGates: always,
-  returnIsFinal: always,
-  loopsAsDescribed: always,
-  dataBytes: () => MAX_STATE_BYTES,
-  inbox: always,
-};
 
 export const DEFAULT_MAX_STEPS = 1_000_000;
 export const MAX_STEPS_002 = 50;

@@ -13,7 +13,6 @@ import type { Command, Event } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf } from '../../src/engine/state/start.ts';
 import type { Json } from '../../src/json/json.ts';
-import { RULES } from '../../src/steps/program-types.ts';
 import { programOf } from '../support/program.ts';
 
 const T0 = 1_700_000_000_000;
@@ -35,8 +34,8 @@ const gate = (name: string, more: Partial<GateWanted> = {}): GateWanted => ({
 });
 
 /** A run of that definition under those gates, carried over after every event. */
-function run(gates: readonly GateWanted[], of: Definition = definition(), rules = RULES) {
-  const program = programOf(of, rules);
+function run(gates: readonly GateWanted[], of: Definition = definition()) {
+  const program = programOf(of);
   let state = genesis(program, genesisOf({ definition: of, gates }, 'run.default.limited.x', T0));
   let now = T0;
   return {
@@ -177,20 +176,16 @@ describe('a run that is aborted', () => {
   );
 
   it('undoes what it has done also where it is retried, and still waits for a slot', () => {
-    const aborted = (rules = RULES): string[] => {
-      const { send, state, program } = run([], undoable, rules);
-      send({ type: 'started' });
-      send({ type: 'completed', id: 'wait', result: { data: 1 } });
-      const retried = resumeWith(program, state(), { work: [], at: T0, gates: [gate('a')] });
-      advance(program, retried, { type: 'continue', at: T0 });
-      advance(program, retried, { type: 'slots', at: T0, answers: [waits('a')] });
-      expect(statusOf(retried)).toBe('pending');
-      const commands = advance(program, retried, { type: 'abort', at: T0 });
-      expect(statusOf(retried)).toBe('rolling_back');
-      return commands.flatMap((command) => ('id' in command ? [command.id] : []));
-    };
-    expect(aborted()).toEqual(['wait/rollback']);
-    expect(aborted({ ...RULES, undoesBeforeGates: () => false }), 'as older histories have it').toEqual([]);
+    const { send, state, program } = run([], undoable);
+    send({ type: 'started' });
+    send({ type: 'completed', id: 'wait', result: { data: 1 } });
+    const retried = resumeWith(program, state(), { work: [], at: T0, gates: [gate('a')] });
+    advance(program, retried, { type: 'continue', at: T0 });
+    advance(program, retried, { type: 'slots', at: T0, answers: [waits('a')] });
+    expect(statusOf(retried)).toBe('pending');
+    const commands = advance(program, retried, { type: 'abort', at: T0 });
+    expect(statusOf(retried)).toBe('rolling_back');
+    expect(commands.flatMap((command) => ('id' in command ? [command.id] : []))).toEqual(['wait/rollback']);
   });
 
   it('undoes what it has done, and then is aborted', () => {

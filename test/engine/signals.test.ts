@@ -22,8 +22,6 @@ describe('a signal', () => {
     expect(unknownMember(name, { ...payload, datum: 1 })).toBe(`'${name}' has no member 'datum'.`);
     expect(unknownMember(name, payload)).toBeUndefined();
     expect(updateToEvent(name, { ...payload, datum: 1 }, 1)).toBeUndefined();
-    // A history from before has what was taken then.
-    expect(toEvent(name, { ...payload, datum: 1 }, 1, () => false)).toEqual(toEvent(name, payload, 1));
   });
 
   it('is listed with its members wherever an update has its name', () => {

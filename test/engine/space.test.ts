@@ -13,15 +13,13 @@ import type { RunState } from '../../src/engine/state/state.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import { RULES } from '../../src/steps/program-types.ts';
 import { programOf } from '../support/program.ts';
 import { definitions } from './blocks.ts';
 import { http, LONG_MS, text } from './large.ts';
 import { GENESIS, type Happening, Player } from './player.ts';
 import { conclude, perform, scripts } from './scripts.ts';
 
-const limited = (definition: Definition, dataBytes: number): Program =>
-  programOf(definition, { ...RULES, dataBytes: () => dataBytes });
+const limited = (definition: Definition, dataBytes: number): Program => programOf(definition, () => dataBytes);
 
 const truth = (program: Program, state: RunState): number => jsonBytes(serialize(program, state));
 
@@ -85,9 +83,12 @@ describe('the figure that is kept', () => {
         fc.property(definitions, scripts, fc.integer({ min: 500, max: 4_000 }), (definition, script, room) => {
           const begun = programOf(definition);
           const limit = definitionBytes(begun) + room;
-          const rules = { ...RULES, dataBytes: () => limit };
           const [plain, carried] = [false, true].map(
-            (carries) => new Player(programOf(definition, rules), { carries }),
+            (carries) =>
+              new Player(
+                programOf(definition, () => limit),
+                { carries },
+              ),
           );
           for (const player of [plain!, carried!]) player.feed({ type: 'started' });
           for (const one of script) {

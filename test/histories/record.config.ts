@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/histories/record.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
+    maxWorkers: 1,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

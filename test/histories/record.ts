@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,14 +16,16 @@ import { startWorker, type TestServer, type TestWorker, testServer } from '../su
 //
 //   npx vitest run --config test/histories/record.config.ts
 //
-// It writes into the folder of this version. A version that was released is never recorded again: its histories are
-// what runs in flight look like, and the interpreter has to go on replaying them.
+// It writes into the folder of the package's version. A version that was released is never recorded again: its histories
+// are those of runs and actors in flight, and later versions have to replay them (workflows/TEMPORAL.md).
 
-const VERSION = '0.1.0';
 const LIMIT = 30;
-const folder = join(fileURLToPath(new URL('.', import.meta.url)), VERSION);
+const ACTOR_LIMIT = 20;
+const here = fileURLToPath(new URL('.', import.meta.url));
+const { version } = JSON.parse(readFileSync(join(here, '../../package.json'), 'utf8')) as { version: string };
+const folder = join(here, version);
 
-/** 30,000 pure steps, which give way. */
+/** 30,000 pure steps: the walk yields. */
 const longWalk: Definition = {
   name: 'Long walk',
   slug: 'long-walk',
@@ -71,11 +73,13 @@ async function http({ config, execution }: ActivityInput): Promise<unknown> {
   return { data: url };
 }
 
+const fireDebounced = async (): Promise<object> => ({ executionId: null });
+
 let server: TestServer;
 let worker: TestWorker;
 beforeAll(async () => {
   server = await testServer({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
-  worker = await startWorker(server, { activities: { http: http as never } });
+  worker = await startWorker(server, { activities: { http: http as never, fireDebounced: fireDebounced as never } });
   mkdirSync(folder, { recursive: true });
 });
 afterAll(async () => {
@@ -133,7 +137,7 @@ it('records a cancelled run', async () => {
   await keep('cancelled', handle);
 });
 
-it('records local activities, and long walks that give way', async () => {
+it('records local activities, and long walks that yield', async () => {
   for (const definition of [local, longWalk]) {
     const handle = await startRun(server, definition);
     await handle.result();
@@ -171,6 +175,81 @@ it('records a run that waits for a slot, one that is aborted, and their gates', 
   const gate = await server.client.workflow.getHandle(waited.gate).describe();
   const firstRunId = gate.raw.workflowExecutionInfo?.firstRunId ?? gate.runId;
   await keep('gate', server.client.workflow.getHandle(waited.gate, firstRunId));
+});
+
+type Actor = [type: string, start: object, ...requests: [name: string, request: object][]];
+
+/** An actor with the updates and signals that it takes, one after the other. */
+const ACTORS: Actor[] = [
+  [
+    'definition',
+    { slug: 'w', proposalMs: 1_000 },
+    ...['h1', 'h2', 'h3', 'h4'].map((hash) => ['put', putOf(hash)] as [string, object]),
+    ['propose', { id: 'p', baseHash: 'h4', hash: 'h5' }],
+    ['review', { id: 'p', decision: 'approve', ownToo: true }],
+    ['put', { ...putOf('h5'), proposalId: 'p' }],
+    ['propose', { id: 'q', baseHash: 'h5', hash: 'h6' }],
+    ['failProposal', { id: 'q', error: 'It does not fit.' }],
+    ['remove', {}],
+  ],
+  [
+    'hook',
+    { path: 'p' },
+    ['claim', { workflow: 'w', trigger: 't' }],
+    ['configure', { workflow: 'w', trigger: 't', revision: 1, config: { enabled: true } }],
+    ['free', { workflow: 'w', revision: 2 }],
+  ],
+  ['inbox', {}, ['deliver', { message: { id: 'm', to: ['ann'] } }], ['remove', { id: 'm' }]],
+  [
+    'organization',
+    {},
+    ['put', { collection: 'models', name: 'm', value: { a: 1 } }],
+    ['amend', { collection: 'models', name: 'm', members: { b: 2 } }],
+    ['putKey', { name: 'k', value: { role: 'admin' }, adminElsewhere: false }],
+    ['deleteKey', { name: 'k', adminElsewhere: false }],
+    ['delete', { collection: 'models', name: 'm' }],
+  ],
+  ['sync', { origin: 'git' }, ['change', { add: ['a', 'b'], remove: [] }], ['change', { add: [], remove: ['a'] }]],
+  [
+    'trigger',
+    { id: 'w.t', workflow: 'w' },
+    ['claim', { claim: 'c' }],
+    ['put', { revision: 1, spec: { name: 't', type: 'event', enabled: true, config: { name: 'e' } } }],
+    ['signal fired', { at: '2026-01-01T00:00:00.000Z', outcome: 'started', executionId: 'x' }],
+    ['change', { change: { enabled: false } }],
+    ['remove', { definition: 2 }],
+  ],
+];
+
+function putOf(hash: string): object {
+  return { hash, name: 'W', enabled: true, tags: ['a'], hooks: [], triggers: ['t'], source: 'update' };
+}
+
+it.each(ACTORS)('records the actor %s', async (type, start, ...requests) => {
+  const workflowId = `record.${type}`;
+  const args: unknown[] = [{ organizationId: 'default', historyLimit: ACTOR_LIMIT, ...start }];
+  const handle = await server.client.workflow.start(type, { taskQueue: server.taskQueue, workflowId, args });
+  for (const [n, [name, request]] of requests.entries()) {
+    if (name.startsWith('signal ')) await handle.signal(name.slice('signal '.length), request);
+    else await handle.executeUpdate(name, { args: [{ key: `k${n}`, ...request }] as [unknown] });
+  }
+  const { raw } = await handle.describe();
+  const { firstRunId } = raw.workflowExecutionInfo ?? {};
+  if (firstRunId !== undefined && firstRunId !== null && firstRunId !== raw.workflowExecutionInfo?.execution?.runId)
+    await keep(`${type}-1`, server.client.workflow.getHandle(workflowId, firstRunId));
+  await keep(type, server.client.workflow.getHandle(workflowId));
+  await handle.terminate();
+});
+
+it('records a debouncer', async () => {
+  const handle = await server.client.workflow.start('debounce', {
+    taskQueue: server.taskQueue,
+    workflowId: 'record.debounce',
+    args: [{ organizationId: 'default', historyLimit: ACTOR_LIMIT }] as unknown[],
+  });
+  for (const id of ['a', 'b', 'b']) await handle.signal('hold', { id, due: 0, forMs: 200, mostMs: 1_000 });
+  await handle.result();
+  await keep('debounce', handle);
 });
 
 async function keep(name: string, handle: WorkflowHandle): Promise<void> {

@@ -14,7 +14,6 @@ import type {
   StepKind,
   SubmissionEvent,
 } from '../../src/steps/kind.ts';
-import { RULES } from '../../src/steps/program-types.ts';
 import { evaluate, parseExpression, truthy } from '../../src/template/expression.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
 
@@ -98,7 +97,6 @@ export class Driven {
       state: this.state,
       branches: [],
       note: () => undefined,
-      rules: RULES,
       execution: { id: 'run.default.test.1', organizationId: 'default', depth: 0, ...this.#initiator },
       render: (template, locals) => render(template, scope(locals), options).value,
       renderSecret: (template) => render(template, scope(), options),

@@ -1,10 +1,10 @@
 import type { Definition } from '../../src/definition/document/types.ts';
 import { compile } from '../../src/steps/compile/program.ts';
-import type { Program, Rules } from '../../src/steps/program-types.ts';
+import type { Program } from '../../src/steps/program-types.ts';
 
 /** The program of a definition that is meant to compile; what stands in the way fails the test. */
-export function programOf(definition: Definition, rules?: Rules): Program {
-  const compiled = compile(definition, rules);
+export function programOf(definition: Definition, dataBytes?: () => number): Program {
+  const compiled = compile(definition, dataBytes);
   if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems, null, 2));
   return compiled.program;
 }

@@ -57,9 +57,9 @@ export type SignalOperation<State> = (state: State, payload: unknown, now: numbe
 
 /**
  * What happens when nothing comes from outside: nothing, `act` immediately, `act` at a time, or the end of the
- * workflow. The timer starts anew when `at` or `version` changes.
+ * workflow. The timer starts anew when `at` changes.
  */
-export type Next = 'wait' | 'act' | 'end' | { readonly at: number; readonly version?: number };
+export type Next = 'wait' | 'act' | 'end' | { readonly at: number };
 
 /** An activity that the actor awaits. Operations go on meanwhile; another `act` does not. */
 export interface Call<State> {

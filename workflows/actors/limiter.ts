@@ -50,8 +50,7 @@ interface Limiter {
   readonly runs: LimiterState;
   /** Runs that have said that they are ending, and were not asked about since. */
   readonly leaving: ReadonlySet<string>;
-  /** Changes so far in this execution, and when the last one was. */
-  readonly changes: number;
+  /** When the last change was. */
   readonly changedAt: number;
   /** When the holders were asked about last, how many were, and the pause until the next question. */
   readonly askedAt: number;
@@ -117,7 +116,7 @@ function changed(
   notices: readonly LimiterNotice[] = [],
 ): Change<Limiter> {
   return {
-    state: { ...state, runs, changes: state.changes + 1, changedAt: now, pauseMs: FIRST_PAUSE_MS },
+    state: { ...state, runs, changedAt: now, pauseMs: FIRST_PAUSE_MS },
     answer: undefined,
     effects: notices.map((notice) => effectOf(notice, state.start.workflowId)),
   };
@@ -149,11 +148,11 @@ function question(asked: readonly string[], patienceMs: number): Call<Limiter> {
   };
 }
 
-function next({ runs, leaving, changes, changedAt, askedAt, pauseMs }: Limiter, now: number): Next {
+function next({ runs, leaving, changedAt, askedAt, pauseMs }: Limiter, now: number): Next {
   if (leaving.size > 0) return 'act';
-  if (runs.isEmpty) return now < changedAt + IDLE_MS ? { at: changedAt + IDLE_MS, version: changes } : 'end';
+  if (runs.isEmpty) return now < changedAt + IDLE_MS ? { at: changedAt + IDLE_MS } : 'end';
   const isAwaited = runs.waiting > 0 || runs.ending.length > 0;
-  return { at: askedAt + (isAwaited ? pauseMs : QUIET_PAUSE_MS), version: changes };
+  return { at: askedAt + (isAwaited ? pauseMs : QUIET_PAUSE_MS) };
 }
 
 function act(state: Limiter, now: number): Change<Limiter> & { readonly call?: Call<Limiter> } {
@@ -175,19 +174,18 @@ function act(state: Limiter, now: number): Change<Limiter> & { readonly call?: C
 
 export const limiterActor: Actor<GateStart, Limiter> = {
   begin: ({ scope, carried }, { now, workflowId }) => {
-    const runs = new LimiterState(carried?.book);
+    const runs = new LimiterState(carried?.runs);
     return {
       start: { scope, workflowId },
       runs,
       leaving: new Set(runs.ending),
-      changes: 0,
       changedAt: now,
       askedAt: now,
       asked: 0,
       pauseMs: FIRST_PAUSE_MS,
     };
   },
-  carry: ({ runs }) => ({ book: runs.carried() }),
+  carry: ({ runs }) => ({ runs: runs.carried() }),
   updates: { take },
   signals: { release },
   queries: { order: ({ runs }): QueueOrder => runs.order() },

@@ -12,7 +12,6 @@ import {
   type ActivityOptions,
   CancellationScope,
   type LocalActivityOptions,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   type RetryPolicy,
@@ -35,8 +34,6 @@ import { TaskBytes } from './task-bytes.ts';
 const LOCAL_LIMIT_MS = 2_000;
 /** The code of an attempt that was not done in time (src/engine/state/causes.ts). */
 const TIMEOUT = 'timeout';
-/** Histories from before it have no pause between a failed local activity and its regular one. */
-const PAUSES = 'pause-before-regular';
 const NOOP = 'noop';
 const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToCloseTimeout: 10_000 };
 
@@ -53,7 +50,7 @@ export class ActivitiesAndTimers {
   readonly #receive: Receiver;
   readonly #shield = new CancellationScope({ cancellable: false });
   readonly #open = new Map<string, CancellationScope>();
-  readonly #task = new TaskBytes(() => (dataBytes() ?? 0) > MAX_STATE_BYTES);
+  readonly #task = new TaskBytes(() => dataBytes() > MAX_STATE_BYTES);
 
   constructor(execution: ActivityInput['execution'], receive: Receiver) {
     this.#execution = execution;
@@ -69,8 +66,7 @@ export class ActivitiesAndTimers {
   activity(command: RunCommand, earlierAttempts = 0): void {
     const { id } = command;
     const input = { ...this.#input(command), ...(earlierAttempts === 0 ? {} : { earlierAttempts }) };
-    // Tasks of workers without the limit in their build id run everything as local that may be.
-    const isLocal = command.local && (dataBytes() === undefined || this.#task.takesLocal);
+    const isLocal = command.local && this.#task.takesLocal;
     if (isLocal) this.#task.localBegins();
     else this.#task.asks(jsonBytes(command.config));
     const ended = (answer?: Json): void => {
@@ -116,7 +112,7 @@ export class ActivitiesAndTimers {
 
   /** A pause between two attempts. Like an attempt it cannot be carried to the next execution. */
   #after(pauseMs: number, id: string, goOn: () => void): void {
-    if (pauseMs <= 0 || !patched(PAUSES)) {
+    if (pauseMs <= 0) {
       goOn();
       return;
     }
@@ -203,8 +199,8 @@ export class ActivitiesAndTimers {
   }
 }
 
-/** Bytes that this task's worker lets a run hold. Undefined where its build id does not say. */
-function dataBytes(): number | undefined {
+/** Bytes that this task's worker lets a run hold. */
+function dataBytes(): number {
   return dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId);
 }
 

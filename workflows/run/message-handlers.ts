@@ -9,7 +9,6 @@ import {
   defineSignal,
   defineUpdate,
   log,
-  patched,
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
@@ -32,9 +31,6 @@ export interface RunHandlers {
   ignored(signal: string, message: string): void;
 }
 
-/** The patch by which a signal with a member that it does not have is ignored. */
-const MEMBERS_KNOWN = 'members-known';
-
 const DESCRIPTIONS: { readonly [name: string]: string } = { ...SIGNAL_TEXTS, ...QUERY_TEXTS };
 
 /** The events that the core can refuse. The others are always taken. */
@@ -50,7 +46,7 @@ const CAN_BE_REFUSED: ReadonlySet<Event['type']> = new Set([
 
 export function listenToSignals(run: RunHandlers): void {
   const receive = (name: string, payload: unknown): void => {
-    const event = toEvent(name, payload, Date.now(), () => patched(MEMBERS_KNOWN));
+    const event = toEvent(name, payload, Date.now());
     if (event === undefined) {
       const why = unknownMember(name, payload) ?? 'No signal has this name, or its payload has the wrong shape.';
       log.warn('A signal was ignored.', { signal: name, code: 'invalid_signal', message: why });
@@ -74,8 +70,8 @@ export function listenToSignals(run: RunHandlers): void {
 
 export function answerUpdates(run: RunHandlers): void {
   for (const name of UPDATES) {
-    const asked = (payload: unknown, isStrict?: () => boolean): Event => {
-      const event = updateToEvent(name, payload, Date.now(), isStrict);
+    const asked = (payload: unknown): Event => {
+      const event = updateToEvent(name, payload, Date.now());
       if (event === undefined) {
         const why = unknownMember(name, payload) ?? `'${name}' takes one JSON object.`;
         throw refusal({ code: 'invalid_signal', message: `The update ${why} ${DESCRIPTIONS[name] ?? ''}`.trim() });
@@ -90,8 +86,7 @@ export function answerUpdates(run: RunHandlers): void {
     setHandler(
       defineUpdate<Accepted, [unknown]>(name),
       (payload) => {
-        // The validator has refused unknown members, but not in histories from before it did.
-        const event = asked(payload, () => false);
+        const event = asked(payload);
         const answer = admitted(event);
         run.take(event);
         return answer;

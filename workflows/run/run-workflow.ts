@@ -16,7 +16,6 @@ import {
   condition,
   log,
   makeContinueAsNewFunc,
-  patched,
   setWorkflowOptions,
   upsertMemo,
   workflowInfo,
@@ -44,7 +43,7 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { compile } from '../../src/steps/compile/program.ts';
-import type { Program, Rules } from '../../src/steps/program-types.ts';
+import type { Program } from '../../src/steps/program-types.ts';
 import { ActivitiesAndTimers } from './activities-and-timers.ts';
 import { cancelDetails, endAsCancelled } from './cancelled.ts';
 import { Children } from './children.ts';
@@ -56,7 +55,7 @@ import { openChildren, openCommands } from './open-commands.ts';
 import { reportToParent } from './parent-report.ts';
 import { releaseSlots, Slots } from './slots.ts';
 import { stepsOf } from './steps-query.ts';
-import { PAUSE_SHOWN, type Shown, showDetails, showInLists, VOTES_SHOWN } from './visibility.ts';
+import { type Shown, showDetails, showInLists } from './visibility.ts';
 
 setWorkflowOptions({ failureExceptionTypes: [Error] }, run);
 
@@ -82,22 +81,13 @@ export async function run(argument: RunInput | Definition): Promise<Json> {
   return CancellationScope.nonCancellable(() => execution.end());
 }
 
-/** By the marks that a history has, or gets now. */
-const RULES: Rules = {
-  skipsAreQuiet: () => patched('quiet-skips'),
-  retriedIsCancelled: () => patched('retried-is-cancelled'),
-  keysCountOnce: () => patched('keys-count-once'),
-  undoesBeforeGates: () => patched('undoes-before-gates'),
-  returnIsFinal: () => patched('return-is-final'),
-  loopsAsDescribed: () => patched('loops-as-described'),
-  dataBytes: () => dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId),
-  inbox: () => patched('inbox'),
-};
+/** Bytes that this task's worker lets a run hold. */
+const dataBytes = (): number => dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId);
 
 function compiled(definition: Definition): Program {
   let result: ReturnType<typeof compile>;
   try {
-    result = compile(definition, RULES);
+    result = compile(definition, dataBytes);
   } catch (error) {
     // A run that was started by hand has a definition of any shape: nobody checked it against the schema.
     const message = error instanceof Error ? error.message : String(error);
@@ -106,9 +96,6 @@ function compiled(definition: Definition): Program {
   if ('problems' in result) throw invalidDefinition(result.problems);
   return result.program;
 }
-
-/** The patch by which a run that cancels itself says why. */
-const REASON_SHOWN = 'cancel-reason-shown';
 
 type Outcome =
   | { readonly as: 'completed'; readonly output: Json }
@@ -241,8 +228,7 @@ class RunExecution {
       this.#outcome = { as: 'failed', error: internalError(error) };
     }
     // Each vote of a person changes the lists. Votes of nobody in particular are shown here.
-    if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes() && patched(VOTES_SHOWN))
-      this.#toShow = this.#standing();
+    if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes()) this.#toShow = this.#standing();
     if (this.#state.dropped !== dropped) {
       this.#showDetails();
       // Only the first: each more would be an event of history. Lists get the number when the run is shown next.
@@ -250,7 +236,7 @@ class RunExecution {
     }
     if (this.#state.paused === paused) return;
     this.#showDetails();
-    if (patched(PAUSE_SHOWN)) this.#toShow = this.#standing();
+    this.#toShow = this.#standing();
   }
 
   #perform(command: Command): void {
@@ -355,7 +341,7 @@ class RunExecution {
     showDetails(this.#program, this.#state, ended);
     if (outcome.as === 'completed') return outcome.output;
     // Temporal's event of a cancelled run has no field for the reason.
-    if (outcome.as === 'cancelled' && outcome.reason !== undefined && patched(REASON_SHOWN))
+    if (outcome.as === 'cancelled' && outcome.reason !== undefined)
       upsertMemo({ [CANCEL_REASON]: outcome.reason, ...cancelDetails(outcome.details) });
     if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
     const { code, path } = outcome.error;
@@ -376,7 +362,7 @@ class RunExecution {
     // Input and presets are in the state from here on.
     const next: RunInput = { ...rest, carried: serialize(this.#program, this.#state) };
     const bytes = jsonBytes(next as unknown as Json);
-    const limit = carriedLimitOf(this.#program.rules.dataBytes());
+    const limit = carriedLimitOf(this.#program.dataBytes());
     if (bytes > limit) {
       this.#outcome = {
         as: 'failed',

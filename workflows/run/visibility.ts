@@ -5,7 +5,7 @@
  */
 
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
-import { patched, setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../../src/contract/run.ts';
 import { ATTRIBUTES, attributeValue, attributeValues, modelValue } from '../../src/contract/search-attributes.ts';
 import { audience, pausedSince, searchable, unread, waitCount } from '../../src/engine/inbound/view.ts';
@@ -24,12 +24,6 @@ const MAX_MEMO_BYTES = 16_000;
 /** A larger output is not in the memo; readers take it from the run's history. */
 const MAX_DECIDED_BYTES = 8_000;
 const MAX_SHOWN_TEXT = 200;
-/** The patch by which a run shows at once that it is paused, and that it goes on. */
-export const PAUSE_SHOWN = 'pause-shown';
-/** The patch by which a run shows the forms of what it waits for, and what its approvals are about. */
-const SUBJECTS_SHOWN = 'subjects-shown';
-/** The patch by which a run shows votes of nobody in particular too. */
-export const VOTES_SHOWN = 'votes-shown';
 
 const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
 const keys = {
@@ -124,7 +118,7 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
   const { definition } = program;
   const { genesis } = state;
   const { type, id } = genesis.trigger;
-  const waitingFor = subjectsShown(shown.waitingFor);
+  const { waitingFor } = shown;
   const memo = (waits: number): RunMemo => ({
     workflow: definition.slug,
     ...defined({ version: definition.version, hash: input.hash }),
@@ -152,34 +146,17 @@ function decidedOf({ draining }: RunState): Pick<RunMemo, 'decided'> {
   return { decided: { at, ...(isSmall ? { output: draining.output } : {}) } };
 }
 
-/** What has changed of it. Histories that were written before runs said so replay without. */
+/** What has changed of it. */
 function pauseOf(state: RunState): Pick<RunMemo, 'paused'> {
   const said = workflowInfo().memo?.['paused'] ?? null;
   const since = pausedSince(state) ?? null;
   const isSaid = (said === null) === (since === null);
-  return isSaid || !patched(PAUSE_SHOWN) ? {} : { paused: since };
+  return isSaid ? {} : { paused: since };
 }
 
 /** How many messages the full inbox has dropped. Absent where there are none. */
 function droppedOf({ dropped }: RunState): Pick<RunMemo, 'dropped'> {
   return dropped === undefined ? {} : { dropped };
-}
-
-/** Histories that were written before runs showed forms, and what approvals are about, replay without. */
-function subjectsShown(waits: readonly WaitingFor[]): readonly WaitingFor[] {
-  const plain = waits.map(
-    ({
-      form: _form,
-      priority: _p,
-      dueDate: _d,
-      resourceType: _t,
-      resourceId: _i,
-      routeHint: _r,
-      deeplink: _l,
-      ...wait
-    }) => wait,
-  );
-  return same(plain, waits) || patched(SUBJECTS_SHOWN) ? waits : plain;
 }
 
 /** The part of the memo that the end of the run may change, besides `dropped`. */

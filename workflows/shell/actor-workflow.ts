@@ -62,6 +62,8 @@ class ActorExecution<Start extends CarryingStart, State> {
   readonly #start: Start;
   readonly #activities: ActivityOptions;
   #live: Live<State>;
+  /** The history's length in the last task that brought an event of history. */
+  #lastTask = workflowInfo().historyLength;
   /** Signals and cancellations on their way to other workflows. */
   #sending = 0;
 
@@ -123,9 +125,13 @@ class ActorExecution<Start extends CarryingStart, State> {
     await condition(allHandlersFinished);
   }
 
-  /** Whether the history has reached its limit. Safe to branch on: a replay sees the same lengths. */
+  /**
+   * Whether the history has reached its limit, by values that a replay sees too. A task that brought only refused updates
+   * leaves no trace in history, and a replay does not activate the workflow for it: nothing is decided there.
+   */
   #isFull(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
+    if (this.#lastTask !== historyLength) return false;
     return continueAsNewSuggested || historyLength >= Math.max(this.#start.historyLimit, MIN_HISTORY_LIMIT);
   }
 
@@ -154,6 +160,7 @@ class ActorExecution<Start extends CarryingStart, State> {
       const taken = take(request);
       if (isRefusal(taken)) throw failureOf(taken);
       this.#live = taken.state;
+      this.#lastTask = workflowInfo().historyLength;
       this.#perform(taken.effects);
       return taken.answer;
     };
@@ -166,6 +173,7 @@ class ActorExecution<Start extends CarryingStart, State> {
 
   #apply({ state, effects }: Change<State>): void {
     this.#live = { ...this.#live, state };
+    this.#lastTask = workflowInfo().historyLength;
     this.#perform(effects);
   }
 
@@ -202,7 +210,7 @@ async function send(effect: Extract<Effect, { workflowId: string }>): Promise<vo
 }
 
 function isSame(a: Next, b: Next): boolean {
-  return typeof a === 'string' || typeof b === 'string' ? a === b : a.at === b.at && a.version === b.version;
+  return typeof a === 'string' || typeof b === 'string' ? a === b : a.at === b.at;
 }
 
 /** An error that is no ApplicationFailure would leave the workflow task retrying for ever. */

@@ -12,7 +12,7 @@ export const dataLimitOf = (hasBlobs: boolean): number => (hasBlobs ? MAX_BLOB_S
 /** The largest payload, with a margin below the 2 MB of Temporal. */
 const MAX_TEMPORAL_BYTES = 1_900_000;
 /** The largest config of an effect or output of a step, if definition and state have the limit `dataBytes`. */
-export const valueLimitOf = (dataBytes = 0): number => Math.max(dataBytes, MAX_TEMPORAL_BYTES);
+export const valueLimitOf = (dataBytes: number): number => Math.max(dataBytes, MAX_TEMPORAL_BYTES);
 
 /** In bytes, as JSON. */
 export const MAX_DEFINITION_BYTES = 1_048_576;

@@ -55,7 +55,7 @@ function fitted(core: Core, resume: Resume): Resume {
   const { suffix, result } = resume;
   const bytes = valueBytes(result.data) + valueBytes(result.meta);
   if (!mayQueueResult(core, bytes)) {
-    const limit = core.program.rules.dataBytes()!;
+    const limit = core.program.dataBytes();
     return { on: 'failed', suffix, error: failureOf(stateTooLarge("The step's result", bytes, limit)) };
   }
   charge(core, bytes + RECORD_OVERHEAD);

@@ -31,7 +31,7 @@ export function receiveMessage(core: Core, event: MessageEvent): void {
     }
   }
   if (event.event !== undefined) return;
-  if (!hasRoom(core, came) && core.program.rules.inbox()) state.dropped = (state.dropped ?? 0) + 1;
+  if (!hasRoom(core, came)) state.dropped = (state.dropped ?? 0) + 1;
   else keepUnread(state, came, event);
 }
 

@@ -78,24 +78,18 @@ export function unknownMember(name: string, payload: unknown): string | undefine
 }
 
 /** The update of that name as an event; undefined where no update has that name, or the payload does not fit. */
-export function updateToEvent(name: string, payload: unknown, at: number, isStrict?: () => boolean): Event | undefined {
-  return (UPDATES as readonly string[]).includes(name) ? toEvent(name, payload, at, isStrict) : undefined;
+export function updateToEvent(name: string, payload: unknown, at: number): Event | undefined {
+  return (UPDATES as readonly string[]).includes(name) ? toEvent(name, payload, at) : undefined;
 }
 
 /**
  * The signal of that name as an event. `payload` is the first argument (absent counts as `{}`), `at` is the run's clock
- * in epoch milliseconds. Undefined for an unknown name, a member of the wrong type, or an unknown member. `isStrict` is
- * called for an unknown member only; false accepts the signal without it.
+ * in epoch milliseconds. Undefined for an unknown name, a member of the wrong type, or an unknown member.
  */
-export function toEvent(
-  name: string,
-  payload: unknown,
-  at: number,
-  isStrict: () => boolean = () => true,
-): Event | undefined {
+export function toEvent(name: string, payload: unknown, at: number): Event | undefined {
   const body = payload === undefined || payload === null ? {} : payload;
   if (!isPlainObject(body)) return undefined;
-  if (unknownMember(name, body) !== undefined && isStrict()) return undefined;
+  if (unknownMember(name, body) !== undefined) return undefined;
   switch (name) {
     case 'approve':
       return decide(body, 'approved', at);

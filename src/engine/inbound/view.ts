@@ -103,7 +103,7 @@ function heardBy({ hearing }: WaitingSpec): Pick<WaitingFor, 'names' | 'key'> {
  */
 export function audience(state: RunState): string[] {
   // The run has returned: its open visits receive nothing any more.
-  if (state.draining?.final === true) return [];
+  if (state.draining !== undefined) return [];
   const names = new Set<string>();
   const heard = heardIn(state);
   const isListed = heard.size <= MAX_LISTEN_TAGS;
@@ -167,14 +167,14 @@ export function searchable(program: Program, state: RunState): string[] {
 }
 
 /** A digest that changes when the visible part of the run changes: it begins to wait, goes on, or ends. */
-export function shownOf(program: Program, state: RunState): string {
+export function shownOf(state: RunState): string {
   const status = statusOf(state);
   const { admission } = state;
   if (admission !== undefined) return `${status} ${admission.taken} ${admission.waiting?.since ?? ''}`;
   // Events must find a listening run even while other steps of it run.
   if (status === 'running') {
     const heard = heardIn(state);
-    return heard.size === 0 || !program.rules.inbox() ? status : `${status} ${listenTags(heard).join(' ')}`;
+    return heard.size === 0 ? status : `${status} ${listenTags(heard).join(' ')}`;
   }
   if (status !== 'waiting') return status;
   const paths: string[] = [];

@@ -4,7 +4,6 @@
  * shared again when the state is restored.
  */
 
-import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
@@ -89,15 +88,6 @@ export function restore(carried: Json): RunState {
   restored.effects = Object.values(restored.open).filter(({ type }) => type === 'run').length;
   restored.slots = countSlots(restored);
   return restored;
-}
-
-/** Whether definition and state fit together (LANGUAGE.md §12). An estimate near the limit is corrected. */
-export function fitsLimit(program: Program, state: RunState): boolean {
-  if (carriedBytes(program, state) <= MAX_STATE_BYTES) return true;
-  state.bytes = jsonBytes(serialize(program, state));
-  // Measuring counts as work, since a walk near the limit measures at every step.
-  state.effort.units += state.bytes >> 3;
-  return carriedBytes(program, state) <= MAX_STATE_BYTES;
 }
 
 /** The used part of the limit, by the current estimate. */

@@ -25,13 +25,13 @@ const WRITE_SHIFT = 3;
 /** A state whose measure changed by less than this is not serialized again. */
 const SAME_BYTES = 64_000;
 
-/** Adds to the size of the state. Tasks from before the limit existed count less. */
-export function charge({ program, state }: Core, bytes: number): void {
-  if (program.rules.dataBytes() !== undefined) state.bytes += bytes;
+/** Adds to the size of the state. */
+export function charge({ state }: Core, bytes: number): void {
+  state.bytes += bytes;
 }
 
 export function chargeValue(core: Core, value: Json | undefined): void {
-  if (core.program.rules.dataBytes() !== undefined) core.state.bytes += valueBytes(value);
+  core.state.bytes += valueBytes(value);
 }
 
 /**
@@ -39,8 +39,7 @@ export function chargeValue(core: Core, value: Json | undefined): void {
  * @throws StepFailure `state_too_large`. The caller then removes the value.
  */
 export function demandSpace(core: Core, what: string, bytes: number, uncounted = 0): void {
-  const limit = core.program.rules.dataBytes();
-  if (limit === undefined) return;
+  const limit = core.program.dataBytes();
   // Small values may use the spare space, so a full run can still end normally.
   const most = bytes <= SMALL_BYTES ? limit + spareOf(limit) / 2 : limit;
   if (!fits(core.program, core.state, most, uncounted)) throw stateTooLarge(what, bytes, limit);
@@ -48,8 +47,7 @@ export function demandSpace(core: Core, what: string, bytes: number, uncounted =
 
 /** Whether an unread message of this size fits. It may not use the spare space, which steps need to go on. */
 export function hasSpace({ program, state }: Core, bytes: number): boolean {
-  const limit = program.rules.dataBytes();
-  if (limit === undefined) return true;
+  const limit = program.dataBytes();
   // A full run may receive many messages in one activation, and measuring for each takes too long. The current estimate
   // is then used, unless the run was never full, where the estimate may be far too high.
   const { effort, weighings } = state;
@@ -59,17 +57,16 @@ export function hasSpace({ program, state }: Core, bytes: number): boolean {
 
 /** Checks, before an activity starts, that a short result fits beside its config, which is already in the state. */
 export function demandSpaceForEffect(core: Core, configBytes: number): void {
-  const limit = core.program.rules.dataBytes();
-  if (limit === undefined) return;
+  const limit = core.program.dataBytes();
   if (!fits(core.program, core.state, limit - ANSWER_BYTES))
     throw stateTooLarge("The step's config and a short answer", configBytes + ANSWER_BYTES, limit);
 }
 
 /** A failure that is caught stays in the state. Details that do not fit are omitted. */
 export function trimToSpace({ program, state }: Core, failure: FailureShape): FailureShape {
-  const limit = program.rules.dataBytes();
-  const bytes = limit === undefined ? 0 : valueBytes(failure.details);
-  if (limit === undefined || bytes <= SMALL_BYTES) return failure;
+  const limit = program.dataBytes();
+  const bytes = valueBytes(failure.details);
+  if (bytes <= SMALL_BYTES) return failure;
   // The failure is in the root `error`, in the step's entry, and in the errors of a forEach.
   if (fits(program, state, limit - bytes)) {
     state.bytes += bytes;
@@ -126,12 +123,8 @@ function measureQueued({ work, open }: RunState, limit: number): Measured {
 
 /** Whether a result may wait for the walk. Together, waiting results may have the size of a state. */
 export function mayQueueResult({ program, state }: Core, bytes: number): boolean {
-  const limit = program.rules.dataBytes();
-  return (
-    limit === undefined ||
-    bytes <= SMALL_BYTES ||
-    measureQueued(state, Number.POSITIVE_INFINITY).bytes + bytes <= valueLimitOf(limit)
-  );
+  const limit = program.dataBytes();
+  return bytes <= SMALL_BYTES || measureQueued(state, Number.POSITIVE_INFINITY).bytes + bytes <= valueLimitOf(limit);
 }
 
 export function stateTooLarge(what: string, bytes: number, limit: number): StepFailure {

@@ -233,8 +233,6 @@ export interface RunState {
   /** finish with drain: the run waits for the activities in flight. */
   draining?: {
     readonly output: Json;
-    /** The run completes, whatever ends the draining. */
-    readonly final?: true;
     /**
      * When the run decided its output, in epoch milliseconds. Absent where the definition's `output` is evaluated at
      * the end.

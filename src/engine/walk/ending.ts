@@ -51,7 +51,7 @@ function outputOf({ program, state }: Core, given: Json | undefined): Json {
       : (given ?? root.lastOutput?.data ?? null);
   const bytes = jsonBytes(output);
   // A child sends its output to its parent in a signal.
-  const limit = state.genesis.parentId === undefined ? valueLimitOf(program.rules.dataBytes()) : MAX_PAYLOAD_BYTES;
+  const limit = state.genesis.parentId === undefined ? valueLimitOf(program.dataBytes()) : MAX_PAYLOAD_BYTES;
   if (bytes > limit) throw tooLarge('result_too_large', "The run's output", bytes, limit);
   return output;
 }
@@ -62,9 +62,8 @@ function outputOf({ program, state }: Core, given: Json | undefined): Json {
  */
 export function drainRun(core: Core, given: Json): void {
   const { state, program } = core;
-  const isFinal = program.rules.returnIsFinal();
   // A definition's own output may read results of activities in flight, so it is evaluated when they have ended.
-  const isDecided = isFinal && program.output === undefined;
+  const isDecided = program.output === undefined;
   let output = given;
   if (isDecided) {
     try {
@@ -76,7 +75,6 @@ export function drainRun(core: Core, given: Json): void {
   }
   state.draining = {
     output,
-    ...(isFinal ? { final: true } : {}),
     ...(isDecided ? { decidedAt: state.now } : {}),
   };
   state.work = [];
@@ -108,7 +106,7 @@ function fail(core: Core, error: RunError, rollback: boolean): void {
 /** Completes a run that drains, with its output. Returns false where the run does not drain. */
 function endDraining(core: Core): boolean {
   const { draining } = core.state;
-  if (draining?.final !== true) return false;
+  if (draining === undefined) return false;
   completeRun(core, draining.output);
   return true;
 }
@@ -133,10 +131,10 @@ export function abortRun(core: Core, reason = 'The run was aborted.'): void {
 }
 
 function rollBack(core: Core, rolling: NonNullable<RunState['rolling']>): void {
-  const { state, program } = core;
+  const { state } = core;
   state.rolling = rolling;
   // A retry may roll back before it has its slots. A rollback needs no slot, and no other command is sent.
-  if (state.admission !== undefined && program.rules.undoesBeforeGates()) delete state.admission;
+  delete state.admission;
   rollBackNext(core);
 }
 

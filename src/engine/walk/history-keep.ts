@@ -23,7 +23,7 @@ export function dropRollbacksOfOlderTicks(core: Core, frame: Frame): void {
 /** Called when a loop is left. Its current tick is the last of those kept. */
 export function dropOlderRollbacks(core: Core, loop: LoopRecord): void {
   const { keep } = loop.hold;
-  if (keep !== undefined && core.program.rules.loopsAsDescribed()) dropRollbacks(core, loop, loop.tick + 1 - keep);
+  if (keep !== undefined) dropRollbacks(core, loop, loop.tick + 1 - keep);
 }
 
 /** Drops the rollbacks of ticks before this one. Earlier calls have dropped all but the last of them. */

@@ -28,7 +28,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
   const { frame, step, path } = place;
   const { state } = core;
   const bytes = valueBytes(output.data);
-  const limit = valueLimitOf(core.program.rules.dataBytes());
+  const limit = valueLimitOf(core.program.dataBytes());
   if (bytes > limit) throw tooLarge('result_too_large', "The step's output", bytes, limit);
   const before = heldBefore(core, place);
   // The modifiers' expressions see the step as ended.

@@ -6,8 +6,8 @@ import type { RunState } from '../state/state.ts';
 
 /** Open listeners are offered the messages next. A message that none of them takes stays for a later listener. */
 export function returnMessages(core: Core, messages: readonly Message[]): void {
-  const { state, program, returnsMessages } = core;
-  if (messages.length === 0 || returnsMessages === 'not' || !program.rules.inbox()) return;
+  const { state, returnsMessages } = core;
+  if (messages.length === 0 || returnsMessages === 'not') return;
   const isOffered = returnsMessages !== 'quietly';
   const kept = isOffered ? withRoom(core, messages) : messages;
   if (kept.length === 0) return;

@@ -12,7 +12,7 @@ import {
   StepFailure,
   type Subscription,
 } from '../../steps/kind.ts';
-import type { Rules, Step } from '../../steps/program-types.ts';
+import type { Step } from '../../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../../template/expression.ts';
 import { render, type Template } from '../../template/template.ts';
 import type { EvaluateOptions, Rendered, SecretString } from '../../template/types.ts';
@@ -122,10 +122,6 @@ export class RunStepContext implements OpenStepContext {
 
   note(member: string, value: Json): void {
     this.#core.trace?.({ t: 'evaluated', path: this.path, member, value });
-  }
-
-  get rules(): Rules {
-    return this.#core.program.rules;
   }
 
   #scope(locals: Locals | undefined): FrameScope {

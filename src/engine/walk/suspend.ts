@@ -86,14 +86,13 @@ function cancelByName(core: Core, visit: OpenVisit, name: string): void {
 }
 
 /** The id of the visit's open command with that suffix. `retryStep` gives a command a new id. */
-function openCommandId({ program, state }: Core, visit: OpenVisit, suffix: string): string | undefined {
+function openCommandId({ state }: Core, visit: OpenVisit, suffix: string): string | undefined {
   const id = commandId(visit.path, suffix);
   if (visit.open.includes(id)) return id;
-  const again = visit.open.find((one) => {
+  return visit.open.find((one) => {
     const command = state.open[one];
     return command?.type === 'run' && command.suffix === suffix;
   });
-  return again !== undefined && program.rules.retriedIsCancelled() ? again : undefined;
 }
 
 /** Opens and closes asks. An ask that ends without its call leaves a failed or cancelled row (`suspend`). */
@@ -120,7 +119,7 @@ function openEffect(core: Core, { frame, step, path, visit }: OpenVisitRef, spec
   const { suffix = '', inner, light, config } = spec;
   const id = commandId(path, suffix);
   const bytes = valueBytes(config.value);
-  const limit = valueLimitOf(core.program.rules.dataBytes());
+  const limit = valueLimitOf(core.program.dataBytes());
   if (bytes > limit) throw tooLarge('payload_too_large', "The step's config", bytes, limit);
   // An activity with its own row is never local: local activities that end in one task are recorded together, so a
   // crash would repeat those that have ended.
@@ -146,8 +145,7 @@ function openChild(
 ): void {
   if (inner !== undefined) beginInner(core, visit, suffix, inner, child.input);
   const bytes = valueBytes(child.input);
-  if (bytes > MAX_PAYLOAD_BYTES && core.program.rules.dataBytes() !== undefined)
-    throw tooLarge('payload_too_large', "The child's input", bytes);
+  if (bytes > MAX_PAYLOAD_BYTES) throw tooLarge('payload_too_large', "The child's input", bytes);
   openCommand(core, commandId(path, suffix), { type: 'child', frame: frame.id, path, suffix, child }, visit);
   demandSpaceForEffect(core, bytes);
 }

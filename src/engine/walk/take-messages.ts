@@ -15,33 +15,21 @@ export interface TakeOptions {
 }
 
 /** The oldest that are wanted, in order. */
-export function takeUnread({ state, program }: Core, { hearing, most, accept, step }: TakeOptions): Message[] {
-  const { effort } = state;
+export function takeUnread({ state }: Core, { hearing, most, accept, step }: TakeOptions): Message[] {
   const refused = step === undefined ? 0 : refusedUpTo(state, step, hearing);
-  // Older visits asked about refused messages again.
-  const isSkipped = (n = 0) => n <= refused;
-  const skips = state.inbox.some(({ n }) => refused > 0 && isSkipped(n)) && program.rules.inbox();
+  const isRefused = (n = 0) => refused > 0 && n <= refused;
   const taken: Message[] = [];
   let asked = refused;
-  let refusing = 0;
-  /** Older runs counted as if every refused message were asked about again for each taken one. */
-  let repeated = 0;
   const left = state.inbox.filter((unread) => {
-    if (taken.length >= most || !matches(hearing, unread) || (skips && isSkipped(unread.n))) return true;
-    const before = effort.units;
+    if (taken.length >= most || !matches(hearing, unread) || isRefused(unread.n)) return true;
     const isTaken = accept(unread.payload);
     asked = Math.max(asked, unread.n ?? 0);
-    if (!isTaken) {
-      refusing += effort.units - before;
-      return true;
-    }
+    if (!isTaken) return true;
     const { returned: _, ...message } = unread;
     taken.push(message);
     state.inboxBytes -= message.bytes;
-    if (taken.length < most) repeated += refusing;
     return false;
   });
-  if (repeated > 0 && !program.rules.inbox()) effort.units += repeated;
   if (taken.length > 0) state.inbox = left;
   if (step !== undefined && asked > refused) noteRefused(state, step, hearing, asked);
   return taken;

@@ -1,9 +1,8 @@
 /** Walks the queued work, and yields where one activation would take too long. */
-import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
 import { PART_STEPS, type Parts, runParts } from '../../steps/parts.ts';
 import type { Core } from '../state/core.ts';
 import { MAX_ACTIVATION_UNITS, STEP_UNITS, spareOf } from '../state/limits.ts';
-import { carriedBytes, fitsLimit } from '../state/serialize.ts';
+import { carriedBytes } from '../state/serialize.ts';
 import { fits } from '../state/space.ts';
 import type { RunState } from '../state/state.ts';
 import { offerReturned } from './delivery.ts';
@@ -65,11 +64,10 @@ export function yieldToOthers(core: Core): void {
 export function checkLimit(core: Core): void {
   const { program, state } = core;
   if (state.ending !== undefined || state.rolling !== undefined) return;
-  const given = program.rules.dataBytes();
+  const limit = program.dataBytes();
   // Large values of steps were refused before (space.ts). This check is for events and many small values.
-  if (given === undefined ? fitsLimit(program, state) : fits(program, state, given + spareOf(given))) return;
+  if (fits(program, state, limit + spareOf(limit))) return;
   const bytes = carriedBytes(program, state);
-  const limit = given ?? MAX_STATE_BYTES;
   failRun(core, {
     code: 'state_too_large',
     message:

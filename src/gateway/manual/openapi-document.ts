@@ -51,7 +51,7 @@ const GUARD_PROBLEMS: readonly ProblemCode[] = [
 ];
 
 /** As in package.json; a test compares them. */
-export const API_VERSION = '0.1.0';
+export const API_VERSION = '0.2.0';
 
 const made = new WeakMap<readonly Route[], JsonObject>();
 

@@ -15,18 +15,13 @@ import { DAG_STEP, type DagNode, dagBehaviour, dagKind, dagMisuse, iterated } fr
 import { forEach } from '../kinds/for-each.ts';
 import { kindOf } from '../kinds/table.ts';
 import { PART_STEPS, type Parts } from '../parts.ts';
-import type { Rules, Step } from '../program-types.ts';
+import type { Step } from '../program-types.ts';
 import { condition, parser } from './compile-step.ts';
 import { attempt, type Report } from './report.ts';
 import { RETRY_POLICIES } from './retry.ts';
 
 /** Adds to `steps`, and returns the problems. */
-export function* compileDag(
-  definition: Definition,
-  steps: Map<string, Step>,
-  rules: Rules,
-  report: Report,
-): Parts<Problem[]> {
+export function* compileDag(definition: Definition, steps: Map<string, Step>, report: Report): Parts<Problem[]> {
   const problems = dagMisuse(definition, (stepType) => {
     const kind = kindOf(stepType);
     return kind?.scope !== undefined || kind?.ends === 'loop';
@@ -38,13 +33,13 @@ export function* compileDag(
     if (step === undefined) continue;
     const read: Reference[] = [...step.references];
     if (written.forEach !== undefined) {
-      const around = iterate(slug, step, written.forEach, read, rules, report);
+      const around = iterate(slug, step, written.forEach, read, report);
       if (around === undefined) continue;
       steps.set(slug, around);
       const { when: _around, outputVariable: _of, ...inner } = step;
       steps.set(iterated(slug), { ...inner, key: iterated(slug), saves: [], continueOnError: false });
     }
-    const bail = written.bail === undefined ? undefined : bailOf(slug, written.bail, read, rules, report);
+    const bail = written.bail === undefined ? undefined : bailOf(slug, written.bail, read, report);
     steps.set(slug, { ...(steps.get(slug) ?? step), references: read });
     nodes.push({ slug, references: read, dependsOn: written.dependsOn ?? [], ...defined({ bail }) });
   }
@@ -75,14 +70,7 @@ type ForEach = NonNullable<Definition['steps'][string]['forEach']>;
 /**
  * The kind forEach with the step as its body: `{ref | items, concurrency}`. Modifiers of the whole stay on the forEach.
  */
-function iterate(
-  slug: string,
-  step: Step,
-  written: ForEach,
-  read: Reference[],
-  rules: Rules,
-  report: Report,
-): Step | undefined {
+function iterate(slug: string, step: Step, written: ForEach, read: Reference[], report: Report): Step | undefined {
   const pointer = `/steps/${slug}/forEach`;
   const { ref } = written;
   if (ref !== undefined && attempt(`${pointer}/ref`, report, () => parseExpression(ref)) === undefined)
@@ -102,7 +90,7 @@ function iterate(
   return {
     ...rest,
     kind: forEach,
-    behaviour: items === undefined ? behaviour : skipping(behaviour, items, listed, rules),
+    behaviour: items === undefined ? behaviour : skipping(behaviour, items, listed),
     ports: forEach.ports({ stepType: 'forEach' }),
     next: { item: iterated(slug) },
     branches: ['item'],
@@ -112,7 +100,7 @@ function iterate(
 }
 
 /** A step that iterates over a skipped step's output is skipped too, since that output is null and not a list. */
-function skipping(behaviour: Behaviour, items: Json, listed: readonly Reference[], rules: Rules): Behaviour {
+function skipping(behaviour: Behaviour, items: Json, listed: readonly Reference[]): Behaviour {
   const skips = listed.flatMap(({ root, path: [slug] }) =>
     root === 'steps' && typeof slug === 'string' ? [wasSkipped(slug)] : [],
   );
@@ -121,7 +109,7 @@ function skipping(behaviour: Behaviour, items: Json, listed: readonly Reference[
   return {
     ...behaviour,
     begin: (visit) =>
-      skips.some((skipped) => visit.test(skipped)) && visit.render(list) === null && rules.skipsAreQuiet()
+      skips.some((skipped) => visit.test(skipped)) && visit.render(list) === null
         ? { do: 'skip' }
         : behaviour.begin(visit),
   };
@@ -137,7 +125,6 @@ function bailOf(
   slug: string,
   written: true | NonNullable<Definition['steps'][string]['when']>,
   read: Reference[],
-  rules: Rules,
   report: Report,
 ): DagNode['bail'] {
   const bail = written === true ? undefined : condition(written, `/steps/${slug}/bail`, report);
@@ -146,7 +133,5 @@ function bailOf(
   for (const reference of bail === undefined ? [] : references(bail.ref))
     if (reference.path[0] !== slug) read.push(reference);
   const skipped = wasSkipped(slug);
-  return (visit) =>
-    !(visit.test(skipped) && rules.skipsAreQuiet()) &&
-    (bail === undefined || compared(visit.evaluate(bail.ref), bail.compare));
+  return (visit) => !visit.test(skipped) && (bail === undefined || compared(visit.evaluate(bail.ref), bail.compare));
 }

@@ -4,6 +4,7 @@
  * was started without the gateway is refused here with the same problems.
  */
 
+import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
 import { STEP_SLUG } from '../../definition/document/names.ts';
 import { normalizeDocument } from '../../definition/document/normalize.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
@@ -13,7 +14,7 @@ import { childPointer } from '../../json/pointer.ts';
 import { parseTemplate } from '../../template/template.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
 import { PART_STEPS, type Parts, runParts } from '../parts.ts';
-import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, RULES, type Step } from '../program-types.ts';
+import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, type Step } from '../program-types.ts';
 import { findRegions, type Node, roleOf } from '../regions.ts';
 import { compileDag } from './compile-dag.ts';
 import { compileStep } from './compile-step.ts';
@@ -23,19 +24,22 @@ import { shapeProblems } from './shape.ts';
 
 const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characters at most.';
 
+/** What definition and state may take together without a blob store. */
+const leastDataBytes = (): number => MAX_STATE_BYTES;
+
 /**
  * Compiles a definition, or returns its problems with JSON pointers. Never throws for a mistake in the document,
  * whatever its shape. Short forms (LANGUAGE.md §1) are expanded, since runs that are started by hand bring them as
  * written.
  */
-export function compile(written: Definition, rules = RULES): Compiled {
-  return runParts(compileInParts(written, rules));
+export function compile(written: Definition, dataBytes = leastDataBytes): Compiled {
+  return runParts(compileInParts(written, dataBytes));
 }
 
 export type Compiled = { program: Program } | { problems: Problem[] };
 
 /** As `compile`, some steps a part. */
-export function* compileInParts(written: Definition, rules = RULES): Parts<Compiled> {
+export function* compileInParts(written: Definition, dataBytes = leastDataBytes): Parts<Compiled> {
   const problems: Problem[] = shapeProblems(written);
   if (problems.length > 0) return { problems };
   const definition = normalizeDocument(written as unknown as JsonObject, { inline: true }) as unknown as Definition;
@@ -58,7 +62,7 @@ export function* compileInParts(written: Definition, rules = RULES): Parts<Compi
     if (step !== undefined) steps.set(slug, step);
   }
   const isDag = definition.flow === 'dag';
-  if (isDag) problems.push(...(yield* compileDag(definition, steps, rules, report)));
+  if (isDag) problems.push(...(yield* compileDag(definition, steps, report)));
   const start = isDag ? DAG_STEP : (definition.start ?? '');
   if (!isDag && !Object.hasOwn(definition.steps, start))
     report('/start', 'unknown_step', `The start '${start}' is no step of this definition.`);
@@ -82,7 +86,7 @@ export function* compileInParts(written: Definition, rules = RULES): Parts<Compi
       ...defined({ timeoutMs }),
       rollbackOnFailure: config.onFailure === 'rollback',
       ...defined({ output }),
-      rules,
+      dataBytes,
     },
   };
 }

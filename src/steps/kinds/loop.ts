@@ -144,7 +144,7 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
             state.iterations = state.tick + 1;
             return end(visit, event.value);
           case 'tick': {
-            const isCarriedFirst = until !== undefined && next !== undefined && visit.rules.loopsAsDescribed();
+            const isCarriedFirst = until !== undefined && next !== undefined;
             if (isCarriedFirst) evaluateNext(visit);
             if (until !== undefined && visit.test(until)) {
               state.iterations = state.tick + 1;

@@ -150,7 +150,6 @@ function approvalContext(visit: StepContext, suffix: string): StepContext {
     returnMessages: () => undefined,
     assign: (target, name, value) => visit.assign(target, name, value),
     note: () => undefined,
-    rules: visit.rules,
   };
 }
 
