@@ -13,7 +13,8 @@
  *  E4  An event for an id that is not open is ignored (commands.ts `closeCommand`, walk.ts `findVisit`).
  *  E5  One decision per approval: the first ends the visit, and later ones are refused (address.ts).
  *  E6  Folding a run's history gives the run's live state: same events, same order, same core (src/history).
- *  E7  No secret value is ever in state, command or history: rendering leaves placeholders (src/template/placeholders.ts).
+ *  E7  No secret value is ever in state, command or history: rendering leaves placeholders
+ *      (src/template/placeholders.ts).
  *  E8  Every failure is typed: code, message, path, retryable (failure.ts).
  *  E9  Cancelling a frame cancels what it opened (frames.ts); a rollback is not cancellable (ending.ts).
  *  E10 Everything that can grow has a limit and a typed error (limits.ts).

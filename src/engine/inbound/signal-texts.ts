@@ -8,7 +8,8 @@ export const SIGNAL_TEXTS = {
   decide: 'Decides: {decision: "approved" | "rejected", step?, by?, comments?, data?, override?, reason?, key?}',
   submit: 'Answers a user_input: {step?, data, by?, key?}',
   message:
-    'Sends a message to listen steps: {name, payload?, id?, event?}. With event: {key?} only current listeners receive it',
+    'Sends a message to listen steps: {name, payload?, id?, event?}. With event: {key?} only current listeners ' +
+    'receive it',
   childDone: 'Reports the end of a child run: {path, output? | error?}',
   cancelStep: 'Cancels one open step: {step?, key?}',
   retryStep: 'Runs an open step again: {step?, key?}',

@@ -16,7 +16,9 @@ const NAMES = ['slug', 'id', 'executionId', 'name'] as const;
 const DECIDED = ['path', 'decision', 'recorded', 'comments'] as const;
 const LONGEST = 200;
 
-/** The access of a request: its change is recorded before it is made, and its outcome afterwards. `path` is the route's. */
+/**
+ * The access of a request: its change is recorded before it is made, and its outcome afterwards. `path` is the route's.
+ */
 export function auditedAccess(
   access: Access,
   trail: AuditTrail,

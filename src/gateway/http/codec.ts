@@ -1,7 +1,7 @@
 /**
  * `/codec`: the codec server (src/client/payloads/codec.ts) for Temporal's Web UI and CLI:
- * `temporal workflow show --codec-endpoint <gateway>/codec --codec-auth 'Bearer <key>'`. It decrypts the payloads of all
- * organizations, so only admins of `default` may call it. The Web UI calls it from its own origin.
+ * `temporal workflow show --codec-endpoint <gateway>/codec --codec-auth 'Bearer <key>'`. It decrypts the payloads of
+ * all organizations, so only admins of `default` may call it. The Web UI calls it from its own origin.
  */
 import type { RequestHandler } from 'express';
 import { z } from 'zod';

@@ -12,7 +12,9 @@ import { isForwarded } from './loopback.ts';
 import type { PublicAddresses } from './path-pattern.ts';
 import { KEYLESS, type Principal, principalOf } from './principal.ts';
 
-/** Buckets that are kept of each kind. Beyond it the bucket that was used longest ago is dropped, so it is full again. */
+/**
+ * Buckets that are kept of each kind. Beyond it the bucket that was used longest ago is dropped, so it is full again.
+ */
 const MOST_BUCKETS = 10_000;
 
 export interface Rate {

@@ -18,8 +18,8 @@ export function setClaim(req: Request, claim: Keyed): void {
 }
 
 /**
- * The id that a request has by its key; undefined without a key. A repeated request has the same id, and no other request
- * has it. What a route makes under this id is made once, also where a gateway dies before it answers.
+ * The id that a request has by its key; undefined without a key. A repeated request has the same id, and no other
+ * request has it. What a route makes under this id is made once, also where a gateway dies before it answers.
  */
 export const idOfKey = (req: Request): string | undefined => keyed.get(req)?.id;
 

@@ -50,7 +50,8 @@ export interface CheckOptions {
 
 /**
  * Checks the document in a body, JSON or YAML, whose tools the organization has.
- * @throws HttpProblem 400, 415 and 422 for what is no document, and those of the pool. Other problems are in the result.
+ * @throws HttpProblem 400, 415 and 422 for what is no document, and those of the pool. Other problems are in the
+ * result.
  */
 export async function checkBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<Checked> {
   const media = mediaOf(req);

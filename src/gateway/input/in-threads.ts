@@ -1,6 +1,6 @@
 /**
- * Small work is done in this thread, since its size or its limit of work bounds the time. Other work goes to a thread of
- * the pool.
+ * Small work is done in this thread, since its size or its limit of work bounds the time. Other work goes to a thread
+ * of the pool.
  */
 
 import { graphOf } from '../../check/graph.ts';

@@ -9,7 +9,9 @@ const INNER = ['items', 'additionalProperties', 'not', 'contains', 'propertyName
 const INNER_OF = ['properties', 'patternProperties'];
 const INNER_LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 
-/** A schema to put inside another document. One with references becomes any object: inside, they would lead elsewhere. */
+/**
+ * A schema to put inside another document. One with references becomes any object: inside, they would lead elsewhere.
+ */
 export function placedSchema(schema: JsonObject): JsonObject {
   return JSON.stringify(schema).includes('"$ref"') ? { type: 'object' } : schema;
 }

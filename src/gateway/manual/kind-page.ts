@@ -82,7 +82,8 @@ function portWords(kind: StepKind): string {
       : `The config determines its ports. The example has ${listed.join(', ')}.`,
     into === '' ? '' : `Ports into the body: ${into}.`,
     normal === null ? '' : `A skipped step continues with ${code(normal)}.`,
-    `It also has \`error\`, for a failure, and \`skipped\`. A port leads to a step, or to ${code(END_TARGET)}, which ends the run.`,
+    `It also has \`error\`, for a failure, and \`skipped\`. A port leads to a step, or to ${code(END_TARGET)}, ` +
+      'which ends the run.',
   ]
     .filter((sentence) => sentence !== '')
     .join(' ');

@@ -1,6 +1,6 @@
 /**
- * Reads the pages that are written by hand: the Markdown files in pages/. They read well in any Markdown viewer, since all
- * that is special about them is written as links:
+ * Reads the pages that are written by hand: the Markdown files in pages/. They read well in any Markdown viewer, since
+ * all that is special about them is written as links:
  *
  * - `[text](other.md#heading)` leads to another page.
  * - `[text](../file.ts "slot: NAME")` is a slot. The gateway puts generated text in its place; a viewer shows a link to

@@ -1,7 +1,7 @@
 /**
- * `/schema.json`: the definition language as a JSON Schema (draft 7, which editors know best), for completion, hovers and
- * squiggles: `$schema` in a JSON document, `# yaml-language-server: $schema=…` in YAML. It is made from the schemas that the
- * checker itself uses, of the document as an author may write it (LANGUAGE.md §1); other dialects have none.
+ * `/schema.json`: the definition language as a JSON Schema (draft 7, which editors know best), for completion, hovers
+ * and squiggles: `$schema` in a JSON document, `# yaml-language-server: $schema=…` in YAML. It is made from the schemas
+ * that the checker itself uses, of the document as an author may write it (LANGUAGE.md §1); other dialects have none.
  *
  * It takes everything that the checker takes. What needs more than a schema (whether a step exists, what an expression
  * reads) the checker alone says.

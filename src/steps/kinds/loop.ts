@@ -42,8 +42,8 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
     nextSteps: { loop: 'send', done: 'report' },
   },
   output:
-    '`{state, batch, value?}`: `state` is as in `loop.state`; `value` comes from `result`, from a break, or is the last ' +
-    'carry.',
+    '`{state, batch, value?}`: `state` is as in `loop.state`; `value` comes from `result`, from a break, or is ' +
+    'the last carry.',
   dataMembers: ['state', 'batch', 'value'],
   schema: () =>
     z.strictObject({

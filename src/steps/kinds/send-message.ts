@@ -59,8 +59,8 @@ next visit of that wait_callback step. No trace shows it. The inbox shows it to 
     nextSteps: { success: 'done', error: 'ask' },
   },
   output:
-    '`{id, channel}`, for webhook and slack also `status`, for e-mail `messageId`, `accepted`, `rejected` (addresses) ' +
-    'and `response`.',
+    '`{id, channel}`, for webhook and slack also `status`, for e-mail `messageId`, `accepted`, `rejected` ' +
+    '(addresses) and `response`.',
   schema: messageSchema,
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {

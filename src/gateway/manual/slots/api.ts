@@ -28,7 +28,8 @@ export function operationReference(document: JsonObject): string {
     .map((tag) => {
       const own = all.filter((one) => one.tag === tag);
       const rows = own.map(({ request, operation }) => [code(request), words(operation['summary'])]);
-      return `## ${tag}\n\n${table(['Request', 'Purpose'], rows)}\n\n${own.map((one) => operationWords(one, document)).join('\n\n')}`;
+      const operations = own.map((one) => operationWords(one, document)).join('\n\n');
+      return `## ${tag}\n\n${table(['Request', 'Purpose'], rows)}\n\n${operations}`;
     })
     .join('\n\n');
 }

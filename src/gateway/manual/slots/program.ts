@@ -12,7 +12,9 @@ const SHOWN = [
   ['expect', 'The result, and the visits in order of their start (path, status, port):'],
 ] as const;
 
-/** The program's purpose, its definition, what happens to the run, and the result. `file` is its path in the project. */
+/**
+ * The program's purpose, its definition, what happens to the run, and the result. `file` is its path in the project.
+ */
 export function program(file: string): string {
   const name = basename(file);
   // The build keeps the path: dist has the same folders as the project.

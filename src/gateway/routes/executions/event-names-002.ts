@@ -1,6 +1,6 @@
 /**
- * The events of a run under the names of document 002. The data is that of the event, with the run's id. An approval that
- * the run waits for is sent once.
+ * The events of a run under the names of document 002. The data is that of the event, with the run's id. An approval
+ * that the run waits for is sent once.
  */
 
 import type { Happening, StepHappening } from '../../../client/runs/event-stream.ts';
