@@ -1,6 +1,6 @@
 /**
- * Long synchronous work in parts. A worker runs all parts without a pause; the gateway serves requests between them. The
- * parts and their order are the same in both.
+ * Long synchronous work in parts. A worker runs all parts without a pause; the gateway serves requests between them.
+ * The parts and their order are the same in both.
  */
 export type Parts<T = void> = Generator<undefined, T, undefined>;
 
