@@ -18,7 +18,9 @@ export class OpenCommands {
       if (command.type === 'child') this.#children.set(childRunId(genesis, id, command.child.workflow), id);
   }
 
-  /** Records a command of the core: a child by its workflow id, as in history. A cancelled command has no answer (E4). */
+  /**
+   * Records a command of the core: a child by its workflow id, as in history. A cancelled command has no answer (E4).
+   */
   note(command: Command): void {
     if (command.type === 'cancel') this.#events.delete(command.id);
     else if (command.type === 'child') this.#children.set(command.executionId, command.id);
