@@ -4,8 +4,8 @@ import type { Page } from '../../client/visibility/listing.ts';
 import type { Gateway } from './context.ts';
 
 /**
- * The cursor is the number of items before it. `list` names the organization and all filters, and the cursor is valid for
- * it alone.
+ * The cursor is the number of items before it. `list` names the organization and all filters, and the cursor is valid
+ * for it alone.
  * @throws ClientError `invalid_cursor`.
  */
 export function indexedPage<T>(
