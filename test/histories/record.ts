@@ -16,8 +16,8 @@ import { startWorker, type TestServer, type TestWorker, testServer } from '../su
 //
 //   npx vitest run --config test/histories/record.config.ts
 //
-// It writes into the folder of the package's version. A version that was released is never recorded again: its histories
-// are those of runs and actors in flight, and later versions have to replay them (workflows/TEMPORAL.md).
+// It writes into the folder of the package's version. A version that was released is never recorded again: its
+// histories are those of runs and actors in flight, and later versions have to replay them (workflows/TEMPORAL.md).
 
 const LIMIT = 30;
 const ACTOR_LIMIT = 20;

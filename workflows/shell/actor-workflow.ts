@@ -126,8 +126,8 @@ class ActorExecution<Start extends CarryingStart, State> {
   }
 
   /**
-   * Whether the history has reached its limit, by values that a replay sees too. A task that brought only refused updates
-   * leaves no trace in history, and a replay does not activate the workflow for it: nothing is decided there.
+   * Whether the history has reached its limit, by values that a replay sees too. A task that brought only refused
+   * updates leaves no trace in history, and a replay does not activate the workflow for it: nothing is decided there.
    */
   #isFull(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
