@@ -9,7 +9,7 @@ import type { RunMemo } from '../../../src/contract/run.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { forkWorker, startWorker, type TestServer, testServer } from '../../support/temporal.ts';
-import { memoOf, startRun, until, waitsAt } from '../runs/run-support.ts';
+import { memoOf, startRun, until } from '../runs/run-support.ts';
 
 const IS_LONG = process.env['LONG'] === '1';
 const RUNS = IS_LONG ? 200 : 10;
@@ -35,7 +35,7 @@ const keysOf = (url: string) =>
   other.seen.filter((seen) => seen.url === url).map(({ headers }) => headers['idempotency-key']);
 
 describe.runIf(IS_LONG)('a worker that is stopped in the middle of an effect, and resumed (LONG=1)', () => {
-  it('is replaced, and what it says afterwards changes nothing', { timeout: 90_000 }, async () => {
+  it('is replaced, and what it says afterwards changes nothing', { timeout: 240_000 }, async () => {
     const first = await forkWorker(server);
     holds = 1;
     const handle = await startRun(server, {
@@ -46,7 +46,8 @@ describe.runIf(IS_LONG)('a worker that is stopped in the middle of an effect, an
         pay: {
           stepType: 'http',
           timeout: '4s',
-          retry: { maxAttempts: 5, initialInterval: '10ms' },
+          // The polls of the stopped worker last a minute, and what they take meanwhile is lost.
+          retry: { maxAttempts: 30, initialInterval: '10ms' },
           config: { method: 'POST', url: `${other.url}/slow` },
           nextSteps: { success: 'ask' },
         },
@@ -63,7 +64,7 @@ describe.runIf(IS_LONG)('a worker that is stopped in the middle of an effect, an
     await until(
       () => handle.describe().then(({ memo }) => memo?.['status']),
       (status) => status === 'waiting',
-      60_000,
+      180_000,
     );
     expect(new Set(keysOf('/slow')).size).toBe(1);
     // Its own attempt ends now, long after another one was acknowledged.
@@ -117,11 +118,11 @@ describe(`a worker with another bundle, and ${RUNS} runs on their way`, () => {
     const handles = await Promise.all(
       Array.from({ length: RUNS }, (_, n) => startRun(server, varied, { input: { n, url: other.url } })),
     );
+    const isAsked = ({ waitingFor }: RunMemo): boolean => waitingFor?.some(({ path }) => path === 'ask');
     // Some wait for a person by now, others are in the loop.
-    await waitsAt(handles[0]!, 'ask');
+    await until(() => memoOf(handles[0]!), isAsked, 120_000);
     await before.stop();
     const after = await startWorker(server, { bundle });
-    const isAsked = ({ waitingFor }: RunMemo): boolean => waitingFor?.some(({ path }) => path === 'ask');
     for (const handle of handles) await until(() => memoOf(handle), isAsked, 240_000);
     await Promise.all(handles.map((handle) => handle.signal('approve', { by: 'ann' })));
     expect(await Promise.all(handles.map((handle) => handle.result()))).toEqual(handles.map((_handle, n) => n));
