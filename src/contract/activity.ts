@@ -43,7 +43,6 @@ export const NOT_LIGHT = 'not_light';
 
 /**
  * The id of the activity by which a run yields to other runs, because its walk is long or it has many commands to send.
- * In older histories it is a local activity.
  */
 export const YIELD = '$yield';
 

@@ -146,8 +146,8 @@ export type QueueOrder = readonly string[];
 export interface SlotQuestion {
   readonly organizationId: string;
   readonly run: string;
-  /** Absent in older histories. */
-  readonly startedAt?: number;
+  /** When the run was started, in epoch milliseconds. */
+  readonly startedAt: number;
   readonly gates: readonly GateWanted[];
 }
 export interface SlotAnswers {
@@ -162,7 +162,7 @@ export interface HolderQuestion {
 }
 export interface HolderAnswer {
   readonly closed: readonly string[];
-  /** When each of `closed` was, in their order, in epoch milliseconds. Answers that older histories hold lack it. */
+  /** When each run of `closed` closed, in their order, in epoch milliseconds. Absent where it is not known. */
   readonly closedAt?: readonly number[];
   readonly missing: readonly string[];
 }

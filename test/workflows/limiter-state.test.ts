@@ -117,7 +117,7 @@ describe('the leases of a limiter', () => {
     expect([leases.gone(before, again + 10), verdictOn('b', { seen: before }, again + 10)]).toEqual([[], 'full']);
     expect(verdictOn('b', { seen: before }, again + ABANDONED_MS)).toBe('granted');
     expect(leases.gone(closed(again + 5), again + 10)).toEqual(['a']);
-    // Older histories do not say when it was.
+    // It is not known when the run closed.
     expect(leases.gone({ closed: ['a'], missing: [] }, again)).toEqual(['a']);
   });
 

@@ -134,10 +134,10 @@ export class LimiterState {
     if (this.knows(run)) return verdict;
     const seq = this.#seq++;
     if (verdict.as === 'granted') {
-      this.#lease({ run, since: now, seq, ...given(startedAt) }, group);
+      this.#lease({ run, since: now, seq, ...defined({ startedAt }) }, group);
       return { as: 'granted', since: now };
     }
-    this.#queue.set(run, { run, since: now, seq, group, ...given(startedAt) });
+    this.#queue.set(run, { run, since: now, seq, group, ...defined({ startedAt }) });
     if (request.overflow === 'cancel-oldest') this.#evict(request.evict ?? 'cancel', notices);
     return { as: 'waiting', since: now };
   }
@@ -167,7 +167,7 @@ export class LimiterState {
     while (this.#leases.size < this.#limit && this.#queue.size > 0) {
       const next = this.#next();
       this.#queue.delete(next.run);
-      this.#lease({ run: next.run, since: now, seq: next.seq, ...given(next.startedAt) }, next.group);
+      this.#lease({ run: next.run, since: now, seq: next.seq, ...defined({ startedAt: next.startedAt }) }, next.group);
       notices.push({ say: 'granted', run: next.run });
     }
   }
@@ -271,15 +271,10 @@ export class LimiterState {
   }
 }
 
-/**
- * By the time of start: a run that asked late, because no worker was there, is not newer. Older histories lack that
- * time.
- */
+/** By the time of start, where it is known: a run that asked late, because no worker was there, is not newer. */
 function byAge(a: Lease | Waiting, b: Lease | Waiting): number {
   return (a.startedAt ?? 0) - (b.startedAt ?? 0) || a.seq - b.seq;
 }
-
-const given = (startedAt: number | undefined): { startedAt?: number } => (startedAt === undefined ? {} : { startedAt });
 
 /** The group that was served longest ago. Of those never served, the one whose first run has waited longest. */
 function nextGroup(
