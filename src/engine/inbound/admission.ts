@@ -60,7 +60,7 @@ export function slotsAnswered(core: Core, answers: readonly SlotAnswer[]): void 
         admission.waiting = { since: Date.parse(answer.since) };
         break;
       case 'dropped':
-        cancelRun(core, 'As many runs go as may at once, and this was one too many.');
+        cancelRun(core, 'The limit of concurrent runs is reached, and this run is over it.');
         return;
       case 'refused':
         failRun(core, { code: answer.code, message: answer.message, retryable: true }, false);

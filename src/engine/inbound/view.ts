@@ -8,7 +8,6 @@ import type { Program } from '../../steps/program-types.ts';
 import { childRunId } from '../state/child-run.ts';
 import { MAX_LISTEN_TAGS, MAX_SHOWN_PEOPLE, MAX_SHOWN_WAITS } from '../state/limits.ts';
 import type { Admission, OpenVisit, RunState } from '../state/state.ts';
-import { subscriptionOf } from '../state/subscription.ts';
 import { type Wait, waitsOf } from '../state/waits.ts';
 import { openVisits } from '../walk/address.ts';
 
@@ -109,7 +108,7 @@ export function audience(state: RunState): string[] {
   const isListed = heard.size <= MAX_LISTEN_TAGS;
   for (const { wait } of allWaits(state)) {
     names.add(wait.waiting.kind);
-    for (const tag of isListed ? tagsOf(subscriptionOf(wait.waiting)) : []) names.add(tag);
+    for (const tag of isListed ? tagsOf(wait.waiting.hearing) : []) names.add(tag);
     for (const name of wait.waiting.audience ?? []) names.add(name);
   }
   return isListed && names.size <= MAX_ATTRIBUTE_VALUES ? [...names] : [...new Set([...listenTags(heard), ...names])];
@@ -121,8 +120,7 @@ function heardIn(state: RunState): ReadonlyMap<string, Subscription> {
   const { frames } = state;
   // Runs after every event, also in a run with thousands of frames.
   for (const id in frames) {
-    const waiting = frames[id]!.visit?.waiting;
-    const hearing = waiting === undefined ? undefined : subscriptionOf(waiting);
+    const hearing = frames[id]!.visit?.waiting?.hearing;
     if (hearing === undefined) continue;
     const { names, key } = hearing;
     for (const name of names) heard.set(JSON.stringify([name, key]), { names: [name], ...defined({ key }) });

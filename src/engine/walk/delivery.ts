@@ -2,7 +2,7 @@
 import type { Message } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
 import type { InboxMessage, OpenVisit } from '../state/state.ts';
-import { matches, subscriptionOf } from '../state/subscription.ts';
+import { matches } from '../state/subscription.ts';
 import { openVisits } from './address.ts';
 import { sortInbox } from './return-messages.ts';
 import { resumeNow } from './walk.ts';
@@ -34,7 +34,7 @@ export function offerReturned(core: Core): void {
 }
 
 function isFor({ waiting, hears: always }: OpenVisit, message: Message): boolean {
-  const hearing = waiting === undefined ? undefined : subscriptionOf(waiting);
+  const hearing = waiting?.hearing;
   if (hearing !== undefined) return matches(hearing, message);
   if (message.event !== undefined) return false;
   return always === message.name || (LISTENING.has(waiting?.kind) && waiting?.name === message.name);
