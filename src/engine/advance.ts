@@ -77,7 +77,7 @@ export function* advanceInParts(
   const core: Core = { program, state, commands: [], trace, postpone };
   // Clock skew between servers must not turn time back: a timer that was due stays due.
   state.now = Math.max(state.now, event.at);
-  if (state.effort.at !== state.now || event.type === 'continue') resetEffort(state);
+  if (state.activation.at !== state.now || event.type === 'continue') resetEffort(state);
   try {
     take(core, event);
     yield* drainInParts(core);
@@ -159,10 +159,10 @@ function take(core: Core, event: Event): void {
       return;
     case 'cancel':
       // E9: a rollback is not cancellable.
-      if (state.rolling === undefined) cancelRun(core, event.reason);
+      if (state.rollback === undefined) cancelRun(core, event.reason);
       return;
     case 'abort':
-      if (state.rolling === undefined) abortRun(core, event.reason);
+      if (state.rollback === undefined) abortRun(core, event.reason);
       return;
     case 'slots':
     case 'granted':
@@ -208,7 +208,7 @@ function openDeadline(core: Core, from: number): void {
   if (limit === undefined) return;
   const deadline = { type: 'deadline', at: from + limit } as const;
   // A retry or fork has the deadline already, without its wait for slots (rewind.ts). It has not been sent.
-  if (Object.hasOwn(state.open, DEADLINE)) state.open[DEADLINE] = deadline;
+  if (Object.hasOwn(state.openCommands, DEADLINE)) state.openCommands[DEADLINE] = deadline;
   else openCommand(core, DEADLINE, deadline);
 }
 
@@ -220,7 +220,7 @@ function isRepeated({ state }: Core, event: Event): boolean {
 function show(core: Core): void {
   const { state } = core;
   const shown = shownOf(state);
-  if (shown === state.shown) return;
-  state.shown = shown;
+  if (shown === state.viewDigest) return;
+  state.viewDigest = shown;
   core.commands.push({ type: 'visible', status: statusOf(state), waitingFor: waitingFor(state) });
 }

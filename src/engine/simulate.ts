@@ -231,7 +231,8 @@ function isTimed(signal: ScriptedSignal): signal is TimedSignal {
 /** Whether something will happen without time passing and without a signal. */
 function isBusy(state: RunState): boolean {
   return (
-    state.yielding || Object.values(state.open).some((command) => command.type === 'run' || command.type === 'rollback')
+    state.yielding ||
+    Object.values(state.openCommands).some((command) => command.type === 'run' || command.type === 'rollback')
   );
 }
 
@@ -260,7 +261,7 @@ function earliest(due: readonly Due[], state: RunState, timeouts: boolean): numb
 }
 
 function isSleep(state: RunState, id: string): boolean {
-  const command = Object.hasOwn(state.open, id) ? state.open[id] : undefined;
+  const command = Object.hasOwn(state.openCommands, id) ? state.openCommands[id] : undefined;
   if (command?.type !== 'timer') return false;
   return state.frames[command.frame]?.visit?.waiting?.kind === 'timer';
 }

@@ -230,7 +230,7 @@ export class Fold {
   /** After a retry a visit has a row in both runs. */
   #reopen(state: RunState, { path, stepSlug, stepType }: Inherited, { id, time }: Begun): void {
     this.#tell({ t: 'begin', path, slug: stepSlug, stepType, at: time }, `${id}/`);
-    const command = state.open[path];
+    const command = state.openCommands[path];
     if (command?.type === 'run') this.#tell({ t: 'input', path, input: command.command.config }, `${id}/`);
   }
 
@@ -335,7 +335,7 @@ export class Fold {
   }
 
   #isOpen(id: string): boolean {
-    return Object.hasOwn(this.#state?.open ?? {}, id);
+    return Object.hasOwn(this.#state?.openCommands ?? {}, id);
   }
 
   *#applyEnd(
@@ -357,10 +357,10 @@ export class Fold {
 
   /** The row of the visit of this open command. An undo step has a row of its own. */
   #rowOf(id: string): string | undefined {
-    const command = this.#state?.open[id];
+    const command = this.#state?.openCommands[id];
     if (command?.type === 'rollback') return id;
     if (command === undefined || !('path' in command)) return undefined;
-    const inner = this.#state?.frames[command.frame]?.visit?.inner ?? {};
+    const inner = this.#state?.frames[command.frame]?.visit?.innerRows ?? {};
     return Object.hasOwn(inner, command.suffix) ? commandId(command.path, command.suffix) : command.path;
   }
 
@@ -402,7 +402,7 @@ function openRows(state: RunState, program: Program): Inherited[] {
   return open
     .sort((a, b) => a.startedAt - b.startedAt)
     .flatMap(({ path, slug, startedAt, ...visit }) => {
-      const inner = 'inner' in visit ? (visit.inner ?? {}) : {};
+      const inner = 'innerRows' in visit ? (visit.innerRows ?? {}) : {};
       const row = (at: string, stepType: string) => ({ path: at, stepSlug: slug, stepType, startedAt });
       return [
         row(path, program.steps.get(slug)?.type ?? slug),

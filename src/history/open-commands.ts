@@ -13,7 +13,7 @@ export class OpenCommands {
   readonly #children = new Map<string, string>();
 
   /** The commands that were open when this run took over. */
-  inherit({ genesis, open }: RunState): void {
+  inherit({ genesis, openCommands: open }: RunState): void {
     for (const [id, command] of Object.entries(open))
       if (command.type === 'child') this.#children.set(childRunId(genesis, id, command.child.workflow), id);
   }

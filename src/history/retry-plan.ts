@@ -119,11 +119,11 @@ export class RetryPlan {
     const { visit } = open;
     const step = program.steps.get(visit.key ?? visit.slug);
     if (step?.kind.class === 'container') throw repeats(path, 'after its body had run');
-    const command = 'id' in event && event.id !== undefined ? state.open[event.id] : undefined;
+    const command = 'id' in event && event.id !== undefined ? state.openCommands[event.id] : undefined;
     const answered =
       (command?.type === 'run' || command?.type === 'child') && command.path === path ? command : undefined;
     const suffix = answered?.suffix;
-    const decision = step?.behaviour.onRetry?.(visit.hold, { code, ...defined({ suffix }) });
+    const decision = step?.behaviour.onRetry?.(visit.state, { code, ...defined({ suffix }) });
     if (decision === 'refuse') throw repeats(path, 'after its calls had ended');
     if (decision === undefined && answered === undefined) {
       this.postponed.push(rewindOpenVisit(program, state, path)!);

@@ -15,10 +15,10 @@ export type LoopState = {
   /** Completed ticks. */
   iterations: number;
   /** historyKeep: how many of the last ticks keep their rollbacks. */
-  readonly keep?: number;
+  readonly historyKeep?: number;
   /** The limit of ticks. */
-  readonly most?: number;
-  complete?: boolean;
+  readonly maxIterations?: number;
+  isComplete?: boolean;
 };
 
 const MEMBERS = ['items', 'state', 'batch', 'item', 'index', 'carry', 'parent'];
@@ -51,7 +51,7 @@ export function loopVars(loop: LoopState, parent: (() => unknown) | undefined): 
 }
 
 /** `loop.state`. During a tick, `currentIndex` is where its batch begins, and the counts are those of earlier ticks. */
-export function loopProgress({ items, batchSize, iterations, complete = false }: LoopState): JsonObject {
+export function loopProgress({ items, batchSize, iterations, isComplete: complete = false }: LoopState): JsonObject {
   const totalItems = items?.length ?? 0;
   return {
     currentIndex: items === null ? iterations : Math.min(iterations * batchSize, totalItems),
@@ -63,7 +63,7 @@ export function loopProgress({ items, batchSize, iterations, complete = false }:
 }
 
 /** `loop.batch`: the slice of this tick; null when the loop is complete or has no items. `endIndex` is inclusive. */
-export function loopBatch({ items: all, batchSize, tick, complete }: LoopState): JsonObject | null {
+export function loopBatch({ items: all, batchSize, tick, isComplete: complete }: LoopState): JsonObject | null {
   if (all === null || complete === true) return null;
   const startIndex = tick * batchSize;
   const items = all.slice(startIndex, startIndex + batchSize);

@@ -115,7 +115,11 @@ describe('a run before its gates', () => {
     expect(wantedSlots(resumedAt(program, resumed(), at + TAKEN_FOR_MS))).toEqual([]);
     const late = resumedAt(program, resumed(), at + TAKEN_FOR_MS + 1);
     expect(wantedSlots(late)).toEqual(gates);
-    expect(late).toMatchObject({ openCount: 0, backlog: Object.keys(late.open), slots: { timers: 0, children: 0 } });
+    expect(late).toMatchObject({
+      sentCount: 0,
+      backlog: Object.keys(late.openCommands),
+      commandCounts: { timers: 0, children: 0 },
+    });
     advance(program, late, { type: 'continue', at: at + 30_000 });
     const commands = advance(program, late, { type: 'slots', at: at + 30_000, answers: [granted('held')] });
     expect(commands).toContainEqual(expect.objectContaining({ type: 'timer', id: '$deadline' }));

@@ -154,6 +154,6 @@ describe('flow: dag', () => {
       effect: () => ({ result: { data: 1 }, afterMs: 10 }),
     });
     expect(run.error).toMatchObject({ code: 'no', path: 'b' });
-    expect(run.state.open).toEqual({});
+    expect(run.state.openCommands).toEqual({});
   });
 });

@@ -206,22 +206,22 @@ describe('the inbox', () => {
     const run = start({ hear: { stepType: 'listen', config: { name: 'last' } } });
     for (let i = 0; i < 9; i++) run.feed(message('n', 'x'.repeat(110_000)));
     run.feed(message('n', 'x'.repeat(110_000), 'one'));
-    expect(run.state.dropped).toBe(1);
-    expect(run.state.seen).toEqual([]);
+    expect(run.state.droppedCount).toBe(1);
+    expect(run.state.messageIds).toEqual([]);
   });
 
   it('remembers the ids of events that a listener took, and of no others', () => {
     const run = start({ hear: { stepType: 'listen', config: { name: 'n', match: 'payload > 0', count: 3 } } });
     for (const payload of [0, 1, 1]) run.feed({ ...event('n', payload), id: `event:${payload}` });
-    expect(run.state.seen).toEqual(['event:1']);
-    expect(run.state.frames['']?.visit?.hold['taken']).toMatchObject([{ payload: 1 }]);
+    expect(run.state.messageIds).toEqual(['event:1']);
+    expect(run.state.frames['']?.visit?.state['taken']).toMatchObject([{ payload: 1 }]);
   });
 });
 
 /** Payloads of messages: unread, held by listeners that are open, and put out by those that have ended. */
 function placesOf({ state, trace }: Player): number[] {
   const open = Object.values(state.frames).flatMap(
-    ({ visit }) => (visit?.hold['taken'] ?? []) as { payload: number }[],
+    ({ visit }) => (visit?.state['taken'] ?? []) as { payload: number }[],
   );
   const out = trace.flatMap((line) => {
     if (line.t !== 'end') return [];

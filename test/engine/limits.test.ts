@@ -55,7 +55,7 @@ describe('limits', () => {
         most = Math.max(most, open.length);
       };
       heed(run.first);
-      expect(Object.keys(run.state.open)).toHaveLength(2_000);
+      expect(Object.keys(run.state.openCommands)).toHaveLength(2_000);
       for (let answered = 0; open.length > 0; answered++) {
         if (answered % 500 === 0) expect(carried(run)).toBeLessThan(MAX_STATE_BYTES);
         heed(run.feed(completed(open.shift()!)));
@@ -84,7 +84,7 @@ describe('limits', () => {
       error: { code: 'x', message: 'x', retryable: false },
     });
     expect(failed.filter(({ type }) => type === 'cancel')).toHaveLength(MAX_OPEN_EFFECTS - 1);
-    expect(run.state).toMatchObject({ openCount: 0, backlog: [], effects: 0, ending: { status: 'failed' } });
+    expect(run.state).toMatchObject({ sentCount: 0, backlog: [], openActivities: 0, ending: { status: 'failed' } });
   });
 
   it('sends at most 1.5 MB of commands in one activation, and gives way for the rest', () => {
@@ -189,8 +189,8 @@ describe('limits', () => {
   it('remembers a thousand ids of messages, and none of them at length', () => {
     const run = start(listening);
     for (let i = 0; i < REMEMBERED_IDS + 10; i++) run.feed(message('other2', 1, `${i}${text(1_000)}`));
-    expect(run.state.seen).toHaveLength(REMEMBERED_IDS);
-    expect(jsonBytes(run.state.seen)).toBeLessThan(250 * REMEMBERED_IDS);
+    expect(run.state.messageIds).toHaveLength(REMEMBERED_IDS);
+    expect(jsonBytes(run.state.messageIds)).toBeLessThan(250 * REMEMBERED_IDS);
     expect(unread(run.state)).toBe(REMEMBERED_IDS + 10);
     run.feed(message('other2', 1, `${REMEMBERED_IDS}${text(1_000)}`));
     expect(unread(run.state)).toBe(REMEMBERED_IDS + 10);

@@ -85,7 +85,7 @@ export class Player {
 
   /** The state without the clock, which every event moves. */
   still(): string {
-    return JSON.stringify({ ...this.state, now: 0, effort: 0 });
+    return JSON.stringify({ ...this.state, now: 0, activation: 0 });
   }
 
   #heed(commands: readonly Command[]): void {
@@ -131,15 +131,15 @@ export class Player {
     const { state } = this;
     const odd = oddity(state, '');
     must(odd === undefined, `the state is plain JSON, also at ${odd}`);
-    const sent = Object.keys(state.open).filter((id) => !state.backlog.includes(id));
+    const sent = Object.keys(state.openCommands).filter((id) => !state.backlog.includes(id));
     must(
       sent.length === this.open.size && sent.every((id) => this.open.has(id)),
       'what is open is what the state says',
     );
-    must(state.openCount === this.open.size, 'what is open is counted');
-    must(JSON.stringify(state.slots) === JSON.stringify(countSlots(state)), 'places are counted');
+    must(state.sentCount === this.open.size, 'what is open is counted');
+    must(JSON.stringify(state.commandCounts) === JSON.stringify(countSlots(state)), 'places are counted');
     must(
-      state.effects === Object.values(state.open).filter(({ type }) => type === 'run').length,
+      state.openActivities === Object.values(state.openCommands).filter(({ type }) => type === 'run').length,
       'effects are counted',
     );
     must(this.open.size <= MAX_OPEN_COMMANDS, 'commands open at once are bounded');

@@ -25,7 +25,7 @@ describe('what is carried', () => {
       },
       rows,
     );
-    expect(run.state.openCount).toBe(MAX_OPEN_EFFECTS);
+    expect(run.state.sentCount).toBe(MAX_OPEN_EFFECTS);
     const once = jsonBytes(rows);
     // 500 frames and commands of their own, besides the rows.
     expect(carried(run)).toBeLessThan(once + 500 * 1_500);

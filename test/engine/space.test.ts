@@ -94,7 +94,7 @@ describe('the figure that is kept', () => {
           for (const one of script) {
             perform(plain!, one);
             perform(carried!, one);
-            const configs = Object.values(plain!.state.open).map((one) =>
+            const configs = Object.values(plain!.state.openCommands).map((one) =>
               one.type === 'run' ? one.command.config : null,
             );
             if (plain!.state.ending === undefined)
@@ -195,7 +195,7 @@ describe('a step whose result does not fit', () => {
     );
     expect(answering(run, (n) => text(n === 1 ? 1 : 700_000))).toEqual(['each~0/get', 'each~1/get']);
     expect(run.state.frames['']!.error).toMatchObject({ code: 'state_too_large', path: 'each~1/get' });
-    expect(run.state.undo).toMatchObject([{ path: 'each~0/get' }]);
+    expect(run.state.rollbackSteps).toMatchObject([{ path: 'each~0/get' }]);
   });
 
   it('is not asked for where not even a short answer would fit', () => {
@@ -270,7 +270,7 @@ describe('a full run', () => {
   it('drops no message for what has been replaced, however much the activation has done', () => {
     const run = start({ hear: { stepType: 'listen', config: { name: 'go' } } });
     run.state.bytes = MAX_STATE_BYTES;
-    Object.assign(run.state.effort, { at: 5_000, units: MAX_ACTIVATION_UNITS });
+    Object.assign(run.state.activation, { at: 5_000, units: MAX_ACTIVATION_UNITS });
     advance(run.program, run.state, { type: 'message', name: 'later', payload: 1, at: 5_000 });
     expect(run.state.inbox).toHaveLength(1);
     expect(run.state.bytes).toBeLessThan(10_000);
@@ -290,7 +290,7 @@ describe('a full run', () => {
       { text: text(1_200_000) },
     );
     for (let n = 0; n <= kept; n++) run.feed({ type: 'message', name: 'big', payload: `${n}${text(bytes)}` });
-    expect(run.state).toMatchObject({ dropped });
+    expect(run.state).toMatchObject({ droppedCount: dropped });
     expect(run.state.inbox).toHaveLength(kept);
     run.feed({ type: 'message', name: 'go', payload: null });
     expect(run.state.ending).toEqual({ status: 'completed', output: ['state_too_large', 1_200_000] });
@@ -308,9 +308,9 @@ describe('a full run', () => {
     for (let n = 0; n < 4; n++) run.feed({ type: 'message', name: 'later', payload: `${n}${text(190_000)}` });
     for (let n = 0; n < 80; n++) run.feed({ type: 'message', name: 'later', payload: text(900) });
     expect(run.state.ending).toBeUndefined();
-    expect(run.state.dropped).toBeGreaterThan(2);
+    expect(run.state.droppedCount).toBeGreaterThan(2);
     expect(definitionBytes(run.program) + truth(run.program, run.state)).toBeLessThanOrEqual(MAX_STATE_BYTES);
-    expect(run.state.inbox.length + run.state.dropped!).toBe(84);
+    expect(run.state.inbox.length + run.state.droppedCount!).toBe(84);
     run.feed({ type: 'message', name: 'go', payload: null });
     expect(run.state.ending).toEqual({ status: 'completed', output: 1_200_000 });
   });

@@ -247,7 +247,7 @@ export class Model {
     ) as RunInput;
     this.#write({ type: 'closed', how: 'continued', argument, nextRunId: `run-${this.histories.length}` });
     this.state = this.#open(argument);
-    for (const [id, open] of Object.entries(this.state.open)) {
+    for (const [id, open] of Object.entries(this.state.openCommands)) {
       if (open.type === 'timer' || open.type === 'deadline') this.#commands.push({ type: 'timer', id, at: open.at });
     }
     const rearmed = this.#commands;

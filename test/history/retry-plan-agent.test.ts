@@ -66,7 +66,7 @@ function armed(model: Model): RunState {
   return resumeWith(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
 }
 
-const open = (state: RunState) => Object.keys(state.open);
+const open = (state: RunState) => Object.keys(state.openCommands);
 
 describe('an agent that failed is armed again', () => {
   it('with the model call that failed, after the turns that ended, and with what they cost', () => {
@@ -76,7 +76,7 @@ describe('an agent that failed is armed again', () => {
     model.task();
     const state = armed(model);
     expect(open(state)).toEqual(['work/turn[1]/model']);
-    expect(state.open['work/turn[1]/model']).toMatchObject({
+    expect(state.openCommands['work/turn[1]/model']).toMatchObject({
       command: {
         idempotencyKey: `${WORKFLOW_ID}/work/turn[1]/model`,
         config: {

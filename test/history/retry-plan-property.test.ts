@@ -46,7 +46,7 @@ function strict(definition: Definition): Definition {
 
 function armed(model: Model): RunState | undefined {
   const { ending } = model.state;
-  if (ending?.status !== 'failed' || model.state.rolling !== undefined) return undefined;
+  if (ending?.status !== 'failed' || model.state.rollback !== undefined) return undefined;
   try {
     const rearming = new RetryPlan(ending.error);
     for (const [n, events] of model.histories.entries()) {
@@ -77,8 +77,8 @@ function playOn(model: Model, state: RunState): TraceEvent[] {
   for (let n = 0; state.ending === undefined && n < 2_000; n++) {
     const at = 9e6 + n;
     if (state.yielding) feed({ type: 'continue', at });
-    const id = Object.keys(state.open).find((one) => !state.backlog.includes(one));
-    const command = id === undefined ? undefined : state.open[id];
+    const id = Object.keys(state.openCommands).find((one) => !state.backlog.includes(one));
+    const command = id === undefined ? undefined : state.openCommands[id];
     const [wait] = waitingFor(state);
     if (id !== undefined && command?.type === 'run') feed({ type: 'completed', id, result: { data: {} }, at });
     else if (id !== undefined && command?.type === 'rollback')
@@ -106,8 +106,8 @@ it('arms what failed, and nothing else, in any program', () => {
       const state = armed(model);
       if (state === undefined) return;
       armedRuns++;
-      expect(state.slots).toEqual(countSlots(state));
-      expect(state.openCount).toBe(Object.keys(state.open).length - state.backlog.length);
+      expect(state.commandCounts).toEqual(countSlots(state));
+      expect(state.sentCount).toBe(Object.keys(state.openCommands).length - state.backlog.length);
       const ended = model.trace.flatMap((line) =>
         line.t === 'end' && (line.status === 'completed' || line.status === 'skipped') ? [line.path] : [],
       );

@@ -41,7 +41,7 @@ function armed(model: Model): RunState {
   return resumeWith(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
 }
 
-const openIds = (state: RunState) => Object.keys(state.open).sort();
+const openIds = (state: RunState) => Object.keys(state.openCommands).sort();
 const parked = (state: RunState) =>
   state.work.map((work) => (work.do === 'visit' ? `${work.frame}:${work.slug}` : '?'));
 
@@ -61,7 +61,7 @@ describe('a failed run is armed again', () => {
     model.task();
     const state = armed(model);
     expect(openIds(state)).toEqual(['two']);
-    expect(state.open['two']).toMatchObject({ command: { idempotencyKey: `${WORKFLOW_ID}/two` } });
+    expect(state.openCommands['two']).toMatchObject({ command: { idempotencyKey: `${WORKFLOW_ID}/two` } });
     expect(state.frames['']?.entries['one']?.output.data).toEqual({ n: 0 });
     expect(state).toMatchObject({ yielding: true, now: 5_000_000 });
   });
@@ -84,7 +84,7 @@ describe('a failed run is armed again', () => {
     expect(openIds(state)).toEqual(['both/a/one']);
     expect(parked(state)).toEqual(['both/c:three']);
     expect(state.frames['both/b']?.ended).toBe(true);
-    expect(state.frames['']?.visit?.hold).toMatchObject({ left: 2, failures: {} });
+    expect(state.frames['']?.visit?.state).toMatchObject({ remaining: 2, failures: {} });
   });
 
   it('with the iterations that were cancelled with it', () => {
@@ -147,7 +147,7 @@ describe('a failed run is armed again', () => {
     model.fireTimer(0);
     model.task();
     const state = armed(model);
-    expect(state.open['$deadline']).toEqual({ type: 'deadline', at: 5_060_000 });
+    expect(state.openCommands['$deadline']).toEqual({ type: 'deadline', at: 5_060_000 });
     expect(openIds(state)).toEqual(['$deadline', 'rest']);
   });
 

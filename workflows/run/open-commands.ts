@@ -12,7 +12,7 @@ import { childCommand } from '../../src/engine/walk/commands.ts';
  */
 export function openCommands(state: RunState): Command[] {
   const waiting = new Set(state.backlog);
-  const commands = Object.entries(state.open)
+  const commands = Object.entries(state.openCommands)
     .filter(([id, open]) => !waiting.has(id) && !(open.type === 'child' && open.started === true))
     .map(([id, open]) => commandOf(state, id, open));
   return state.yielding ? [...commands, { type: 'yield' }] : commands;
@@ -20,7 +20,7 @@ export function openCommands(state: RunState): Command[] {
 
 /** Children that are running and that this run waits for. */
 export function openChildren(state: RunState): OpenChild[] {
-  return Object.entries(state.open).flatMap(([id, open]) =>
+  return Object.entries(state.openCommands).flatMap(([id, open]) =>
     open.type === 'child' && open.started === true
       ? [{ id, executionId: childRunId(state.genesis, id, open.child.workflow) }]
       : [],

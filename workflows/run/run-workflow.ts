@@ -220,7 +220,7 @@ class RunExecution {
   /** Never throws: it is called from handlers and detached promises. */
   #apply(event: Event): void {
     if (this.#outcome !== undefined) return;
-    const { paused, dropped } = this.#state;
+    const { paused, droppedCount: dropped } = this.#state;
     try {
       for (const command of advance(this.#program, this.#state, event)) this.#perform(command);
     } catch (error) {
@@ -229,7 +229,7 @@ class RunExecution {
     }
     // Each vote of a person changes the lists. Votes of nobody in particular are shown here.
     if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes()) this.#toShow = this.#standing();
-    if (this.#state.dropped !== dropped) {
+    if (this.#state.droppedCount !== dropped) {
       this.#showDetails();
       // Only the first: each more would be an event of history. Lists get the number when the run is shown next.
       if (dropped === undefined) this.#toShow ??= this.#standing();

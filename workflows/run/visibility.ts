@@ -155,7 +155,7 @@ function pauseOf(state: RunState): Pick<RunMemo, 'paused'> {
 }
 
 /** How many messages the full inbox has dropped. Absent where there are none. */
-function droppedOf({ dropped }: RunState): Pick<RunMemo, 'dropped'> {
+function droppedOf({ droppedCount: dropped }: RunState): Pick<RunMemo, 'dropped'> {
   return dropped === undefined ? {} : { dropped };
 }
 

@@ -109,7 +109,7 @@ async function rearm(
   const fold = (runId: string, options: FoldOptions) => foldWith(access, executionId, runId, options);
   const last = await fold(lastRunId, rearming.search(lastRunId));
   const { program } = last;
-  if (last.state?.rolling !== undefined) {
+  if (last.state?.rollback !== undefined) {
     throw new ClientError(
       'rolled_back',
       'The run was rolled back when it failed: what it had done is undone. Start it anew, or fork it from a step.',

@@ -116,14 +116,14 @@ async function schemaOf(
   const handle = access.client.workflow.getHandle(place.executionId);
   const { frames } = await read(access, () => handle.query<OpenVisits>('state'));
   const visit = Object.values(frames).find((frame) => frame.visit?.path === place.path)?.visit;
-  return visit === undefined ? 'unknown' : (visit.hold.schema ?? undefined);
+  return visit === undefined ? 'unknown' : (visit.state.schema ?? undefined);
 }
 
 /** The part of a run's state that is read here (src/engine/state/state.ts). */
 interface OpenVisits {
   readonly frames: {
     readonly [id: string]: {
-      readonly visit?: { readonly path: string; readonly hold: { readonly schema?: PayloadFormat | null } };
+      readonly visit?: { readonly path: string; readonly state: { readonly schema?: PayloadFormat | null } };
     };
   };
 }

@@ -28,7 +28,7 @@ export function slotEvents(data: unknown, at: number): Event[] {
 /** Asks for the run's slots, if it needs any. `startedAt`: when its execution started, in epoch milliseconds. */
 export function requestSlots(core: Core, startedAt: number): void {
   const gates = inOrder((core.state.genesis.gates ?? []).filter((gate) => !hasLease(gate, startedAt)));
-  if (gates.length > 0) askGates(core, { gates, taken: 0 });
+  if (gates.length > 0) askGates(core, { limiters: gates, granted: 0 });
 }
 
 /** Whether the starter took a lease for the run, recently enough that the limiter still keeps it. */
@@ -39,7 +39,7 @@ export function hasLease({ taken, takenAt = Number.POSITIVE_INFINITY }: GateWant
 /** Limiters that have not granted a slot, the next one first. */
 export function wantedSlots(state: RunState): readonly GateWanted[] {
   const { admission, ending } = state;
-  return admission === undefined || ending !== undefined ? [] : admission.gates.slice(admission.taken);
+  return admission === undefined || ending !== undefined ? [] : admission.limiters.slice(admission.granted);
 }
 
 /** Every limiter that may keep a lease or a queue entry for the run. */
@@ -51,7 +51,7 @@ export function heldGates(state: RunState): readonly string[] {
 export function slotsAnswered(core: Core, answers: readonly SlotAnswer[]): void {
   for (const answer of answers) {
     const { admission } = core.state;
-    if (admission === undefined || admission.gates[admission.taken]?.gate !== answer.gate) continue;
+    if (admission === undefined || admission.limiters[admission.granted]?.gate !== answer.gate) continue;
     switch (answer.as) {
       case 'granted':
         passGate(core, admission);
@@ -75,7 +75,7 @@ export function slotsAnswered(core: Core, answers: readonly SlotAnswer[]): void 
 /** The signal of the limiter for which the run waits. */
 export function slotGranted(core: Core, gate: string): void {
   const { admission } = core.state;
-  if (admission === undefined || admission.gates[admission.taken]?.gate !== gate) return;
+  if (admission === undefined || admission.limiters[admission.granted]?.gate !== gate) return;
   // Without a wait, an answer is on its way, and asks the next limiter when it arrives.
   const wasWaiting = admission.waiting !== undefined;
   passGate(core, admission);
@@ -83,14 +83,14 @@ export function slotGranted(core: Core, gate: string): void {
 }
 
 function passGate(core: Core, admission: Admission): void {
-  admission.taken++;
+  admission.granted++;
   delete admission.waiting;
-  if (admission.taken === admission.gates.length) delete core.state.admission;
+  if (admission.granted === admission.limiters.length) delete core.state.admission;
 }
 
 function askGates(core: Core, admission: Admission): void {
   core.state.admission = admission;
-  core.commands.push({ type: 'slots', gates: admission.gates.slice(admission.taken) });
+  core.commands.push({ type: 'slots', gates: admission.limiters.slice(admission.granted) });
 }
 
 /** Limiters that never make a run wait come first. */

@@ -19,8 +19,8 @@ import { findVisit, resumeKind } from '../walk/walk.ts';
 /** Applies the result of a command. A result for a command that is not open is ignored (E4). */
 export function applyCompletion(core: Core, event: CompletionEvent): void {
   const { state } = core;
-  if (!Object.hasOwn(state.open, event.id) || state.backlog.includes(event.id)) return;
-  const command = state.open[event.id]!;
+  if (!Object.hasOwn(state.openCommands, event.id) || state.backlog.includes(event.id)) return;
+  const command = state.openCommands[event.id]!;
   if (!answers(event.type, command)) return;
   if (command.type === 'rollback') {
     rollbackStepEnded(core, event.id, event.type === 'failed' ? event.error : undefined);
@@ -39,8 +39,8 @@ export function applyCompletion(core: Core, event: CompletionEvent): void {
   const frame = state.frames[command.frame];
   const visit = frame?.visit;
   if (frame === undefined || visit?.path !== command.path) return;
-  const at = visit.open.indexOf(event.id);
-  if (at >= 0) visit.open.splice(at, 1);
+  const at = visit.commands.indexOf(event.id);
+  if (at >= 0) visit.commands.splice(at, 1);
   const { path } = command;
   const resume = fitted(core, resumeFrom(state, event, command));
   if (resume.on === 'completed') endInner(core, visit, resume.suffix, { result: resume.result });
@@ -101,7 +101,8 @@ function childEnd(
  */
 export function applyChildStarted(core: Core, id: string): void {
   const { state } = core;
-  const command = Object.hasOwn(state.open, id) && !state.backlog.includes(id) ? state.open[id] : undefined;
+  const command =
+    Object.hasOwn(state.openCommands, id) && !state.backlog.includes(id) ? state.openCommands[id] : undefined;
   if (command?.type !== 'child') return;
   command.started = true;
   if (command.child.wait !== false) return;
@@ -124,7 +125,7 @@ function answers(type: 'completed' | 'failed' | 'fired' | 'childDone', command: 
 /** A run that has returned with `drain` stores the results of activities in flight. Their steps lead nowhere. */
 function completeWhileDraining(core: Core, frame: Frame, path: string, event: Resume): void {
   const place = findVisit(core, frame, path);
-  if (place?.visit !== undefined && place.visit.open.length === 0)
+  if (place?.visit !== undefined && place.visit.commands.length === 0)
     endWhileDraining(core, place, outcomeOf(core, place, event));
   endIfDrained(core);
 }

@@ -20,7 +20,7 @@ export function receiveMessage(core: Core, event: MessageEvent): void {
   const { state } = core;
   const came = numberMessage(state, event);
   if (came === undefined) return;
-  if (state.rolling === undefined && state.draining === undefined) {
+  if (state.rollback === undefined && state.draining === undefined) {
     // Queued work precedes this message and may begin a listener.
     runWorkLoop(core);
     if (state.ending !== undefined) return;
@@ -31,7 +31,7 @@ export function receiveMessage(core: Core, event: MessageEvent): void {
     }
   }
   if (event.event !== undefined) return;
-  if (!hasRoom(core, came)) state.dropped = (state.dropped ?? 0) + 1;
+  if (!hasRoom(core, came)) state.droppedCount = (state.droppedCount ?? 0) + 1;
   else keepUnread(state, came, event);
 }
 
@@ -49,10 +49,10 @@ export function keepForListener(state: RunState, event: MessageEvent): void {
 
 /** Numbers the message; undefined where a message with its id was received before. */
 function numberMessage(state: RunState, { id, name, payload, event }: MessageEvent): InboxMessage | undefined {
-  if (id !== undefined && state.seen.includes(shorten(id))) return undefined;
+  if (id !== undefined && state.messageIds.includes(shorten(id))) return undefined;
   const bytes = jsonBytes(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
-  state.arrived = (state.arrived ?? 0) + 1;
-  return { name, payload, bytes, n: state.arrived, ...defined({ event }) };
+  state.messageCount = (state.messageCount ?? 0) + 1;
+  return { name, payload, bytes, n: state.messageCount, ...defined({ event }) };
 }
 
 function keepUnread(state: RunState, came: InboxMessage, event: MessageEvent): void {
@@ -68,6 +68,6 @@ function keepUnread(state: RunState, came: InboxMessage, event: MessageEvent): v
  */
 function rememberId(state: RunState, { id }: MessageEvent): void {
   if (id === undefined) return;
-  state.seen.push(shorten(id));
-  if (state.seen.length > REMEMBERED_IDS) state.seen.shift();
+  state.messageIds.push(shorten(id));
+  if (state.messageIds.length > REMEMBERED_IDS) state.messageIds.shift();
 }

@@ -29,17 +29,18 @@ export function applyRequest(core: Core, event: AddressedEvent): void {
       return;
     case 'skipTimer': {
       // The visit's own timer; without it (an escalated approval), the timer that was opened last.
-      const timers = visit.open.filter((open) => state.open[open]?.type === 'timer');
+      const timers = visit.commands.filter((open) => state.openCommands[open]?.type === 'timer');
       const id = timers.find((open) => open === path) ?? timers.at(-1)!;
-      const timer = state.open[id]!;
-      visit.open.splice(visit.open.indexOf(id), 1);
+      const timer = state.openCommands[id]!;
+      visit.commands.splice(visit.commands.indexOf(id), 1);
       cancelCommand(core, id);
       if (timer.type === 'timer')
         state.work.push({ do: 'resume', frame: frame.id, path, event: { on: 'fired', suffix: timer.suffix } });
       return;
     }
     case 'retryStep':
-      for (const id of visit.open.filter((open) => state.open[open]?.type === 'run')) retryCommand(core, id);
+      for (const id of visit.commands.filter((open) => state.openCommands[open]?.type === 'run'))
+        retryCommand(core, id);
       return;
     case 'cancelStep': {
       const place = findVisit(core, frame, path)!;
@@ -55,27 +56,27 @@ export function applyRequest(core: Core, event: AddressedEvent): void {
 /** Starts a new attempt immediately, under a new id (E3), with the same config and the same idempotency key. */
 function retryCommand(core: Core, id: string): void {
   const { state } = core;
-  const running = state.open[id];
+  const running = state.openCommands[id];
   if (running?.type !== 'run') return;
   const visit = state.frames[running.frame]?.visit;
   if (visit === undefined) return;
-  visit.open.splice(visit.open.indexOf(id), 1);
+  visit.commands.splice(visit.commands.indexOf(id), 1);
   cancelCommand(core, id);
-  const tries = running.tries + 1;
-  const next = `${id.replace(/![0-9]+$/, '')}!${tries}`;
-  openCommand(core, next, { ...running, tries, command: { ...running.command, id: next } }, visit);
+  const attempt = running.attempt + 1;
+  const next = `${id.replace(/![0-9]+$/, '')}!${attempt}`;
+  openCommand(core, next, { ...running, attempt, command: { ...running.command, id: next } }, visit);
 }
 
 export function rememberedAnswer(state: RunState, event: Event): Accepted | undefined {
   const key = 'key' in event && event.key !== undefined ? rememberedKey(event.key) : undefined;
-  return key !== undefined && Object.hasOwn(state.answered, key) ? state.answered[key] : undefined;
+  return key !== undefined && Object.hasOwn(state.requestAnswers, key) ? state.requestAnswers[key] : undefined;
 }
 
 export function rememberAnswer(state: RunState, key: string | undefined, path: string): void {
   if (key === undefined) return;
-  state.answered[rememberedKey(key)] = { accepted: true, path };
-  const keys = Object.keys(state.answered);
-  if (keys.length > REMEMBERED_IDS) delete state.answered[keys[0]!];
+  state.requestAnswers[rememberedKey(key)] = { accepted: true, path };
+  const keys = Object.keys(state.requestAnswers);
+  if (keys.length > REMEMBERED_IDS) delete state.requestAnswers[keys[0]!];
 }
 
 /** Keys come from outside. Long keys are hashed, and the prefix keeps numeric keys in insertion order. */

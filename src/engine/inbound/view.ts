@@ -18,10 +18,10 @@ const PERSON = /^(user|role|group):/;
 export function statusOf(state: RunState): RunStatus {
   if (state.ending !== undefined) return state.ending.status;
   if (state.draining?.decidedAt !== undefined) return 'completed';
-  if (state.rolling !== undefined) return 'rolling_back';
+  if (state.rollback !== undefined) return 'rolling_back';
   if (state.admission !== undefined) return 'pending';
   if (state.yielding || (state.work.length > 0 && !state.paused)) return 'running';
-  return state.effects > 0 ? 'running' : 'waiting';
+  return state.openActivities > 0 ? 'running' : 'waiting';
 }
 
 /** When the run was paused, ISO 8601; undefined where it is not paused. */
@@ -68,7 +68,7 @@ function peopleOf({ audience = [], notBy = [] }: WaitingSpec): Pick<WaitingFor, 
 }
 
 /** The wait of the whole run for a slot: its path is empty. */
-function slotWait({ gates, taken, waiting }: Admission): WaitingFor[] {
+function slotWait({ limiters: gates, granted: taken, waiting }: Admission): WaitingFor[] {
   const next = gates[taken];
   if (next === undefined || waiting === undefined) return [];
   return [{ path: '', stepSlug: '', kind: 'slot', since: iso(waiting.since), name: next.scope, gate: next.gate }];
@@ -76,8 +76,8 @@ function slotWait({ gates, taken, waiting }: Admission): WaitingFor[] {
 
 /** The run that the visit waits for: its id is known before it has started. */
 function childOf(state: RunState, visit: OpenVisit): { executionId?: string } {
-  for (const id of visit.open) {
-    const command = state.open[id];
+  for (const id of visit.commands) {
+    const command = state.openCommands[id];
     if (command?.type === 'child') return { executionId: childRunId(state.genesis, id, command.child.workflow) };
   }
   return {};
@@ -145,7 +145,7 @@ export function unread(state: RunState): number {
 }
 
 /** The inbox as senders see it. */
-export function inboxOf({ inbox, inboxBytes, dropped }: RunState): {
+export function inboxOf({ inbox, inboxBytes, droppedCount: dropped }: RunState): {
   unread: number;
   unreadBytes: number;
   dropped?: number;
@@ -168,7 +168,7 @@ export function searchable(program: Program, state: RunState): string[] {
 export function shownOf(state: RunState): string {
   const status = statusOf(state);
   const { admission } = state;
-  if (admission !== undefined) return `${status} ${admission.taken} ${admission.waiting?.since ?? ''}`;
+  if (admission !== undefined) return `${status} ${admission.granted} ${admission.waiting?.since ?? ''}`;
   // Events must find a listening run even while other steps of it run.
   if (status === 'running') {
     const heard = heardIn(state);

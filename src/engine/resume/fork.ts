@@ -50,8 +50,8 @@ export function forkState(
   { executionId, at, gates, hash }: ForkStart,
 ): RunState {
   const { parentId: _parent, hash: _hash, ...genesis } = ended.genesis;
-  const { draining: _drain, rolling: _rolling, ending: _ending, costs: _costs, model: _model, ...others } = ended;
-  const { dropped: _dropped, refused: _refused, ...kept } = others;
+  const { draining: _drain, rollback: _rolling, ending: _ending, costs: _costs, model: _model, ...others } = ended;
+  const { droppedCount: _dropped, refusedUpTo: _refused, ...kept } = others;
   const { definition } = program;
   const state: RunState = {
     ...kept,
@@ -64,19 +64,19 @@ export function forkState(
     },
     // Results of commands are dropped. Frames that ended beside the target still resume their container.
     work: ended.work.filter((one) => one.do === 'visit' || (one.do === 'resume' && one.event.on === 'frame')),
-    open: {},
-    openCount: 0,
+    openCommands: {},
+    sentCount: 0,
     backlog: [],
     variables: { ...definition.config?.variables, ...ended.variables, ...edits.variables },
     state: { ...defaultsOf(definition), ...ended.state, ...edits.state },
     outputs: { ...ended.outputs, ...edits.outputs },
     inbox: [],
     inboxBytes: 0,
-    seen: [],
-    answered: {},
-    undo: [],
+    messageIds: [],
+    requestAnswers: {},
+    rollbackSteps: [],
     visits: 0,
-    shown: '',
+    viewDigest: '',
   };
   for (const [slug, data] of Object.entries(edits.steps ?? {})) setOutput(program, state, work[0]!.frame, slug, data);
   return resumeWith(program, state, { work: work, at, gates });

@@ -62,19 +62,19 @@ export function resumeWith(program: Program, ended: RunState, { work, at, gates 
   state.paused = false;
   delete state.pausedSince;
   // The run starts as running, and publishes its view even if it equals the last view of the ended run.
-  state.shown = '';
-  for (const command of Object.values(state.open)) if (command.type === 'child') delete command.started;
+  state.viewDigest = '';
+  for (const command of Object.values(state.openCommands)) if (command.type === 'child') delete command.started;
   const limit = runTimeoutMs({ program, state });
   if (limit !== undefined) {
-    if (!Object.hasOwn(state.open, DEADLINE)) state.openCount++;
-    state.open[DEADLINE] = { type: 'deadline', at: at + limit };
+    if (!Object.hasOwn(state.openCommands, DEADLINE)) state.sentCount++;
+    state.openCommands[DEADLINE] = { type: 'deadline', at: at + limit };
   }
   standBeforeGates(program, state, at);
   // The shell answers a yield with `continue`, which walks the queued work.
   state.yielding = true;
   // The state was edited, and the postponed visits were not counted.
   state.bytes = measure(program, state).bytes;
-  delete state.weighings;
+  delete state.serializedSizes;
   return state;
 }
 
@@ -90,7 +90,7 @@ function standBeforeGates(program: Program, state: RunState, startedAt: number):
   requestSlots({ program, state, commands: [], trace: undefined }, startedAt);
   if (state.admission === undefined) return;
   // No command is sent before the run has its slots.
-  state.backlog = Object.keys(state.open);
-  state.openCount = 0;
-  state.slots = countSlots(state);
+  state.backlog = Object.keys(state.openCommands);
+  state.sentCount = 0;
+  state.commandCounts = countSlots(state);
 }

@@ -25,15 +25,15 @@ export function dispatchBacklog(core: Core, sender: Sender): boolean {
   const { state } = core;
   if (state.backlog.length === 0) return false;
   // If all queued commands fit, they are sent in order.
-  if (state.openCount + state.backlog.length <= MAX_OPEN_CHILDREN) return new Dispatcher(core, sender).inOrder();
+  if (state.sentCount + state.backlog.length <= MAX_OPEN_CHILDREN) return new Dispatcher(core, sender).inOrder();
   return new Dispatcher(core, sender).byRank();
 }
 
 /** Counts the slots that the open commands of a state use. */
-export function countSlots(state: RunState): RunState['slots'] {
+export function countSlots(state: RunState): RunState['commandCounts'] {
   const waiting = new Set(state.backlog);
   const slots = { timers: 0, children: 0, waitingTimers: 0 };
-  for (const [id, command] of Object.entries(state.open)) {
+  for (const [id, command] of Object.entries(state.openCommands)) {
     if (waiting.has(id)) slots.waitingTimers += isTimer(command) ? 1 : 0;
     else if (isTimer(command)) slots.timers++;
     else if (command.type === 'child') slots.children++;
@@ -68,17 +68,17 @@ class Dispatcher {
 
   byRank(): boolean {
     const state = this.#state;
-    const { backlog, slots } = state;
+    const { backlog, commandCounts: slots } = state;
     const kept: string[] = [];
     const timersWaited = slots.waitingTimers;
     let timers = timersWaited;
     let i = 0;
     for (; i < backlog.length && !this.#isHeld; i++) {
       const id = backlog[i]!;
-      const command = state.open[id]!;
+      const command = state.openCommands[id]!;
       if (isTimer(command)) timers--;
       else if (this.#hasPlace(command) && this.#makeRoom() && this.#send(id)) continue;
-      else if (timers === 0 && state.openCount - slots.timers >= MAX_OPEN_EFFECTS) break;
+      else if (timers === 0 && state.sentCount - slots.timers >= MAX_OPEN_EFFECTS) break;
       kept.push(id);
     }
     state.backlog = kept.length === 0 ? backlog.slice(i) : [...kept, ...backlog.slice(i)];
@@ -88,13 +88,13 @@ class Dispatcher {
   }
 
   #hasPlace(command: OpenCommand): boolean {
-    const { openCount, slots } = this.#state;
+    const { sentCount: openCount, commandCounts: slots } = this.#state;
     if (command.type === 'child' && slots.children >= MAX_OPEN_CHILDREN) return false;
     return openCount - slots.timers < MAX_OPEN_EFFECTS;
   }
 
   #makeRoom(): boolean {
-    const { openCount } = this.#state;
+    const { sentCount: openCount } = this.#state;
     if (openCount < MAX_OPEN_COMMANDS) return true;
     const last = this.#sentTimers().pop();
     if (last === undefined) return false;
@@ -105,10 +105,12 @@ class Dispatcher {
   /** Sends queued timers, the earliest first. An earlier timer replaces an open timer that is due later. */
   #timers(): void {
     const state = this.#state;
-    const waiting = state.backlog.filter((id) => isTimer(state.open[id]!)).sort((a, b) => this.#at(a) - this.#at(b));
+    const waiting = state.backlog
+      .filter((id) => isTimer(state.openCommands[id]!))
+      .sort((a, b) => this.#at(a) - this.#at(b));
     const gone = new Set<string>();
     for (const id of waiting) {
-      if (state.openCount >= MAX_OPEN_COMMANDS) {
+      if (state.sentCount >= MAX_OPEN_COMMANDS) {
         const last = this.#sentTimers().at(-1);
         if (last === undefined || this.#at(last) <= this.#at(id)) break;
         this.#sentTimers().pop();
@@ -123,7 +125,7 @@ class Dispatcher {
   #sentTimers(): string[] {
     if (this.#sent === undefined) {
       const waiting = new Set(this.#state.backlog);
-      this.#sent = Object.entries(this.#state.open)
+      this.#sent = Object.entries(this.#state.openCommands)
         .filter(([id, command]) => isTimer(command) && !waiting.has(id))
         .map(([id]) => id)
         .sort((a, b) => this.#at(a) - this.#at(b));
@@ -133,23 +135,23 @@ class Dispatcher {
 
   #park(id: string): void {
     const state = this.#state;
-    state.openCount--;
-    state.slots.timers--;
-    state.slots.waitingTimers++;
+    state.sentCount--;
+    state.commandCounts.timers--;
+    state.commandCounts.waitingTimers++;
     this.#recalled.push(id);
     this.#sender.recall(id);
   }
 
   #send(id: string): boolean {
-    const { open, effort, slots } = this.#state;
+    const { openCommands: open, activation, commandCounts: slots } = this.#state;
     const command = open[id]!;
     const bytes = sizeOf(command);
-    if (effort.bytes > 0 && effort.bytes + bytes > MAX_ACTIVATION_BYTES) {
+    if (activation.bytes > 0 && activation.bytes + bytes > MAX_ACTIVATION_BYTES) {
       this.#isHeld = true;
       return false;
     }
-    effort.bytes += bytes;
-    this.#state.openCount++;
+    activation.bytes += bytes;
+    this.#state.sentCount++;
     if (command.type === 'child') slots.children++;
     if (isTimer(command)) {
       slots.timers++;
@@ -160,7 +162,7 @@ class Dispatcher {
   }
 
   #at(id: string): number {
-    const command = this.#state.open[id]!;
+    const command = this.#state.openCommands[id]!;
     return isTimer(command) ? command.at : 0;
   }
 }

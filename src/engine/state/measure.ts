@@ -15,8 +15,10 @@ import type { Entry, Envelope, Frame, LoopRecord, OpenVisit, RunState } from './
 const KNOWN_FROM_BYTES = 1_000;
 /** A reference in place of a shared value. */
 const REFERENCE_BYTES = 24;
-/** The envelope of a serialized state. */
-const AROUND_BYTES = 100;
+/** Members of the state that appear or grow without a charge: counts, and the last serialized sizes. */
+export const UNCHARGED_BYTES = 200;
+/** The envelope of a serialized state, with the names of its collections. */
+const AROUND_BYTES = 150 + UNCHARGED_BYTES;
 /** Values from this size count as large (`Measured`). */
 export const LARGE_BYTES = 16_000;
 
@@ -49,7 +51,7 @@ class Measuring {
 
   constructor(program: Program, state: RunState) {
     const needed = liveReferences(program, state);
-    const { genesis, frames, work, open, variables, outputs, inbox, undo, ...rest } = state;
+    const { genesis, frames, work, openCommands: open, variables, outputs, inbox, rollbackSteps, ...rest } = state;
     const { input, presets, ...begun } = genesis;
     this.#record({ ...rest, state: null, genesis: { ...begun, input: null, presets: null } });
     this.#value(input);
@@ -67,7 +69,7 @@ class Measuring {
       this.#parts(command, 2);
     }
     for (const message of inbox) this.#parts(message, 1);
-    for (const one of undo) this.#parts(one, 3);
+    for (const one of rollbackSteps) this.#parts(one, 3);
   }
 
   done(): Measured {
@@ -75,7 +77,7 @@ class Measuring {
   }
 
   #frame(frame: Frame, isKept: (slug: string, entry: Entry) => boolean): void {
-    const { entries, lastOutput, loops, left, visit, item, ...rest } = frame;
+    const { entries, lastOutput, loops, lastLoop, visit, item, ...rest } = frame;
     this.#record(rest);
     this.#add(SHARED_FROM_BYTES);
     if (item !== undefined) this.#parts(item, 1);
@@ -85,7 +87,7 @@ class Measuring {
       else this.#add(SHARED_FROM_BYTES + jsonBytes(entry.output.type));
     }
     if (lastOutput !== null) this.#envelope(lastOutput);
-    for (const loop of left === undefined ? loops : [...loops, left]) this.#holder(loop);
+    for (const loop of lastLoop === undefined ? loops : [...loops, lastLoop]) this.#holder(loop);
     if (visit !== undefined) this.#holder(visit);
   }
 
@@ -107,9 +109,9 @@ class Measuring {
       return;
     }
     this.#seen.add(holder);
-    const { hold, ...rest } = holder;
+    const { state, ...rest } = holder;
     this.#record(rest);
-    for (const [name, value] of Object.entries(hold)) {
+    for (const [name, value] of Object.entries(state)) {
       this.#add(name.length + 6);
       if (name === 'items' || !Array.isArray(value)) this.#fresh(name, value);
       else if (this.#seen.has(value)) this.#add(REFERENCE_BYTES);

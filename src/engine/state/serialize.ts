@@ -85,8 +85,8 @@ export function restore(carried: Json): RunState {
     return made.get(place)!;
   };
   const restored = read(state) as unknown as RunState;
-  restored.effects = Object.values(restored.open).filter(({ type }) => type === 'run').length;
-  restored.slots = countSlots(restored);
+  restored.openActivities = Object.values(restored.openCommands).filter(({ type }) => type === 'run').length;
+  restored.commandCounts = countSlots(restored);
   return restored;
 }
 

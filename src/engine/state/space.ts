@@ -15,9 +15,9 @@ import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Core } from './core.ts';
 import { ANSWER_BYTES, MAX_ACTIVATION_UNITS, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf } from './limits.ts';
-import { LARGE_BYTES, type Measured, measure, valueBytes } from './measure.ts';
+import { LARGE_BYTES, type Measured, measure, UNCHARGED_BYTES, valueBytes } from './measure.ts';
 import { definitionBytes, serialize } from './serialize.ts';
-import type { RunState, Weighing } from './state.ts';
+import type { RunState, SerializedSize } from './state.ts';
 
 /** Units of work per byte, as right shifts: measuring, and serializing. */
 const MEASURE_SHIFT = 7;
@@ -50,8 +50,9 @@ export function hasSpace({ program, state }: Core, bytes: number): boolean {
   const limit = program.dataBytes();
   // A full run may receive many messages in one activation, and measuring for each takes too long. The current estimate
   // is then used, unless the run was never full, where the estimate may be far too high.
-  const { effort, weighings } = state;
-  if (effort.units < MAX_ACTIVATION_UNITS || weighings?.full === undefined) return fits(program, state, limit - bytes);
+  const { activation, serializedSizes } = state;
+  if (activation.units < MAX_ACTIVATION_UNITS || serializedSizes?.full === undefined)
+    return fits(program, state, limit - bytes);
   return state.bytes + bytes <= limit - definitionBytes(program);
 }
 
@@ -81,24 +82,27 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
   if (state.bytes + uncounted <= most) return true;
   const waiting = measureQueued(state, limit);
   const measured = measure(program, state);
-  state.effort.units += measured.bytes >> MEASURE_SHIFT;
+  state.activation.units += measured.bytes >> MEASURE_SHIFT;
   state.bytes = measured.bytes;
   const bytes = measured.bytes - waiting.bytes;
   const large = measured.large - waiting.large;
   // Near the limit the exact size is worth its cost: without it the next step would measure again.
   if (bytes <= most - (most >> 4)) return true;
-  const { fitting, full } = state.weighings ?? {};
-  const isLike = (one: Weighing | undefined): one is Weighing =>
+  const { fitting, full } = state.serializedSizes ?? {};
+  const isLike = (one: SerializedSize | undefined): one is SerializedSize =>
     one?.large === large && Math.abs(bytes - one.bytes) < SAME_BYTES;
   if (isLike(full) && full.written > most) return false;
   if (isLike(fitting) && fitting.written + Math.max(0, bytes - fitting.bytes) <= most) {
     state.bytes = fitting.written + Math.max(0, bytes - fitting.bytes) + waiting.bytes;
     return true;
   }
-  state.bytes = jsonBytes(serialize(program, state));
-  state.effort.units += state.bytes >> WRITE_SHIFT;
+  state.bytes = jsonBytes(serialize(program, state)) + UNCHARGED_BYTES;
+  state.activation.units += state.bytes >> WRITE_SHIFT;
   const written = state.bytes - waiting.bytes;
-  state.weighings = { ...state.weighings, [written <= most ? 'fitting' : 'full']: { bytes, large, written } };
+  state.serializedSizes = {
+    ...state.serializedSizes,
+    [written <= most ? 'fitting' : 'full']: { bytes, large, written },
+  };
   return written <= most;
 }
 
@@ -107,7 +111,7 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
  * blob store, configs of open activities, since a run does not continue as new before they end. With a blob store,
  * configs may be large, so they count.
  */
-function measureQueued({ work, open }: RunState, limit: number): Measured {
+function measureQueued({ work, openCommands: open }: RunState, limit: number): Measured {
   let bytes = 0;
   let large = 0;
   const count = (value: Json): void => {

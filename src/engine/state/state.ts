@@ -27,17 +27,17 @@ export interface Entry {
   readonly output: Envelope;
 }
 
-/** An open loop of a frame (LANGUAGE.md §3.1). `hold` is the state that the kind `loop` stores. */
+/** An open loop of a frame (LANGUAGE.md §3.1). `state` is what the kind `loop` stores. */
 export interface LoopRecord {
   readonly slug: string;
   readonly path: string;
   readonly startedAt: number;
   tick: number;
-  readonly hold: LoopState;
+  readonly state: LoopState;
   /** Visits per step within this tick, for `#n`. */
   counts: { [slug: string]: number };
   /** Whether a step has ended in this tick, so `lastOutput` comes from the body. */
-  moved: boolean;
+  hasOutput: boolean;
 }
 
 export interface OpenVisit {
@@ -49,16 +49,16 @@ export interface OpenVisit {
   /** Order of opening in the whole run: messages go to the oldest listener. */
   readonly seq: number;
   /** The step state of the kind. */
-  hold: JsonObject;
+  state: JsonObject;
   waiting?: WaitingSpec & { readonly since: number };
   /** Open asks within the visit (an agent's calls), by suffix. */
   asks?: { [suffix: string]: WaitingSpec & { readonly since: number } };
   /** Messages of this name go to the visit, even while it does not wait. */
-  hears?: string;
+  alwaysTakes?: string;
   /** Open inner rows of the trace: suffix → type. */
-  inner?: { [suffix: string]: string };
+  innerRows?: { [suffix: string]: string };
   /** Ids of commands that are open or in the backlog. */
-  open: string[];
+  commands: string[];
   /** Ids of its frames that have not been dropped. */
   frames: string[];
 }
@@ -75,10 +75,10 @@ export interface Frame {
   entries: { [slug: string]: Entry };
   lastOutput: Envelope | null;
   /** Whether a step has ended in this frame, so `lastOutput` is its own. */
-  moved: boolean;
+  hasOutput: boolean;
   loops: LoopRecord[];
   /** The last loop record that was left. The targets of `done` and of a break can read it. */
-  left?: LoopRecord;
+  lastLoop?: LoopRecord;
   error: RunErrorRoot | null;
   counts: { [slug: string]: number };
   /** The frame has ended. Its entries are kept until its container ends. */
@@ -110,7 +110,7 @@ export type OpenCommand =
       readonly path: string;
       readonly suffix: string;
       readonly command: RunCommand;
-      readonly tries: number;
+      readonly attempt: number;
     }
   | {
       readonly type: 'timer';
@@ -134,9 +134,9 @@ export type OpenCommand =
 /** An unread message. `returned`: a listener returned it, and it has not been offered to other open listeners. */
 export type InboxMessage = Message & { readonly returned?: true };
 
-export type Undo =
+export type RollbackStep =
   | {
-      readonly undo: 'step';
+      readonly kind: 'step';
       readonly path: string;
       readonly slug: string;
       /**
@@ -145,9 +145,9 @@ export type Undo =
        */
       readonly spec?: RunSpec;
       /** In that case: the roots that the config reads, captured at the step's end. */
-      readonly read?: JsonObject;
+      readonly capturedRoots?: JsonObject;
     }
-  | { readonly undo: 'checkpoint'; readonly name: string };
+  | { readonly kind: 'checkpoint'; readonly name: string };
 
 export type Ending =
   | { readonly status: 'completed'; readonly output: Json }
@@ -156,15 +156,15 @@ export type Ending =
 
 /** A run that waits for its limiters (admission.ts). */
 export interface Admission {
-  readonly gates: readonly GateWanted[];
+  readonly limiters: readonly GateWanted[];
   /** How many of them have granted a slot. */
-  taken: number;
+  granted: number;
   /** The run is in the queue of the next one. */
   waiting?: { readonly since: number };
 }
 
 /** The measure of a state (measure.ts), and its size when it was serialized. */
-export interface Weighing {
+export interface SerializedSize {
   readonly bytes: number;
   readonly large: number;
   readonly written: number;
@@ -177,13 +177,13 @@ export interface RunState {
   frames: { [id: string]: Frame };
   work: Work[];
   /** Open commands by id, including those in the backlog. */
-  open: { [id: string]: OpenCommand };
+  openCommands: { [id: string]: OpenCommand };
   /** How many open commands were sent. */
-  openCount: number;
+  sentCount: number;
   /** How many open commands are activities of steps, sent or not. */
-  effects: number;
+  openActivities: number;
   /** How many timers and children were sent, and how many timers are in the backlog. */
-  slots: { timers: number; children: number; waitingTimers: number };
+  commandCounts: { timers: number; children: number; waitingTimers: number };
   backlog: string[];
   variables: { [name: string]: Json };
   state: { [key: string]: Json };
@@ -191,26 +191,26 @@ export interface RunState {
   inbox: InboxMessage[];
   inboxBytes: number;
   /** How many messages and events the run has received. */
-  arrived?: number;
+  messageCount?: number;
   /**
    * By step: the message number up to which it has refused all messages of its subscription, and would refuse them
    * again.
    */
-  refused?: { readonly [step: string]: { readonly hearing: string; readonly n: number } };
+  refusedUpTo?: { readonly [step: string]: { readonly hearing: string; readonly n: number } };
   /** How many messages the full inbox has dropped. */
-  dropped?: number;
+  droppedCount?: number;
   /** Ids of messages seen, oldest first. */
-  seen: string[];
+  messageIds: string[];
   /** Answers to requests with a key, oldest first. */
-  answered: { [key: string]: Accepted };
-  undo: Undo[];
+  requestAnswers: { [key: string]: Accepted };
+  rollbackSteps: RollbackStep[];
   /** Step visits so far, loop ticks included (maxSteps). */
   visits: number;
   seq: number;
   /** Bytes of this state: updated with every change, and never too low (space.ts). */
   bytes: number;
   /** The last serialized sizes: of a state that fitted, and of one that did not. */
-  weighings?: { readonly fitting?: Weighing; readonly full?: Weighing };
+  serializedSizes?: { readonly fitting?: SerializedSize; readonly full?: SerializedSize };
   paused: boolean;
   /** Epoch milliseconds. */
   pausedSince?: number;
@@ -219,7 +219,7 @@ export interface RunState {
   /**
    * What the current activation has used: units of work, and bytes of commands. Many events may share one activation.
    */
-  readonly effort: { at: number; units: number; bytes: number };
+  readonly activation: { at: number; units: number; bytes: number };
   /** Set until the run has its slots; nothing is walked before. */
   admission?: Admission;
   /** Usage of models by kind of key; absent where no model was asked. */
@@ -229,7 +229,7 @@ export interface RunState {
   /** All models, in the order of their first answers; absent while there is only one. */
   models?: readonly string[];
   /** A digest of the last `visible` command. */
-  shown: string;
+  viewDigest: string;
   /** finish with drain: the run waits for the activities in flight. */
   draining?: {
     readonly output: Json;
@@ -239,7 +239,7 @@ export interface RunState {
      */
     readonly decidedAt?: number;
   };
-  rolling?: {
+  rollback?: {
     readonly error: RunError;
     readonly failures: { readonly path: string; readonly error: FailureShape }[];
     readonly aborted?: true;

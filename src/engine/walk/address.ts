@@ -31,7 +31,7 @@ export function pathOf({ visit, ask }: StepAddress): string {
 /** The open visit that the event is for, or the typed refusal. */
 export function findTarget(core: Core, event: AddressedEvent): StepAddress | Refusal {
   const { state } = core;
-  if (state.ending !== undefined || state.rolling !== undefined || state.draining !== undefined)
+  if (state.ending !== undefined || state.rollback !== undefined || state.draining !== undefined)
     return { code: 'closed', message: 'The run has ended, or is ending: nothing in it can be changed any more.' };
   const open = targets(state, event);
   const { step } = event;
@@ -96,9 +96,9 @@ function fits(core: Core, target: StepAddress, event: AddressedEvent): boolean {
     case 'submit':
       return waitingOf(target)?.kind === 'input' && !isOver(state, target);
     case 'retryStep':
-      return visit.open.some((id) => state.open[id]?.type === 'run');
+      return visit.commands.some((id) => state.openCommands[id]?.type === 'run');
     case 'skipTimer':
-      return visit.open.some((id) => state.open[id]?.type === 'timer');
+      return visit.commands.some((id) => state.openCommands[id]?.type === 'timer');
     case 'cancelStep':
       return visit.frames.length === 0 || event.step !== undefined;
   }
@@ -159,7 +159,7 @@ function refusedByKind(core: Core, target: StepAddress, event: AddressedEvent): 
   if (event.type !== 'decide' && event.type !== 'submit') return undefined;
   const { frame, visit, ask } = target;
   const step = stepOf(core, visit.key ?? visit.slug);
-  return step.behaviour.refuse?.(new RunStepContext(core, frame, step, visit.path, visit.hold), resumeOf(event, ask));
+  return step.behaviour.refuse?.(new RunStepContext(core, frame, step, visit.path, visit.state), resumeOf(event, ask));
 }
 
 /** A decision or a submission as the kind is told of it: without its address. */

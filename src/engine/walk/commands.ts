@@ -13,14 +13,14 @@ import type { OpenCommand, OpenVisit, RunState } from '../state/state.ts';
 /** Opens a command. It is sent when a slot is free. */
 export function openCommand(core: Core, id: string, command: OpenCommand, visit?: OpenVisit): void {
   const { state } = core;
-  if (Object.hasOwn(state.open, id)) throw new Error(`Two open commands have the id '${id}'.`);
-  state.open[id] = command;
+  if (Object.hasOwn(state.openCommands, id)) throw new Error(`Two open commands have the id '${id}'.`);
+  state.openCommands[id] = command;
   charge(core, RECORD_OVERHEAD + 6 * id.length);
   if (command.type === 'run' || command.type === 'rollback') chargeValue(core, command.command.config);
   else if (command.type === 'child') chargeValue(core, command.child.input);
-  if (command.type === 'run') state.effects++;
-  if (isTimer(command)) state.slots.waitingTimers++;
-  visit?.open.push(id);
+  if (command.type === 'run') state.openActivities++;
+  if (isTimer(command)) state.commandCounts.waitingTimers++;
+  visit?.commands.push(id);
   state.backlog.push(id);
 }
 
@@ -38,26 +38,26 @@ export function sendBacklog(core: Core): boolean {
 /** Removes a command that was completed or cancelled. */
 export function closeCommand(core: Core, id: string): OpenCommand | undefined {
   const { state } = core;
-  if (!Object.hasOwn(state.open, id)) return undefined;
-  const command = state.open[id]!;
+  if (!Object.hasOwn(state.openCommands, id)) return undefined;
+  const command = state.openCommands[id]!;
   const queued = state.backlog.indexOf(id);
-  const { slots } = state;
+  const { commandCounts: slots } = state;
   if (queued >= 0) {
     state.backlog.splice(queued, 1);
     if (isTimer(command)) slots.waitingTimers--;
   } else {
-    state.openCount--;
+    state.sentCount--;
     if (isTimer(command)) slots.timers--;
     else if (command.type === 'child') slots.children--;
   }
-  delete state.open[id];
-  if (command.type === 'run') state.effects--;
+  delete state.openCommands[id];
+  if (command.type === 'run') state.openActivities--;
   return command;
 }
 
 /** Cancels a command and ignores its result if one arrives (E9). */
 export function cancelCommand(core: Core, id: string): void {
-  const wasSent = Object.hasOwn(core.state.open, id) && !core.state.backlog.includes(id);
+  const wasSent = Object.hasOwn(core.state.openCommands, id) && !core.state.backlog.includes(id);
   if (closeCommand(core, id) !== undefined && wasSent) core.commands.push({ type: 'cancel', id });
 }
 

@@ -33,9 +33,9 @@ export function offerReturned(core: Core): void {
   sortInbox(core);
 }
 
-function isFor({ waiting, hears: always }: OpenVisit, message: Message): boolean {
+function isFor({ waiting, alwaysTakes }: OpenVisit, message: Message): boolean {
   const hearing = waiting?.hearing;
   if (hearing !== undefined) return matches(hearing, message);
   if (message.event !== undefined) return false;
-  return always === message.name || (LISTENING.has(waiting?.kind) && waiting?.name === message.name);
+  return alwaysTakes === message.name || (LISTENING.has(waiting?.kind) && waiting?.name === message.name);
 }

@@ -11,7 +11,7 @@ import { type Core, stepOf } from '../state/core.ts';
 import { errorRoot, failureOf, tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../state/limits.ts';
 import { commandId } from '../state/paths.ts';
-import type { Ending, RunState, Undo } from '../state/state.ts';
+import type { Ending, RollbackStep, RunState } from '../state/state.ts';
 import { cancelCommand, closeCommand, openCommand } from './commands.ts';
 import { runCommand } from './effects.ts';
 import { cancelFrame } from './frames.ts';
@@ -78,14 +78,14 @@ export function drainRun(core: Core, given: Json): void {
     ...(isDecided ? { decidedAt: state.now } : {}),
   };
   state.work = [];
-  for (const [id, command] of Object.entries(state.open))
+  for (const [id, command] of Object.entries(state.openCommands))
     if (id !== DEADLINE && command.type !== 'run') cancelCommand(core, id);
   endIfDrained(core);
 }
 
 export function endIfDrained(core: Core): void {
   const { state } = core;
-  if (state.draining === undefined || Object.keys(state.open).some((id) => id !== DEADLINE)) return;
+  if (state.draining === undefined || Object.keys(state.openCommands).some((id) => id !== DEADLINE)) return;
   completeRun(core, state.draining.output);
 }
 
@@ -99,7 +99,7 @@ export function failRun(core: Core, error: RunError, rollback = core.program.rol
 
 function fail(core: Core, error: RunError, rollback: boolean): void {
   cancelAll(core);
-  if (rollback && core.state.undo.length > 0) rollBack(core, { error, failures: [] });
+  if (rollback && core.state.rollbackSteps.length > 0) rollBack(core, { error, failures: [] });
   else endRun(core, { status: 'failed', error });
 }
 
@@ -126,13 +126,13 @@ export function abortRun(core: Core, reason = 'The run was aborted.'): void {
   if (endDraining(core)) return;
   cancelAll(core);
   const error: RunError = { code: ABORTED_CODE, message: reason, retryable: false };
-  if (core.state.undo.length > 0) rollBack(core, { error, failures: [], aborted: true });
+  if (core.state.rollbackSteps.length > 0) rollBack(core, { error, failures: [], aborted: true });
   else endRun(core, { status: 'aborted', error });
 }
 
-function rollBack(core: Core, rolling: NonNullable<RunState['rolling']>): void {
+function rollBack(core: Core, rolling: NonNullable<RunState['rollback']>): void {
   const { state } = core;
-  state.rolling = rolling;
+  state.rollback = rolling;
   // A retry may roll back before it has its slots. A rollback needs no slot, and no other command is sent.
   delete state.admission;
   rollBackNext(core);
@@ -141,9 +141,9 @@ function rollBack(core: Core, rolling: NonNullable<RunState['rolling']>): void {
 /** §7: in reverse order of completion, back to the last checkpoint. */
 function rollBackNext(core: Core): void {
   const { state } = core;
-  const undo = state.undo.pop();
-  if (undo === undefined || undo.undo === 'checkpoint') {
-    const { error, failures } = state.rolling!;
+  const last = state.rollbackSteps.pop();
+  if (last === undefined || last.kind === 'checkpoint') {
+    const { error, failures } = state.rollback!;
     const reported =
       failures.length === 0
         ? error
@@ -154,39 +154,39 @@ function rollBackNext(core: Core): void {
               rollback: failures.map(({ path, error: e }) => ({ path, code: e.code, message: e.message })),
             },
           };
-    endRun(core, { status: state.rolling!.aborted === true ? 'aborted' : 'failed', error: reported });
+    endRun(core, { status: state.rollback!.aborted === true ? 'aborted' : 'failed', error: reported });
     return;
   }
-  const id = commandId(undo.path, '/rollback');
-  const { rollback, slug } = stepOf(core, undo.slug);
+  const id = commandId(last.path, '/rollback');
+  const { rollback, slug } = stepOf(core, last.slug);
   core.trace?.({ t: 'begin', path: id, slug, stepType: 'rollback', at: state.now });
   let spec: RunSpec | undefined;
   try {
-    spec = undo.spec ?? lateSpec(core, undo);
+    spec = last.spec ?? lateSpec(core, last);
   } catch (error) {
-    rollbackStepFailed(core, undo.path, failureOf(error));
+    rollbackStepFailed(core, last.path, failureOf(error));
   }
   if (spec === undefined) {
     rollBackNext(core);
     return;
   }
-  const command = runCommand(core, id, slug, undo.path, spec, {
+  const command = runCommand(core, id, slug, last.path, spec, {
     retry: rollback!.retry,
     timeoutMs: rollback!.timeoutMs,
     local: false,
   });
   core.trace?.({ t: 'input', path: id, input: spec.config.value });
-  openCommand(core, id, { type: 'rollback', path: undo.path, command });
+  openCommand(core, id, { type: 'rollback', path: last.path, command });
 }
 
 /**
  * The config of a rollback that reads `error`, which is known only now. Its other roots were captured (§3.9, §3.11).
  */
-function lateSpec(core: Core, undo: Undo & { undo: 'step' }): RunSpec {
-  const step = stepOf(core, undo.slug);
-  const locals = { ...undo.read, error: { ...errorRoot(core.state.rolling!.error) } };
-  const window = new RunStepContext(core, core.state.frames[ROOT]!, step, undo.path, {}, locals);
-  const spec = rollbackSpec(step.rollback!.behaviour.begin(window));
+function lateSpec(core: Core, undone: RollbackStep & { kind: 'step' }): RunSpec {
+  const step = stepOf(core, undone.slug);
+  const locals = { ...undone.capturedRoots, error: { ...errorRoot(core.state.rollback!.error) } };
+  const context = new RunStepContext(core, core.state.frames[ROOT]!, step, undone.path, {}, locals);
+  const spec = rollbackSpec(step.rollback!.behaviour.begin(context));
   if (spec !== undefined) return spec;
   throw new StepFailure(
     'rollback_kind',
@@ -213,7 +213,7 @@ export function rollbackStepEnded(core: Core, id: string, error: FailureShape | 
 
 function rollbackStepFailed(core: Core, path: string, error: FailureShape): void {
   const id = commandId(path, '/rollback');
-  core.state.rolling!.failures.push({ path, error });
+  core.state.rollback!.failures.push({ path, error });
   core.trace?.({ t: 'end', path: id, status: 'failed', error: { ...error, path: id }, at: core.state.now });
 }
 
@@ -222,12 +222,12 @@ function cancelAll(core: Core): void {
   core.returnsMessages = 'not';
   cancelFrame(core, state.frames[ROOT]!);
   state.work = [];
-  for (const id of Object.keys(state.open)) cancelCommand(core, id);
+  for (const id of Object.keys(state.openCommands)) cancelCommand(core, id);
 }
 
 function endRun(core: Core, ending: Ending): void {
   const { state, commands } = core;
-  for (const id of Object.keys(state.open)) cancelCommand(core, id);
+  for (const id of Object.keys(state.openCommands)) cancelCommand(core, id);
   state.ending = ending;
   state.work = [];
   state.yielding = false;

@@ -52,7 +52,7 @@ function goTo(core: Core, frame: Frame, target: string): void {
 }
 
 function endTick(core: Core, frame: Frame, record: LoopRecord): void {
-  const last = record.moved ? (frame.lastOutput?.data ?? null) : null;
+  const last = record.hasOutput ? (frame.lastOutput?.data ?? null) : null;
   core.state.work.push({ do: 'resume', frame: frame.id, path: record.path, event: { on: 'tick', last } });
 }
 
@@ -60,6 +60,6 @@ function endTick(core: Core, frame: Frame, record: LoopRecord): void {
 export function leaveLoop(core: Core, frame: Frame): void {
   const record = frame.loops.pop();
   if (record === undefined) return;
-  frame.left = record;
+  frame.lastLoop = record;
   dropOlderRollbacks(core, record);
 }

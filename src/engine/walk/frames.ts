@@ -24,7 +24,7 @@ export function newFrame(id: string, parent?: Frame, spec?: FrameSpec): Frame {
     ...(spec?.flat === true ? { prefix: parent?.prefix ?? parent?.id ?? id } : {}),
     entries: {},
     lastOutput: parent?.lastOutput ?? null,
-    moved: false,
+    hasOutput: false,
     loops: [],
     error: null,
     counts: {},
@@ -48,7 +48,7 @@ export function openFrame(core: Core, parent: Frame, visit: OpenVisit, spec: Fra
 export function endFrame(core: Core, frame: Frame): void {
   leaveLoops(core, frame, 'completed');
   frame.ended = true;
-  const data: Json = frame.moved ? (frame.lastOutput?.data ?? null) : null;
+  const data: Json = frame.hasOutput ? (frame.lastOutput?.data ?? null) : null;
   resumeContainer(core, frame, { on: 'frame', name: frame.name!, ended: true, data });
 }
 
@@ -87,12 +87,12 @@ export function cancelFrame(core: Core, frame: Frame): void {
 export function cancelOpened(core: Core, frame: Frame): void {
   const visit = frame.visit!;
   for (const id of [...visit.frames]) dropFrame(core, visit, id);
-  for (const id of visit.open) cancelCommand(core, id);
-  visit.open = [];
+  for (const id of visit.commands) cancelCommand(core, id);
+  visit.commands = [];
   cancelInner(core, visit);
-  const unused = stepOf(core, visit.key ?? visit.slug).behaviour.unused?.(visit.hold) ?? [];
+  const unused = stepOf(core, visit.key ?? visit.slug).behaviour.unused?.(visit.state) ?? [];
   // The visit no longer holds these messages, and they may need the space.
-  if (unused.length > 0) visit.hold = {};
+  if (unused.length > 0) visit.state = {};
   returnMessages(core, unused);
 }
 
@@ -113,7 +113,7 @@ export function leaveLoops(
   error?: RunError,
 ): void {
   for (let record = frame.loops.pop(); record !== undefined; record = frame.loops.pop()) {
-    frame.left = record;
+    frame.lastLoop = record;
     if (status === 'completed') dropOlderRollbacks(core, record);
     traceLoopEnd(core, record, status, error);
   }

@@ -5,8 +5,8 @@ import type { Frame, LoopRecord } from '../state/state.ts';
 
 /** Called when a loop begins a tick. */
 export function dropRollbacksBeforeTick(core: Core, loop: LoopRecord, tick: number): void {
-  const { keep } = loop.hold;
-  if (keep !== undefined) dropRollbacks(core, loop, tick - keep);
+  const { historyKeep } = loop.state;
+  if (historyKeep !== undefined) dropRollbacks(core, loop, tick - historyKeep);
 }
 
 /** Called when a step in this frame has registered a rollback. Its tick counts as one of those kept. */
@@ -22,8 +22,8 @@ export function dropRollbacksOfOlderTicks(core: Core, frame: Frame): void {
 
 /** Called when a loop is left. Its current tick is the last of those kept. */
 export function dropOlderRollbacks(core: Core, loop: LoopRecord): void {
-  const { keep } = loop.hold;
-  if (keep !== undefined) dropRollbacks(core, loop, loop.tick + 1 - keep);
+  const { historyKeep } = loop.state;
+  if (historyKeep !== undefined) dropRollbacks(core, loop, loop.tick + 1 - historyKeep);
 }
 
 /** Drops the rollbacks of ticks before this one. Earlier calls have dropped all but the last of them. */
@@ -31,6 +31,6 @@ function dropRollbacks(core: Core, loop: LoopRecord, before: number): void {
   if (before < 1) return;
   const prefix = `${tickPath(loop.path, before - 1)}/`;
   const { state } = core;
-  if (state.undo.some((undo) => undo.undo === 'step' && undo.path.startsWith(prefix)))
-    state.undo = state.undo.filter((undo) => undo.undo !== 'step' || !undo.path.startsWith(prefix));
+  if (state.rollbackSteps.some((step) => step.kind === 'step' && step.path.startsWith(prefix)))
+    state.rollbackSteps = state.rollbackSteps.filter((step) => step.kind !== 'step' || !step.path.startsWith(prefix));
 }

@@ -12,9 +12,9 @@ import type { OpenVisit } from '../state/state.ts';
 /** Begins the row, unless it has begun: a call with an approval has its row already. */
 export function beginInner(core: Core, visit: OpenVisit, suffix: string, stepType: string, input?: Json): void {
   const path = commandId(visit.path, suffix);
-  visit.inner ??= {};
-  if (!Object.hasOwn(visit.inner, suffix)) {
-    visit.inner[suffix] = stepType;
+  visit.innerRows ??= {};
+  if (!Object.hasOwn(visit.innerRows, suffix)) {
+    visit.innerRows[suffix] = stepType;
     core.trace?.({ t: 'begin', path, slug: visit.slug, stepType, at: core.state.now });
   }
   if (input !== undefined) core.trace?.({ t: 'input', path, input });
@@ -24,7 +24,7 @@ type End = { readonly result: EffectResult } | { readonly error: FailureShape } 
 
 /** Ends the row of that suffix, if there is one. */
 export function endInner(core: Core, visit: OpenVisit, suffix: string, end: End): void {
-  const { inner } = visit;
+  const { innerRows: inner } = visit;
   if (inner === undefined || !Object.hasOwn(inner, suffix)) return;
   const type = inner[suffix]!;
   delete inner[suffix];
@@ -39,5 +39,5 @@ export function endInner(core: Core, visit: OpenVisit, suffix: string, end: End)
 
 /** Cancels the open inner rows of a visit that closes. */
 export function cancelInner(core: Core, visit: OpenVisit): void {
-  for (const suffix of Object.keys(visit.inner ?? {})) endInner(core, visit, suffix, 'cancelled');
+  for (const suffix of Object.keys(visit.innerRows ?? {})) endInner(core, visit, suffix, 'cancelled');
 }

@@ -23,9 +23,9 @@ export function enterLoop(core: Core, place: VisitRef, state: LoopState): void {
     path,
     startedAt: place.startedAt,
     tick: -1,
-    hold: state,
+    state,
     counts: {},
-    moved: false,
+    hasOutput: false,
   });
   try {
     demandSpace(core, 'What the loop works on', bytes);
@@ -42,14 +42,14 @@ export function beginTick(core: Core, place: VisitRef, data: Json): void {
   const loop = place.record!;
   loop.tick++;
   loop.counts = {};
-  loop.moved = false;
-  const bytes = jsonBytes(loop.hold.carry);
+  loop.hasOutput = false;
+  const bytes = jsonBytes(loop.state.carry);
   core.state.bytes += bytes;
   chargeValue(core, data);
   try {
     demandSpace(core, 'What the loop carries', bytes);
   } catch (error) {
-    loop.hold.carry = null;
+    loop.state.carry = null;
     throw error;
   }
   dropRollbacksBeforeTick(core, loop, loop.tick);

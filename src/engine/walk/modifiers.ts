@@ -11,7 +11,7 @@ import { tooLarge } from '../state/failure.ts';
 import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD } from '../state/limits.ts';
 import { valueBytes } from '../state/measure.ts';
 import { charge, demandSpace } from '../state/space.ts';
-import type { Envelope, Undo } from '../state/state.ts';
+import type { Envelope, RollbackStep } from '../state/state.ts';
 import { captureRoots, readsError } from './captured-roots.ts';
 import { rollbackSpec } from './ending.ts';
 import { dropRollbacksOfOlderTicks } from './history-keep.ts';
@@ -47,10 +47,11 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
     setOwn(state.outputs, step.outputVariable, output.data);
   }
   if (step.rollback !== undefined && !isPreset) {
-    state.undo.push(undoOf(core, place, step.rollback, output));
+    state.rollbackSteps.push(undoOf(core, place, step.rollback, output));
     dropRollbacksOfOlderTicks(core, frame);
-  } else if (step.kind.stopsRollback === true) state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
-  if (state.undo.length > MAX_ROLLBACKS)
+  } else if (step.kind.stopsRollback === true)
+    state.rollbackSteps.push({ kind: 'checkpoint', name: String(output.data ?? '') });
+  if (state.rollbackSteps.length > MAX_ROLLBACKS)
     throw new StepFailure(
       'rollback_limit',
       `More than ${MAX_ROLLBACKS} steps with a rollback have completed; set a checkpoint, or historyKeep on the loop.`,
@@ -69,7 +70,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
 function heldBefore({ state }: Core, { frame, step }: VisitRef): { putBack(): void } {
   const entry = frame.entries[step.slug];
   const { lastOutput } = frame;
-  const { undo } = state;
+  const { rollbackSteps: undo } = state;
   const undone = undo.length;
   const saved = step.saves.map(({ key }) => valueAt(state.state, key));
   const named = step.outputVariable === undefined ? undefined : valueAt(state.outputs, step.outputVariable);
@@ -80,7 +81,7 @@ function heldBefore({ state }: Core, { frame, step }: VisitRef): { putBack(): vo
       frame.lastOutput = lastOutput;
       // The saved list still has the rollbacks that historyKeep dropped.
       undo.length = undone;
-      state.undo = undo;
+      state.rollbackSteps = undo;
       for (const put of saved.reverse()) put();
       named?.();
     },
@@ -95,18 +96,18 @@ function undoOf(
   { frame, step, path }: VisitRef,
   rollback: NonNullable<VisitRef['step']['rollback']>,
   output: Envelope,
-): Undo {
+): RollbackStep {
   const { state } = core;
   const slug = step.key ?? step.slug;
   const locals = { output };
   charge(core, RECORD_OVERHEAD + 2 * path.length);
   if (readsError(rollback.references)) {
     const scope = new FrameScope(core.program, state, frame, path, locals);
-    const read = captureRoots(rollback.references, scope, state.now);
-    state.bytes += jsonBytes(read);
-    return { undo: 'step', path, slug, read };
+    const capturedRoots = captureRoots(rollback.references, scope, state.now);
+    state.bytes += jsonBytes(capturedRoots);
+    return { kind: 'step', path, slug, capturedRoots };
   }
   const spec = rollbackSpec(rollback.behaviour.begin(new RunStepContext(core, frame, step, path, {}, locals)));
   if (spec !== undefined) state.bytes += jsonBytes(spec.config.value);
-  return { undo: 'step', path, slug, ...defined({ spec }) };
+  return { kind: 'step', path, slug, ...defined({ spec }) };
 }

@@ -48,9 +48,9 @@ export function recordEnd(
   frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
   if (status !== 'skipped') {
     frame.lastOutput = output;
-    frame.moved = true;
+    frame.hasOutput = true;
     const loop = frame.loops.at(-1);
-    if (loop !== undefined) loop.moved = true;
+    if (loop !== undefined) loop.hasOutput = true;
   }
   state.bytes += valueBytes(output.data) + valueBytes(output.meta) + ENTRY_OVERHEAD;
   charge(core, 2 * (step.slug.length + step.name.length) + RECORD_OVERHEAD / 5);

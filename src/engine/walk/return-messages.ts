@@ -31,16 +31,16 @@ function withRoom(core: Core, messages: readonly Message[]): readonly Message[] 
     return fits;
   });
   charge(core, held);
-  if (kept.length < messages.length) state.dropped = (state.dropped ?? 0) + messages.length - kept.length;
+  if (kept.length < messages.length) state.droppedCount = (state.droppedCount ?? 0) + messages.length - kept.length;
   return kept;
 }
 
 /** Returned messages precede messages that were refused, so steps are asked again from there on. */
 function forgetRefused(state: RunState, messages: readonly Message[]): void {
-  if (state.refused === undefined) return;
+  if (state.refusedUpTo === undefined) return;
   const before = messages.reduce((least, { n = 0 }) => Math.min(least, n), Number.POSITIVE_INFINITY) - 1;
-  state.refused = Object.fromEntries(
-    Object.entries(state.refused).map(([step, noted]) => [step, { ...noted, n: Math.min(noted.n, before) }]),
+  state.refusedUpTo = Object.fromEntries(
+    Object.entries(state.refusedUpTo).map(([step, noted]) => [step, { ...noted, n: Math.min(noted.n, before) }]),
   );
 }
 

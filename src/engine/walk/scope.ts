@@ -92,14 +92,14 @@ function loopOf(state: RunState, frame: Frame): unknown {
     if (at.loops.length > 0) return varsOf(state, at, at.loops.length - 1);
   }
   for (let at: Frame | undefined = frame; at !== undefined; at = parentOf(state, at)) {
-    if (at.left !== undefined) return loopVars(at.left.hold, undefined);
+    if (at.lastLoop !== undefined) return loopVars(at.lastLoop.state, undefined);
   }
   return undefined;
 }
 
 function varsOf(state: RunState, frame: Frame, depth: number): unknown {
   const record: LoopRecord = frame.loops[depth]!;
-  return loopVars(record.hold, () => {
+  return loopVars(record.state, () => {
     if (depth > 0) return varsOf(state, frame, depth - 1);
     for (let at = parentOf(state, frame); at !== undefined; at = parentOf(state, at)) {
       if (at.loops.length > 0) return varsOf(state, at, at.loops.length - 1);

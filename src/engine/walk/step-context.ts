@@ -83,8 +83,8 @@ export class RunStepContext implements OpenStepContext {
   }
 
   #clock(): EvaluateOptions {
-    const { now, effort } = this.#core.state;
-    return { now, meter: effort };
+    const { now, activation } = this.#core.state;
+    return { now, meter: activation };
   }
 
   evaluate(expression: Expression, locals?: Locals): Json | undefined {

@@ -31,14 +31,14 @@ export function suspend(core: Core, given: VisitRef, outcome: Suspension): void 
     visit.waiting = { ...outcome.waiting, since: visit.waiting?.since ?? core.state.now };
     core.trace?.({ t: 'wait', path: visit.path });
   }
-  if (outcome.hears !== undefined) visit.hears = outcome.hears;
+  if (outcome.hears !== undefined) visit.alwaysTakes = outcome.hears;
   openAsks(core, visit, outcome.asks ?? {});
   for (const spec of outcome.run ?? []) openEffect(core, place, spec, outcome.timers !== undefined);
   for (const spec of outcome.timers ?? []) openTimer(core, place, spec);
   for (const spec of outcome.children ?? []) openChild(core, place, spec);
   for (const spec of outcome.frames ?? []) openFrame(core, place.frame, visit, spec);
   for (const [suffix, asked] of Object.entries(outcome.asks ?? {}))
-    if (!isOpen(asked) && !visit.open.includes(commandId(visit.path, suffix)))
+    if (!isOpen(asked) && !visit.commands.includes(commandId(visit.path, suffix)))
       endInner(core, visit, suffix, asked === null ? 'cancelled' : { error: asked });
 }
 
@@ -46,7 +46,7 @@ export function suspend(core: Core, given: VisitRef, outcome: Suspension): void 
 function openVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef, outcome: Suspension): OpenVisit {
   const { state } = core;
   if (visit !== undefined) {
-    visit.hold = outcome.state;
+    visit.state = outcome.state;
     if (outcome.grown !== undefined) chargeStepState(core, jsonBytes(outcome.grown));
     return visit;
   }
@@ -56,8 +56,8 @@ function openVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef
     path,
     startedAt,
     seq: state.seq++,
-    hold: outcome.state,
-    open: [],
+    state: outcome.state,
+    commands: [],
     frames: [],
   };
   charge(core, RECORD_OVERHEAD + 4 * path.length);
@@ -75,7 +75,7 @@ function chargeStepState(core: Core, bytes: number): void {
 function cancelByName(core: Core, visit: OpenVisit, name: string): void {
   const id = openCommandId(core, visit, name);
   if (id !== undefined) {
-    visit.open.splice(visit.open.indexOf(id), 1);
+    visit.commands.splice(visit.commands.indexOf(id), 1);
     cancelCommand(core, id);
     endInner(core, visit, name, 'cancelled');
   }
@@ -88,9 +88,9 @@ function cancelByName(core: Core, visit: OpenVisit, name: string): void {
 /** The id of the visit's open command with that suffix. `retryStep` gives a command a new id. */
 function openCommandId({ state }: Core, visit: OpenVisit, suffix: string): string | undefined {
   const id = commandId(visit.path, suffix);
-  if (visit.open.includes(id)) return id;
-  return visit.open.find((one) => {
-    const command = state.open[one];
+  if (visit.commands.includes(id)) return id;
+  return visit.commands.find((one) => {
+    const command = state.openCommands[one];
     return command?.type === 'run' && command.suffix === suffix;
   });
 }
@@ -130,7 +130,7 @@ function openEffect(core: Core, { frame, step, path, visit }: OpenVisitRef, spec
   const command = runCommand(core, id, step.slug, path, spec, { retry, timeoutMs, local });
   if (spec.suffix === undefined) core.trace?.({ t: 'input', path, input: config.value });
   if (inner !== undefined) beginInner(core, visit, suffix, inner, config.value);
-  openCommand(core, id, { type: 'run', frame: frame.id, path, suffix, command, tries: 1 }, visit);
+  openCommand(core, id, { type: 'run', frame: frame.id, path, suffix, command, attempt: 1 }, visit);
   demandSpaceForEffect(core, bytes);
 }
 

@@ -36,7 +36,7 @@ export function takeUnread({ state }: Core, { hearing, most, accept, step }: Tak
 }
 
 /** The message number up to which the step has refused all messages of its subscription. */
-function refusedUpTo({ refused }: RunState, step: Step, hearing: Subscription): number {
+function refusedUpTo({ refusedUpTo: refused }: RunState, step: Step, hearing: Subscription): number {
   const key = keyOf(step);
   const noted = refused !== undefined && Object.hasOwn(refused, key) ? refused[key] : undefined;
   return noted?.hearing === written(hearing) ? noted.n : 0;
@@ -44,8 +44,8 @@ function refusedUpTo({ refused }: RunState, step: Step, hearing: Subscription): 
 
 function noteRefused(state: RunState, step: Step, hearing: Subscription, n: number): void {
   // No message is left to ask about again.
-  if (state.inbox.length === 0) delete state.refused;
-  else state.refused = { ...state.refused, [keyOf(step)]: { hearing: written(hearing), n } };
+  if (state.inbox.length === 0) delete state.refusedUpTo;
+  else state.refusedUpTo = { ...state.refusedUpTo, [keyOf(step)]: { hearing: written(hearing), n } };
 }
 
 /** The prefix keeps a slug such as `__proto__` from being an inherited name. */

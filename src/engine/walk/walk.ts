@@ -81,7 +81,7 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
 /** Lets the kind handle the event. For a message, the outcome `ignore` means that the visit does not take it. */
 export function resumeKind(core: Core, place: VisitRef, event: Resume): Outcome {
   const { step, frame, path } = place;
-  const state = place.visit?.hold ?? place.record!.hold;
+  const state = place.visit?.state ?? place.record!.state;
   if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
   return step.behaviour.resume(new RunStepContext(core, frame, step, path, state), event);
 }

@@ -21,16 +21,16 @@ export function runWorkLoop(core: Core): void {
 export function* drainInParts(core: Core): Parts {
   const { state } = core;
   let walked = 0;
-  let partUnits = state.effort.units;
+  let partUnits = state.activation.units;
   while (
     state.work.length > 0 &&
     state.ending === undefined &&
-    state.rolling === undefined &&
+    state.rollback === undefined &&
     state.admission === undefined &&
     !state.paused &&
     !state.yielding
   ) {
-    if (state.effort.units >= MAX_ACTIVATION_UNITS) {
+    if (state.activation.units >= MAX_ACTIVATION_UNITS) {
       yieldToOthers(core);
       return;
     }
@@ -39,20 +39,20 @@ export function* drainInParts(core: Core): Parts {
     if (work.do === 'offer') offerReturned(core);
     else walk(core, work);
     // Measuring the values that a step stores is work too.
-    state.effort.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
+    state.activation.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
     checkLimit(core);
-    if (++walked < PART_STEPS && state.effort.units - partUnits < PART_UNITS) continue;
+    if (++walked < PART_STEPS && state.activation.units - partUnits < PART_UNITS) continue;
     yield;
     walked = 0;
-    partUnits = state.effort.units;
+    partUnits = state.activation.units;
   }
 }
 
 /** Begins to count the work of a new activation. */
-export function resetEffort({ effort, now }: RunState): void {
-  effort.at = now;
-  effort.units = 0;
-  effort.bytes = 0;
+export function resetEffort({ activation, now }: RunState): void {
+  activation.at = now;
+  activation.units = 0;
+  activation.bytes = 0;
 }
 
 export function yieldToOthers(core: Core): void {
@@ -63,7 +63,7 @@ export function yieldToOthers(core: Core): void {
 /** Checks the size of the state after every step (LANGUAGE.md §12): pure steps may grow it much within one event. */
 export function checkLimit(core: Core): void {
   const { program, state } = core;
-  if (state.ending !== undefined || state.rolling !== undefined) return;
+  if (state.ending !== undefined || state.rollback !== undefined) return;
   const limit = program.dataBytes();
   // Large values of steps were refused before (space.ts). This check is for events and many small values.
   if (fits(program, state, limit + spareOf(limit))) return;

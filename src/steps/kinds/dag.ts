@@ -26,9 +26,9 @@ export interface DagNode {
 
 type DagState = {
   /** Steps that have not ended. */
-  left: number;
+  remaining: number;
   /** By step that has not begun: how many of its dependencies have not ended. */
-  readonly waits: { [slug: string]: number };
+  readonly openDependencies: { [slug: string]: number };
 };
 
 /** The kind that walks the graph. It is not in the table of kinds, since no document can name it. */
@@ -77,8 +77,8 @@ export function* dagBehaviour(
     begin: () => ({
       do: 'suspend',
       state: {
-        left: nodes.length,
-        waits: Object.fromEntries(
+        remaining: nodes.length,
+        openDependencies: Object.fromEntries(
           [...dependencies].filter(([, on]) => on.size > 0).map(([slug, on]) => [slug, on.size]),
         ),
       },
@@ -90,8 +90,8 @@ export function* dagBehaviour(
       const bail = known.get(event.name)?.bail;
       if (bail?.(visit) === true) return { do: 'finish', output: event.data };
       const { state } = visit;
-      if (--state.left === 0) return { do: 'finish', output: outputOf(visit) };
-      const { waits } = state;
+      if (--state.remaining === 0) return { do: 'finish', output: outputOf(visit) };
+      const { openDependencies: waits } = state;
       const ready: FrameSpec[] = [];
       for (const slug of dependents.get(event.name) ?? []) {
         const still = waits[slug]! - 1;

@@ -14,9 +14,9 @@ type ForEachState = {
   readonly results: Json[];
   readonly errors: IterationError[];
   /** The index of the iteration that begins next. */
-  next: number;
+  nextIndex: number;
   /** Iterations that have not ended. */
-  left: number;
+  remaining: number;
 };
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
@@ -84,7 +84,7 @@ state fails its iteration with \`state_too_large\`, like any other error.`,
         const first = Math.min(atOnce, list.length);
         return {
           do: 'suspend',
-          state: { items: list, results: [], errors: [], next: first, left: list.length },
+          state: { items: list, results: [], errors: [], nextIndex: first, remaining: list.length },
           frames: Array.from({ length: first }, (_, index) => iteration(list, index)),
         };
       },
@@ -98,12 +98,12 @@ state fails its iteration with \`state_too_large\`, like any other error.`,
         if (event.ended) results[index] = event.data;
         else if (onError === 'fail') return { do: 'fail', error: event.error };
         else state.errors.push({ index, error: { ...event.error } as JsonObject });
-        if (--state.left === 0) {
+        if (--state.remaining === 0) {
           const errors = state.errors.toSorted((a, b) => a.index - b.index);
           return { do: 'end', port: 'done', data: results, ...(errors.length === 0 ? {} : { meta: { errors } }) };
         }
-        if (state.next >= list.length) return { do: 'suspend', state, cancel: [event.name] };
-        return { do: 'suspend', state, cancel: [event.name], frames: [iteration(list, state.next++)] };
+        if (state.nextIndex >= list.length) return { do: 'suspend', state, cancel: [event.name] };
+        return { do: 'suspend', state, cancel: [event.name], frames: [iteration(list, state.nextIndex++)] };
       },
     };
   },

@@ -32,7 +32,7 @@ type ListenState = StoredFormat<'schema'> & {
   /** Messages taken so far, with `count`. */
   taken: Message[];
   /** `name` is a list. */
-  readonly named?: true;
+  readonly hasNameList?: true;
 };
 
 export const listen: StepKind<ListenState> = {
@@ -119,7 +119,7 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
         const state: ListenState = {
           count: many,
           taken: [],
-          ...(Array.isArray(named) ? { named: true } : {}),
+          ...(Array.isArray(named) ? { hasNameList: true } : {}),
           ...schema.stored(visit),
         };
         const wait = waitMs?.(visit);
@@ -183,7 +183,7 @@ function matches(visit: StepContext, expression: Expression, payload: Json): boo
 
 /** Adds the messages to the state. Ends the step where they include the last one that it needs. */
 function take(state: ListenState, messages: readonly Message[]): Outcome<never> | undefined {
-  const { count, named, taken } = state;
+  const { count, hasNameList: named, taken } = state;
   const [first] = messages;
   if (count !== null) {
     taken.push(...messages);
@@ -206,7 +206,7 @@ function timedOut(visit: StepContext, state: ListenState): Outcome<never> {
 
 /** The output uses the messages, so the state gives them up. */
 function endWithTaken(state: ListenState, port: string): Outcome<never> {
-  const { taken: took, named } = state;
+  const { taken: took, hasNameList: named } = state;
   state.taken = [];
   const meta = named === true ? { names: took.map(({ name }) => name) } : undefined;
   return { do: 'end', port, data: took.map(({ payload }) => payload), took, ...defined({ meta }) };

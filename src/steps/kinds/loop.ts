@@ -97,7 +97,7 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
       return value;
     };
     const end = (visit: Open, broken?: Json): Outcome<never> => {
-      visit.state.complete = true;
+      visit.state.isComplete = true;
       const value = broken ?? resultOf(visit);
       const data: JsonObject = { state: loopProgress(visit.state), batch: null, ...defined({ value }) };
       return { do: 'end', port: 'done', data };
@@ -114,7 +114,7 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
       state.iterations = tick;
       if (state.items !== null && tick * state.batchSize >= state.items.length) return end(visit);
       if (goOn !== undefined && !visit.test(goOn)) return end(visit);
-      const { most } = state;
+      const { maxIterations: most } = state;
       if (most !== undefined && tick >= most)
         throw new StepFailure(
           `max_iterations_exceeded:${most}`,
@@ -130,8 +130,8 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
           carry: initial === undefined ? null : visit.render(initial),
           tick: 0,
           iterations: 0,
-          ...(typeof config['historyKeep'] === 'number' ? { keep: config['historyKeep'] } : {}),
-          ...(bounded ? { most: limitOf(visit) } : {}),
+          ...(typeof config['historyKeep'] === 'number' ? { historyKeep: config['historyKeep'] } : {}),
+          ...(bounded ? { maxIterations: limitOf(visit) } : {}),
         };
         return { do: 'enter', state };
       },

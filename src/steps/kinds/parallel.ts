@@ -9,7 +9,7 @@ type ParallelState = {
   readonly results: JsonObject;
   readonly failures: JsonObject;
   /** Branches that have not ended. */
-  left: number;
+  remaining: number;
 };
 
 export const parallel: StepKind<ParallelState> = {
@@ -63,17 +63,17 @@ readable. A step that branches share is readable only through this step's output
         if (visit.branches.length === 0) return { do: 'end', port: 'done', data: {} };
         return {
           do: 'suspend',
-          state: { results: {}, failures: {}, left: visit.branches.length },
+          state: { results: {}, failures: {}, remaining: visit.branches.length },
           frames: visit.branches.map((name) => ({ name, port: name })),
         };
       },
       resume(visit, event) {
         if (event.on !== 'frame') return { do: 'ignore' };
         const { state } = visit;
-        state.left--;
+        state.remaining--;
         if (event.ended) state.results[event.name] = event.data;
         else state.failures[event.name] = errorJson(event.error);
-        if (state.left === 0 || (!event.ended && failFast && mode === 'all')) return ended(visit);
+        if (state.remaining === 0 || (!event.ended && failFast && mode === 'all')) return ended(visit);
         return { do: 'suspend', state };
       },
     };

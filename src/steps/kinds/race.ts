@@ -7,7 +7,7 @@ type RaceState = {
   /** By branch. */
   readonly failures: JsonObject;
   /** Branches that have not failed. */
-  left: number;
+  remaining: number;
 };
 
 export const race: StepKind<RaceState> = {
@@ -38,7 +38,7 @@ branches count in a rollback.`,
         };
       return {
         do: 'suspend',
-        state: { failures: {}, left: visit.branches.length },
+        state: { failures: {}, remaining: visit.branches.length },
         frames: visit.branches.map((name) => ({ name, port: name })),
       };
     },
@@ -51,7 +51,7 @@ branches count in a rollback.`,
       const { state } = visit;
       const { failures } = state;
       failures[event.name] = errorJson(event.error);
-      if (--state.left > 0) return { do: 'suspend', state };
+      if (--state.remaining > 0) return { do: 'suspend', state };
       return {
         do: 'fail',
         error: {

@@ -299,7 +299,8 @@ describe.runIf(sandboxed)('the sandbox', { timeout: 30_000 }, () => {
     expect(await ends('head -c 80000000 /dev/zero | tail -c 80000000 > /dev/null')).toMatchObject({
       type: expect.stringMatching(/^bash_(exit_code:1|memory:67108864)$/),
     });
-    const several = 'for i in 1 2 3; do (x=$(head -c 30000000 /dev/zero | tr "\\0" a); sleep 5) & done; wait';
+    // Without a command after it, bash would become `sleep`, and give its memory back.
+    const several = 'for i in 1 2 3; do (x=$(head -c 30000000 /dev/zero | tr "\\0" a); sleep 5; true) & done; wait';
     expect(await ends(several)).toMatchObject({ type: 'bash_memory:67108864' });
     expect(await ends('echo fine')).toMatchObject({ data: { stdout: 'fine\n' } });
   });

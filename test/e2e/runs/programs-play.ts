@@ -104,7 +104,7 @@ async function happen(handle: WorkflowHandle, part: Part, event: Event): Promise
       part.turns.get(event.id)?.();
       await until(
         () => stateOf(handle),
-        (state) => state === undefined || !Object.hasOwn(state.open, event.id),
+        (state) => state === undefined || !Object.hasOwn(state.openCommands, event.id),
         30_000,
       );
       return;
@@ -132,7 +132,7 @@ async function fire(handle: WorkflowHandle, id: string): Promise<void> {
     return;
   }
   const state = await stateOf(handle);
-  const visit = Object.values(state?.frames ?? {}).find((frame) => frame.visit?.open.includes(id) === true)?.visit;
+  const visit = Object.values(state?.frames ?? {}).find((frame) => frame.visit?.commands.includes(id) === true)?.visit;
   if (visit !== undefined) await handle.signal('skipTimer', { step: visit.path });
 }
 

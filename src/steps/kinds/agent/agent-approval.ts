@@ -80,7 +80,7 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
           suffix: `${suffix}${APPROVAL}${one.suffix ?? ''}`,
         }));
         const before = state.approvals[suffix]?.timers ?? [];
-        state.approvals[suffix] = { hold, timers: [...before, ...timers.map((timer) => timer.suffix)] };
+        state.approvals[suffix] = { state: hold, timers: [...before, ...timers.map((timer) => timer.suffix)] };
         return {
           is: 'open',
           ...(waiting === undefined
@@ -105,12 +105,12 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
     wanted: (call) => call.target !== undefined && isNamed(call, tools),
     begin: (visit, state, suffix, call) => asked(state, suffix, call, behaviour.begin(approvalContext(visit, suffix))),
     resume(visit, state, suffix, call, event) {
-      const hold = state.approvals[suffix]?.hold;
+      const hold = state.approvals[suffix]?.state;
       if (hold === undefined || behaviour.resume === undefined) return { is: 'open', timers: [] };
       return asked(state, suffix, call, behaviour.resume({ ...approvalContext(visit, suffix), state: hold }, event));
     },
     refuse(visit, state, event) {
-      const hold = event.suffix === undefined ? undefined : state.approvals[event.suffix]?.hold;
+      const hold = event.suffix === undefined ? undefined : state.approvals[event.suffix]?.state;
       if (hold === undefined)
         return { code: 'not_waiting', message: `The step '${visit.slug}' waits for no decision now.` };
       return behaviour.refuse?.({ ...approvalContext(visit, event.suffix ?? ''), state: hold }, event);

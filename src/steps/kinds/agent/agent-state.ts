@@ -27,7 +27,7 @@ export type AgentState = {
   /** The calls of the current turn, in order. */
   calls: OpenCall[];
   /** By suffix of the call: the state of its approval, and the suffixes of its timers. */
-  approvals: { [suffix: string]: { readonly hold: ApprovalState; readonly timers: string[] } };
+  approvals: { [suffix: string]: { readonly state: ApprovalState; readonly timers: string[] } };
   /** Messages that the model has not read yet. */
   queue: AgentMessage[];
   /** Senders that wait for the answer. */

@@ -10,7 +10,7 @@ export type ApprovalState = StoredFormat<'form'> & {
   quorum: Quorum;
   readonly requesterMayApprove: boolean;
   votes: Vote[];
-  readonly about: ApprovalSubject;
+  readonly subject: ApprovalSubject;
   /** Epoch milliseconds. */
   until?: number;
   readonly timeoutMs?: number;

@@ -128,7 +128,7 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
           quorum: quorumOf(visit.render(quorum), audience),
           requesterMayApprove,
           votes: [],
-          about,
+          subject: about,
           ...rules.form.stored(visit),
           ...(until === undefined ? {} : { until, timeoutMs: waitMs! }),
         };
@@ -274,7 +274,7 @@ function outputOf(visit: Open, decision: Verdict | 'timeout', event?: DecisionEv
   };
 }
 
-function metaOf({ about, escalated, reminded }: ApprovalState): JsonObject {
+function metaOf({ subject: about, escalated, reminded }: ApprovalState): JsonObject {
   return { ...about, ...defined({ escalated, reminded }) };
 }
 
@@ -283,7 +283,7 @@ function waitForVotes(
   state: ApprovalState,
   rules: Rules,
 ): Extract<Outcome<ApprovalState>, { do: 'suspend' }> {
-  const { about, audience, escalated, message, quorum, reminded, until } = state;
+  const { subject: about, audience, escalated, message, quorum, reminded, until } = state;
   const { execution } = visit;
   const notBy = notByOf({ state, execution });
   // Lists show the wait anew after each vote of a person, and after an escalation.
