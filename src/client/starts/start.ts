@@ -87,7 +87,9 @@ async function startOrRepeat(access: WriteAccess, org: string, request: StartReq
   try {
     return await startPrepared(access, org, request, await prepare());
   } catch (error) {
-    const known = key && error instanceof ClientError ? await findStart(access, org, request, key) : undefined;
+    // A start whose outcome is unknown is no refusal: the caller sends it again with the key.
+    const isRefusal = error instanceof ClientError && error.code !== 'outcome_unknown';
+    const known = key && isRefusal ? await findStart(access, org, request, key) : undefined;
     if (known === undefined) throw error;
     return known;
   }

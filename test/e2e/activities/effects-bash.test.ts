@@ -44,7 +44,9 @@ describe('a worker with SIGNALBOX_BASH=1 and no bubblewrap', () => {
     await expect(handle.result()).rejects.toMatchObject({
       cause: {
         type: 'bash_unavailable',
-        message: expect.stringMatching(/no bwrap.*Install it where the worker runs.*SIGNALBOX_BASH=unsafe/),
+        message: expect.stringMatching(
+          /bwrap cannot be started on this worker.*Install the package bubblewrap.*=unsafe/,
+        ),
         details: [{ path: 'a', attempts: 1, retryable: false }],
       },
     });

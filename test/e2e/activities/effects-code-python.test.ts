@@ -80,7 +80,7 @@ describe('Python', () => {
   });
 
   it.each([
-    ['def main(input:', 'script_invalid', /no Python: .*line 1/],
+    ['def main(input:', 'script_invalid', /not valid Python: .*line 1/],
     ['value = 1', 'script_invalid', /no function main/],
     [body('while True: pass'), 'script_timeout', /longer than 1000 ms/],
     [body('a = []', 'while True: a.append(bytearray(1000000))'), 'script_out_of_memory', /more than 64 MiB/],
@@ -88,9 +88,9 @@ describe('Python', () => {
     [body('f = lambda n: 0 if n == 0 else 1 + f(n - 1)', 'return f(20000)'), 'script_error', /RecursionError/],
     [body('a = 1', 'for i in range(300): a = [a]', 'return a'), 'result_too_deep', /deeper than 200/],
     [body('a = 1', 'for i in range(20000): a = [a]', 'return a'), 'script_error', /stack/],
-    [body('return "x" * 3000000'), 'result_too_large', /at most/],
-    [body('return {1, 2}'), 'script_error', /no JSON/],
-    [body('return float("nan")'), 'script_error', /no JSON/],
+    [body('return "x" * 3000000'), 'result_too_large', /the limit is/],
+    [body('return {1, 2}'), 'script_error', /not JSON/],
+    [body('return float("nan")'), 'script_error', /not JSON/],
     [body('import sys', 'sys.exit(3)'), 'script_error', /SystemExit/],
     [body('import os', 'os._exit(3)'), 'script_error', /exit\(3\)/],
     [

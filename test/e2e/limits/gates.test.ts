@@ -143,7 +143,7 @@ describe('limits that cancel', () => {
     const first = await started(slug);
     await waitsFor(first, 'approval');
     const { body } = await statusIs(await started(slug), 'cancelled');
-    expect(body.error.message).toContain('this was one too many');
+    expect(body.error.message).toContain('this run is over it');
     expect((await gateway.request('GET', `/api/executions/${first}`)).body.status).toBe('waiting');
   });
 });
