@@ -1,15 +1,15 @@
-/** Words of configs that a kind of step and its activity have to read alike. */
+/** Words of configs that a kind of step and its activity must read alike. */
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-/** How a request's body is written. */
+/** The encoding of a request's body. */
 export const BODY_FORMS = ['json', 'form', 'text', 'base64'] as const;
-/** How an answer is read. */
+/** The format in which an answer is read. */
 export const RESPONSE_FORMS = ['json', 'text', 'base64'] as const;
 
 export const CODE_LANGUAGES = ['javascript', 'typescript', 'python'] as const;
 
 export const MESSAGE_CHANNELS = ['webhook', 'slack', 'email', 'inbox'] as const;
 export type MessageChannel = (typeof MESSAGE_CHANNELS)[number];
-/** What each channel of send_message takes. */
+/** The members that each channel of send_message takes. */
 export const MESSAGE_MEMBERS: { readonly [channel in MessageChannel]: readonly string[] } = {
   webhook: ['channel', 'to', 'text', 'subject', 'data', 'headers', 'secret'],
   slack: ['channel', 'to', 'text', 'subject', 'blocks'],
@@ -26,6 +26,6 @@ export const MESSAGE_CREDENTIALS: { readonly [channel in MessageChannel]: readon
   email: ['smtp'],
   inbox: [],
 };
-/** Where callback URLs may stand besides: what the receiver reads. */
+/** Members that may also contain callback URLs: the receiver reads them. */
 export const MESSAGE_WORDS: readonly string[] = ['text', 'subject', 'data', 'blocks', 'html'];
 export const SMTP_ENCRYPTIONS = ['implicit', 'starttls', 'optional', 'none'] as const;

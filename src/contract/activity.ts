@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '../json/json.ts';
 import type { SecretString } from '../template/types.ts';
 
-/** `inline`: it is not stored, whatever its hash is. Without a hash it was started by hand. */
+/** `inline`: the definition is not stored, whatever its hash. Absent hash: the run was started by hand. */
 export interface RunsDefinition {
   readonly hash?: string;
   readonly inline?: boolean;
@@ -12,7 +12,7 @@ export interface RunsDefinition {
 /** The one argument of every activity. */
 export interface ActivityInput {
   readonly config: Json;
-  /** E7: where secrets and callback URLs are to be joined into `config`, right before use. */
+  /** E7: where the activity inserts secrets and callback URLs into `config`, right before use. */
   readonly secrets: readonly SecretString[];
   /** The same for all attempts of a visit. */
   readonly idempotencyKey: string;
@@ -22,14 +22,17 @@ export interface ActivityInput {
    * Attempts as a local activity. Temporal does not count them when the command becomes a regular activity. Default: 0.
    */
   readonly earlierAttempts?: number;
-  /** Beginning it again is safe, or the author said that it is. */
+  /** Repeating the activity is safe, or the author declared it safe. */
   readonly repeatable?: true;
   readonly execution: {
     /** The workflow id. */
     readonly id: string;
     /** The definition's slug: secrets may be bound to it. */
     readonly workflow: string;
-    /** What the run walks, since any document can call itself by that slug; absent where no run asks, but the host. */
+    /**
+     * The definition that the run walks, since any document may use the slug. Absent where the host asks, and not a
+     * run.
+     */
     readonly definition?: RunsDefinition;
     readonly organizationId: string;
   };

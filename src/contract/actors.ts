@@ -33,7 +33,7 @@ export interface HookPath {
   readonly trigger: string;
 }
 
-/** `def.{org}.{workflow}`: what its memo says under `head`. */
+/** `def.{org}.{workflow}`: its memo has this under `head`. */
 export interface DefinitionHead {
   readonly slug: string;
   readonly name: string;
@@ -45,14 +45,14 @@ export interface DefinitionHead {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Grows with every write: hooks keep what the latest revision said. */
+  /** Increases with every write: hooks keep the config of the latest revision. */
   readonly revision: number;
   readonly hooks: readonly HookPath[];
-  /** Names of all its triggers, so that the next write can delete those that it no longer has. */
+  /** Names of all its triggers, so that the next write can delete the triggers that it no longer has. */
   readonly triggers?: readonly string[];
-  /** References, as the last write gave them: those in the version are of its first write. */
+  /** References, as of the last write. The version has the references of its first write. */
   readonly triggerSecrets?: TriggerSecrets;
-  /** The set of definitions that it belongs to, where it came by a sync. */
+  /** The set of definitions that it belongs to, if a sync wrote it. */
   readonly origin?: string;
 }
 
@@ -66,17 +66,17 @@ export interface DefinitionChange {
   readonly at: string;
   readonly by?: string;
   readonly notes?: string;
-  /** Which proposal was applied. */
+  /** The proposal that was applied. */
   readonly proposalId?: string;
 }
 
 export interface DefinitionState {
   readonly head: DefinitionHead | null;
-  /** Newest last; the oldest go first when there are too many. */
+  /** Newest last. The oldest are removed when there are too many. */
   readonly changes: readonly DefinitionChange[];
   readonly deletedAt: string | null;
   readonly removed?: RemovedDefinition | null;
-  /** Of the last write; it never falls, also across a deletion. */
+  /** The revision of the last write. It never decreases, even across a deletion. */
   readonly revision: number;
   /** Newest last. */
   readonly proposals?: readonly Proposal[];
@@ -99,7 +99,7 @@ export interface PutDefinition {
   readonly hash: string;
   readonly name: string;
   readonly description?: string;
-  /** As the author wrote it, if at all. */
+  /** As the author wrote it, if the author wrote one. */
   readonly version?: string;
   readonly enabled: boolean;
   readonly tags: readonly string[];
@@ -109,28 +109,28 @@ export interface PutDefinition {
   readonly source: ChangeSource;
   readonly by?: string;
   readonly notes?: string;
-  /** The hash that the head must have; `*`: any head. */
+  /** The hash that the head must have; `*`: any hash. */
   readonly ifMatch?: string;
-  /** There must be no head. */
+  /** The head must not exist. */
   readonly ifNew?: boolean;
   /** The revision that the head must have. */
   readonly ifRevision?: number;
-  /** The set that it belongs to from now on; absent: as before. */
+  /** The set that the definition belongs to after the write. Absent: as before. */
   readonly origin?: string;
-  /** The proposal that is applied by this write. */
+  /** The proposal that this write applies. */
   readonly proposalId?: string;
 }
 
 export interface PutDefinitionAnswer {
   readonly created: boolean;
-  /** Whether the body differs from the one before. */
+  /** Whether the body differs from the previous body. */
   readonly changed: boolean;
   readonly head: DefinitionHead;
-  /** Places that the head before had and this one has not. */
+  /** Paths that the previous head had and this one does not have. */
   readonly freed: readonly HookPath[];
-  /** Names of triggers that the head before had and this one has not. */
+  /** Names of triggers that the previous head had and this one does not have. */
   readonly dropped?: readonly string[];
-  /** What the history has of this write; absent where nothing changed that it would have. */
+  /** The change in the history. Absent where the write made no recorded change. */
   readonly change?: DefinitionChange;
   readonly proposal?: Proposal;
 }
@@ -149,7 +149,7 @@ export interface RemoveDefinition {
 export interface RemovedDefinition {
   readonly hooks: readonly HookPath[];
   readonly triggers: readonly string[];
-  /** How many proposals ended with it; absent where it had none. */
+  /** The number of proposals that the deletion closed. Absent where it closed none. */
   readonly proposals?: number;
   readonly revision: number;
   /** ISO 8601. */
@@ -164,25 +164,25 @@ export interface VersionStart {
   readonly definition: Definition;
 }
 
-/** What answers at a webhook path, without any secret in clear. */
+/** The config of a webhook path, without secrets in clear text. */
 export interface HookConfig {
   readonly enabled: boolean;
   readonly method: string;
   readonly scheme: string;
-  /** Names in the organization's secret store; two while rotating. */
+  /** Names in the organization's secret store. Two during a rotation. */
   readonly secrets: readonly string[];
-  /** Headers that a delivery must have: name → value, `*` or an empty value for any. */
+  /** Headers that a delivery must have: name → value. `*` or an empty value accepts any. */
   readonly headers: { readonly [name: string]: string };
   readonly respond: 'accepted' | 'result';
-  /** What a scheme needs besides: header names, encoding, prefix. */
+  /** Further settings of a scheme: header names, encoding, prefix. */
   readonly options: JsonObject;
   readonly mapping?: { readonly [key: string]: string };
   readonly targetState?: JsonObject;
-  /** Whose runs its runs are. */
+  /** The person to whom the runs count. */
   readonly owner?: string;
 }
 
-/** `hook.{org}.{path}`: what its memo says under `hook`. */
+/** `hook.{org}.{path}`: its memo has this under `hook`. */
 export interface HookState {
   readonly path: string;
   readonly owner: (HookOwner & { readonly trigger: string /** Epoch milliseconds. */; readonly at: number }) | null;
@@ -192,7 +192,7 @@ export interface HookState {
   readonly freed: (HookOwner & { /** Epoch milliseconds. */ readonly at: number }) | null;
 }
 
-/** Who has a path: the definition of a workflow, or one trigger of it that was made through the API. */
+/** The owner of a path: the definition of a workflow, or one of its triggers that was made through the API. */
 export interface HookOwner {
   readonly workflow: string;
   /** The trigger's id, where it was made through the API. */
@@ -216,21 +216,21 @@ export interface ConfigureHook extends ClaimHook {
   readonly config: HookConfig;
 }
 
-/** Update `free`. Nothing happens unless it is the owner that asks and the revision is not older. */
+/** Update `free`. It has no effect unless the owner asks and the revision is not older. */
 export interface FreeHook extends HookOwner {
   readonly key: string;
   readonly revision: number;
 }
 
-/** A claim that no definition followed up (its writer died in between) no longer counts after this. */
+/** How long a claim lasts that no definition follows up, since its writer may have died in between. */
 export const HOOK_CLAIM_MS = 10 * 60 * 1000;
 
 /** How long a freed path is kept from other workflows. */
 export const HOOK_REST_MS = 24 * 60 * 60 * 1000;
 
 /**
- * `org.{org}`: named entries in a few collections. The memo has one field for each, `{collection}/{name}`, so that a
- * write of one costs the size of one. Secrets are sealed before they come here.
+ * `org.{org}`: named entries in a few collections. The memo has one field for each entry, `{collection}/{name}`, so a
+ * write costs the size of one entry. Secrets are sealed before they reach the actor.
  */
 export const ORGANIZATION_COLLECTIONS = [
   'secrets',
@@ -268,21 +268,21 @@ export interface DeleteEntry {
   readonly name: string;
 }
 
-/** Update `amend`: members of an entry that is there. Refused with `not_found`, `entry_changed`. */
+/** Update `amend`: members of an existing entry. Refused with `not_found`, `entry_changed`. */
 export interface AmendEntry {
   readonly key: string;
   readonly collection: OrganizationCollection;
   readonly name: string;
   readonly members: JsonObject;
-  /** What the entry must still say. */
+  /** The members that the entry must still have. */
   readonly expect?: JsonObject;
 }
 
-/** Limit of all entries of an organization together. They share one memo, which Temporal keeps below 2 MB. */
+/** The limit of all entries of an organization together. They share one memo, which must stay below Temporal's 2 MB. */
 export const ORGANIZATION_BYTES = 1_000_000;
 export const ORGANIZATION_ENTRIES = 2_000;
 
-/** What a secret's entry holds: `sealed` is ciphertext bound to organization, name and the lists beside it. */
+/** The entry of a secret: `sealed` is ciphertext bound to the organization, the name and the lists beside it. */
 export interface SealedSecret {
   readonly sealed: string;
   readonly allowedHosts?: readonly string[];

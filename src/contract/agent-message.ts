@@ -3,7 +3,7 @@
  */
 import { isObject, type Json } from '../json/json.ts';
 
-/** The messages' name. */
+/** The name of the messages. */
 export const AGENT_MESSAGE = 'agent_message';
 
 export type AgentMessage = {
@@ -12,11 +12,11 @@ export type AgentMessage = {
   readonly interrupt?: true;
   /** The slug or path of the agent's step; any agent of the run if absent. */
   readonly to?: string;
-  /** Who is told the agent's next answer, as a message of that name with `{reply}`. */
+  /** The receiver of the agent's next answer, which it gets as a message of that name with `{reply}`. */
   readonly reply?: { readonly executionId: string; readonly name: string };
 };
 
-/** The payload read: text, or an object with `content`. Undefined for anything else. */
+/** Reads the payload: text, or an object with `content`. Undefined for any other value. */
 export function agentMessageIn(payload: Json): AgentMessage | undefined {
   if (typeof payload === 'string') return payload === '' ? undefined : { content: payload };
   if (!isObject(payload)) return undefined;

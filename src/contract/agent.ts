@@ -3,11 +3,11 @@
  */
 import type { Json, JsonObject } from '../json/json.ts';
 
-/** Which tools an agent offers its model, as its config says. */
+/** The tools that an agent offers its model, by its config. */
 export interface OfferedTools {
   /** MCP servers by name; every one of the organization if absent. */
   readonly servers?: readonly string[];
-  /** Of their tools only these, as `tool` or `server/tool`; all if absent. */
+  /** Only these tools of the servers, as `tool` or `server/tool`; all if absent. */
   readonly only?: readonly string[];
   /** Actions by type. */
   readonly actions: readonly string[];
@@ -17,12 +17,12 @@ export interface OfferedTools {
 export interface OfferedWorkflow {
   readonly workflow: string;
   readonly version?: string;
-  /** What the model is told; the definition's own if absent. */
+  /** The description for the model; the definition's own if absent. */
   readonly name?: string;
   readonly description?: string;
 }
 
-/** What a call of the model means. */
+/** The meaning of a model's call. */
 export type CallTarget =
   | { readonly kind: 'tool'; readonly server: string; readonly tool: string }
   | { readonly kind: 'action'; readonly type: string }
@@ -30,18 +30,18 @@ export type CallTarget =
 
 export type AgentCall = {
   readonly id: string;
-  /** As the model was told it. */
+  /** The name that the model knows. */
   readonly name: string;
   readonly input: Json;
   /** Absent where the call is invalid. */
   readonly target?: CallTarget;
-  /** Why it cannot be made. */
+  /** Why the call cannot be made. */
   readonly invalid?: string;
 };
 
 /** `data` of the activity's result. Usage is in its meta. */
 export interface AgentTurn {
-  /** The answer in its form; null while there are calls. */
+  /** The answer in its format. Null while calls are pending. */
   readonly answer: Json;
   readonly text: string;
   readonly calls: readonly AgentCall[];
@@ -49,7 +49,7 @@ export interface AgentTurn {
   readonly messages: readonly JsonObject[];
 }
 
-/** The names under which a config may mean the call: as the model says it, and as it is called where it comes from. */
+/** The names by which a config may refer to the call: the model's name for it, and its name at its origin. */
 export function namesOfCall({ name, target }: AgentCall): string[] {
   switch (target?.kind) {
     case 'tool':

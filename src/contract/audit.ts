@@ -11,12 +11,12 @@ export interface AuditStart {
   readonly organizationId: string;
 }
 
-/** Signal `change`: somebody is about to change something. */
+/** Signal `change`: a caller is about to change something. */
 export interface AuditedChange {
   readonly id: string;
   /** ISO 8601. */
   readonly at: string;
-  /** The person; absent while there are no keys. */
+  /** The person. Absent while the organization has no keys. */
   readonly by?: string;
   readonly keyId?: string;
   /** Method and route: `PUT /api/workflows/:slug`. */
@@ -32,12 +32,12 @@ export interface AuditedChange {
  */
 export type AuditOutcome = 'done' | 'refused' | 'unknown';
 
-/** Signal `outcome`: what became of the change `of`. */
+/** Signal `outcome`: the outcome of the change `of`. */
 export interface AuditedOutcome {
   readonly of: string;
   readonly outcome: AuditOutcome;
-  /** Of the answer. */
+  /** The status of the answer. */
   readonly status: number;
-  /** What the change made, where the route does not name it. */
+  /** The resource that the change created, where the route does not name it. */
   readonly target?: JsonObject;
 }

@@ -1,17 +1,17 @@
-/** A worker's build id, which carries the settings that workflow code and the fold of a history go by. */
+/** A worker's build id. It carries the settings on which workflow code and the fold of a history depend. */
 
 import { MAX_STATE_BYTES } from '../definition/document/limits.ts';
 
-/** Where no worker said: as SIGNALBOX_HISTORY_LIMIT's default. */
+/** Used where the worker is unknown: the default of SIGNALBOX_HISTORY_LIMIT. */
 const DEFAULT_HISTORY_LIMIT = 1_000;
 const BUILD_ID = /^history-(\d{1,9})-data-(\d{1,9})(-encoded)?$/;
 
 export interface WorkerStamp {
   /** Events after which a run continues as new. */
   readonly historyLimit: number;
-  /** Bytes that a run's definition and state may take together (engine/limits.ts, dataLimitOf). */
+  /** The most bytes of a run's definition and state together (engine/limits.ts, dataLimitOf). */
   readonly dataBytes: number;
-  /** Failures are encoded, since there is a payload codec. */
+  /** Failures are encoded, because a payload codec is configured. */
   readonly encodes?: boolean;
 }
 
@@ -25,7 +25,7 @@ export function historyLimitOf(buildId: string | undefined): number {
   return digits === undefined ? DEFAULT_HISTORY_LIMIT : Math.max(1, Number(digits));
 }
 
-/** The data limit of the worker. A worker that does not tell it has the smallest. */
+/** The data limit of the worker. A build id without it means the smallest limit. */
 export function dataBytesOf(buildId: string | undefined): number {
   const digits = BUILD_ID.exec(buildId ?? '')?.[2];
   return digits === undefined ? MAX_STATE_BYTES : Number(digits);

@@ -8,18 +8,18 @@ export const BULK_RETRY_WORKFLOW = 'bulkRetry';
 
 export interface BulkRetryStart {
   readonly organizationId: string;
-  /** As Visibility is asked: made by src/client/runs/run-list.ts, the organization outermost. */
+  /** The Visibility query, made by src/client/runs/run-list.ts. The organization is its outermost condition. */
   readonly query: string;
-  /** What their lists must hold exactly, where the filter speaks of lists (src/client/visibility/exact-lists.ts). */
+  /** The exact list values of the runs, where the filter compares lists (src/client/visibility/exact-lists.ts). */
   readonly wanted?: ListsWanted;
-  /** How many it was when it began. */
+  /** The number of runs when the operation began. */
   readonly total: number;
 }
 
-/** So far, and in the end. */
+/** The counts so far, and in the end the result. */
 export interface BulkProgress {
   readonly done: number;
-  /** Runs that could not be retried: they had been rolled back, or went on already. */
+  /** Runs that could not be retried: they had been rolled back, or had continued already. */
   readonly failed: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a wait_callback step and the gateway's route for its URL agree on. */
+/** What a wait_callback step shares with the gateway's route for its URL. */
 import type { JsonObject } from '../json/json.ts';
 
 export const CALLBACK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -7,17 +7,17 @@ const DEFAULT_METHODS: readonly CallbackMethod[] = ['POST', 'PUT'];
 
 const PREFIX = 'callback:';
 
-/** The name of the message that a callback for the visit of that path becomes. */
+/** The message name of a callback for the visit of that path. */
 export function callbackName(path: string): string {
   return `${PREFIX}${path}`;
 }
 
-/** Whether a message of that name would pass for a callback: only the gateway's route sends any. */
+/** Whether the name is reserved for callbacks: only the gateway's route sends these messages. */
 export function isCallbackName(name: string): boolean {
   return name.startsWith(PREFIX);
 }
 
-/** The methods that a step's written config takes; undefined where it says something that is no list of methods. */
+/** The methods that a step's written config accepts. Undefined where the value is not a list of methods. */
 export function callbackMethods(config: JsonObject | undefined): readonly CallbackMethod[] | undefined {
   const written = config?.['methods'];
   if (written === undefined || written === null) return DEFAULT_METHODS;

@@ -6,7 +6,7 @@ import type { Json } from '../json/json.ts';
 import type { RunOrigin, RunTrigger } from './run.ts';
 
 export const DEBOUNCE_WORKFLOW = 'debounce';
-/** Signal: a HeldPayload, which takes the place of the one before. */
+/** Signal: a HeldPayload, which replaces the previous one. */
 export const HOLD_SIGNAL = 'hold';
 
 export interface HeldPayload {
@@ -15,9 +15,9 @@ export interface HeldPayload {
   readonly state: { readonly [key: string]: string | number | boolean };
   readonly trigger: RunTrigger;
   readonly origin: RunOrigin;
-  /** Who sent it, where that is known. */
+  /** The sender, where it is known. */
   readonly initiator?: string;
-  /** Whose run it will be (RunStart). */
+  /** The person to whom the run counts (RunStart). */
   readonly owner?: string;
   /** When the run starts if no more payloads come, in epoch milliseconds by the sender's clock. */
   readonly due: number;
@@ -26,9 +26,9 @@ export interface HeldPayload {
    * `due`.
    */
   readonly forMs?: number;
-  /** How long the first payload of a run may be put off, whatever comes. */
+  /** The longest delay of a run's first payload, whatever arrives. */
   readonly mostMs?: number;
-  /** Of the request that brought it, where that may be sent again: payloads of one id are one, and make one run. */
+  /** The id of the request, where it may be repeated: payloads with one id are one payload, and start one run. */
   readonly id?: string;
 }
 
@@ -40,18 +40,21 @@ export interface DebounceStart {
     readonly held: HeldPayload;
     readonly name: string;
     readonly rounds: number;
-    /** When the first payload came that waits for a run: epoch milliseconds. */
+    /** When the first held payload arrived: epoch milliseconds. */
     readonly since?: number;
-    /** Ids of payloads that have come. */
+    /** Ids of received payloads. */
     readonly known?: readonly string[];
   };
 }
 
-/** The activity `fireDebounced`: starts the run. What can never start is told to the trigger, and is done with. */
+/**
+ * The activity `fireDebounced` starts the run. If the run can never start, the trigger's record shows it, and the
+ * payload is dropped.
+ */
 export interface FireDebounced {
   readonly organizationId: string;
   readonly held: HeldPayload;
-  /** One run for each, where the payload has no id of its own. */
+  /** The key of the run where the payload has no id: one run for each key. */
   readonly key: string;
 }
 

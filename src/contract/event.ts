@@ -10,7 +10,7 @@ export const SPREAD_UPDATE = 'spread';
 
 export interface PublishedEvent {
   readonly name: string;
-  /** Runs that listen to a key hear only events of that key. */
+  /** Runs that listen with a key receive only events with that key. */
   readonly key?: string;
   readonly data: Json;
   /** Two events with one id are one event. */
@@ -36,7 +36,7 @@ export interface EventSpread {
   readonly triggers: readonly string[];
 }
 
-/** One round of an event. What `before` has done is not done again. */
+/** One round of an event. The deliveries in `before` are not repeated. */
 export interface EventRound extends EventStart {
   readonly before?: EventSpread;
 }

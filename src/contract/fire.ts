@@ -25,20 +25,20 @@ export type FireResult =
 export interface FireSchedule {
   readonly organizationId: string;
   readonly triggerId: string;
-  /** The time that the schedule named, without jitter: ISO 8601. One run for each. */
+  /** The tick of the schedule, without jitter: ISO 8601. Each tick starts one run. */
   readonly time: string;
-  /** The workflow to tell when the run has ended. */
+  /** The workflow that receives the end of the run. */
   readonly notify?: string;
 }
 
-/** The activity `endFired`: asks the run to end. Nothing happens where it has ended. */
+/** The activity `endFired` asks the run to end. It has no effect on a run that has ended. */
 export interface EndFired {
   readonly organizationId: string;
   readonly executionId: string;
   readonly how: 'cancel' | 'terminate';
 }
 
-/** The activity `isFiredOpen`: whether the run still goes. */
+/** The activity `isFiredOpen`: whether the run is open. */
 export interface IsFiredOpen {
   readonly organizationId: string;
   readonly executionId: string;

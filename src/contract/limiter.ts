@@ -16,7 +16,7 @@ export const GATE_WORKFLOW = 'gate';
 /** Whose runs are limited: those of a definition (with one key), a user, an organization, or the whole host. */
 export type GateScope = 'workflow' | 'user' | 'organization' | 'global';
 
-/** What becomes of one run too many. */
+/** What happens to a run over the limit. */
 export type Overflow = NonNullable<ConcurrencyConfig['overflow']>;
 
 /** One limit that a run is under. */
@@ -30,18 +30,20 @@ export interface GateWanted {
   readonly evict?: 'cancel' | 'abort';
   /** Groups take turns in the queue. */
   readonly group: string;
-  /** Names the limit as it was switched on: a gate that hears of it first asks which runs are active already. */
+  /**
+   * Names the limit as it was switched on: a limiter that does not know the name asks which runs are active already.
+   */
   readonly basis?: string;
-  /** The run held its lease before it was started. */
+  /** The starter took the lease before the run started. */
   readonly taken?: true;
   /** When the lease was taken, in epoch milliseconds. A run that starts more than TAKEN_FOR_MS later asks again. */
   readonly takenAt?: number;
 }
 
-/** Refuses a take whose basis the gate does not know: it is to be sent again with `active`. */
+/** Refuses a take whose basis the limiter does not know. The caller sends it again with `active`. */
 export const ACTIVE_WANTED = 'active_wanted';
 
-/** A run that began before it was under the limit. */
+/** A run that began before the limit applied to it. */
 export interface ActiveRun {
   readonly run: string;
   /** Epoch milliseconds. */
@@ -61,30 +63,30 @@ export interface TakeSlot {
   readonly group: string;
   /** As in GateWanted. */
   readonly basis?: string;
-  /** Runs that were active before the limit counted: they hold leases from now on. */
+  /** Runs that were active before the limit applied. They hold leases from this take on. */
   readonly active?: readonly ActiveRun[];
-  /** When the run started, in epoch milliseconds. The newest run is the one that started last, whenever it asks. */
+  /** When the run started, in epoch milliseconds. The newest run is the run with the latest start, whenever it asks. */
   readonly startedAt?: number;
   /** The index of the first holder that a refusal shows, going round. A repeated request shows other holders. */
   readonly shownFrom?: number;
-  /** What the asker found out about the holders. Leases of closed and missing runs become free. */
+  /** The asker's findings about the holders. Leases of closed and missing runs become free. */
   readonly seen?: HolderAnswer;
 }
 
-/** `full` is as good as the refusal `limit_reached`, from a gate that has just counted the runs which were active. */
+/** `full` equals the refusal `limit_reached`, from a limiter that has just counted the active runs. */
 export type TakeAnswer =
   | { readonly as: 'granted' }
   | { readonly as: 'waiting'; readonly since: string }
   | { readonly as: 'full'; readonly reached: LimitReached };
 
-/** The details of `limit_reached`. `holders`: some of those that hold a lease, those that are ending first. */
+/** The details of `limit_reached`. `holders`: some of the runs that hold a lease, runs that are ending first. */
 export type LimitReached = { limit: number; active: number; waiting: number; holders: string[] };
 
 /** The message of `limit_reached`. */
 export const limitReached = (limit: number): string =>
   `${limit} ${limit === 1 ? 'run goes' : 'runs go'} already, and no more may at once. Try again when one has ended.`;
 
-/** What one gate said to one run: the answer to its take, or its refusal. */
+/** The answer of one limiter to one run: the result of its take, or its refusal. */
 export type SlotAnswer =
   | { readonly gate: string; readonly as: 'granted' }
   | { readonly gate: string; readonly as: 'waiting'; readonly since: string }
@@ -93,12 +95,12 @@ export type SlotAnswer =
 
 export interface Lease {
   readonly run: string;
-  /** When it was asked for last, in epoch milliseconds. */
+  /** The time of the last take, in epoch milliseconds. */
   since: number;
   /** Order of arrival. */
   readonly seq: number;
   readonly startedAt?: number;
-  /** It has said that it is ending, or was asked to end; until it has, the slot is taken. */
+  /** The run is ending, or was asked to end. It holds the slot until it has ended. */
   ending?: true;
 }
 
@@ -111,13 +113,13 @@ export interface Waiting {
 }
 
 export interface GateState {
-  /** As the latest asker had it. */
+  /** The value of the latest take. */
   readonly limit: number;
-  /** Of the latest take that had one. */
+  /** The value of the latest take that had one. */
   readonly basis?: string;
   readonly leases: readonly Lease[];
   readonly queue: readonly Waiting[];
-  /** Group → when it was served last, as a count of grants. */
+  /** Group → its last grant, as a count of grants. */
   readonly turns: { readonly [group: string]: number };
   readonly seq: number;
 }
@@ -130,7 +132,7 @@ export interface GateStart extends ActorStart {
 /** Signal `release`: the run is about to end. */
 export interface ReleaseSlot {
   readonly run: string;
-  /** It was never started: nothing has to be waited for. */
+  /** The run never started, so the limiter does not wait for its end. */
   readonly unstarted?: true;
 }
 
@@ -142,7 +144,7 @@ export interface SlotGranted {
 /** Query `order`: the waiting runs in the order in which they would get a lease, at most MOST_ORDERED. */
 export type QueueOrder = readonly string[];
 
-/** The activity `takeSlots`: asks the gates one after the other, until one does not let the run pass. */
+/** The activity `takeSlots` asks the limiters in order, until one does not grant a lease. */
 export interface SlotQuestion {
   readonly organizationId: string;
   readonly run: string;
@@ -154,31 +156,31 @@ export interface SlotAnswers {
   readonly answers: readonly SlotAnswer[];
 }
 
-/** The activity `describeHolders`: which of the runs are closed, and which Temporal does not know. */
+/** The activity `describeHolders`: which of the runs are closed, and which do not exist in Temporal. */
 export interface HolderQuestion {
   readonly runs: readonly string[];
-  /** How long to wait for the first of those that are about to end. */
+  /** How long to wait for the first run that is about to end. */
   readonly patienceMs: number;
 }
 export interface HolderAnswer {
   readonly closed: readonly string[];
-  /** When each run of `closed` closed, in their order, in epoch milliseconds. Absent where it is not known. */
+  /** When each run of `closed` closed, in their order, in epoch milliseconds. Absent where the times are unknown. */
   readonly closedAt?: readonly number[];
   readonly missing: readonly string[];
 }
 
-/** What gates and runs do outside, by the names under which they call it. */
+/** The activities of limiters and runs, by name. */
 export interface GateActivities {
   takeSlots(question: SlotQuestion): Promise<SlotAnswers>;
   describeHolders(question: HolderQuestion): Promise<HolderAnswer>;
 }
 
-/** Leases and places of one gate together: they are carried in one payload of at most 2 MB. */
+/** Leases and places of one limiter together. Continue-as-new carries them in one payload of at most 2 MB. */
 export const MOST_HELD = 5_000;
 export const MOST_ORDERED = 1_000;
-/** Each of them is asked after, before a run is refused. */
+/** The most holders that a refusal shows. All of them are checked before a run is refused. */
 export const MOST_HOLDERS_SHOWN = 100;
-/** A lease of a run that does not exist is taken back after this: a start takes 10 seconds at most. */
+/** How long a lease of a run that does not exist stays: a start takes 10 seconds at most. */
 export const ABANDONED_MS = 30_000;
-/** How long a lease counts that was taken before its run started. The starter may have died in between. */
+/** How long a lease lasts that was taken before its run started. The starter may have died in between. */
 export const TAKEN_FOR_MS = 20_000;

@@ -1,7 +1,7 @@
-/** Limits on all runs of a user, of an organization, of the host, whatever their definitions say (document 002). */
+/** Limits on all runs of a user, an organization or the host, whatever their definitions say (document 002). */
 import type { Overflow } from './limiter.ts';
 
-/** What an organization may limit for itself. */
+/** The scopes that an organization may limit. */
 export const LIMIT_SCOPES = ['organization', 'user'] as const;
 export type LimitScope = (typeof LIMIT_SCOPES)[number];
 
@@ -12,5 +12,5 @@ export interface LimitEntry {
   readonly updatedAt: string;
 }
 
-/** Where a limit is switched on without a number (document 002). */
+/** The default of a limit that is switched on without a number (document 002). */
 export const DEFAULT_LIMITS: { readonly [scope in LimitScope]: number } = { user: 5, organization: 50 };

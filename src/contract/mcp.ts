@@ -7,7 +7,7 @@ import type { JsonObject } from '../json/json.ts';
 export interface McpServerEntry {
   /** Streamable HTTP. */
   readonly url?: string;
-  /** Values may hold `{{ secrets.NAME }}`, by the names of the organization's store. */
+  /** Values may contain `{{ secrets.NAME }}`, with names of the organization's store. */
   readonly headers?: { readonly [name: string]: string };
   readonly command?: string;
   readonly args?: readonly string[];
@@ -16,9 +16,9 @@ export interface McpServerEntry {
 }
 
 /**
- * Whether an MCP server of the organization may run this program. The organization of the host's own people may run any
- * program. Others may run those of the host's list, compared argument by argument. A last part `*` of an entry allows
- * any further arguments.
+ * Whether an MCP server of the organization may run this program. The operators' organization may run any program.
+ * Other organizations may run the programs of the host's list, compared argument by argument. A last part `*` of an
+ * entry allows any further arguments.
  */
 export function mayStartProgram(
   organizationId: string,
@@ -35,7 +35,7 @@ export function mayStartProgram(
   });
 }
 
-/** The organization of those who run this host. */
+/** The organization of the operators of this host. */
 const HOST_ORGANIZATION = 'default';
 
 /** A tool as its server lists it. */
@@ -47,12 +47,12 @@ export interface McpTool {
   readonly inputSchema: JsonObject;
 }
 
-/** The tools of a server as a worker last listed them. */
+/** The tools of a server, as a worker last listed them. */
 export interface McpToolList {
   readonly tools: readonly McpTool[];
   /** ISO 8601. */
   readonly listedAt: string;
-  /** When the server's entry was written that they were listed with: those of another entry count no more. */
+  /** The time of the server's entry at the listing. A list of another entry is invalid. */
   readonly of: string;
 }
 
@@ -66,7 +66,7 @@ export interface McpToolsInput {
 
 /** How long a list of tools is fresh. */
 export const TOOLS_FRESH_MS = 600_000;
-/** More than a model can tell apart; what a server lists beyond is left out. */
+/** More tools than a model can distinguish. Further tools are omitted. */
 export const MOST_TOOLS = 500;
 /** The limit of one server's list, which leaves room for the organization's other entries. */
 export const TOOL_LIST_BYTES = 200_000;

@@ -10,16 +10,16 @@ export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 export interface ModelPrices {
   readonly input: number;
   readonly output: number;
-  /** Of input that the provider had in its cache; as `input` if not said. */
+  /** The price of cached input. Default: `input`. */
   readonly cachedInput?: number;
 }
 
 /** A stored model. */
 export interface ModelEntry {
   readonly provider: ModelProvider;
-  /** As the provider calls it. */
+  /** The provider's name for the model. */
   readonly model: string;
-  /** Where the provider's API is; its own address if not said. An openai-compatible provider has none of its own. */
+  /** The address of the provider's API. Default: the provider's own. An openai-compatible provider has no default. */
   readonly baseUrl?: string;
   /** The name of the organization's secret that holds the API key. */
   readonly apiKeySecret?: string;
@@ -30,11 +30,11 @@ export interface ModelEntry {
   readonly updatedAt: string;
 }
 
-/** What calls have used. `key_type` is the provider; a model without prices costs 0. */
+/** The usage of calls. `key_type` is the provider. A model without prices costs 0. */
 export type Usage = {
   readonly input_tokens: number;
   readonly output_tokens: number;
-  /** Of the input tokens. */
+  /** The cached part of the input tokens. */
   readonly cached_input_tokens: number;
   readonly usd_cost: number;
 };
@@ -44,7 +44,7 @@ export interface Cost extends Usage {
   readonly key_type: string;
 }
 
-/** What an activity says that it has used, as `meta.usage` of its result or `usage` in the details of its failure. */
+/** The usage that an activity reports, in `meta.usage` of its result or `usage` in the details of its failure. */
 export interface ModelUsage extends Cost {
   /** The model's name in the organization. */
   readonly model: string;
@@ -53,7 +53,7 @@ export interface ModelUsage extends Cost {
 /** Precision of USD amounts, which are sums of many small ones. */
 const USD_DIGITS = 1e9;
 
-/** Both together. */
+/** The sum of both. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input_tokens: a.input_tokens + b.input_tokens,
@@ -63,12 +63,12 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** The amount in USD, rounded to nine digits behind the point. */
+/** The amount in USD, rounded to nine decimal places. */
 export function usd(amount: number): number {
   return Math.round(amount * USD_DIGITS) / USD_DIGITS;
 }
 
-/** The usage in a result's meta or in a failure's details. Undefined where there is none of this shape. */
+/** Reads the usage from a result's meta or a failure's details. Undefined where it is absent or has another shape. */
 export function usageIn(value: unknown): ModelUsage | undefined {
   const usage = memberOf(value, 'usage');
   const { key_type, model, input_tokens, output_tokens, cached_input_tokens, usd_cost } = (usage ?? {}) as ModelUsage;

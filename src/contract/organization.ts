@@ -6,34 +6,34 @@
 import type { JsonObject } from '../json/json.ts';
 import type { DeleteEntry, PutEntry } from './actors.ts';
 
-/** Each role may do what those before it may. */
+/** Each role includes the roles before it. */
 export const ROLES = ['viewer', 'runner', 'approver', 'editor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Whether somebody of the role `held` may do what asks for `wanted`. */
+/** Whether the role `held` includes the role `wanted`. */
 export const includesRole = (held: Role, wanted: Role): boolean => ROLES.indexOf(held) >= ROLES.indexOf(wanted);
 
-/** A role and all that it includes. */
+/** A role and all roles that it includes. */
 export const rolesUpTo = (role: Role): readonly Role[] => ROLES.slice(0, ROLES.indexOf(role) + 1);
 
-/** What an organization keeps of an API key under `keys/{id}`: nothing that the key could be made of again. */
+/** The record of an API key under `keys/{id}`. The key cannot be derived from it. */
 export interface KeyRecord extends JsonObject {
   readonly name: string;
   readonly role: Role;
-  /** The person who uses it. */
+  /** The person who uses the key. */
   readonly user: string;
   /** Names of the organization's own, for approvers. */
   readonly roles: string[];
   readonly groups: string[];
-  /** The key's beginning, by which people tell keys apart. */
+  /** The first characters of the key, by which people distinguish keys. */
   readonly prefix: string;
-  /** HMAC-SHA256 of the key, hexadecimal, under a secret of its own … */
+  /** HMAC-SHA256 of the key, hexadecimal, under a secret of its own. */
   readonly mac: string;
-  /** … which is sealed under the master key. */
+  /** That secret, sealed under the master key. */
   readonly sealed: string;
   /** ISO 8601. */
   readonly createdAt: string;
-  /** Who made it, where that is known. */
+  /** The person who made it, where that is known. */
   readonly createdBy: string | null;
   /** Up to ten minutes late; null for a key that was never used. */
   readonly lastUsedAt: string | null;
@@ -46,14 +46,14 @@ export interface KeyRecord extends JsonObject {
  */
 export interface PutKey extends Omit<PutEntry, 'collection' | 'value'> {
   readonly value: KeyRecord;
-  /** Somebody administers the keys without one of these: the first and the last may be any. */
+  /** An operator administers the keys without an API key: the first and the last key may have any role. */
   readonly adminElsewhere: boolean;
 }
 export interface DeleteKey extends Omit<DeleteEntry, 'collection'> {
   readonly adminElsewhere: boolean;
 }
 
-/** What `org.default` keeps of another organization under `organizations/{name}`. */
+/** The record of another organization in `org.default`, under `organizations/{name}`. */
 export interface OrganizationRecord extends JsonObject {
   /** ISO 8601. */
   readonly createdAt: string;

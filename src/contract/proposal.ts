@@ -1,7 +1,7 @@
 /**
- * Proposals to change a definition (document 002, self-modification). The definition's actor keeps them, somebody
- * reviews them, and they are applied while the definition is still the one that was reviewed. The proposed definition
- * is stored as a version. JSON only.
+ * Proposals to change a definition (document 002, self-modification). The definition's actor keeps them, and a person
+ * reviews them. An approved proposal can be applied while the definition is unchanged since the proposal. The proposed
+ * definition is stored as a version. JSON only.
  */
 
 export const PROPOSAL_STATUSES = ['pending', 'approved', 'rejected', 'applied', 'failed', 'expired'] as const;
@@ -10,7 +10,7 @@ export type ProposalStatus = (typeof PROPOSAL_STATUSES)[number];
 export interface Proposal {
   readonly id: string;
   readonly status: ProposalStatus;
-  /** Of the definition that is to be changed. */
+  /** The slug of the definition to change. */
   readonly baseHash: string;
   /** The hash of the proposed version. */
   readonly hash: string;
@@ -67,22 +67,22 @@ export interface FailProposal {
   readonly error: string;
 }
 
-/** What these updates answer, and those that apply a proposal beside the rest. */
+/** The answer of these updates. An update that applies a proposal has it among other members. */
 export interface ProposalAnswer {
   readonly proposal: Proposal;
 }
 
 /** How long a proposal can be reviewed and applied (document 002). */
 export const PROPOSAL_MS = 14 * 24 * 60 * 60 * 1000;
-/** Of one definition: open ones, and all that are kept. */
+/** Limits for one definition: open proposals, and all stored proposals. */
 export const MOST_OPEN_PROPOSALS = 50;
 export const MOST_PROPOSALS = 100;
 
-/** Open: it may still be reviewed or applied. */
+/** Open: it can still be reviewed or applied. */
 export const isOpenProposal = ({ status }: Pick<Proposal, 'status'>): boolean =>
   status === 'pending' || status === 'approved';
 
-/** Why it cannot be applied any more. `now`: the definition's hash; undefined where it is deleted. */
+/** Why it can no longer be applied. `now`: the definition's hash; undefined where the definition is deleted. */
 export const staleProposal = (slug: string, baseHash: string, now: string | undefined): string =>
   `The proposal changes ${baseHash}, and workflow ${slug} is ${now ?? 'deleted'} by now. Propose the change ` +
   'anew, on that.';

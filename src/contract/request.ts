@@ -4,9 +4,9 @@
  */
 
 export const REQUEST_WORKFLOW = 'request';
-/** Signal: the answer, with which the workflow ends. */
+/** Signal: the answer. The workflow ends with it. */
 export const ANSWERED_SIGNAL = 'answered';
-/** Signal: the request is still being worked on. */
+/** Signal: the gateway still works on the request. */
 export const WORKING_SIGNAL = 'working';
 /** The failure of a workflow whose gateway has stopped sending signals. */
 export const ABANDONED = 'abandoned';

@@ -26,30 +26,30 @@ export interface RunInput {
   /** Default `default`. */
   readonly organizationId?: string;
   readonly trigger?: RunTrigger;
-  /** Canonical hash of the definition (`sha256:…`); absent for runs started by hand. */
+  /** Canonical hash of the definition (`sha256:…`). Absent for runs started by hand. */
   readonly hash?: string;
   readonly inline?: boolean;
   readonly initiator?: string;
   readonly parentId?: string;
-  /** A run that waits for this one: told by the signal `childDone` with this path, when this one has ended. */
+  /** The run that waits for this one. It gets the signal `childDone` with this path when this run has ended. */
   readonly notify?: { readonly workflowId: string; readonly path: string };
   /** Depth of run_workflow nesting. It is 0 for a run that no step started. */
   readonly depth?: number;
   /** Overrides config.timeout, in milliseconds. */
   readonly timeoutMs?: number;
-  /** The limits that the run is under, in the order in which it asks. Default: those of its definition. */
+  /** The limiters of the run, in the order in which it asks. Default: the limiters of its definition. */
   readonly gates?: readonly GateWanted[];
-  /** Gates at which a run that it descends from holds a lease: it goes under that one. */
+  /** Limiters at which an ancestor of the run holds a lease. The run shares that lease. */
   readonly within?: readonly string[];
-  /** Present after continue-as-new, in a retry and in a fork: the core's state, which is the whole run. */
+  /** The core's complete state. Present after continue-as-new, in a retry and in a fork. */
   readonly carried?: Json;
-  /** A retry: Temporal's run, under the same id, that had failed. */
+  /** A retry: the failed Temporal run, under the same id. */
   readonly retryOf?: { readonly runId: string };
-  /** A fork: which execution it was taken from, and at which visit it began. */
+  /** A fork: the original execution, and the visit at which the fork began. */
   readonly forkOf?: ForkOrigin;
 }
 
-/** What document 004 tells of a run beside its trigger: for lists, which can be searched by the first three. */
+/** The origin of a run beside its trigger (document 004). Lists can be searched by the first three members. */
 export interface RunOrigin {
   readonly conversationId?: string;
   readonly channel?: string;
@@ -81,19 +81,19 @@ export interface WaitingFor {
   /** ISO 8601. */
   readonly since: string;
   readonly until?: string;
-  /** Approvals: the question. Messages: the name listened to, the first of several. */
+  /** Approvals: the question. Messages: the first of the awaited names. */
   readonly message?: string;
   readonly name?: string;
-  /** Messages: all names listened to, where there are several; and the key that events need, where there is one. */
+  /** Messages: all awaited names, where there are several; and the key that events need, if any. */
   readonly names?: readonly string[];
   readonly key?: string;
-  /** Children: the run that is waited for. */
+  /** Children: the id of the child run. */
   readonly executionId?: string;
   /** Approvals, where one run is read: a decision needs a comment. */
   readonly commentRequired?: true;
   /**
-   * The persons asked: `user:ann`, `role:finance`, `group:board`, at most a hundred. Absent where the step names
-   * nobody.
+   * The persons asked: `user:ann`, `role:finance`, `group:board`, at most a hundred. Absent where the step names no
+   * persons.
    */
   readonly audience?: readonly string[];
   /** Approvals: persons who may not decide, since they started the run or have voted. */
@@ -109,9 +109,9 @@ export interface WaitingFor {
   readonly resourceId?: string;
   readonly routeHint?: string;
   readonly deeplink?: string;
-  /** Slots: the workflow id of the gate. */
+  /** Slots: the workflow id of the limiter. */
   readonly gate?: string;
-  /** Slots: the place of the run in the limiter's queue; 1 is next. Absent where the limiter could not be asked. */
+  /** Slots: the place of the run in the limiter's queue; 1 is next. Absent where the limiter did not answer. */
   readonly position?: number;
 }
 
@@ -140,7 +140,7 @@ export interface RunMemo {
   readonly unread: number;
   /** Messages that the run dropped because its inbox was full. */
   readonly dropped?: number;
-  /** Since when the run is paused: ISO 8601; null or absent where it is not. */
+  /** When the run was paused: ISO 8601. Null or absent where it is not paused. */
   readonly paused?: string | null;
   readonly trigger: { readonly type: string; readonly id?: string };
   readonly startedAt: string;
@@ -148,35 +148,35 @@ export interface RunMemo {
   readonly decided?: DecidedOutput;
   readonly inline?: boolean;
   readonly initiator?: string;
-  /** Who has made the trigger that started it. */
+  /** The author of the trigger that started the run. */
   readonly owner?: string;
   readonly parentId?: string;
   readonly forkOf?: ForkOrigin;
   readonly origin?: RunOrigin;
-  /** Written at the run's end too, unlike the rest. */
+  /** Also written at the run's end, unlike the other members. */
   readonly costs?: readonly Cost[];
 }
 
 export interface DecidedOutput {
   /** ISO 8601. */
   readonly at: string;
-  /** Absent where it is too large for a memo: the history of the run has it. */
+  /** Absent where it is too large for a memo. The run's history has it. */
   readonly output?: Json;
 }
 
 /** Failure of the workflow `run`: ApplicationFailure of type = code, message, details[0] = RunError. */
 export const CANCELLED_CODE = 'cancelled';
-/** The memo's member for why a run has cancelled itself. */
+/** The memo's member for the reason why a run cancelled itself. */
 export const CANCEL_REASON = 'cancelReason';
-/** The memo's member for what else is known of it: of a denied approval who decided, when, comments and votes. */
+/** The memo's member for further facts: who denied an approval, when, comments and votes. */
 export const CANCEL_DETAILS = 'cancelDetails';
-/** The code of a run that was aborted: its status is `aborted`, although to Temporal it has failed. */
+/** The code of an aborted run: its status is `aborted`, although for Temporal it has failed. */
 export const ABORTED_CODE = 'run_aborted';
 
 /** The payload of the signals and updates of ARCHITECTURE.md §3. `step` is a slug with one open visit, or a path. */
 export interface StepSignal {
   readonly step?: string;
-  /** Remembered by the run (also across continue-as-new): the same key again gets the same answer. */
+  /** The run remembers the key (also across continue-as-new): a repeated key gets the same answer. */
   readonly key?: string;
   readonly by?: string;
 }
@@ -188,15 +188,15 @@ export interface Standing {
 /** A decision about an approval: the same shape from the route that takes it to the step kind that counts it. */
 export interface Decision {
   readonly decision: 'approved' | 'rejected';
-  /** The person's id; absent where there are no persons, and so is `as`. */
+  /** The person's id. Absent where the organization has no persons, as is `as`. */
   readonly by?: string;
   readonly as?: Standing;
   readonly comments?: string;
-  /** The form of the approval, filled in. */
+  /** The values of the approval's form. */
   readonly data?: Json;
   /** `api`, or `temporal` for a signal, which carries no identity. */
   readonly via: string;
-  /** An operator decides by a signal in place of the approvers, and gives the reason. */
+  /** An operator decides by a signal in place of the approvers, and gives this reason. */
   readonly override?: boolean;
   readonly reason?: string;
 }
@@ -213,7 +213,7 @@ export interface MessageSignal {
   readonly payload?: Json;
   /** Two messages with one id are one message. */
   readonly id?: string;
-  /** It was published as an event, with this key: it is only for those that listen now. */
+  /** The message is a published event with this key. It goes to present listeners only. */
   readonly event?: { readonly key?: string };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The search attributes of runs and actors by name (ARCHITECTURE.md §4), for those who may not import the client: the
- * workflows that write them. Also how a value is cut, so that no run is terminated for a long one (TEMPORAL.md §4).
+ * The names of the search attributes of runs and actors (ARCHITECTURE.md §4), for workflows, which write them and may
+ * not import the client. Also shortens values, so that a long value terminates no run (TEMPORAL.md §4).
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -23,15 +23,17 @@ export const ATTRIBUTES = {
   tokens: 'SignalboxTokens',
 } as const;
 
-/** What each of the lists must hold, as it is written there. `model`: the value of SignalboxModel that is as good. */
+/** The exact values that each list must contain. `model`: the value of SignalboxModel that also matches. */
 export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting', value: string, model?: string])[];
 
-/** How a model stands among the searchable state, whose values all have a `=`: a run may have asked several. */
+/**
+ * The form of a model in the searchable state, whose values all contain a `=`: a run may have called several models.
+ */
 export const modelValue = (model: string): string => `model:${encodeURIComponent(model)}`;
 
 /** The longest keyword, in bytes. A longer text is cut, and its hash makes it findable. */
 export const MAX_ATTRIBUTE_BYTES = 200;
-/** Values of one list; more are left out. */
+/** The most values of one list. Further values are omitted. */
 export const MAX_ATTRIBUTE_VALUES = 50;
 
 const HASH_LENGTH = 16;
@@ -55,7 +57,7 @@ export function listValue(text: string): string {
   return /["♡]/.test(value) ? cut(value.replaceAll('"', "'").replaceAll('♡', '♥'), utf8ToBytes(text)) : value;
 }
 
-/** The beginning of the text, and the hash of the whole. */
+/** The beginning of the text, and the hash of the whole text. */
 function cut(text: string, whole: Uint8Array): string {
   const suffix = `~${bytesToHex(sha256(whole)).slice(0, HASH_LENGTH)}`;
   const room = MAX_ATTRIBUTE_BYTES - suffix.length;
@@ -70,7 +72,7 @@ function cut(text: string, whole: Uint8Array): string {
   return kept + suffix;
 }
 
-/** A list's values: cut, each once, at most 50, in the order given. */
+/** The values of a list: shortened, without duplicates, at most 50, in the given order. */
 export function attributeValues(texts: Iterable<string>): string[] {
   const values = new Set<string>();
   for (const text of texts) {

@@ -1,14 +1,14 @@
 /**
  * The actor `sync.{org}.{hash}`: the definitions that syncs of one set have written (document 002, sync-all). A sync
- * deletes those that are no longer in its set. Lists may lag; this actor does not. JSON only.
+ * deletes definitions that are no longer in its set. Lists may lag; this actor does not. JSON only.
  */
 import type { ActorStart, RememberedAnswers } from './actors.ts';
 
 export const SYNC_WORKFLOW = 'sync';
 
-/** The set of syncs that name none. */
+/** The set of syncs without a name. */
 export const DEFAULT_SET = 'default';
-/** Definitions of one set. */
+/** The most definitions of one set. */
 export const MOST_SYNCED = 20_000;
 
 export interface SyncStart extends ActorStart {
@@ -24,7 +24,7 @@ export interface ChangeSynced {
   readonly remove: readonly string[];
 }
 
-/** The set as it then is; query `slugs` answers the same. */
+/** The set after the change. The query `slugs` answers the same. */
 export interface SyncedAnswer {
   readonly slugs: readonly string[];
 }

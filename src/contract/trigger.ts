@@ -1,6 +1,6 @@
 /**
- * The actor `trigger.{org}.{id}` (ARCHITECTURE.md §4): the contract between src/client, which talks to it, and
- * workflows/actors/trigger.ts, where it lives. JSON only; its manners are those of actors.ts.
+ * The actor `trigger.{org}.{id}` (ARCHITECTURE.md §4): the contract between src/client, which writes to it, and
+ * workflows/actors/trigger.ts, which implements it. JSON only; it follows the rules of actors.ts.
  */
 
 import type { TriggerDefinition } from '../definition/document/types.ts';
@@ -10,22 +10,22 @@ export const TRIGGER_WORKFLOW = 'trigger';
 /** The signal that tells a trigger the outcome of a firing. */
 export const FIRED_SIGNAL = 'fired';
 
-/** What a trigger is, apart from where it came from. Secrets in its config are references. */
+/** The content of a trigger, without its origin. Secrets in its config are references. */
 export type TriggerSpec = Omit<TriggerDefinition, 'enabled'> & { readonly enabled: boolean };
 
-/** What the memo says under `trigger`. */
+/** The member `trigger` of the memo. */
 export interface Trigger extends TriggerSpec {
-  /** `{workflow}.{name}` of when it was made. */
+  /** `{workflow}.{name}` at the time when it was made. */
   readonly id: string;
   /** The slug of the workflow that it starts. */
   readonly workflow: string;
   readonly source: TriggerSource;
-  /** Grows with every write: what schedules and webhook paths are made from must be the latest. */
+  /** Increases with every write: schedules and webhook paths must be made from the latest revision. */
   readonly revision: number;
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Who wrote it last, and who made it: the runs that it starts count as theirs. */
+  /** Who wrote it last, and who made it: its runs count to this person. */
   readonly by?: string;
   readonly owner?: string;
 }
@@ -40,12 +40,12 @@ export type TriggerSource =
   | { readonly of: 'definition'; readonly revision: number; readonly enabled: boolean }
   | { readonly of: 'api' };
 
-/** Times of a schedule that somebody asked to be made up for: the runs of these are theirs. */
+/** Times of a schedule that a person asked to backfill: their runs count to this person. */
 export interface BackfillNote {
   /** ISO 8601, both included. */
   readonly start: string;
   readonly end: string;
-  /** ISO 8601: when it was asked. */
+  /** ISO 8601: the time of the request. */
   readonly at: string;
   readonly by: string;
 }
@@ -56,7 +56,7 @@ export interface NoteBackfill {
   readonly note: BackfillNote;
 }
 
-/** So many are remembered, the last ones. */
+/** The most requests that are remembered. The oldest are dropped. */
 export const MOST_BACKFILL_NOTES = 50;
 
 /** The outcome of one firing, or of several with the same outcome. */
@@ -67,18 +67,18 @@ export interface Firing {
   /** The number of firings. Default: 1. */
   readonly count?: number;
   readonly executionId?: string;
-  /** Of a refusal. */
+  /** The code of a refusal. */
   readonly code?: string;
   readonly message?: string;
 }
 
-/** What the memo says under `fired`. */
+/** The member `fired` of the memo. */
 export interface TriggerRecord {
   /** Runs that were started. */
   readonly started: number;
-  /** Firings that meant a run that was there already. */
+  /** Firings for which the run existed already. */
   readonly repeated: number;
-  /** Firings that were put off, since more may come. */
+  /** Firings that were delayed, since more may arrive. */
   readonly debounced: number;
   readonly refused: number;
   readonly lastRunAt?: string;
@@ -92,11 +92,11 @@ export type TriggerClaims = readonly { readonly claim: string; readonly until: n
 
 export interface TriggerState {
   readonly trigger: Trigger | null;
-  /** Of the last write; it never falls, also across a deletion. */
+  /** The revision of the last write. It never decreases, even across a deletion. */
   readonly revision: number;
-  /** The definition's revision that deleted it: older writes of the definition do not bring it back. */
+  /** The definition's revision that deleted the trigger: older writes of the definition do not restore it. */
   readonly droppedAt: number;
-  /** Definitions that are just being written, and until when that is believed (epoch milliseconds). */
+  /** Definitions that are being written, and until when their claims hold (epoch milliseconds). */
   readonly claims?: TriggerClaims;
   readonly fired: TriggerRecord;
   readonly backfills?: readonly BackfillNote[];
@@ -116,12 +116,12 @@ export interface TriggerStart extends ActorStart {
  */
 export interface ClaimTrigger {
   readonly key: string;
-  /** Whose claim it is: any text of its own. */
+  /** The owner of the claim: any unique text. */
   readonly claim: string;
 }
 export interface ReleaseTrigger extends ClaimTrigger {}
 
-/** What both answer. */
+/** The answer of both updates. */
 export interface TriggerClaimed {
   readonly claimed: boolean;
 }
@@ -133,7 +133,7 @@ export interface TriggerClaimed {
 export interface PutTrigger {
   readonly key: string;
   readonly revision: number;
-  /** Who writes the definition. */
+  /** The author of the definition's write. */
   readonly by?: string;
   readonly spec: TriggerSpec;
 }
@@ -146,25 +146,25 @@ export interface CreateTrigger {
 }
 
 /**
- * Update `change`, through the API: the members that are given. Refused with `not_found`, and with
- * `trigger_of_definition` for anything but `enabled` of a trigger that a definition has.
+ * Update `change`, through the API: the given members. Refused with `not_found`, and with `trigger_of_definition` for
+ * any member but `enabled` of a definition's trigger.
  */
 export interface ChangeTrigger {
   readonly key: string;
-  /** Null takes a member away. */
+  /** Null removes a member. */
   readonly change: { readonly [Member in keyof TriggerSpec]?: TriggerSpec[Member] | null };
   readonly by?: string;
 }
 
 /**
- * Update `remove`. `definition`: by the definition's write of that revision, which may not be older than the last one;
- * without it, through the API. Answers the trigger as it was; null where there was nothing to remove.
+ * Update `remove`. `definition`: by the definition's write of that revision, which must not be older than the last one;
+ * without it, through the API. Answers the removed trigger, or null if none was removed.
  * Refused with `not_found` and `trigger_of_definition` where the API asks.
  */
 export interface RemoveTrigger {
   readonly key: string;
   readonly definition?: number;
-  /** ISO 8601: what the API has made after this stays. */
+  /** ISO 8601: triggers that the API made after this time stay. */
   readonly until?: string;
 }
 
@@ -174,5 +174,5 @@ export interface RemoveTrigger {
  */
 export const TRIGGER_REST_MS = 10 * 60 * 1000;
 
-/** What a trigger that takes events of that name is found by. */
+/** The tag by which events of that name find their triggers. */
 export const eventTag = (name: string): string => `event:${name}`;

@@ -1,4 +1,4 @@
-/** Definitions as the organization's workflows: written, read, listed and deleted (ARCHITECTURE.md §4, §5). */
+/** Stores an organization's definitions: reads, writes, lists and deletes them (ARCHITECTURE.md §4, §5). */
 
 import {
   type ChangeSource,
@@ -27,10 +27,10 @@ import { storeVersion } from '../versions/versions.ts';
 const LONGEST_SHOWN = 1_000;
 const TRIES = 5;
 
-/** `until` which leaves all that the API has made. */
+/** An `until` that keeps every trigger that the API made. */
 const NONE_OF_API = new Date(0).toISOString();
 
-/** Refusals of the head, after which nothing was changed. */
+/** Refusals of the head. They change nothing. */
 const NOT_WRITTEN = [
   'hash_mismatch',
   'already_exists',
@@ -42,26 +42,26 @@ const NOT_WRITTEN = [
 ];
 
 export interface DefinitionWrite {
-  /** Canonical, and without any clear secret. */
+  /** Canonical, without secrets in clear text. */
   readonly definition: Definition;
   readonly hash: string;
   readonly source: ChangeSource;
   readonly by?: string;
   readonly notes?: string;
-  /** The hash that the current definition must have; `*` accepts any. */
+  /** The hash that the current definition must have; `*` accepts any hash. */
   readonly ifMatch?: string;
-  /** The write is refused where a definition exists. */
+  /** Refuses the write where a definition exists. */
   readonly ifNew?: boolean;
   /**
    * The revision of the head that the write is based on. The write is refused where the head, including the secrets of
    * its triggers, has changed since.
    */
   readonly ifRevision?: number;
-  /** The set that it belongs to from now on. */
+  /** The set that the definition belongs to after the write. */
   readonly origin?: string;
   /** The approved proposal that this applies. */
   readonly proposalId?: string;
-  /** The same key again gets the same answer. */
+  /** A repeated key gets the same answer. */
   readonly key?: string;
   /**
    * Stores what the definition names but does not contain, such as its secrets. It runs once the head is written, so
@@ -84,7 +84,7 @@ export async function putDefinition(
 ): Promise<PutDefinitionAnswer> {
   const { definition, hash } = request;
   const { slug } = definition;
-  // With a key this may have been written already, which the actor knows.
+  // With a key, the write may have happened already. The actor knows.
   if (request.key === undefined) await demand(access, org, slug, request);
   const { triggers = [] } = definition;
   const names = triggers.map(({ name }) => name);
@@ -147,7 +147,9 @@ export async function putDefinition(
   return answer;
 }
 
-/** Runs `act`, which reads a definition and writes it again. Runs it once more where another write came in between. */
+/**
+ * Runs `act`, which reads a definition and writes it again. Runs it a second time where another write came in between.
+ */
 export async function onCurrent<T>(act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -207,7 +209,7 @@ export async function keepsHook(
   return false;
 }
 
-/** The description in lists; the definition has all of it. */
+/** The description in lists, shortened. The definition has the whole text. */
 const shortened = (description: string): string =>
   description.length <= LONGEST_SHOWN ? description : `${description.slice(0, LONGEST_SHOWN - 1)}…`;
 

@@ -1,4 +1,4 @@
-/** The example definitions of deploy/examples, given to a store that has never held one. */
+/** Stores the example definitions of deploy/examples in a store that has never held a definition. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFINITION_WORKFLOW } from '../../contract/actors.ts';
@@ -15,8 +15,8 @@ import { putDefinition } from './definitions.ts';
 
 /**
  * Stores every example of the folder, and encrypts their clear secrets. Does nothing where the organization has, or
- * ever had, a definition, so that deleted examples stay deleted. Answers the slugs that were stored.
- * @throws Error for a file that is no definition, ClientError where Temporal refuses the write.
+ * ever had, a definition, so that deleted examples stay deleted. Answers the stored slugs.
+ * @throws Error for a file that is not a definition, ClientError where Temporal refuses the write.
  */
 export async function installExamples(access: WriteAccess, org: string, folder: string): Promise<string[]> {
   if (!(await isEmpty(access, org))) return [];
@@ -34,7 +34,7 @@ async function isEmpty(access: Access, org: string): Promise<boolean> {
 async function install(access: WriteAccess, org: string, path: string): Promise<string | undefined> {
   const { definition, secrets } = await readExample(path);
   if (definition === undefined) throw new Error(`The example ${path} is no definition. Mend it, or take it away.`);
-  // Before its secrets, which may be another's of the same name by now: the list may lag behind.
+  // Checked before the secrets are written: the list may lag, and a secret of that name may belong to another workflow.
   if ((await readHead(access, org, definition.slug)) !== undefined) return undefined;
   await putTakenSecrets(access, org, definition.slug, secrets);
   try {
@@ -47,7 +47,7 @@ async function install(access: WriteAccess, org: string, path: string): Promise<
     });
     return definition.slug;
   } catch (error) {
-    // Another start was first.
+    // Another process stored it first.
     if (hasCode(error, 'already_exists', 'path_taken', 'path_resting')) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Proposals to change a definition (document 002): made, reviewed by somebody else, applied. */
+/** Proposals to change a definition (document 002): makes, reviews and applies them. The proposer may not review. */
 
 import { ulid } from 'ulid';
 import type { DefinitionHead } from '../../contract/actors.ts';
@@ -24,13 +24,13 @@ import { onCurrent, putDefinition } from './definitions.ts';
 
 export interface ProposalRequest {
   readonly baseHash: string;
-  /** Checked, and without any clear secret. */
+  /** Checked, without secrets in clear text. */
   readonly definition: Definition;
   readonly hash: string;
   readonly notes?: string;
   readonly by?: string;
   readonly executionId?: string;
-  /** The id that it is to have: where there is a proposal of that id, that is answered. */
+  /** The id of the new proposal. An existing proposal with this id is answered instead. */
   readonly id?: string;
 }
 
@@ -65,7 +65,7 @@ export interface Review {
   readonly decision: 'approve' | 'reject';
   readonly notes?: string;
   readonly by?: string;
-  /** The same key again gets the same answer. */
+  /** A repeated key gets the same answer. */
   readonly key?: string;
 }
 
@@ -112,13 +112,13 @@ async function applyOnce(
   const found = await demand(access, org, slug);
   const { head } = found;
   const proposal = await readProposal(access, org, slug, id);
-  // What is stale fails whatever the newer version allows; where it is not, the actor has the last word.
+  // A stale proposal fails, whatever the newer version allows. For other proposals the actor decides.
   if (proposal.status === 'approved' && proposal.baseHash !== head.hash) {
     const stale = new ClientError('proposal_stale', staleProposal(slug, proposal.baseHash, head.hash));
     await fail(access, org, slug, id, stale);
     throw stale;
   }
-  // The actor refuses an applied proposal, except to the request that applied it.
+  // The actor refuses a proposal that was applied, except to the request that applied it.
   if (proposal.status !== 'applied') demandModifiable(slug, found);
   const proposed = await demandVersion(access, org, slug, proposal.hash);
   const { version: _version, ...definition } = proposed;
@@ -138,7 +138,7 @@ async function applyOnce(
   }
 }
 
-/** Newest first; also of a definition that was deleted. @throws ClientError `not_found`. */
+/** Newest first. Also works for a deleted definition. @throws ClientError `not_found`. */
 export async function listProposals(access: Access, org: string, slug: string): Promise<readonly Proposal[]> {
   const history = await readDefinitionHistory(access, org, slug);
   if (history === undefined) throw missing(slug);

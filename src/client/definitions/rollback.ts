@@ -1,4 +1,4 @@
-/** Going back to a version of before (document 002). */
+/** Rollback of a definition to an earlier version (document 002). */
 
 import type { DefinitionHead } from '../../contract/actors.ts';
 import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
@@ -14,7 +14,7 @@ export interface Rollback {
   readonly hash: string;
   readonly notes?: string;
   readonly by?: string;
-  /** The same key again gets the same answer. */
+  /** A repeated key gets the same answer. */
   readonly key?: string;
 }
 
@@ -26,7 +26,7 @@ export interface RolledBack {
 /**
  * Writes the version with that hash again, under a new version number. Writes nothing where it is the current version.
  * @throws ClientError `not_found`, `version_not_found` (also for a version that was only proposed), `entry_changed`
- * where other writes keep coming in between, and those of putDefinition.
+ * where other writes keep coming in between, and the errors of putDefinition.
  */
 export const rollBack = (access: WriteAccess, org: string, slug: string, request: Rollback): Promise<RolledBack> =>
   onCurrent(() => rollBackOnce(access, org, slug, request));
@@ -39,7 +39,7 @@ async function rollBackOnce(
 ): Promise<RolledBack> {
   const head = await readHead(access, org, slug);
   if (head === undefined) throw new ClientError('not_found', `There is no workflow called ${slug}.`);
-  // With a key it may be this very request that has made it so, which the actor knows.
+  // With a key, this request may have made it the current version. The actor knows.
   if (head.hash === hash && key === undefined) return { head, alreadyAtVersion: true };
   const history = await readDefinitionHistory(access, org, slug);
   if (!history?.changes.some((change) => change.hash === hash))

@@ -25,14 +25,14 @@ import { onCurrent, putDefinition, removeDefinition } from './definitions.ts';
 export interface SyncedDefinition {
   readonly definition: Definition;
   readonly hash: string;
-  /** As in DefinitionWrite; done also where the definition is the same. */
+  /** As in DefinitionWrite. It also runs where the definition does not change. */
   readonly along?: () => Promise<void>;
 }
 
 export interface SyncOptions {
-  /** The set; default: that of syncs which name none. */
+  /** The set. Default: the set of all syncs without a name. */
   readonly source?: string;
-  /** Nothing is written. */
+  /** Writes nothing. */
   readonly dryRun?: boolean;
   readonly by?: string;
   readonly notes?: string;
@@ -47,7 +47,7 @@ export interface SyncReport {
   readonly deleted: readonly string[];
 }
 
-/** Definitions that are written at the same time. */
+/** The number of concurrent writes. */
 const AT_ONCE = 5;
 
 /** Writes one definition. @throws ClientError as putDefinition. */
@@ -97,7 +97,7 @@ async function writeOnce(
   options: SyncOptions,
 ): Promise<SyncAction> {
   const head = await readHead(access, org, definition.slug);
-  // A document that does not say so neither enables nor disables the definition.
+  // A document without `enabled` keeps the present setting.
   const enabled = definition.enabled ?? head?.enabled ?? true;
   const isSame =
     head !== undefined &&
@@ -117,14 +117,14 @@ async function writeOnce(
     source: 'sync',
     origin: originOf(options),
     ...defined({ along }),
-    // What the document leaves open is as it was.
+    // Members that the document omits keep their values.
     ...(head === undefined ? {} : { ifRevision: head.revision }),
     ...defined({ by: options.by, notes: options.notes }),
   });
   return created ? 'created' : 'updated';
 }
 
-/** The slug, if there was something to delete; what another set has taken over is not this one's any more. */
+/** The slug, if a definition was deleted. A definition that another set has taken over stays. */
 async function remove(access: WriteAccess, org: string, slug: string, options: SyncOptions): Promise<string[]> {
   const head = await readHead(access, org, slug);
   if (head?.origin !== originOf(options)) return [];
@@ -136,7 +136,7 @@ async function remove(access: WriteAccess, org: string, slug: string, options: S
     });
     return [slug];
   } catch (error) {
-    // Another request deleted it, or has just written it again.
+    // Another request deleted it, or wrote it again.
     if (hasCode(error, 'not_found', 'hash_mismatch')) return [];
     throw error;
   }
@@ -168,7 +168,7 @@ async function readSet(access: Access, org: string, options: SyncOptions): Promi
   }
 }
 
-/** Runs `act` on all items, a few at the same time. Throws the first failure once the running ones have ended. */
+/** Runs `act` on all items, a few concurrently. Throws the first failure once the running ones have ended. */
 async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let from = 0; from < items.length; from += AT_ONCE)

@@ -1,8 +1,8 @@
 /**
- * API keys: made, listed, revoked, recognized. A key is `sbk_{organization}_{id}_{256 random bits}`. It is shown once.
- * Its record holds an HMAC over the key and its permissions, under a secret of its own that is sealed under the master
- * key. So a write into Temporal can neither make a key nor raise its permissions, and a new master key needs no new API
- * keys.
+ * API keys: creates, lists, revokes and verifies them. A key is `sbk_{organization}_{id}_{256 random bits}`. It is
+ * shown once. Its record holds an HMAC over the key and its permissions, under its own secret, which is sealed under
+ * the master key. So a write into Temporal can neither make a key nor raise its permissions, and a new master key needs
+ * no new API keys.
  */
 import { randomBytes } from 'node:crypto';
 import type { OrganizationStart } from '../../contract/actors.ts';
@@ -31,7 +31,7 @@ export interface KeyRequest {
   readonly groups?: readonly string[];
 }
 
-/** A key as lists show it, without the key itself. */
+/** An API key as lists show it, without the key text. */
 export interface KeySummary {
   readonly id: string;
   readonly organizationId: string;
@@ -47,13 +47,16 @@ export interface KeySummary {
 }
 
 export interface KeyRules {
-  /** Somebody administers the organization's keys without one of them, so the first and the last may be of any role. */
+  /**
+   * An operator administers the organization's keys without an API key, so the first and the last key may have any
+   * role.
+   */
   readonly adminElsewhere: boolean;
 }
 
 /**
- * Makes a key, and its organization where that is new. The answer is the only one with the key itself. With a
- * `requestId` the key is derived from it and the master key, so that a repeated request makes the same key.
+ * Makes a key, and its organization where that is new. Only this answer contains the key text. With a `requestId` the
+ * key is derived from it and the master key, so that a repeated request makes the same key.
  * @throws ClientError `admin_key_first`, `too_many`, `too_large`.
  */
 export async function createKey(
@@ -121,13 +124,13 @@ export async function listKeys(access: Access, org: string): Promise<KeySummary[
 export const readKeys = (access: Access, org: string): Promise<ReadonlyMap<string, KeyRecord>> =>
   openEntries<KeyRecord>(access, org, COLLECTION);
 
-/** Which key a text claims to be; undefined where it has not the form of one. */
+/** Parses the organization and id of a key's text. Undefined for a text that does not have the form of a key. */
 export function claimOf(text: string): { readonly organizationId: string; readonly id: string } | undefined {
   const [, organizationId, id] = FORM.exec(text) ?? [];
   return organizationId === undefined || id === undefined ? undefined : { organizationId, id };
 }
 
-/** Whether the text is the key of that record, and the record is unchanged since the key was made. */
+/** Whether the text is the key of that record. False where the record has changed since the key was made. */
 export function isKey(
   access: Pick<Access, 'keys' | 'formerKeys'>,
   org: string,
@@ -139,7 +142,7 @@ export function isKey(
   return own !== undefined && ROLES.includes(record.role) && sameText(macOf(own, text, record), record.mac);
 }
 
-/** Where a key's own secret is sealed for. */
+/** The place that a key's own secret is sealed for. */
 export const sealContext = (org: string, id: string): string => JSON.stringify(['key', org, id]);
 
 type Rights = Pick<KeyRecord, 'name' | 'role' | 'user' | 'roles' | 'groups'>;

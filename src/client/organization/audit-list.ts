@@ -1,4 +1,4 @@
-/** The audit as a list: read from the histories of its actors (audit.ts), for which no worker is needed. */
+/** Lists audit records. Reads the histories of the audit actors (audit.ts), so it needs no worker. */
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { AUDIT_WORKFLOW, type AuditedChange, type AuditedOutcome, type AuditOutcome } from '../../contract/audit.ts';
 import { hasCode } from '../errors.ts';
@@ -18,18 +18,18 @@ const ID = /\.(\d{4}-\d{2})(?:\.(\d+))?$/;
 /** A change as the list shows it. */
 export interface AuditEntry extends AuditedChange {
   readonly outcome: AuditOutcome;
-  /** Of the answer. */
+  /** The status of the answer. */
   readonly status?: number;
 }
 
 export interface AuditFilter extends PageRequest {
-  /** The person. */
+  /** The person who made the change. */
   readonly by?: string;
   /** Method and route. */
   readonly action?: string;
 }
 
-/** One actor of a month. */
+/** One actor of one month. */
 interface Part {
   readonly month: string;
   readonly part: number;
@@ -71,7 +71,7 @@ function afterOf(position: Uint8Array): { readonly place: Part; readonly id: str
 
 const compared = (a: Part, b: Part): number => (a.month === b.month ? a.part - b.part : a.month < b.month ? -1 : 1);
 
-/** Latest first. Visibility lists the older parts; the newest ones are looked up by id. */
+/** Latest first. Visibility lists the older parts. The newest parts are read by id. */
 async function partsOf(access: Access, org: string): Promise<Part[]> {
   const parts = new Map<string, Part>();
   const query = await actorQuery(access, org, AUDIT_WORKFLOW, []);
@@ -96,8 +96,8 @@ type Signalled = NonNullable<
 >;
 
 /**
- * What one actor was told, latest first, read no further than is asked for. An outcome comes after its change, so here
- * before it; told twice by a call that was repeated, a change counts once.
+ * The changes that one actor received, latest first. Reads no more history than needed. An outcome follows its change
+ * in the history, so this function reads the outcome first. A change that a repeated call sent twice counts once.
  */
 async function* entriesOf(access: Access, workflowId: string): AsyncGenerator<AuditEntry> {
   const seen = new Set<string>();
@@ -132,7 +132,7 @@ async function* signalsOf(access: Access, workflowId: string): AsyncGenerator<Si
         ...(nextPageToken ? { nextPageToken } : {}),
       });
     } catch (error) {
-      // Visibility lists for a moment what the server no longer keeps.
+      // Visibility may briefly list an execution that the server has deleted.
       if (hasCode(error, 'not_found')) return;
       throw error;
     }

@@ -1,7 +1,7 @@
 /**
- * Who changed what, and when. A change is recorded first and made afterwards; then its outcome is recorded. Where the
- * first record fails, nothing is changed. Where the second is missing, the list shows the outcome as unknown. Both are
- * signals, which the server keeps without a worker.
+ * Records who changed what, and when. The change is recorded before it is made, and its outcome afterwards. If the
+ * first record fails, the change is not made. If the second record is missing, the list shows the outcome as unknown.
+ * Both records are signals, which the server keeps without a worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
@@ -16,32 +16,34 @@ import { actorAttributes } from '../temporal/division.ts';
 import { writeAlong } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 
-/** Changes of this process between two looks at how long a history has become. */
+/** Changes that this process records before it checks the length of the history again. */
 const LOOK_EVERY = 50;
 const OUTCOME_TRIES = 5;
 const OUTCOME_PAUSE_MS = 1_000;
 
-/** The actor of a month's part: the first has the plain id. */
+/** The actor of one part of a month. The first part has the plain id. */
 export const auditId = (org: string, month: string, part: number): string =>
   `audit.${idPart(org)}.${month}${part === 1 ? '' : `.${part}`}`;
 
-/** A change that was announced. */
+/** A recorded change whose outcome is still to be recorded. */
 export interface Announced {
   readonly id: string;
-  /** The actor that was told, and is told of the outcome. */
+  /** The actor that has the record, and gets the outcome. */
   readonly workflowId: string;
 }
 
 export interface AuditTrail {
-  /** Resolves when it is written down. @throws ClientError `temporal_unreachable`: then nothing may be changed. */
+  /**
+   * Resolves when the change is recorded. @throws ClientError `temporal_unreachable`: the change must then not be made.
+   */
   announce(org: string, change: Omit<AuditedChange, 'id' | 'at'>): Promise<Announced>;
-  /** Written down in the background. */
+  /** Records the outcome in the background. */
   conclude(announced: Announced, outcome: Omit<AuditedOutcome, 'of'>): void;
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when all pending records are written. */
   settled(): Promise<void>;
 }
 
-/** An actor that somebody terminated counts as full. */
+/** An actor that was terminated counts as full. */
 async function takesMore(access: Access, workflowId: string): Promise<boolean> {
   const description = await describe(access, workflowId);
   if (description === undefined) return true;
@@ -53,7 +55,7 @@ export function auditOver(over: Access): AuditTrail {
   const parts = new Map<string, { month: string; part: number; told: number }>();
   const writing = new Set<Promise<void>>();
 
-  /** The actor that takes the organization's next change. */
+  /** The actor that records the organization's next change. */
   const actorOf = async (org: string): Promise<string> => {
     const month = new Date().toISOString().slice(0, 7);
     const known = parts.get(org);
@@ -90,7 +92,7 @@ export function auditOver(over: Access): AuditTrail {
       try {
         const workflowId = await tell(org, told).catch((error: unknown) => {
           if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-          // Somebody has ended the actor meanwhile.
+          // The actor was terminated in the meantime.
           parts.delete(org);
           return tell(org, told);
         });

@@ -1,4 +1,4 @@
-/** The inbox of an organization: messages that runs keep for people. Read from the actor's memo, without a worker. */
+/** The inbox of an organization: messages of its runs for people. Reads the actor's memo, without a worker. */
 import {
   type DeliverMessage,
   INBOX_PLACE,
@@ -12,7 +12,7 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { inboxId } from '../temporal/ids.ts';
 
-/** Keeps a message; the same id again changes nothing. @throws ClientError `payload_too_large`. */
+/** Keeps a message. A repeated id changes nothing. @throws ClientError `payload_too_large`. */
 export async function deliverToInbox(
   access: WriteAccess,
   org: string,
@@ -27,7 +27,7 @@ export async function deliverToInbox(
   );
 }
 
-/** All messages, the newest first. */
+/** All messages, newest first. */
 export async function listInbox(access: Access, org: string): Promise<InboxMessage[]> {
   const description = await describe(access, inboxId(org));
   return Object.entries(description?.memo ?? {})
@@ -36,7 +36,7 @@ export async function listInbox(access: Access, org: string): Promise<InboxMessa
     .sort((a, b) => (orderOf(a) < orderOf(b) ? 1 : -1));
 }
 
-/** Where a message stands among the others: later ones sort after earlier ones. */
+/** The sort key of a message. Later messages sort after earlier ones. */
 export const orderOf = ({ receivedAt, id }: InboxMessage): string => `${receivedAt} ${id}`;
 
 /** @throws ClientError `not_found`. */

@@ -1,6 +1,6 @@
 /**
- * The API keys as the gateway checks them at every request. They are read from Temporal at most every few seconds.
- * While Temporal is away, the last known keys count. The keyring also records when a key was last used, in the
+ * Verifies API keys for the gateway at every request. Reads the keys from Temporal at most every few seconds. While
+ * Temporal is unreachable, the last known keys count. The keyring also records when a key was last used, in the
  * background.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,15 +11,15 @@ import { claimOf, isKey, readKeys } from './api-keys.ts';
 import { amendEntry } from './organization-entries.ts';
 import { isFresh, isOrganization } from './organizations.ts';
 
-/** A key that another gateway revokes is known to be revoked after this. */
+/** How long a key that another gateway revoked may still be accepted. */
 const FRESH_MS = 2_000;
-/** How old the list may be for a key that is not in it: another gateway may just have made the key. */
+/** The maximum age of the list for a key that it does not contain: another gateway may just have made the key. */
 const FRESH_FOR_UNKNOWN_MS = 250;
-/** How long a request waits for a newer list where there is an older one. */
+/** How long a request waits for a newer list where an older one exists. */
 const PATIENCE_MS = 1_000;
-/** `lastUsedAt` is written at most so often for each key. */
+/** The minimum time between two writes of a key's `lastUsedAt`. */
 const USED_EVERY_MS = 10 * 60 * 1000;
-/** Claims of made-up organizations must not fill the memory. */
+/** The limit of remembered organizations: requests may name organizations that do not exist. */
 const MOST_ORGANIZATIONS = 1_000;
 
 export interface KeyHolder {
@@ -31,11 +31,13 @@ export interface KeyHolder {
 export interface Keyring {
   /** Whether `default` has a key. With a key, every request needs one. @throws ClientError `temporal_unreachable`. */
   hasKeys(): Promise<boolean>;
-  /** The holder of the key; undefined for a text that is no valid key. @throws ClientError `temporal_unreachable`. */
+  /**
+   * The holder of the key. Undefined for a text that is not a valid key. @throws ClientError `temporal_unreachable`.
+   */
   holderOf(text: string): Promise<KeyHolder | undefined>;
-  /** To be called where keys of the organization were just made or revoked. */
+  /** Call this after keys of the organization were made or revoked. */
   forget(organizationId: string): void;
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when all pending writes are done. */
   settled(): Promise<void>;
 }
 
@@ -56,7 +58,7 @@ export function keyringOver(access: Access): Keyring {
     const begun: Promise<Known['records']> = readOf(org);
     reading.set(org, begun);
     const isWanted = () => reading.get(org) === begun && reading.delete(org);
-    // Where it was forgotten meanwhile, it is read once more.
+    // If the list was discarded in the meantime, it is read once more.
     return begun.then(
       (records) => {
         if (isWanted()) keep(org, records);
@@ -68,7 +70,7 @@ export function keyringOver(access: Access): Keyring {
       },
     );
   };
-  /** Of an organization that is made up there is nothing to be read. */
+  /** An organization that does not exist has no keys to read. */
   const readOf = async (org: string): Promise<Known['records']> =>
     org === DEFAULT_ORGANIZATION || (await isOrganization(access, org)) ? readKeys(access, org) : new Map();
   const keep = (org: string, records: Known['records']): void => {
@@ -95,7 +97,7 @@ export function keyringOver(access: Access): Keyring {
     usedAt.set(id, now);
     const written = amendEntry(unaudited(access), org, 'keys', id, { lastUsedAt: new Date(now).toISOString() }).then(
       () => undefined,
-      // A key that was just revoked; or Temporal is away, and the next use is noted.
+      // The key was just revoked, or Temporal is unreachable. The next use is recorded.
       () => void usedAt.delete(id),
     );
     writing.add(written);

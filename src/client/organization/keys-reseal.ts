@@ -1,8 +1,8 @@
 /**
- * Rotation of the master key: secrets, and the secrets of API keys, that are sealed under a former master key are
- * sealed under the present one, so that the former can be dropped. It can run at any time, and be repeated. Callback
- * addresses that were given out, cursors, and histories that the payload codec has encrypted are not sealed again; they
- * are lost with the former key.
+ * Rotates the master key: secrets, and the secrets of API keys, that are sealed under a former master key are sealed
+ * under the present one. The former key can then be removed. The rotation can run at any time, and can be repeated. It
+ * does not reseal callback addresses, cursors, or histories that the payload codec has encrypted. They become invalid
+ * without the former key.
  */
 
 import type { OrganizationCollection, SealedSecret } from '../../contract/actors.ts';
@@ -19,9 +19,9 @@ import { sealContext as secretPlace } from './secrets.ts';
 export interface Resealed {
   /** Entries that are now sealed under the present key. */
   readonly resealed: number;
-  /** Entries that were under the present key already. */
+  /** Entries that were already under the present key. */
   readonly unchanged: number;
-  /** Entries under a key that is not known here. */
+  /** Entries under an unknown key. */
   readonly unreadable: readonly {
     readonly organizationId: string;
     readonly collection: string;
@@ -77,7 +77,7 @@ async function reseal(access: WriteAccess, org: string, entry: Sealed): Promise<
     await amendEntry(access, org, collection, name, { sealed: seal(present, place, clear) }, { sealed });
     return 'resealed';
   } catch (error) {
-    // A write or deletion in between was made under the present key.
+    // A concurrent write used the present key, and a concurrent deletion left nothing to reseal.
     if (hasCode(error, 'entry_changed', 'not_found')) return 'unchanged';
     throw error;
   }

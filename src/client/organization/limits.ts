@@ -17,7 +17,10 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
 
 const COLLECTION = 'limits';
-/** What another gateway changes is heard of within this; runs without limits must cost nothing. */
+/**
+ * How long the limits are cached, so that runs without limits cost nothing. A change by another gateway shows after
+ * this.
+ */
 const KEPT_MS = 5_000;
 /** Limits of the host belong to no organization. */
 const HOST = 'host';
@@ -66,7 +69,7 @@ export async function deleteLimit(access: WriteAccess, org: string, scope: Limit
   }
 }
 
-/** What counts for the organization's runs now. */
+/** The limits that apply to the organization's runs now. */
 export async function effectiveLimits(access: Access, org: string): Promise<EffectiveLimits> {
   const counted = Object.entries(await countedLimits(access, org));
   return Object.fromEntries(counted.map(([scope, { limit, overflow }]) => [scope, { limit, overflow }]));
@@ -85,21 +88,21 @@ async function countedLimits(access: Access, org: string): Promise<CountedLimits
   return limits;
 }
 
-/** With what names it as it was switched on (GateWanted). */
+/** The limiter, with the name under which the limit was switched on (GateWanted). */
 type CountedLimit = EffectiveLimit & { readonly basis: string };
 type CountedLimits = { readonly [scope in LimitScope | 'global']?: CountedLimit };
 
-/** What a run is, as far as limits go by it. */
+/** The facts about a run that determine its limits. */
 export interface LimitedRun {
   readonly definition: Definition;
   readonly input: Json;
   readonly initiator?: string;
-  /** Who has made the trigger that starts it. */
+  /** The author of the trigger that starts the run. */
   readonly owner?: string;
   readonly trigger: Pick<RunTrigger, 'type'>;
 }
 
-/** Triggers behind which stands a person or a program, and not a sender of webhooks or a clock. */
+/** Triggers that a person or a program fires, unlike webhooks and schedules. */
 const MANUAL: ReadonlySet<string> = new Set<RunTrigger['type']>(['manual', 'inline']);
 
 /**
@@ -114,8 +117,8 @@ export const userOf = (run: {
 
 /**
  * The limiters of a run that no other run starts, in the order in which the run asks them: the widest first. So a run
- * that waits at its definition's limit holds the wider slots, as document 002 has it. In the other order, a parent that
- * waits for a limited child could wait for a run that waits for the parent's slot.
+ * that waits at its definition's limit holds the wider slots, as document 002 demands. In the other order, a parent
+ * that waits for a limited child could wait for a run that waits for the parent's slot.
  */
 export async function limitersOf(access: Access, org: string, run: LimitedRun): Promise<GateWanted[]> {
   const { definition, input } = run;
@@ -132,7 +135,7 @@ export async function limitersOf(access: Access, org: string, run: LimitedRun): 
   return [...gates, ...own];
 }
 
-/** The gate of one user's runs. */
+/** The limiter of one user's runs. */
 export const userLimiterId = (org: string, person: string): string => gateId(org, 'user', person);
 
 function entriesOf(access: Access, org: string): Promise<Entries> {
@@ -143,7 +146,7 @@ function entriesOf(access: Access, org: string): Promise<Entries> {
   if (found !== undefined && found.at + KEPT_MS > now) return found.entries;
   const entries = readLimits(access, org);
   known.set(org, { at: now, entries });
-  // What could not be read is not kept.
+  // A failed read is not cached.
   entries.catch(() => known.delete(org));
   return entries;
 }

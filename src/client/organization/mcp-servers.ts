@@ -23,13 +23,13 @@ import { deleteEntry, listEntries, putEntry, readEntry } from './organization-en
 
 const SERVERS = 'mcp-servers';
 const TOOLS = 'mcp-tools';
-/** A worker lists tools within thirty seconds, or says why not. */
+/** A worker lists the tools, or reports an error, within thirty seconds. */
 const LISTING_MS = 45_000;
 
 export type McpServerSettings = Omit<McpServerEntry, 'updatedAt'>;
 export type McpServerView = McpServerEntry & { readonly name: string };
 
-/** Stores a server in place of one of that name. @throws ClientError `too_large`, `too_many`. */
+/** Stores a server, and replaces one with the same name. @throws ClientError `too_large`, `too_many`. */
 export async function putServer(
   access: WriteAccess,
   org: string,
@@ -61,13 +61,13 @@ export async function deleteServer(access: WriteAccess, org: string, name: strin
   });
 }
 
-/** The last list of a server's tools, where it was made with the present entry. */
+/** The stored list of a server's tools. Undefined where an earlier entry of the server produced it. */
 export async function keptTools(access: Access, org: string, server: McpServerView): Promise<McpToolList | undefined> {
   const list = await readEntry<McpToolList>(access, org, TOOLS, server.name);
   return list?.of === server.updatedAt ? list : undefined;
 }
 
-/** Keeps a list of tools. A list that is too large is not kept, so it is read each time. */
+/** Stores a list of tools. A list that is too large is not stored, so a worker lists the tools each time. */
 export async function keepTools(access: WriteAccess, org: string, server: string, list: McpToolList): Promise<void> {
   if (exactJsonBytes(list) > TOOL_LIST_BYTES) return;
   await putEntry(access, org, TOOLS, server, list).catch((error: unknown) => {
@@ -75,7 +75,7 @@ export async function keepTools(access: WriteAccess, org: string, server: string
   });
 }
 
-/** Every server with the tools that are known of it, fresh or not: what a definition is checked against. */
+/** Every server with its known tools, fresh or not. The checker checks definitions against them. */
 export async function knownTools(
   access: Access,
   org: string,
@@ -94,7 +94,7 @@ export async function knownTools(
 }
 
 /**
- * The tools of a server: those kept while they are fresh, unless `refresh`; else a worker lists them.
+ * The tools of a server: the stored list while it is fresh, unless `refresh` is set; else a worker lists them.
  * @throws ClientError `mcp_server_not_found`, `mcp_server_failed` with the reason in its details.
  */
 export async function readTools(

@@ -1,4 +1,7 @@
-/** An organization's models: how its runs reach the providers. Keys are secrets, named here and never held. */
+/**
+ * An organization's models: how its runs reach the providers. A model names the secret with its API key, and does not
+ * contain the key.
+ */
 
 import type { ModelEntry } from '../../contract/models.ts';
 import { defined } from '../../json/defined.ts';
@@ -13,11 +16,11 @@ export type ModelSettings = Omit<ModelEntry, 'defaultSince' | 'updatedAt'> & { r
 
 export interface ModelView extends Omit<ModelEntry, 'defaultSince'> {
   readonly name: string;
-  /** Whether steps that name no model take this one. */
+  /** Whether steps without a model use this one. */
   readonly default: boolean;
 }
 
-/** Stores a model in place of one of that name. @throws ClientError `too_large`, `too_many`. */
+/** Stores a model, and replaces one with the same name. @throws ClientError `too_large`, `too_many`. */
 export async function putModel(
   access: WriteAccess,
   org: string,
@@ -27,7 +30,7 @@ export async function putModel(
   const { default: isDefault, ...entry } = settings;
   const now = new Date().toISOString();
   const before = (await entriesOf(access, org)).find(([known]) => known === name)?.[1].defaultSince;
-  // Left out, it stays what it was.
+  // An absent member keeps its value.
   const defaultSince = isDefault === true ? now : isDefault === false ? undefined : before;
   const stored: ModelEntry = { ...entry, updatedAt: now, ...defined({ defaultSince }) };
   const { created } = await putEntry(access, org, COLLECTION, name, stored);
@@ -54,8 +57,8 @@ export function deleteModel(access: WriteAccess, org: string, name: string): Pro
 }
 
 /**
- * The model of a step: the model of that name, or else the one that its provider calls by that name. Without a name it
- * is the default.
+ * The model of a step: the model with that name, or else the model that its provider calls by that name. Without a
+ * name, the default model.
  * @throws ClientError `model_not_found`.
  */
 export async function resolveModel(
@@ -83,7 +86,7 @@ type Entries = readonly (readonly [name: string, entry: ModelEntry])[];
 
 const entriesOf = (access: Access, org: string): Promise<Entries> => listEntries<ModelEntry>(access, org, COLLECTION);
 
-/** The model that was made the default last. A single model is the default in any case. */
+/** The model that was most recently made the default. A single model is always the default. */
 function defaultOf(entries: Entries): string | undefined {
   const [only, ...others] = entries;
   if (only !== undefined && others.length === 0) return only[0];

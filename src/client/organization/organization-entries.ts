@@ -1,4 +1,4 @@
-/** The named entries that an organization's actor holds: written by updates, read from its memo without a worker. */
+/** The named entries in an organization's actor. Updates write them. Reads use its memo, without a worker. */
 
 import {
   type AmendEntry,
@@ -21,7 +21,7 @@ export const organizationActor = (access: Access, org: string): Actor<Organizati
   start: { organizationId: org, historyLimit: access.historyLimit },
 });
 
-/** Stores an entry in place of one of that name. @throws ClientError `too_large`, `too_many`. */
+/** Stores an entry, and replaces one with the same name. @throws ClientError `too_large`, `too_many`. */
 export function putEntry(
   access: WriteAccess,
   org: string,
@@ -58,7 +58,7 @@ export async function amendEntry(
   });
 }
 
-/** @throws ClientError what `missing` makes (default: `not_found`) where there is no such entry. */
+/** @throws ClientError the error of `missing` (default: `not_found`) where the entry does not exist. */
 export async function deleteEntry(
   access: WriteAccess,
   org: string,
@@ -73,7 +73,7 @@ export async function deleteEntry(
   }
 }
 
-/** All entries of a collection, by name; also those that an actor held which was ended. */
+/** All entries of a collection, by name. Includes the entries of an actor that was terminated. */
 export async function listEntries<T>(
   access: Access,
   org: string,
@@ -100,7 +100,7 @@ export async function openEntries<T>(
   return new Map(fields.map(([field, entry]) => [field.slice(place.length), entry as T]));
 }
 
-/** One entry. Undefined where there is none, or the actor is not open. */
+/** One entry. Undefined where it does not exist, or the actor is not open. */
 export function readEntry<T>(
   access: Access,
   org: string,

@@ -1,6 +1,6 @@
 /**
- * Organizations. `default` always exists. An admin of `default` makes every other one with its first key, and
- * `org.default` lists them. The actor `org.{org}` holds the data of an organization (organization-entries.ts).
+ * Organizations. `default` always exists. An admin of `default` creates every other organization with its first key,
+ * and `org.default` lists them. The actor `org.{org}` holds the data of an organization (organization-entries.ts).
  */
 
 import type { Client } from '@temporalio/client';
@@ -11,13 +11,13 @@ import { listEntries, putEntry, readEntry } from './organization-entries.ts';
 
 const COLLECTION = 'organizations';
 
-/** All of them, `default` first. */
+/** All organizations, `default` first. */
 export async function listOrganizations(access: Access): Promise<readonly string[]> {
   const made = await listEntries<OrganizationRecord>(access, DEFAULT_ORGANIZATION, COLLECTION);
   return [DEFAULT_ORGANIZATION, ...made.map(([name]) => name)];
 }
 
-/** Another gateway may just have made one. */
+/** How long a list is fresh: another gateway may just have created an organization. */
 const FRESH_MS = 250;
 const known = new WeakMap<Client, { names: Promise<ReadonlySet<string>>; readAt: number }>();
 
@@ -31,15 +31,15 @@ export function isFresh(readAt: number, freshMs: number): boolean {
 }
 
 /**
- * Whether there is an organization of that name. Unknown names cost at most one request to Temporal every quarter of a
- * second, however many callers ask.
+ * Whether the organization exists. Unknown names cost at most one request to Temporal every quarter of a second,
+ * however many callers ask.
  */
 export async function isOrganization(access: Access, name: string): Promise<boolean> {
   if (name === DEFAULT_ORGANIZATION) return true;
   const last = known.get(access.client);
   if (last !== undefined && (await last.names).has(name)) return true;
   if (last !== undefined && isFresh(last.readAt, FRESH_MS)) return false;
-  // One that failed is asked again by the next.
+  // After a failed request, the next caller asks again.
   const names = listOrganizations(access).then((list) => new Set(list));
   const entry = { names, readAt: Date.now() };
   known.set(access.client, entry);
@@ -47,7 +47,7 @@ export async function isOrganization(access: Access, name: string): Promise<bool
   return (await names).has(name);
 }
 
-/** Lists the organization where it is not listed yet. */
+/** Adds the organization to the list, unless the list has it. */
 export async function ensureOrganization(access: WriteAccess, org: string): Promise<void> {
   if (org === DEFAULT_ORGANIZATION) return;
   if ((await readEntry(access, DEFAULT_ORGANIZATION, COLLECTION, org)) !== undefined) return;

@@ -17,24 +17,24 @@ interface Generation {
   readonly generation: string;
 }
 
-/** The key that counts now: `pub.{organization, in base64url}.{proof}`. */
+/** The valid key: `pub.{organization, in base64url}.{proof}`. */
 export async function readPublicKey(access: Access, org: string): Promise<string> {
   return keyOf(access.keys.publicKeys, org, await generationOf(access, org));
 }
 
-/** Gives out a new key; the one before no longer counts. */
+/** Makes a new key, and invalidates the former one. */
 export async function renewPublicKey(access: WriteAccess, org: string): Promise<string> {
   const generation = ulid();
   await putEntry(access, org, COLLECTION, NAME, { generation } satisfies Generation);
   return keyOf(access.keys.publicKeys, org, generation);
 }
 
-/** The organization of a key; undefined for a text that is no valid key. */
+/** The organization of a key. Undefined for a text that is not a valid key. */
 export async function organizationOfPublicKey(access: Access, given: string): Promise<string | undefined> {
   const [form, name] = given.split('.');
   if (form !== 'pub' || name === undefined) return undefined;
   const org = Buffer.from(name, 'base64url').toString('utf8');
-  // What is made up costs Temporal nothing.
+  // A forged key must not cost a request to Temporal.
   if (!(await isOrganization(access, org))) return undefined;
   const generation = await generationOf(access, org);
   return keysFor(access, 'publicKeys').some((key) => sameText(keyOf(key, org, generation), given)) ? org : undefined;

@@ -31,7 +31,7 @@ export interface SecretValue {
 }
 
 /**
- * A secret to store. A missing bound keeps its present value, so that a new value goes nowhere the old one could not.
+ * A secret to store. An absent bound keeps its present value, so a new value cannot go where the old one could not.
  * Null removes the bound.
  */
 export interface SecretWrite {
@@ -42,15 +42,17 @@ export interface SecretWrite {
 
 /** Where a secret is about to be used. */
 export interface SecretUse {
-  /** The host that it is sent to; absent where it goes to no host. */
+  /** The host that receives the secret. Absent where no host receives it. */
   readonly host?: string;
-  /** The slug of the workflow whose run uses it, or whose webhook is called. */
+  /** The slug of the workflow whose run uses the secret, or whose webhook is called. */
   readonly workflow: string;
   /** The definition that the run walks, where a run uses the secret. */
   readonly definition?: RunsDefinition;
 }
 
-/** `pointer`: the place of the value in the request. @throws ClientError `secret_too_short`, `payload_too_large`. */
+/**
+ * `pointer`: the JSON pointer of the value in the request. @throws ClientError `secret_too_short`, `payload_too_large`.
+ */
 export function demandLength(name: string, value: string, pointer?: string): void {
   if (value.length < SHORTEST_SECRET_CHARACTERS) {
     const code = 'secret_too_short';
@@ -90,8 +92,8 @@ export async function putSecret(
 }
 
 /**
- * Stores secrets that were taken out of a definition, for its workflow only. `owner` is the slug of the workflow, or
- * the hash of a definition that is not stored. Bounds that somebody has changed since stay.
+ * Stores secrets that were extracted from a definition, for its workflow only. `owner` is the slug of the workflow, or
+ * the hash of a definition that is not stored. Bounds that a person has changed since stay.
  */
 export async function putTakenSecrets(
   access: WriteAccess,
@@ -153,9 +155,9 @@ export async function readSecret(access: Access, org: string, name: string, use:
 }
 
 /**
- * Checks that the workflow may use the secret. A run counts to a workflow where it walks a stored version of it,
- * because any other definition could claim the name. A definition that is not stored may use the secrets that were
- * taken out of it, which are bound to its hash.
+ * Checks that the workflow may use the secret. A run counts to a workflow if it walks a stored version of it, because
+ * any other definition could claim the name. A definition that is not stored may use the secrets that were extracted
+ * from it, which are bound to its hash.
  * @throws ClientError `secret_not_allowed`
  */
 async function demandWorkflow(
@@ -183,7 +185,7 @@ async function demandWorkflow(
   );
 }
 
-/** What activities read secrets with. */
+/** Reads secrets for activities. */
 export interface SecretReader {
   read(organizationId: string, name: string, use: SecretUse): Promise<string>;
 }
@@ -205,11 +207,13 @@ const summary = (name: string, entry: SealedSecret): SecretSummary => ({
   updatedAt: entry.updatedAt,
 });
 
-/** Where a secret is sealed for: its name, and where it may be used. */
+/** The place that a secret is sealed for: its name, and where it may be used. */
 export const sealContext = (org: string, name: string, bounds: Bounds): string =>
   JSON.stringify([org, name, bounds.allowedHosts ?? null, bounds.allowedWorkflows ?? null]);
 
-/** `api.example.com` covers itself, `*.example.com` every name below; with a port it covers that port only. */
+/**
+ * `api.example.com` matches itself. `*.example.com` matches every name below it. With a port, only that port matches.
+ */
 export function covers(allowed: string, host: string): boolean {
   const [wanted, given] = [allowed.toLowerCase(), host.toLowerCase()];
   const withoutPort = given.replace(/:\d+$/, '');

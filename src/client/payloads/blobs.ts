@@ -22,9 +22,12 @@ import proto from '@temporalio/proto';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { BLOB_BYTES } from '../../definition/document/limits.ts';
 
-/** The type of the failure when a payload cannot be kept or found. It may pass, so trying again makes sense. */
+/**
+ * The type of the failure when a payload cannot be stored or found. The cause may be temporary, so the caller may
+ * retry.
+ */
 export const BLOB_UNAVAILABLE = 'blob_unavailable';
-/** In each folder: whose it is. */
+/** The file in each folder that names its workflow. */
 export const OWNER_FILE = 'owner.json';
 
 const DRIVER = 'signalbox-folder';
@@ -50,7 +53,7 @@ export function blobStorage(root: string, isOn: boolean): ExternalStorage {
 /**
  * The workflow whose folder stores a payload; undefined where the payload stays in history. Only the inputs and results
  * of a run itself are stored. An actor stays open for ever, and a payload that another workflow receives (a child's
- * result) must live as long as that workflow. The SDK names the type of the workflow for the former only.
+ * result) must live as long as that workflow. The SDK names the type of the workflow only for a run's own payloads.
  */
 function ownerOf(target: StorageDriverTargetInfo | undefined): BlobOwner | undefined {
   if (target?.kind !== 'workflow' || target.type !== RUN_WORKFLOW || target.id === undefined) return undefined;
@@ -103,7 +106,7 @@ async function replace(path: string, content: string | Uint8Array): Promise<void
 }
 
 async function retrieve(root: string, { place, digest }: Readonly<Record<string, string>>): Promise<Payload> {
-  // History can be written to by others: a reference must not lead out of the folder.
+  // Other clients can write history: a reference must not lead out of the folder.
   if (!DIGEST.test(place ?? '') || !DIGEST.test(digest ?? '')) throw new Error('the reference is none of ours');
   const bytes = await readFile(join(root, place!, digest!));
   if (sha256(bytes) !== digest) throw new Error('its content has changed');

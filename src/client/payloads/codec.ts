@@ -18,7 +18,9 @@ const KEY_ID = 'encryption-key-id';
 const ID_DIGITS = 16;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** Payloads that stay as they are: encrypted ones, and nulls, which tell nothing and remove fields of memos. */
+/**
+ * Payloads that are not encrypted again: encrypted ones, and nulls, which reveal nothing and remove fields of memos.
+ */
 const LEFT: ReadonlySet<string | undefined> = new Set([ENCODING, 'binary/null']);
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -48,10 +50,10 @@ export function payloadCodecOf(settings: CodecSettings): PayloadCodec {
   };
 }
 
-/** A payload that was encrypted under a key that is not known here, or was changed since. */
+/** A payload that was encrypted under an unknown key, or was changed since. */
 export class UnreadablePayload extends ValueError {}
 
-/** Tells keys apart, and tells nothing of them. */
+/** Identifies a key without revealing it. */
 const idOf = (key: Uint8Array): string => createHash('sha256').update(key).digest('hex').slice(0, ID_DIGITS);
 
 function encrypted(id: string, key: Uint8Array, payload: Payload): Payload {
@@ -91,13 +93,13 @@ function textOf({ metadata }: Payload, name: string): string | undefined {
   return bytes == null ? undefined : Buffer.from(bytes).toString();
 }
 
-/** A payload in Temporal's JSON, as codec servers are sent it: bytes are base64. */
+/** A payload in Temporal's JSON, as codec servers receive it: bytes are base64. */
 export interface JsonPayload {
   readonly metadata?: { readonly [name: string]: string } | undefined;
   readonly data?: string | undefined;
 }
 
-/** What a codec server does. @throws ClientError `codec_failed` where a payload cannot be decoded. */
+/** Encodes or decodes as a codec server. @throws ClientError `codec_failed` where a payload cannot be decoded. */
 export async function transcode(
   codec: PayloadCodec,
   way: 'encode' | 'decode',

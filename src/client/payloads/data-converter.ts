@@ -4,7 +4,7 @@ import { blobStorage } from './blobs.ts';
 import { type CodecSettings, payloadCodecOf } from './codec.ts';
 
 /**
- * How payloads are written to Temporal and read back. Every client and worker must use it: the gateway, the workers and
+ * Writes payloads to Temporal and reads them back. Every client and worker must use it: the gateway, the workers and
  * the fold read each other's payloads.
  */
 export function dataConverterOf(config: Pick<Config, 'blobs'> & CodecSettings): DataConverter {

@@ -15,7 +15,7 @@ export interface Keys {
   readonly callbacks: Uint8Array;
   /** AES-256-GCM of the secrets under which API keys are kept. */
   readonly apiKeys: Uint8Array;
-  /** HMAC-SHA256 that makes the API keys of requests which may be repeated. */
+  /** HMAC-SHA256 that derives the API keys of requests that may be repeated. */
   readonly madeKeys: Uint8Array;
   /** AES-256-GCM of Temporal's payloads, where SIGNALBOX_CODEC asks for it. */
   readonly payloads: Uint8Array;
@@ -26,7 +26,7 @@ export interface Keys {
   readonly publicKeys: Uint8Array;
 }
 
-/** HKDF-SHA256 of the 32 bytes of a master key: 32 bytes for each purpose, always the same ones. */
+/** HKDF-SHA256 of the 32 bytes of a master key: 32 bytes for each purpose, always the same. */
 export function deriveKeys(masterKey: Uint8Array): Keys {
   const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', masterKey, '', `signalbox ${purpose}`, 32));
   return {
@@ -43,7 +43,7 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
   };
 }
 
-/** HMAC-SHA256 of the parts, one behind the other with nothing in between: 64 hex digits. */
+/** HMAC-SHA256 of the concatenated parts, without separators: 64 hex digits. */
 export function hmacHex(key: Uint8Array | string, ...parts: readonly (string | Uint8Array)[]): string {
   const mac = createHmac('sha256', key);
   for (const part of parts) mac.update(part);

@@ -17,7 +17,7 @@ export function seal(key: Uint8Array, place: string, clear: string): string {
   return `${FORM}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
 }
 
-/** The clear text; undefined where the key, the place or the text is another. */
+/** The clear text. Undefined for a wrong key, place or text. */
 export function unseal(key: Uint8Array, place: string, sealed: string): string | undefined {
   const [form, text] = sealed.split('.');
   if (form !== FORM || text === undefined) return undefined;
@@ -33,7 +33,7 @@ export function unseal(key: Uint8Array, place: string, sealed: string): string |
   }
 }
 
-/** As unseal, with whichever of the keys it was sealed under. */
+/** As unseal, with several keys: the right one opens the text. */
 export function unsealWithAny(keys: readonly Uint8Array[], place: string, sealed: string): string | undefined {
   for (const key of keys) {
     const clear = unseal(key, place, sealed);

@@ -1,4 +1,4 @@
-/** What waits for a person: the open approvals of an organization, and who may decide them (LANGUAGE.md §6). */
+/** Lists the open approvals of an organization, and who may decide them (LANGUAGE.md §6). */
 
 import { includesRole, type Role } from '../../contract/organization.ts';
 import type { Standing, WaitingFor } from '../../contract/run.ts';
@@ -24,11 +24,11 @@ export type ShownWait = WaitingFor & { readonly resumeToken?: string };
 export type ApprovalView = ShownWait & {
   readonly executionId: string;
   readonly workflowId: string;
-  /** Only open approvals are listed. The steps of a run show its decisions. */
+  /** Open approvals only. The steps of a run show its decisions. */
   readonly status: 'pending';
-  /** The first person who is asked (document 000); `audience` names all. */
+  /** The first person in `audience` (document 000). `audience` names all of them. */
   readonly approverMemberId?: string;
-  /** Why nothing else is told. */
+  /** Why the other members are missing. */
   readonly unreadable?: Unreadable;
 };
 
@@ -36,20 +36,20 @@ export interface ApprovalFilter extends PageRequest {
   readonly workflowId?: string;
   readonly executionId?: string;
   readonly priority?: string;
-  /** Of any type, where none is among `waiting`. */
+  /** Resources of any type, unless `waiting` names one. */
   readonly resourceId?: string;
   /** `user:ann`, `role:finance`, `resource:order:17`: runs that wait for all of these. */
   readonly waiting: readonly string[];
-  /** Only what the viewer may decide. */
+  /** Only approvals that the viewer may decide. */
   readonly mine: boolean;
 }
 
-/** Pages of runs none of whose approvals is listed that are passed over before one is handed out empty. */
+/** Pages without a listed approval that are skipped before an empty page is answered. */
 const PATIENCE = 20;
 
 /**
- * A page holds the listed approvals of up to `limit` runs. A run that waits for an approval but cannot be read is an
- * item with the reason, because the list would be incomplete without it.
+ * A page holds the listed approvals of up to `limit` runs. An unreadable run that waits for an approval is an item with
+ * the reason, because the list would be incomplete without it.
  */
 export async function listApprovals(
   access: Access,
@@ -92,7 +92,7 @@ function approvalView(access: Access, viewer: Viewer, run: ExecutionView, wait: 
   };
 }
 
-/** Which of its approvals is open is not known. */
+/** The open approval of the run is unknown. */
 function unreadApproval({ id, workflowId, startedAt }: ExecutionView, unreadable: Unreadable): ApprovalView {
   return {
     executionId: id,
@@ -106,7 +106,7 @@ function unreadApproval({ id, workflowId, startedAt }: ExecutionView, unreadable
   };
 }
 
-/** Whether the run would take the viewer's decision, as far as the list of waits tells. */
+/** Whether the run would accept the viewer's decision, as far as the list of waits shows. */
 function mayDecide(viewer: Viewer, { audience = [], notBy = [] }: WaitingFor): boolean {
   if (!includesRole(viewer.role, 'approver')) return false;
   const { id, roles, groups } = viewer;

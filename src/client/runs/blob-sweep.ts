@@ -1,7 +1,7 @@
 /**
- * Removes large payloads that no event refers to any more (blobs.ts). Temporal forgets a closed run after the retention
- * period without telling, so it is asked. A payload is written before the event that refers to it. So no event refers
- * to a payload that is older than the first event of the oldest run which still exists under the workflow id.
+ * Removes large payloads that no event refers to any more (blobs.ts). Temporal deletes a closed run after the retention
+ * period without a notice, so the sweep asks. A payload is written before the event that refers to it. So no event
+ * refers to a payload that is older than the first event of the oldest existing run under the workflow id.
  */
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -70,14 +70,12 @@ async function ownerOf(folder: string): Promise<BlobOwner | undefined> {
   }
 }
 
-/**
- * Epoch milliseconds of the first event of all runs under that id, open and closed. Undefined where there is no run.
- */
+/** Epoch milliseconds of the first event of all runs under that id, open and closed. Undefined where no run exists. */
 async function oldestEventOf(access: Asking, workflowId: string): Promise<number | undefined> {
   let oldest: number | undefined;
   for (const runId of await runsOf(access, workflowId)) {
     try {
-      // Its own first event: a run that was reset begins with events older than itself.
+      // The run's own first event: the history of a reset run begins with events that are older than the run.
       const request = { namespace: access.namespace, execution: { workflowId, runId }, maximumPageSize: 1 };
       const page = await read(access, () => access.client.workflowService.getWorkflowExecutionHistory(request));
       const seconds = Number(page.history?.events?.[0]?.eventTime?.seconds ?? 0);
@@ -89,7 +87,7 @@ async function oldestEventOf(access: Asking, workflowId: string): Promise<number
   return oldest;
 }
 
-/** Visibility lists the runs; the latest, which it may not have yet, is asked for by its id. */
+/** Visibility lists the runs. It may not have the latest run yet, so that one is read by its id. */
 async function runsOf(access: Asking, workflowId: string): Promise<Set<string>> {
   const { client, namespace } = access;
   const runs = new Set<string>();

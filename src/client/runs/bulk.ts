@@ -37,9 +37,9 @@ export type BulkAction = (typeof BULK_ACTIONS)[number];
 export interface BulkRequest {
   readonly action: BulkAction;
   readonly filter: Omit<RunFilter, 'limit' | 'cursor'>;
-  /** For readers of the runs' histories. */
+  /** The reason in the histories of the runs. */
   readonly reason: string;
-  /** The same id again is the same operation. */
+  /** A repeated id means the same operation. */
   readonly requestId?: string;
 }
 
@@ -47,7 +47,7 @@ export interface BulkView {
   readonly operationId: string;
   readonly action: BulkAction;
   readonly status: 'running' | 'completed' | 'failed';
-  /** Runs that the filter had when it began; absent while Temporal has not counted them. */
+  /** Runs that matched the filter when the operation began. Absent until Temporal has counted them. */
   readonly total?: number;
   readonly done: number;
   readonly failed: number;
@@ -56,15 +56,15 @@ export interface BulkView {
 }
 
 const PAGE = 100;
-/** Runs that Temporal takes by name for one batch operation. */
+/** The most runs that one batch operation of Temporal can name. */
 const MOST_NAMED = 1_000;
-/** Rows of a page that is only counted. */
+/** Rows of a page that only counts. */
 const COUNTED = 1_000;
 const AT_ONCE = 5;
 const { BATCH_OPERATION_STATE_COMPLETED, BATCH_OPERATION_STATE_RUNNING } =
   proto.temporal.api.enums.v1.BatchOperationState;
 
-/** How many runs it would be for. Visibility may lag by a second. @throws ClientError `invalid_query`. */
+/** Counts the runs of the operation. Visibility may lag by a second. @throws ClientError `invalid_query`. */
 export function countBulk(
   access: Access,
   org: string,
@@ -73,7 +73,7 @@ export function countBulk(
   return countOf(access, org, request, queryOf(org, request, Date.now()));
 }
 
-/** An open run is the last of its id. Temporal would count every failed run of an execution that was retried. */
+/** An open run is the last run of its id. Temporal would count every failed run of an execution that was retried. */
 async function countOf(
   access: Access,
   org: string,
@@ -87,7 +87,7 @@ async function countOf(
   return found;
 }
 
-/** Each execution once, as it is now, in pages of `limit`. */
+/** Each execution once, in its present state, in pages of `limit`. */
 const currentRuns = (access: Access, org: string, query: string, wanted: ListsWanted, limit: number) =>
   pagesOf(limit, (request) =>
     currentPage(access, org, request, (asked) => listBareExact(access, query, wanted, asked)),
@@ -117,7 +117,7 @@ export async function startBulk(access: WriteAccess, org: string, request: BulkR
 
 type BatchTarget = { readonly visibilityQuery: string } | { readonly executions: { readonly workflowId: string }[] };
 
-/** All runs of the query, or those of them that are named. @throws ClientError `invalid_query`. */
+/** All runs of the query, or only the named ones. @throws ClientError `invalid_query`. */
 function targetOf(org: string, request: BulkRequest, query: string, ids: readonly string[] | undefined): BatchTarget {
   if (ids === undefined) return { visibilityQuery: query };
   if (ids.length > MOST_NAMED)
@@ -128,7 +128,7 @@ function targetOf(org: string, request: BulkRequest, query: string, ids: readonl
         'time.',
     );
   if (ids.length > 0) return { executions: ids.map((workflowId) => ({ workflowId })) };
-  // A list of none is no batch operation to Temporal.
+  // Temporal refuses a batch operation without runs.
   return { visibilityQuery: queryOf(org, { ...request, filter: { ...request.filter, executionId: '' } }, 0) };
 }
 
@@ -139,7 +139,7 @@ export async function readBulk(access: Access, org: string, operationId: string)
   return action === 'retry' ? readRetries(access, operationId) : readBatch(access, operationId, action);
 }
 
-/** The activities of the workflow. `told` reads the heartbeat of the previous attempt, `tell` sends one. */
+/** The activities of the workflow. `told` reads the heartbeat of the previous attempt, `tell` sends a heartbeat. */
 export const bulkActivitiesOver = (
   access: WriteAccess,
   beat: { told(): BulkProgress | undefined; tell(progress: BulkProgress): void },
@@ -159,7 +159,7 @@ export const bulkActivitiesOver = (
   },
 });
 
-/** Whether the run continues. A run that already does counts too. */
+/** Whether the run continues. A run that continued already counts too. */
 async function goesOn(access: WriteAccess, org: string, executionId: string): Promise<boolean> {
   try {
     await retryRun(access, org, executionId);
@@ -171,7 +171,7 @@ async function goesOn(access: WriteAccess, org: string, executionId: string): Pr
 }
 
 function queryOf(org: string, { action, filter }: Pick<BulkRequest, 'action' | 'filter'>, now: number): string {
-  // What fails again meanwhile is not retried over and over.
+  // A run that fails again in the meantime is not retried again and again.
   const part: Part = action === 'retry' ? { failedBy: now } : { open: true };
   return runQuery(org, filter, part);
 }
@@ -190,7 +190,7 @@ async function count(access: Access, query: string): Promise<number> {
   }
 }
 
-/** False where it has been started before. */
+/** False where the operation was started before. */
 async function startRetries(access: WriteAccess, workflowId: string, start: BulkRetryStart): Promise<boolean> {
   const apart = await actorAttributes(access);
   return write(access, workflowId, async () => {

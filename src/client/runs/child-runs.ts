@@ -1,4 +1,7 @@
-/** The states of the runs that a run has started, for a parent that did not receive their ends (ARCHITECTURE.md §3). */
+/**
+ * The states of the runs that a run has started. A parent asks for them when it did not receive their ends
+ * (ARCHITECTURE.md §3).
+ */
 
 import type { DescribedChildren, EndedChild, OpenChild } from '../../contract/children.ts';
 import { RUN_WORKFLOW, type RunError } from '../../contract/run.ts';
@@ -13,7 +16,7 @@ import { outcomeOf } from './run-view.ts';
 const MOST_BYTES = 1_800_000;
 const AT_ONCE = 10;
 
-/** Those of the children that have ended, with their output or error; `more` where not all of them fit. */
+/** The children that have ended, with their output or error. `more` is set where not all of them fit. */
 export async function describeChildren(
   access: Access,
   org: string,
@@ -26,7 +29,7 @@ export async function describeChildren(
     for (const end of some) {
       if (end === undefined) continue;
       bytes += exactJsonBytes(end);
-      // One alone always fits: a run's output is smaller than this.
+      // A single one always fits: a run's output is smaller than this.
       if (bytes > MOST_BYTES && ended.length > 0) return { ended, more: true };
       ended.push(end);
     }

@@ -1,7 +1,7 @@
 /**
- * The events of an execution as they happen. Long polls follow its history, across continue-as-new and retries, and
- * src/history folds it on the way. One history always gives the same events with the same ids, so a reader that was
- * disconnected resumes after the last id it has seen.
+ * Streams the events of an execution as they happen. Long polls follow its history, across continue-as-new and retries,
+ * and src/history folds it on the way. One history always gives the same events with the same ids, so a reader that was
+ * disconnected resumes after the last id that it has seen.
  */
 
 import type { RunError, RunStatus, WaitingFor } from '../../contract/run.ts';
@@ -30,7 +30,7 @@ export type Happening = { readonly id: string } & (
       readonly data: { readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] };
     }
   | { readonly event: 'end'; readonly data: End }
-  /** Which steps follow cannot be read: only the end is told. */
+  /** The steps from here on cannot be read. The stream reports only the end. */
   | { readonly event: 'unreadable'; readonly data: Unreadable }
 );
 
@@ -60,7 +60,7 @@ const LONGEST_POLL_MS = 25_000;
 const EVENTS_PER_PAGE = 200;
 
 /**
- * Ends after the execution has ended, or when `signal` is aborted. The caller checks whether the execution may be seen.
+ * Ends after the execution has ended, or when `signal` is aborted. The caller checks that the execution may be seen.
  * `after` is an id of an earlier stream.
  * @throws ClientError `not_found`, `invalid_cursor`, `temporal_unreachable`.
  */
@@ -109,7 +109,7 @@ async function endOf(access: Access, executionId: string, runId: string, { how }
   return { ...value, ...defined({ unreadable }) };
 }
 
-/** How a run was closed, where nothing more of its end can be read. */
+/** The closing status of a run, where the rest of its end cannot be read. */
 const STATUSES: { readonly [how in Closed['how']]: RunStatus } = {
   completed: 'completed',
   failed: 'failed',
@@ -119,9 +119,9 @@ const STATUSES: { readonly [how in Closed['how']]: RunStatus } = {
   continued: 'running',
 };
 
-/** One run of the chain: its own fold, and its own numbers. */
+/** One run of the chain, with its own fold and event numbers. */
 class FollowedRun {
-  /** Happenings so far. */
+  /** Events so far. */
   told = 0;
   closed: Closed | undefined;
   readonly #executionId: string;
@@ -194,7 +194,7 @@ class FollowedRun {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The existing pages, and then the new ones until the run is closed. A page is whole transactions. */
+/** Yields the existing pages, and then the new ones until the run is closed. A page has whole transactions. */
 async function* pagesOf(
   access: Access,
   workflowId: string,
@@ -218,11 +218,11 @@ async function* pagesOf(
   } while (!signal.aborted);
 }
 
-/** Undefined when nothing came in time, or when the reader has gone. */
+/** Undefined when no event arrived in time, or when the reader disconnected. */
 async function polled<T>(access: Access, signal: AbortSignal, ask: () => Promise<T>): Promise<T | undefined> {
   const { client } = access;
   try {
-    // The SDK leaves its listener on the signal that it is given, which is therefore one for each poll.
+    // The SDK leaves its listener on the signal that it receives, so each poll has its own signal.
     const once = AbortSignal.any([signal]);
     return await client.withAbortSignal(once, () => client.withDeadline(Date.now() + LONGEST_POLL_MS, ask));
   } catch (error) {
@@ -233,7 +233,7 @@ async function polled<T>(access: Access, signal: AbortSignal, ask: () => Promise
 
 const isLate = (error: unknown): boolean => grpcOf(error)?.code === GRPC.DEADLINE_EXCEEDED;
 
-/** The runs of the chain that are still kept, oldest first, from `first` on. */
+/** The runs of the chain that the server still has, oldest first, from `first` on. */
 async function chainOf(access: Access, executionId: string, first: string | undefined): Promise<string[]> {
   const described = await describeLegibly(access, executionId);
   if (described === undefined) throw new ClientError('not_found', 'There is no execution with that id.');
@@ -254,7 +254,7 @@ async function runBefore(access: Access, executionId: string, runId: string): Pr
       return event.continuedFrom ?? runInputOf(event.argument)?.retryOf?.runId;
     }
   } catch (error) {
-    // Past its retention: the story begins with the oldest run that is left.
+    // The first runs are past their retention: the stream begins with the oldest run that the server has.
     if (!hasCode(error, 'not_found')) throw error;
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** How a run stood where a fork begins: its history walked again with that one visit parked. */
+/** The state of a run where a fork begins. The history is replayed with that one visit postponed. */
 
 import type { RunError } from '../../contract/run.ts';
 import { type RewindTarget, rewindOpenVisit } from '../../engine/resume/rewind.ts';
@@ -16,18 +16,18 @@ import { foldWith } from '../temporal/histories.ts';
 export interface ForkPoint {
   readonly program: Program;
   readonly state: RunState;
-  /** The visit that the fork begins with. */
+  /** The visit at which the fork begins. */
   readonly path: string;
   readonly target: RewindTarget;
 }
 
-/** Paths that a refusal names at most. */
+/** The most paths that a refusal names. */
 const MOST_PATHS = 100;
 
 /**
- * The state at the end of the run as if the visit had not begun. Branches beside it are as far as they came; failed
- * ones stand before their failure. Where the end took the visit's place away (a race that another branch won), it is
- * the state when the visit began. `from` is the path of a visit, or a slug that was visited once; it defaults to the
+ * The state at the end of the run as if the visit had not begun. Parallel branches keep their progress; failed branches
+ * are in their state before the failure. Where the end removed the visit's place (a race that another branch won), it
+ * is the state when the visit began. `from` is the path of a visit, or a slug that was visited once; it defaults to the
  * first visit. `error` is the run's failure.
  * @throws ClientError `no_such_step`, `ambiguous_step`, `not_retryable`.
  */
@@ -40,7 +40,7 @@ export async function findForkPoint(
 ): Promise<ForkPoint> {
   const { runs, program, addressees } = await visitsOf(access, executionId, lastRunId);
   const place = placeOf(runs, from);
-  // What a retry did after the visit is another story.
+  // Omits the effects of a retry after the visit.
   const end = runs.findIndex(({ restarted }, n) => n > place.run && restarted);
   const part = runs.slice(place.run, end < 0 ? runs.length : end).map(({ runId }) => runId);
   const walk = (options: Pick<Walk, 'runs' | 'error' | 'atOnce'>) =>
@@ -63,7 +63,7 @@ interface VisitedRun {
   readonly visits: ReadonlyMap<string, string>;
 }
 
-/** The visits by run, oldest first. Where a part of the history is gone, the visits of the rest. */
+/** The visits by run, oldest first. Where a part of the history is missing, the visits of the rest. */
 async function visitsOf(
   access: Access,
   executionId: string,
@@ -99,7 +99,7 @@ async function visitsOf(
   return { runs, program, addressees };
 }
 
-/** `run`: the number of that in which the visit began last. */
+/** `run`: the number of the run in which the visit began last. */
 function placeOf(runs: readonly VisitedRun[], from: string | undefined): { path: string; run: number } {
   if (from === undefined) return firstVisit(runs);
   const lastWith = (path: string) => runs.findLastIndex(({ visits }) => visits.has(path));
@@ -126,7 +126,7 @@ function firstVisit(runs: readonly VisitedRun[]): { path: string; run: number } 
   return { path, run };
 }
 
-/** An agent's call: it has a path of its own under its visit's, and is no visit that could be begun with. */
+/** A call of an agent: its path is below the path of its visit. It is not a visit, so a fork cannot begin at it. */
 function isInner(runs: readonly VisitedRun[], path: string, slug: string): boolean {
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
     if (runs.some(({ visits }) => visits.get(path.slice(0, end)) === slug)) return true;
@@ -140,13 +140,13 @@ interface Walk {
   readonly addressees: RequestTargets;
   readonly path: string;
   readonly runs: readonly string[];
-  /** Failures beside the visit are left out too. */
+  /** Also omits failures beside the visit. */
   readonly error?: RunError;
-  /** Ends where the visit begins. */
+  /** Ends the replay where the visit begins. */
   readonly atOnce?: true;
 }
 
-/** Undefined where the place is gone at the end. */
+/** Undefined where the place no longer exists at the end. */
 async function walked({
   access,
   executionId,
@@ -173,7 +173,7 @@ async function walked({
           return true;
         },
         takes: (event, at) => {
-          // A retry may have begun with it.
+          // A retry may have begun at it.
           target ??= rewindOpenVisit(program, at.state, path);
           if (atOnce === true && target !== undefined) return undefined;
           return without?.takes === undefined

@@ -1,7 +1,6 @@
 /**
  * Fork (ARCHITECTURE.md §5): a new run that begins at a visit of a run that has ended, with the edited state of that
- * moment. The original's history is walked again up to that visit, so that branches beside it that had finished stay
- * finished.
+ * moment. The original's history is replayed up to that visit, so finished branches beside it stay finished.
  */
 
 import type { WorkflowExecutionDescription } from '@temporalio/client';
@@ -38,7 +37,7 @@ export interface ForkRequest {
 
 /**
  * @throws ClientError `not_found`, `idempotency_conflict`, `still_open`, `no_such_step`, `ambiguous_step`,
- * `place_gone`, `not_retryable`, `invalid_input`, and those of startRun.
+ * `place_gone`, `not_retryable`, `invalid_input`, and the errors of startRun.
  */
 export async function forkRun(
   access: WriteAccess,
@@ -56,7 +55,7 @@ export async function forkRun(
     workflows: [definition.slug],
     trigger,
     ...defined({ initiator, key: request.key }),
-    // A repeat gets the earlier fork, also while the original goes on after a retry.
+    // A repeated request gets the earlier fork, even while the original continues after a retry.
     looksFirst: true,
     prepare: async () => {
       const planned = await planFork(access, org, description, argument, request);

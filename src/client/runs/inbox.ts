@@ -1,6 +1,6 @@
 /**
- * The unread messages of a run: their number and bytes. The memo of the run shows the number only now and then. So
- * messages that were sent since are counted here, and the run itself is asked where the count is too low to decide.
+ * Counts the unread messages of a run and their bytes. The run updates the number in its memo only now and then. So
+ * this process counts the messages that it sends since, and queries the run where the count is too low to decide.
  */
 
 import type { WaitingFor } from '../../contract/run.ts';
@@ -12,12 +12,12 @@ import type { Access } from '../temporal/access.ts';
 import { read } from '../temporal/rpc.ts';
 
 /**
- * From this number on, messages are refused. The rest of the inbox is for other processes that count at the same time
- * (ARCHITECTURE.md §5).
+ * From this number on, messages are refused. The rest of the inbox is reserved for other processes that count
+ * concurrently (ARCHITECTURE.md §5).
  */
 const MOST_UNREAD = INBOX_OPEN_PART * MAX_INBOX_MESSAGES;
 const MOST_BYTES = INBOX_OPEN_PART * MAX_INBOX_BYTES;
-/** Other processes send too: after so much of our own the run is asked again. */
+/** Other processes send too: after this many own messages the run is queried again. */
 const ASK_AFTER = 500;
 const ASK_AFTER_BYTES = 100_000;
 const ASK_AGAIN_MS = 5_000;
@@ -30,21 +30,21 @@ interface Amount {
 
 interface Count {
   readonly org: string;
-  /** As the run said when asked, or by its memo, which does not know bytes. */
+  /** The answer of the last query, or the number in the memo, which has no bytes. */
   known: Amount;
   isAsked: boolean;
-  /** Names that the run waited for when it was asked. */
+  /** Names that the run waited for at the last query. */
   heard: ReadonlySet<string>;
-  /** Sent by this process since, those that are under way among them. */
+  /** Messages that this process has sent since, including those in flight. */
   readonly sent: Amount;
-  /** Not acknowledged yet: a run that is asked now may not know of them. */
+  /** Messages that are not acknowledged yet: an answer of the run may not include them. */
   readonly underway: Amount;
   asking: Promise<void> | undefined;
-  /** Epoch milliseconds. Until then the run is not asked again, because it did not answer. */
+  /** Epoch milliseconds. The run is not queried before this time, because it did not answer. */
   notBefore: number;
 }
 
-/** The query `status` of a run, as far as it is read here. */
+/** The part of the query `status` that is read here. */
 interface Asked {
   readonly unread: number;
   /** Absent where an older worker answers. */
@@ -55,9 +55,9 @@ interface Asked {
 const counts = new Map<string, Count>();
 
 /**
- * Sends one more message to the run, and counts it. `readMemo` is called the first time, and throws where there is no
- * such run.
- * @throws ClientError `inbox_overflow`, and those of `readMemo` and `send`.
+ * Sends one more message to the run, and counts it. `readMemo` is called the first time, and throws where the run does
+ * not exist.
+ * @throws ClientError `inbox_overflow`, and the errors of `readMemo` and `send`.
  */
 export async function sendCounted(
   access: Access,
@@ -113,7 +113,7 @@ async function newCount(
   readMemo: () => Promise<{ readonly [field: string]: unknown }>,
 ): Promise<Count> {
   const memo = await readMemo();
-  // Another message may have been first meanwhile.
+  // Another message may have been faster.
   const counted = counts.get(executionId);
   return counted?.org === org
     ? counted
@@ -164,7 +164,7 @@ async function ask(access: Access, executionId: string, count: Count): Promise<v
     count.heard = new Set(waitingFor.flatMap(({ name, names }) => names ?? name ?? []));
     add(count.sent, -before.messages, -before.bytes);
   } catch {
-    // Not known: refused sooner rather than too late.
+    // The count is unknown: a message is refused too early rather than too late.
     count.notBefore = Date.now() + ASK_AGAIN_MS;
   }
 }

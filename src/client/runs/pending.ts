@@ -18,16 +18,16 @@ type Pending = readonly temporal.api.workflow.v1.IPendingActivityInfo[] | null |
 
 const { PENDING_ACTIVITY_STATE_STARTED } = proto.temporal.api.enums.v1.PendingActivityState;
 
-/** Under another master key, say: the run itself is shown all the same. */
+/** The failure cannot be read, for example under another master key. The run is shown without it. */
 const UNREADABLE: FailureCause = { kind: 'other', message: 'The error of the attempt before cannot be read.' };
 
 /** Retrying as answers tell it. */
 export interface ShownRetrying {
-  /** Of an effect that is tried again: why the attempt before failed. */
+  /** For an activity that is retried: why the previous attempt failed. */
   readonly lastError?: RunError;
-  /** ISO 8601; absent while an attempt runs, and while the effect is paused. */
+  /** ISO 8601. Absent while an attempt runs, and while the activity is paused. */
   readonly nextAttemptAt?: string;
-  /** Somebody has paused the activity through Temporal. */
+  /** The activity was paused through Temporal. */
   readonly activityPaused?: true;
 }
 
@@ -55,15 +55,15 @@ export const shownRetrying = ({ lastError, nextAttemptAt, paused }: Retrying): S
   ...defined({ activityPaused: paused }),
 });
 
-/** An effect of a run that is tried again, or is paused, where one run is read. */
+/** An activity of a run that is retried or paused, shown where one run is read. */
 export interface RetriedEffect extends ShownRetrying {
-  /** Of the visit, or of what runs within it. */
+  /** The path of the visit, or of an inner call. */
   readonly path: string;
-  /** The attempt that runs, or comes next. */
+  /** The number of the running or next attempt. */
   readonly attempt: number;
 }
 
-/** Not those of the shell itself, whose ids no path has. */
+/** Omits the activities of the shell, whose ids are not paths. */
 export async function retriedEffects(converter: LoadedDataConverter, pending: Pending): Promise<RetriedEffect[]> {
   const all = await pendingAttempts(converter, pending);
   return all
@@ -71,7 +71,7 @@ export async function retriedEffects(converter: LoadedDataConverter, pending: Pe
       ({ activityId, lastFailure, paused }) => !activityId.startsWith('$') && (lastFailure ?? paused) !== undefined,
     )
     .map(({ activityId, attempt, lastFailure, ...rest }) => ({
-      // `retryStep` begins an effect again under its path with a number.
+      // `retryStep` starts an activity again under its path and a number.
       path: activityId.replace(/![0-9]+$/, ''),
       attempt,
       ...shownRetrying({ ...rest, ...(lastFailure === undefined ? {} : { lastError: failureOfCause(lastFailure) }) }),

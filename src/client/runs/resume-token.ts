@@ -1,6 +1,4 @@
-/**
- * Resume tokens (LANGUAGE.md §6). A token proves that the decider was shown exactly the wait that the decision is for.
- */
+/** Resume tokens (LANGUAGE.md §6). A token proves that the decider saw exactly the wait that the decision is for. */
 import type { WaitingFor } from '../../contract/run.ts';
 import { hmacHex, sameText } from '../payloads/keys.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Retry (ARCHITECTURE.md §5): a failed run continues as a new Temporal run under the same id. The failed steps begin
- * again (src/history/retry-plan.ts), with the same idempotency keys. A run that was terminated, or that Temporal timed
- * out, continues where it stopped.
+ * again (src/history/retry-plan.ts), with the same idempotency keys. A run that was terminated or timed out in Temporal
+ * continues where it stopped.
  */
 
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
@@ -35,11 +35,11 @@ export interface RetriedRun {
   readonly runId: string;
 }
 
-/** The memo's member for the key of the request that has retried the run. */
+/** The memo's member for the key of the request that retried the run. */
 const RETRY_KEY = 'retryKey';
 
 /**
- * The same `key` again gets the same answer.
+ * A repeated `key` gets the same answer.
  * @throws ClientError `not_found`, `not_failed`, `rolled_back`, `not_retryable`, `payload_too_large`, `limit_reached`.
  */
 export async function retryRun(
@@ -52,7 +52,7 @@ export async function retryRun(
   const { runId, memo = {} } = description;
   if (key !== undefined && memo[RETRY_KEY] === key)
     return { executionId, status: statusOf(description.status.name, memo), runId };
-  // It has completed even where it was terminated while activities were in flight: its output counts.
+  // A run that was terminated while activities were in flight has completed: its output counts.
   if (memo['decided'] !== undefined) throw notFailed('The execution has completed');
   if (isOpen(description.status.name)) throw notFailed('The execution has not ended');
   const closing = await readClosing(access, executionId, runId);
@@ -67,7 +67,7 @@ export async function retryRun(
   return start(access, org, description, input, key);
 }
 
-/** What the new run is started with. */
+/** The argument of the new run. */
 async function armed(
   access: WriteAccess,
   org: string,
@@ -80,7 +80,8 @@ async function armed(
     const { state, program } = await rearm(access, executionId, runId, error);
     const take = (gates: readonly GateWanted[]) => reserveSlots(access, org, executionId, gates);
     if (state === undefined || program === undefined) {
-      // It was terminated before anybody looked at it: then it begins. Without gates it asks those of its definition.
+      // The run was terminated before a worker took it, so it begins. Without limiters in its argument it asks the
+      // limiters of its definition.
       const { gates } = argument;
       return { ...argument, ...(gates === undefined ? {} : { gates: await take(gates) }), retryOf: { runId } };
     }
@@ -164,14 +165,14 @@ async function start(
     }
   });
   if (runId !== undefined) return { executionId, status: 'pending', runId };
-  // Either an earlier try of this call got through, or somebody else was first.
+  // An earlier attempt of this call succeeded, or another caller was faster.
   const now = await describeRun(access, org, executionId);
   const begun = runInputOf(await readArgument<unknown>(access, executionId, now.runId));
   if (begun?.retryOf?.runId !== failed.runId) throw notFailed('The execution was retried meanwhile');
   return { executionId, status: 'pending', runId: now.runId };
 }
 
-/** As the failed run had them, without what says that it has ended. */
+/** The memo and attributes of the failed run, without the members that describe its end. */
 function attributesOf(failed: WorkflowExecutionDescription): TypedSearchAttributes {
   const { durationMs, status, waiting } = searchAttributes;
   const gone: readonly string[] = [durationMs.name, status.name, waiting.name];

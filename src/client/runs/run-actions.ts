@@ -22,32 +22,35 @@ import { describeRun, executionOf } from './run-read.ts';
 import { type Execution, waitsOf } from './run-view.ts';
 import { readTrace } from './trace.ts';
 
-/** The memo lists no more waits than this; beyond it the run itself is asked. */
+/** The most waits that the memo lists. Beyond this number the run is queried. */
 const MEMO_WAITS = 20;
 
 /** A decision as a caller of the API sends it. */
 export interface DecideRequest extends Omit<Decision, 'via' | 'override' | 'reason'> {
   /** The slug of a step with one open approval, or the path of a visit. */
   readonly step?: string;
-  /** Names the approval itself: in place of `step`, or to confirm it. */
+  /** Names the approval: replaces `step`, or confirms it. */
   readonly resumeToken?: string;
-  /** A repeat of the key gets the same answer. */
+  /** A repeated key gets the same answer. */
   readonly key?: string;
 }
 
 /** The effect of an accepted decision. */
 export interface Recorded {
-  /** vote: the approval waits on, for the votes of others. */
+  /** vote: the approval stays open for further votes. */
   readonly recorded: 'decision' | 'vote';
   readonly votes?: NonNullable<WaitingFor['votes']>;
 }
 
-/** As it is now; undefined where the run cannot be asked, or does not tell. */
+/**
+ * The effect of a decision, by the present state of its approval. Undefined where the run cannot be queried, or does
+ * not answer.
+ */
 export async function recordedAs(access: Access, executionId: string, path: string): Promise<Recorded | undefined> {
   const handle = access.client.workflow.getHandle(executionId);
   const asked = await read(access, () => handle.query<WaitingFor[]>('waiting')).catch(() => undefined);
   const wait = asked?.find((one) => one.path === path && one.kind === 'approval');
-  // Of more waits than a list holds, it may be one that is left out.
+  // The list has a limit, so the wait may be missing from it.
   if (asked === undefined || (wait === undefined && asked.length >= MEMO_WAITS)) return undefined;
   return wait?.votes === undefined ? { recorded: 'decision' } : { recorded: 'vote', votes: wait.votes };
 }
@@ -127,7 +130,7 @@ export async function sendMessage(
 }
 
 /**
- * Sends an event to a run that Visibility lists as listening. The run keeps no event that it does not take, so events
+ * Sends an event to a run that Visibility lists as listening. The run drops an event that no listener takes, so events
  * are not counted.
  * @throws ClientError `closed`.
  */
@@ -173,7 +176,7 @@ export async function terminateRun(
   );
 }
 
-/** What Temporal is asked, with the words that readRun tells again. */
+/** The reason that Temporal receives. readRun shows its words again. */
 const ofRun = ({ namespace }: Access, workflowId: string, { reason, by }: TerminationReason) => ({
   namespace,
   workflowExecution: { workflowId },
@@ -181,7 +184,7 @@ const ofRun = ({ namespace }: Access, workflowId: string, { reason, by }: Termin
   ...defined({ reason }),
 });
 
-/** Everything that an open run waits for; the memo's list, or the run's own answer where the memo's was cut. */
+/** All waits of an open run: the memo's list, or the run's own answer where the memo's list is incomplete. */
 function openWaits(access: Access, execution: Execution): Promise<readonly WaitingFor[]> | readonly WaitingFor[] {
   const waits = waitsOf(execution);
   if (waits.length < MEMO_WAITS) return waits;
@@ -206,7 +209,7 @@ async function update(
   return onOpen(() => write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options)));
 }
 
-/** The answer of `act`. Where the run has ended since, the answer that it had given to the key. */
+/** The answer of `act`. Where the run has ended in the meantime, the stored answer of the key. */
 async function orAsAnswered(
   access: Access,
   executionId: string,
@@ -224,7 +227,7 @@ async function orAsAnswered(
   }
 }
 
-/** A run that ends meanwhile is `closed`, not `not_found`. */
+/** A run that ends in the meantime is `closed`, not `not_found`. */
 async function onOpen<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -237,10 +240,10 @@ async function onOpen<T>(act: () => Promise<T>): Promise<T> {
 const closed = (): ClientError =>
   new ClientError('closed', 'The execution has ended: there is nothing left to do to it.');
 
-/** Rows of the trace that are looked through for an approval of the past. */
+/** The most rows of the trace that are searched for a past approval. */
 const MOST_ROWS = 50_000;
 
-/** Whether the token was one of an approval that is open no more. */
+/** Whether the token belongs to an approval that is no longer open. */
 async function wasResumeToken(
   access: Access,
   executionId: string,

@@ -38,7 +38,7 @@ export const LISTED_STATUSES = [
 ] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
-/** Names of other systems (ARCHITECTURE.md §4). */
+/** Status names of other systems (ARCHITECTURE.md §4). */
 export const STATUS_ALIASES: { readonly [name: string]: ListedStatus } = {
   created: 'pending',
   queued: 'pending',
@@ -64,7 +64,7 @@ export interface Range {
 }
 
 export interface RunFilter extends PageRequest {
-  /** One of these. */
+  /** Any of these. */
   readonly status?: readonly ListedStatus[];
   readonly workflowId?: string;
   readonly executionId?: string;
@@ -75,9 +75,9 @@ export interface RunFilter extends PageRequest {
   readonly triggerId?: string;
   readonly triggerType?: string;
   readonly tag?: string;
-  /** Searchable state: every key must have the value. */
+  /** Searchable state: every key must have its value. */
   readonly state?: { readonly [key: string]: string };
-  /** Who is waited for, such as `approval` or `user:ann`: all of these. */
+  /** The awaited kinds and persons, such as `approval` or `user:ann`: all of these. */
   readonly waiting?: readonly string[];
   readonly started?: Range;
   readonly ended?: Range;
@@ -92,8 +92,8 @@ export async function listRuns(access: Access, org: string, filter: RunFilter): 
 }
 
 /**
- * The runs that `list` finds of one workflow. A deleted workflow may still have runs.
- * @throws ClientError `not_found` where there never was such a workflow.
+ * The runs of one workflow that `list` finds. A deleted workflow may still have runs.
+ * @throws ClientError `not_found` where the workflow never existed.
  */
 export async function listOfWorkflow<T, Filter extends RunFilter>(
   access: Access,
@@ -108,7 +108,7 @@ export async function listOfWorkflow<T, Filter extends RunFilter>(
   return workflowId === slug ? list(access, org, { ...filter, workflowId }) : { items: [] };
 }
 
-/** Each execution once, as it is now: a page may hold fewer than were asked for. */
+/** Each execution once, in its present state. A page may hold fewer rows than requested. */
 export function listRows(access: Access, org: string, filter: RunFilter): Promise<Page<Row>> {
   const query = runQuery(org, filter);
   const wanted = listsWanted(filter);
@@ -143,13 +143,13 @@ export async function listeningRuns(
   return found;
 }
 
-/** Which of a filter's runs a bulk operation is for. */
+/** The runs of a filter that a bulk operation applies to. */
 export type Part =
   | { readonly open: true }
-  /** Failed, timed out or terminated, and that by this time (epoch milliseconds). */
+  /** Runs that failed, timed out or were terminated by this time (epoch milliseconds). */
   | { readonly failedBy: number };
 
-/** The query of a filter; the organization and the type come first, whatever the filter holds. */
+/** The query of a filter. The organization and the type come first, whatever the filter contains. */
 export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'>, part?: Part): string {
   const clauses: Clause[] = [compare('executionStatus', '!=', 'ContinuedAsNew')];
   if (part !== undefined && 'open' in part) clauses.push(open);
@@ -180,10 +180,10 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
   clauses.push(...period('started', filter.started), ...period('closeTime', filter.ended));
   clauses.push(...range('durationMs', filter.duration));
   const tokens = range('tokens', filter.tokens);
-  // A run without a model says nothing of tokens, and took none.
+  // A run without a model has no tokens attribute, and used no tokens.
   if (tokens.length > 0 && holdsZero(filter.tokens)) clauses.push(any(all(...tokens), isNull('tokens')));
   else clauses.push(...tokens);
-  // `ended` and `duration` are of completed runs (document 004).
+  // `ended` and `duration` apply to completed runs (document 004).
   if (filter.ended !== undefined || filter.duration !== undefined)
     clauses.push(compare('executionStatus', '=', 'Completed'));
   return queryOf(org, RUN_WORKFLOW, clauses);
@@ -205,8 +205,8 @@ function range(name: 'durationMs' | 'tokens', bounds: Range | undefined): Clause
 }
 
 /**
- * The bounds of a time in milliseconds, although Temporal may keep a finer one. They are a nanosecond before a
- * millisecond begins, a time that no run has. SQLite compares times as texts, by which .5 is less than .500.
+ * The bounds of a time in milliseconds, although Temporal may store a finer one. They are a nanosecond before a
+ * millisecond begins, and no run has that time. SQLite compares times as texts, so .5 is less than .500.
  */
 function period(name: 'started' | 'closeTime', { eq, gt, gte, lt, lte }: Range = {}): Clause[] {
   const from = [gte, eq, after(gt)].filter((bound) => bound !== undefined);
@@ -228,23 +228,23 @@ const open = compare('executionStatus', '=', 'Running');
 const failed = compare('executionStatus', '=', 'Failed');
 const timedOut = compare('executionStatus', '=', 'TimedOut');
 
-/** Status is Temporal's first, then the run's own. */
+/** Temporal's status takes precedence over the run's own. */
 function statusClause(status: ListedStatus): Clause {
   switch (status) {
     case 'completed':
-      // A run that has returned is open while effects in flight end.
+      // A run that has returned stays open until its activities in flight end.
       return any(compare('executionStatus', '=', 'Completed'), all(open, compare('status', '=', 'completed')));
     case 'failed':
       return any(all(failed, any(compare('status', '!=', 'aborted'), isNull('status'))), timedOut);
     case 'cancelled':
       return compare('executionStatus', '=', 'Canceled');
     case 'aborted':
-      // A run that rolls back before it gives way to another has failed, to Temporal.
+      // For Temporal, a run that was evicted and rolled back has failed.
       return any(compare('executionStatus', '=', 'Terminated'), all(failed, compare('status', '=', 'aborted')));
     case 'waiting_approval':
       return all(open, compare('status', '=', 'waiting'), compare('waiting', '=', 'approval'));
     case 'running':
-      // A run started by hand says nothing of itself before it comes to wait.
+      // A run started by hand has no status attribute until it first waits.
       return all(open, any(compare('status', '=', 'running'), isNull('status')));
     default:
       return all(open, compare('status', '=', status));

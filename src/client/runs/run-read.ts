@@ -1,4 +1,4 @@
-/** Reads one run by its id: its input, its status, its end. Needs no worker. */
+/** Reads one run by its id: its input, its status, its end. It needs no worker. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
@@ -38,7 +38,7 @@ export async function describeRun(access: Access, org: string, executionId: stri
   const description = await describeLegibly(access, executionId);
   const missing = () => new ClientError('not_found', 'There is no execution with that id.');
   if (description === undefined || description.type !== RUN_WORKFLOW) throw missing();
-  // A run started by hand belongs to `default`, and says so only once it has come to wait.
+  // A run started by hand belongs to `default`. Its attributes show it only after its first wait.
   if (organizationOf(description) !== org) throw missing();
   return description;
 }
@@ -47,14 +47,14 @@ function organizationOf({ memo, typedSearchAttributes }: WorkflowExecutionDescri
   return memo?.['organizationId'] ?? typedSearchAttributes.get(searchAttributes.org) ?? DEFAULT_ORGANIZATION;
 }
 
-/** The latest execution of a run, as its description tells of it. */
+/** The latest execution of a run, from its description. */
 export function executionOf(description: LegibleDescription): Execution {
   return {
     workflowId: description.workflowId,
     runId: description.runId,
     status: description.status.name,
     startTime: description.startTime,
-    // Of a chain, only the first execution can be one that nobody has begun to walk.
+    // In a chain, only the first execution can be pending.
     ...(firstRunId(description) === description.runId ? { historyLength: description.historyLength } : {}),
     ...defined({ closeTime: description.closeTime }),
     memo: validMemo(description.memo ?? {}),
@@ -96,7 +96,7 @@ export async function readRun(
   return why === undefined ? value : { ...value, unreadable: why };
 }
 
-/** The end of the run, or the output that it has returned before its end. */
+/** The end of the run, or the output that it returned before its end. */
 async function readEnd(access: Access, description: LegibleDescription): Promise<Partial<Outcome>> {
   const decided = await decidedOutcome(access, description);
   if (decided !== undefined || isOpen(description.status.name)) return decided ?? {};
@@ -104,7 +104,7 @@ async function readEnd(access: Access, description: LegibleDescription): Promise
   return closing === undefined ? {} : outcomeOf(closing);
 }
 
-/** A run that waits for a slot says at which gate; that one knows the place in its queue. */
+/** Adds the place in the queue to the wait for a slot. The limiter knows it. */
 async function withPositions(access: Access, view: ExecutionView): Promise<ExecutionView> {
   const waitingFor = await Promise.all(
     view.waitingFor.map(async (wait) => {
@@ -115,7 +115,7 @@ async function withPositions(access: Access, view: ExecutionView): Promise<Execu
   return { ...view, waitingFor };
 }
 
-/** Whether a decision needs a comment is what the definition says of the step. */
+/** Adds whether a decision needs a comment, as the definition of the step says. */
 function withComments(waits: readonly WaitingFor[], started: RunInput | undefined): readonly WaitingFor[] {
   const steps = (started?.definition.steps ?? {}) as { readonly [slug: string]: StepDefinition | null | undefined };
   return waits.map((wait) => {
@@ -126,7 +126,7 @@ function withComments(waits: readonly WaitingFor[], started: RunInput | undefine
   });
 }
 
-/** How the run goes; undefined where Temporal no longer keeps it. */
+/** The present status of the run. Undefined where Temporal no longer has it. */
 export async function readStatus(access: Access, org: string, executionId: string): Promise<RunStatus | undefined> {
   try {
     return executionView(access, executionOf(await describeRun(access, org, executionId))).status;
@@ -136,14 +136,14 @@ export async function readStatus(access: Access, org: string, executionId: strin
   }
 }
 
-/** What the first run of the chain was started with; undefined where Temporal no longer keeps it. */
+/** The argument of the first run of the chain. Undefined where Temporal no longer has it. */
 export async function readStart(
   access: Access,
   description: WorkflowExecutionDescription,
 ): Promise<RunInput | undefined> {
   try {
     const started = runInputOf(await readArgument<unknown>(access, description.workflowId, firstRunId(description)));
-    // A retry or a fork was given a state, and the input is in it.
+    // A retry or a fork has a carried state, which contains the input.
     if (started?.carried === undefined) return started;
     const { input, trigger } = restore(started.carried).genesis;
     return { ...started, input, trigger: trigger as RunTrigger };
@@ -173,7 +173,7 @@ async function decidedOutcome(access: Access, description: WorkflowExecutionDesc
 /** Whether the run may show its output before it closes. */
 function mayDrain(definition: Definition | undefined): boolean {
   if (definition === undefined || definition.output !== undefined) return false;
-  // One that was started by hand may have anything in their place.
+  // A run that was started by hand may have any values in place of steps.
   return Object.values(definition.steps).some((step) => {
     const { stepType, config } = isObject(step) ? (step as unknown as StepDefinition) : ({} as Partial<StepDefinition>);
     return stepType === 'return' ? config?.['drain'] !== false : stepType === 'finish' && config?.['drain'] === true;
@@ -194,14 +194,14 @@ export type RunResult =
 /** Temporal answers a long poll after 20 s at the latest, so a longer wait asks again. */
 const LONGEST_POLL_MS = 20_000;
 /**
- * Near the deadline of a long poll Temporal answers immediately, and would be asked hundreds of times in the last
- * second.
+ * Near the deadline of a long poll Temporal answers immediately. Without this pause the last second would have hundreds
+ * of requests.
  */
 const SHORTEST_POLL_MS = 100;
-/** How long a run that may return before it closes is waited for between two looks at it. */
+/** The time between two reads of a run that may return before it closes. */
 const LOOK_EVERY_MS = 500;
 
-/** The run's result; waits up to `waitMs` for it, across continue-as-new. */
+/** The run's result. Waits up to `waitMs` for it, across continue-as-new. */
 export async function readResult(
   access: Access,
   org: string,
@@ -257,7 +257,7 @@ function endOf(outcome: Outcome): RunResult {
   return { ended: true, ...value, ...defined({ unreadable }) };
 }
 
-/** The run has ended, and its end cannot be read. */
+/** The run has ended, but its end is unreadable. */
 function unreadEnd(access: Access, description: LegibleDescription, unreadable: Unreadable): RunResult {
   return { ended: true, status: executionView(access, executionOf(description)).status, unreadable };
 }

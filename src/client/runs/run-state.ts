@@ -1,4 +1,4 @@
-/** The state and definition of a run, read from its history. Needs no worker, and works for ended runs too. */
+/** The state and definition of a run, read from its history. It needs no worker, and works for ended runs too. */
 
 import type { RunStatus } from '../../contract/run.ts';
 import { extractSecrets } from '../../definition/document/extract-secrets.ts';
@@ -20,7 +20,7 @@ import { describeRun, executionOf } from './run-read.ts';
 import { executionView } from './run-view.ts';
 import { readFolded } from './trace.ts';
 
-/** A visit that is open: of what stands within containers only the innermost. */
+/** An open visit. Of nested visits only the innermost is listed. */
 export interface CurrentStep {
   readonly path: string;
   readonly stepSlug: string;
@@ -36,7 +36,7 @@ export interface ExecutionState {
   readonly state: Json;
   readonly outputs: Json;
   readonly currentSteps: readonly CurrentStep[];
-  /** History could not tell everything (E6). */
+  /** The history is ambiguous (E6). */
   readonly uncertain: boolean;
   readonly unreadable?: Unreadable;
 }
@@ -85,13 +85,13 @@ export interface ExecutionDefinition {
 }
 
 /**
- * The definition that the run walks, as it was when the run began. It includes inline runs, and workflows that were
- * changed or deleted since.
+ * The definition that the run walks, as it was when the run began. Works for inline runs too, and for workflows that
+ * were changed or deleted since.
  * @throws ClientError `not_found`, `payload_unreadable`, `temporal_unreachable`.
  */
 export async function readSnapshot(access: Access, org: string, executionId: string): Promise<ExecutionDefinition> {
   const description = await describeRun(access, org, executionId);
-  // A run that was continued as new, or is retried, takes its definition along.
+  // A run that was continued as new, or is retried, carries its definition.
   const input = runInputOf(await readArgument<unknown>(access, executionId, description.runId));
   if (input === undefined)
     throw new ClientError('not_found', 'This run was started by hand with something that is no definition.');

@@ -1,4 +1,4 @@
-/** A run as the outside sees it (ARCHITECTURE.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
+/** A run as the API shows it (ARCHITECTURE.md §5, "Answers"), made of Temporal's description and the run's memo. */
 
 import { ApplicationFailure, type TypedSearchAttributes } from '@temporalio/common';
 import type { Cost } from '../../contract/models.ts';
@@ -27,25 +27,25 @@ import type { RetriedEffect } from './pending.ts';
 export interface ExecutionView {
   readonly id: string;
   readonly workflowId: string;
-  /** Its name, known where one run is read. */
+  /** The workflow's name. Present where one run is read. */
   readonly workflowName?: string;
   readonly workflowVersion?: string;
   readonly workflowHash?: string;
   readonly status: RunStatus;
   readonly waitingFor: readonly WaitingFor[];
-  /** Where one run is read: effects that are tried again, or that somebody has paused through Temporal. */
+  /** Activities that are retried, or that were paused through Temporal. Present where one run is read. */
   readonly retrying?: readonly RetriedEffect[];
-  /** Nothing new begins until somebody sends the signal `resume`. */
+  /** The run starts nothing new until it receives the signal `resume`. */
   readonly paused?: true;
   readonly pausedSince?: string;
-  /** Messages that the run dropped because its inbox was full; absent where there are none. */
+  /** Messages that the run dropped because its inbox was full. Absent where it dropped none. */
   readonly droppedMessages?: number;
   readonly startedAt: string;
   readonly completedAt?: string;
   readonly input?: Json;
   readonly output?: Json;
   readonly error?: RunError;
-  /** Name and metadata are known where one run is read. */
+  /** Name and metadata are present where one run is read. */
   readonly trigger: {
     readonly type: string;
     readonly id?: string;
@@ -57,15 +57,15 @@ export interface ExecutionView {
   readonly initiator?: string;
   readonly forkOf?: ForkOrigin;
   readonly origin?: RunOrigin;
-  /** The model that was asked last. */
+  /** The model that was called last. */
   readonly model?: string;
   readonly costs?: readonly Cost[];
-  /** Why most of the above is not known: what Temporal holds of the run cannot be read here. */
+  /** Why most of the above is missing: Temporal's data of the run is unreadable here. */
   readonly unreadable?: Unreadable;
   readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
 }
 
-/** What list and describe have in common. */
+/** The common members of a listed and a described run. */
 export interface Execution {
   readonly workflowId: string;
   readonly runId: string;
@@ -75,18 +75,18 @@ export interface Execution {
   readonly memo: { readonly [field: string]: unknown };
   /** Why the memo is empty. */
   readonly unreadable?: Unreadable;
-  /** Known where one run was described. */
+  /** Present where one run was described. */
   readonly historyLength?: number;
-  /** For runs that were started by hand and never showed themselves in a memo. */
+  /** For runs that were started by hand and have not written a memo. */
   readonly workflow?: string;
   readonly triggerType?: string;
   readonly started?: Date;
   readonly model?: string;
-  /** What can be searched by, which runs that others start say too. */
+  /** The searchable members. Child runs have them too. */
   readonly origin?: RunOrigin;
 }
 
-/** What the search attributes of a run say. */
+/** Reads the search attributes of a run. */
 export function saidBy(
   attributes: TypedSearchAttributes,
 ): Pick<Execution, 'workflow' | 'triggerType' | 'started' | 'model' | 'origin'> {
@@ -105,7 +105,7 @@ export function saidBy(
   };
 }
 
-/** What the run waits for; nothing once it has ended. */
+/** The waits of the run. Empty once it has ended. */
 export function waitsOf(execution: Pick<Execution, 'status' | 'memo'>): readonly WaitingFor[] {
   return isOpen(execution.status) ? ((execution.memo['waitingFor'] as WaitingFor[] | undefined) ?? []) : [];
 }
@@ -150,7 +150,7 @@ function completedAtOf(closeTime: Date | undefined, { decided }: Partial<RunMemo
   return at === undefined ? {} : { completedAt: at };
 }
 
-/** How a run ended, as answers tell it. */
+/** The end of a run as answers show it. */
 export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json; error?: RunError } {
   switch (closing.how) {
     case 'completed':
@@ -211,7 +211,7 @@ const detailsOf = ({ details, ...words }: TerminationReason): { details?: Json }
   return Object.keys(all).length === 0 ? {} : { details: all };
 };
 
-/** Where a step of the run decided its end. */
+/** The step of the run that decided its end. */
 const placeOf = ({ details }: TerminationReason): Pick<RunError, 'path' | 'stepSlug'> => {
   const { path, stepSlug } = details ?? {};
   return typeof path === 'string' && typeof stepSlug === 'string' ? { path, stepSlug } : {};
@@ -235,7 +235,7 @@ function saidOfTrigger(slug: string, id: string | undefined, started: RunInput |
   return defined({ name, metadata });
 }
 
-/** A run that was started by hand may name anything as its trigger. */
+/** A run that was started by hand may name any value as its trigger. */
 function shownTrigger(started: RunInput | undefined): { type: string; id?: string } | undefined {
   const { type, id } = (started?.trigger ?? {}) as { type?: unknown; id?: unknown };
   if (typeof type !== 'string') return undefined;

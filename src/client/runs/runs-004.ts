@@ -41,7 +41,7 @@ export interface Run004 {
   readonly failed_at: string | null;
   readonly flow?: Definition | null;
   readonly state: State004;
-  /** Why so little is told of a run in a list: what Temporal holds of it cannot be read. */
+  /** Why most members are missing in a list: Temporal's data of the run is unreadable. */
   readonly unreadable?: Unreadable;
 }
 
@@ -53,7 +53,7 @@ export interface State004 {
     readonly employeeId: string | null;
     /** Every run goes through a queue of Temporal's. */
     readonly isAsync: true;
-    /** Whether steps were given their results by hand (presets). */
+    /** Whether steps have preset results. */
     readonly isDebug?: boolean;
     readonly organizationId?: string;
     readonly workflowId?: string;
@@ -88,13 +88,13 @@ const STATUSES: { readonly [status in RunStatus]: Status004 } = {
   aborted: 'aborted',
 };
 
-/** A page's runs have their histories read, so it holds no more of them, whatever was asked for. */
+/** The most runs of a page: the history of each is read. */
 const MOST_RUNS = 100;
 const AT_ONCE = 5;
-/** Steps of one run; the whole trace is at /api/executions/:id/steps. */
+/** The most steps of one run. The whole trace is at /api/executions/:id/steps. */
 const MOST_STEPS = 1_000;
 const MOST_STEPS_IN_LISTS = 50;
-/** Characters of a value in a compressed list. */
+/** The most characters of a value in a compressed list. */
 const MOST_SHOWN = 300;
 
 /** `exclude`: without the flow, and with the state compressed. */
@@ -113,8 +113,8 @@ export async function listRuns004(
 }
 
 /**
- * Undefined for a run that has gone meanwhile. An unreadable run is shown with the reason, so that the others stay
- * readable.
+ * Undefined for a run that was deleted in the meantime. An unreadable run is shown with the reason, so that the others
+ * stay readable.
  */
 async function readListed(
   access: Access,
@@ -216,7 +216,7 @@ async function fullOf(
   return { flow, state, isDebug, ...defined({ unreadable }) };
 }
 
-/** Where the run waits, else where it stands or stood last. */
+/** The open step for which the run waits, else its current or last step. */
 function currentStep(waiting: string | undefined, steps: readonly Step004[]): string | null {
   if (waiting !== undefined) return waiting;
   return (steps.findLast(({ status }) => status === 'running') ?? steps.at(-1))?.stepId ?? null;
@@ -237,7 +237,7 @@ function stepOf(step: Step, compressed: boolean): Step004 {
   };
 }
 
-/** A large value is the beginning of its JSON. */
+/** A large value becomes the beginning of its JSON. */
 function reduced(value: Json): Json {
   const text = JSON.stringify(value);
   return text.length <= MOST_SHOWN ? value : `${text.slice(0, MOST_SHOWN)}…`;

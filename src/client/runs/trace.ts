@@ -42,7 +42,7 @@ export interface Step extends ShownRetrying {
   readonly input?: Json;
   readonly output?: Json;
   readonly error?: RunError;
-  /** Where attempts are asked for: which one the row is, from 1. */
+  /** The number of the row's attempt, from 1. Present where attempts are requested. */
   readonly attempt?: number;
   readonly startedAt: string;
   readonly completedAt?: string;
@@ -51,15 +51,15 @@ export interface Step extends ShownRetrying {
 }
 
 export interface TracePage {
-  /** In order of start. */
+  /** In the order of their starts. */
   readonly items: readonly Step[];
   readonly nextCursor?: string;
-  /** Visits in all so far, whichever are asked for. */
+  /** The number of all visits so far, whatever the filter. */
   readonly total: number;
-  /** History could not tell everything (E6); `guesses` says where. */
+  /** The history is ambiguous (E6). `guesses` says where. */
   readonly uncertain: boolean;
   readonly guesses: readonly ChainPosition[];
-  /** Why steps are missing: the history cannot be read from somewhere on. */
+  /** Why steps are missing: the history is unreadable from some event on. */
   readonly unreadable?: Unreadable;
 }
 
@@ -75,7 +75,7 @@ export interface TraceQuery {
   readonly attempts?: boolean;
   /** Default 1,000, at most 10,000. */
   readonly limit?: number;
-  /** The nextCursor of the page before. */
+  /** The nextCursor of the previous page. */
   readonly cursor?: string;
   /** The run of the chain to end with; default: the latest. */
   readonly runId?: string;
@@ -85,17 +85,17 @@ type Reading = Pick<Access, 'client' | 'namespace'>;
 
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000;
-/** What a page with a filter looks through at most: it is short, or empty, where few of the rows are meant. */
+/** The most rows that a filtered page searches. The page is short, or empty, where few of them match. */
 const MOST_SLICES = 4;
 const SLICE_ROWS = 50_000;
 /** A page ends early when its rows reach this size. */
 const PAGE_BYTES = 8_000_000;
-/** Rows of one run that are kept; a page beyond them folds the run once more for its own rows. */
+/** Cached rows of one run. A page beyond them folds the run again. */
 const KEPT: RowWindow = { from: 0, to: 50_000, bytes: 32_000_000 };
 const NO_ROWS: RowWindow = { from: 0, to: 0 };
 /** Limit of the cached folds of all closed runs, and of the rows that are held of one chain. */
 const CACHED_BYTES = 64_000_000;
-/** What a run counts at least, since it is kept however short it was. */
+/** The least size that a cached run counts, however short it is. */
 const RUN_BYTES = 5_000;
 
 /**
@@ -106,7 +106,7 @@ const kept = new Map<string, FoldedRun>();
 let keptBytes = 0;
 
 /**
- * A page of the execution's trace. Whether the caller may see the execution is the caller's to check.
+ * A page of the execution's trace. The caller checks that the execution may be seen.
  * @throws ClientError `not_found`, `invalid_cursor`, `temporal_unreachable`.
  */
 export async function readTrace(access: Reading, executionId: string, query: TraceQuery = {}): Promise<TracePage> {
@@ -151,7 +151,7 @@ function filterOf({ statuses, step }: TraceQuery): ((row: TraceRow) => boolean) 
     (step === undefined || row.stepSlug === step || row.path === step);
 }
 
-/** Rows from `offset` on. Runs of which those are not held are folded again, and stay so in the chain. */
+/** Rows from `offset` on. A run whose rows are not held is folded again, and its rows stay in the chain. */
 async function readSlice(
   access: Reading,
   executionId: string,
@@ -171,8 +171,8 @@ async function readSlice(
 }
 
 /**
- * The state of the run as its history has it. Undefined where the run never began to walk. It equals the query `state`
- * (E6).
+ * The state of the run, folded from its history. Undefined where the run never began to walk. It equals the query
+ * `state` (E6).
  */
 export async function readFoldedState(
   access: Reading,
@@ -201,7 +201,7 @@ async function readChain(access: Reading, executionId: string, { runId, pending 
       bytes += bytesOf(run);
       chain.unshift(bytes <= CACHED_BYTES ? run : { ...run, rows: [], window: NO_ROWS });
     } catch (error) {
-      // Past its retention: the trace begins with the oldest run that is left, and says so.
+      // The first runs are past their retention: the trace begins with the oldest run that the server has, and says so.
       if (!hasCode(error, 'not_found')) throw error;
       break;
     }
@@ -222,13 +222,13 @@ async function readRun(
     return known;
   }
   const folded = withoutState(runId, await foldRun(access, executionId, runId, KEPT, pending));
-  // What cannot be read now may be read when a key or a blob is back.
+  // An unreadable history may become readable when a key or a blob returns.
   if (folded.closed !== undefined && folded.unreadable === undefined) keep(folded);
   return folded;
 }
 
 function keep(run: FoldedRun): void {
-  // Two readers at once may have folded it.
+  // Another reader may have folded it concurrently.
   if (kept.has(run.runId)) return;
   kept.set(run.runId, run);
   keptBytes += bytesOf(run);
@@ -292,7 +292,7 @@ function offsetOf(cursor: string | undefined): number {
   return Number(cursor);
 }
 
-/** One for each visit, or, where attempts are asked for, one for each attempt: the last one is the visit's own. */
+/** One row for each visit; or, where attempts are requested, one for each attempt, with the visit's own row last. */
 function shownRows(row: TraceRow, attempts: boolean): Step[] {
   const step = shown(row);
   if (!attempts) return [step];

@@ -1,6 +1,6 @@
 /**
  * The valid part of a run's memo. A run that was started through Temporal may have any memo, and any client may upsert
- * one. Members of another shape are left out, so that lists do not fail.
+ * one. Members of another shape are omitted, so that lists do not fail.
  */
 
 import type { RunMemo } from '../../contract/run.ts';

@@ -10,7 +10,7 @@ import { ClientError } from '../errors.ts';
 /**
  * The input with the defaults of its format. `at` is its place in the request, so that the pointers of problems are
  * pointers into the request.
- * @throws ClientError `invalid_input` where it does not fit the format; the details have `problems`.
+ * @throws ClientError `invalid_input` where the input does not fit the format; the details have `problems`.
  */
 export function acceptedInput(definition: Definition, given: Json, at = ''): Json {
   if (definition.input === undefined) return given;
@@ -26,7 +26,7 @@ export function acceptedInput(definition: Definition, given: Json, at = ''): Jso
   throw invalidInput(message, problems);
 }
 
-/** @throws ClientError `unknown_preset` where presets name steps that are not there, with `problems` below /presets. */
+/** @throws ClientError `unknown_preset` where presets name unknown steps, with `problems` below /presets. */
 export function demandPresets(definition: Definition, presets: { readonly [slug: string]: Json }): void {
   const problems = unknownPresets(definition, presets);
   if (problems.length === 0) return;
@@ -35,7 +35,7 @@ export function demandPresets(definition: Definition, presets: { readonly [slug:
   });
 }
 
-/** How a value is read into a declared field of the state. */
+/** Reads a value into a declared field of the state. */
 export type StateReader = typeof coerceState;
 
 /** Accepts only values of the declared type. */
@@ -65,7 +65,7 @@ export function acceptedState(
     const fitting = read(field, value);
     if ('problem' in fitting)
       problems.push({ pointer, code: 'invalid_state', message: `The state ${key}: ${fitting.problem}.` });
-    // Null empties a field, which it is without a value of its own.
+    // Null clears a field. A field without an own value is clear.
     else if (isScalar(fitting.value)) state[key] = fitting.value;
   }
   if (problems.length === 0) return state;

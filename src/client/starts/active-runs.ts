@@ -1,6 +1,6 @@
 /**
- * Runs that are active when a limit is switched on. They count, although they never asked for a slot. They are listed
- * once for each limit in a process, because later runs ask by themselves.
+ * Runs that are active when a limit is switched on. They count, although they never asked for a slot. A process lists
+ * them once for each limit, because later runs ask by themselves.
  */
 
 import type { Client } from '@temporalio/client';
@@ -28,7 +28,7 @@ export interface Asking {
   readonly hash?: string;
 }
 
-/** An active run, and the gates that it would be under. */
+/** An active run, and the limiters that apply to it. */
 interface Candidate extends ActiveRun {
   readonly gates: readonly string[];
 }
@@ -75,7 +75,7 @@ async function candidates(
   scope: GateWanted['scope'],
   asker: Asking | undefined,
 ): Promise<readonly Candidate[]> {
-  // A run that is pending waits for its slots: it asks by itself.
+  // A pending run waits for its slots: it asks by itself.
   const clauses: Clause[] = [compare('executionStatus', '=', 'Running'), compare('status', '!=', 'pending')];
   if (scope !== 'workflow')
     clauses.push(compare('triggerType', '!=', 'subworkflow'), compare('triggerType', '!=', 'temporal'));
@@ -131,7 +131,7 @@ async function gatesUnder(
   return gatesOf(limited).filter((gate) => !asked.includes(gate));
 }
 
-/** What a run was started with, whatever became of it since. */
+/** The argument of a run, whatever its status. */
 async function inputOf(access: Access, workflowId: string): Promise<(Asking & { readonly input: Json }) | undefined> {
   const description = await describe(access, workflowId);
   if (description === undefined) return undefined;

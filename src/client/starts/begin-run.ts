@@ -31,7 +31,7 @@ import { statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { reserveSlots } from './limiters.ts';
 
-/** Temporal takes 2 MB; the rest of the request needs a little. */
+/** Temporal accepts 2 MB, and the rest of the request needs some of it. */
 export const MAX_START_BYTES = 1_900_000;
 
 /** One key starts one run of a workflow. */
@@ -39,9 +39,9 @@ export interface StartKey {
   /** Keeps keys of different callers and addresses apart. */
   readonly scope: string;
   readonly key: string;
-  /** Stands for the content of the request. The key with other content is refused. */
+  /** Identifies the content of the request. The key with other content is refused. */
   readonly fingerprint: string;
-  /** Stands in the id of the run in place of a hash. */
+  /** Replaces the hash in the id of the run. */
   readonly name?: string;
 }
 
@@ -56,7 +56,7 @@ export interface RunStart {
   readonly trigger: RunTrigger;
   readonly inline?: boolean;
   readonly initiator?: string;
-  /** Who has made the trigger that starts it: without an initiator it counts as a run of theirs. */
+  /** The author of the trigger that starts the run. A run without an initiator counts to the author. */
   readonly owner?: string;
   readonly timeoutMs?: number;
   readonly key?: StartKey;
@@ -64,12 +64,12 @@ export interface RunStart {
   readonly notify?: NonNullable<RunInput['notify']>;
   readonly origin?: RunOrigin;
   readonly forkOf?: ForkOrigin;
-  /** The state that a fork begins with, in place of its input, for a run id and its limits. */
+  /** Makes the carried state of a fork, which replaces its input, from the run's id and its limiters. */
   readonly carried?: (executionId: string, gates: readonly GateWanted[]) => Json;
 }
 
 export interface StartedRun {
-  /** `repeated`: the key had started the run before. */
+  /** `repeated`: the key started the run before. */
   readonly outcome: 'started' | 'repeated';
   readonly executionId: string;
   readonly status: RunStatus;
@@ -79,8 +79,8 @@ export interface StartedRun {
 export const FINGERPRINT = 'fingerprint';
 
 /**
- * Starts the run. A run that is over a limit waits in its limiter's queue by itself. Limiters that refuse instead are
- * asked here, before the run exists.
+ * Starts the run. A run over a limit waits in its limiter's queue by itself. Limiters that refuse instead are asked
+ * here, before the run exists.
  * @throws ClientError `idempotency_conflict` (the key was used with another request), `payload_too_large`,
  * `limit_reached`.
  */
@@ -89,7 +89,7 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
   const executionId = key === undefined ? newRunId(org, definition.slug) : idOfKey(org, definition.slug, key);
   const wanted = await limitersOf(access, org, request);
   if (wanted.length > 0 && key !== undefined) {
-    // It must take no slot for a run that is there.
+    // A run that exists must not take another slot.
     const known = await findKeyedRun(access, org, definition.slug, key);
     if (known !== undefined) return known;
   }
@@ -116,7 +116,7 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
       throw error;
     }
   });
-  // An id of our own making that is taken was taken by an earlier try of this very call.
+  // An id without a key is unique, so an earlier attempt of this call took it.
   if (isNew || key === undefined) return { outcome: 'started', executionId, status: 'pending' };
   const found = await findKeyedRun(access, org, definition.slug, key);
   if (found === undefined)
@@ -157,7 +157,7 @@ const idOfKey = (org: string, slug: string, { scope, key, name }: StartKey): str
 function runInput(org: string, request: RunStart, executionId: string, gates: readonly GateWanted[]): RunInput {
   return {
     definition: withState(request.definition, request.state),
-    // A state holds its input.
+    // A carried state contains its input.
     ...(request.carried === undefined ? { input: request.input } : { carried: request.carried(executionId, gates) }),
     organizationId: org,
     trigger: request.trigger,
@@ -185,7 +185,7 @@ function withState(definition: Definition, state: RunStart['state']): Definition
   return { ...definition, state: declared };
 }
 
-/** `dataBytes`: what a run may hold, and so a retry or a fork may carry. @throws ClientError `payload_too_large`. */
+/** `dataBytes`: the most data that a run, a retry or a fork may carry. @throws ClientError `payload_too_large`. */
 export function measure(input: RunInput, dataBytes?: number): void {
   const bytes = exactJsonBytes(input);
   const limit = input.carried === undefined ? MAX_START_BYTES : carriedLimitOf(dataBytes);
@@ -202,7 +202,7 @@ export function measure(input: RunInput, dataBytes?: number): void {
 
 function memoOf(org: string, request: RunStart, status: RunStatus, startedAt: Date): Record<string, unknown> {
   const { definition, trigger } = request;
-  // What the run would write in its first task. Each later change is an event and a write to Visibility.
+  // The attributes that the run would write in its first task. Each later change is an event and a write to Visibility.
   const memo: RunMemo = {
     workflow: definition.slug,
     ...defined({ version: definition.version, hash: request.hash }),
@@ -245,5 +245,5 @@ function attributesOf(org: string, request: RunStart, status: RunStatus, started
   return pairs;
 }
 
-/** An employee's workflow runs in its name (document 004). */
+/** The workflow of an employee runs in the employee's name (document 004). */
 const employeeOf = ({ type, slug }: Definition): string | undefined => (type === 'employee' ? slug : undefined);

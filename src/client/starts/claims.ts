@@ -1,9 +1,9 @@
 /**
- * Requests with a key. The first request with a key is worked on, and every other with the same content gets its
- * answer, also from another gateway and after a restart. A workflow represents the key. Its id is taken while the
- * workflow is open and after it has completed. The id is free again when the workflow ended without an answer, or when
- * its gateway stops sending signals. A retry of such a request reuses its request id, so a crash of the gateway cannot
- * create the resource twice.
+ * Requests with a key. The gateway works on the first request with a key. Every other request with the same content
+ * gets its answer, also from another gateway and after a restart. A workflow represents the key. Its id is taken while
+ * the workflow is open and after it has completed. The id is free again when the workflow ended without an answer, or
+ * when its gateway stops sending signals. A retry of the request reuses its request id, so a crash of the gateway
+ * cannot create the resource twice.
  */
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -30,10 +30,10 @@ import { FINGERPRINT } from './begin-run.ts';
 const SAYING_MS = 10_000;
 /** The memo's member for the id of a request. */
 const REQUEST_ID = 'requestId';
-/** The longest time that a request takes. Its handler hangs after that. */
+/** The longest time that a request takes. After it, the handler counts as hung. */
 const LONGEST_MS = 60 * 60 * 1000;
 
-/** Why a request was let go, as its workflow says it: the first is compared. */
+/** The reasons with which a claim's workflow ends without an answer. REFUSED is compared. */
 const REFUSED = 'The request was refused, and may be sent again.';
 const UNKNOWN = 'It is not known whether the request was done, and it may be sent again.';
 
@@ -48,20 +48,22 @@ export interface KeyedRequest {
   /** Keeps keys of different callers and addresses apart. */
   readonly scope: string;
   readonly key: string;
-  /** What the request asks. */
+  /** The content of the request. */
   readonly content: string;
 }
 
-/** Work that has been taken on: answer it, or let it go (release, abandon) so that the same key may be tried again. */
+/**
+ * A claimed request. The caller answers it, or gives it up (release, abandon), so that the same key may be used again.
+ */
 export interface Claim {
-  /** The request's own: that of every try of it, and of no other request. */
+  /** The id of the request. All attempts of the request share it, and no other request has it. */
   readonly id: string;
-  /** Somebody has worked on it before and given no answer, so it may have been done. */
+  /** An earlier attempt ended without an answer, so the work may have been done. */
   readonly mayBeDone: boolean;
   answer(answer: KeptAnswer): Promise<void>;
-  /** It was refused: nothing was done, and the key is free. */
+  /** The request was refused: nothing was done, and the key is free. */
   release(): Promise<void>;
-  /** It is not known whether it was done: the same request may be sent again, and no other with its key. */
+  /** The outcome is unknown: the same request may be sent again. Other content with its key is refused. */
   abandon(): Promise<void>;
 }
 
@@ -84,7 +86,7 @@ export async function claimRequest(
     const status = description?.status.name;
     if (description === undefined || (status !== 'RUNNING' && status !== 'COMPLETED')) {
       const { [FINGERPRINT]: before, [REQUEST_ID]: idBefore } = description?.memo ?? {};
-      // What was refused may be mended. Of what was not answered nobody knows whether it was done.
+      // A refused request may be corrected. An unanswered request may have been done, so its content must be the same.
       const mayBeDone = description !== undefined && !(await wasRefused(access, description));
       if (mayBeDone) demandSame(access, content, before);
       const id = typeof idBefore === 'string' && isSame(access, content, before) ? idBefore : ulid();
@@ -104,7 +106,7 @@ export async function claimRequest(
 }
 
 /**
- * What a request had been answered, if it has been; with `since` (epoch milliseconds) only if it came later.
+ * The stored answer to a request, if any. With `since` (epoch milliseconds) only a request that came later counts.
  * @throws ClientError `idempotency_conflict`.
  */
 export async function findAnswer(
@@ -162,7 +164,7 @@ async function begin(
 
 function endingsOf(access: Access, workflowId: string, runId: string): Omit<Claim, 'id' | 'mayBeDone'> {
   const handle = access.client.workflow.getHandle(workflowId, runId);
-  /** Ignores that the claim has timed out meanwhile: the key may be used again, and completed work stays. */
+  /** Ignores that the claim has timed out in the meantime: the key may be used again, and completed work stays. */
   const unlessOver = async (act: () => Promise<unknown>): Promise<void> => {
     try {
       await writeAlong(unaudited(access), act);
@@ -173,7 +175,7 @@ function endingsOf(access: Access, workflowId: string, runId: string): Omit<Clai
     }
   };
   const saying = setInterval(() => {
-    // A word that is lost is made up for by the next one.
+    // The next signal replaces one that was lost.
     void unlessOver(() => handle.signal(WORKING_SIGNAL)).catch(() => undefined);
   }, SAYING_MS).unref();
   const end = (reason: string): Promise<void> => {
@@ -212,7 +214,10 @@ function keptAnswer(access: Access, workflowId: string, { sealed }: SealedAnswer
   return JSON.parse(clear) as KeptAnswer;
 }
 
-/** Gives up the claim of a failed request. After a refusal nothing was done. After any other error that is unknown. */
+/**
+ * Gives up the claim of a failed request. After a refusal nothing was done. After any other error the outcome is
+ * unknown.
+ */
 export const giveUp = (claim: Pick<Claim, 'release' | 'abandon'>, error: unknown): Promise<void> =>
   error instanceof ClientError && !hasCode(error, 'outcome_unknown', 'temporal_unreachable')
     ? claim.release()

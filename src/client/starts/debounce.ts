@@ -14,18 +14,18 @@ import { debounceId } from '../temporal/ids.ts';
 import { writeAlong } from '../temporal/rpc.ts';
 import { beginRun, type RunStart, type StartedRun } from './begin-run.ts';
 
-/** The payload waits: the run starts when no more payloads of its key come. */
+/** The payload waits: the run starts when no further payload of its key arrives in time. */
 export interface Debounced {
   readonly outcome: 'debounced';
-  /** ISO 8601: when the run starts if no more payloads come. */
+  /** ISO 8601: when the run starts if no further payload arrives. */
   readonly until: string;
-  /** The same request had brought the payload before. */
+  /** The same request brought the payload before. */
   readonly isRepeated?: true;
 }
 
 /**
  * Starts the run, or holds its payload where the definition debounces and the payload has the debounce key. A payload
- * that is held twice with one `id` is held once.
+ * that is sent twice with one `id` is held once.
  * @throws ClientError as beginRun.
  */
 export async function holdOrBegin(

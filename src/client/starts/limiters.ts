@@ -1,4 +1,4 @@
-/** Asking gates for slots, and looking after those that hold them (ARCHITECTURE.md §4). */
+/** Takes slots of limiters, and checks on the runs that hold them (ARCHITECTURE.md §4). */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -29,15 +29,14 @@ import { isOpen } from '../temporal/run-status.ts';
 import { type Asking, activeUnder } from './active-runs.ts';
 
 const AT_ONCE = 10;
-/** Between two looks at runs that are about to end. */
+/** The time between two checks of runs that are about to end. */
 const LOOK_MS = 25;
-/** How long a look at a limiter's queue serves simultaneous callers. */
+/** How long the answer of a limiter's queue is shared with later callers. */
 const SEEN_MS = 50;
 const ORDER_MS = 500;
 
 /**
- * Asks the limiters one after the other, until one does not grant a lease. Answers those that were asked. Repeating it
- * is harmless.
+ * Asks the limiters in order, until one does not grant a lease. Answers the results so far. Repeating it is harmless.
  */
 export async function takeSlots(
   access: WriteAccess,
@@ -69,7 +68,7 @@ export async function reserveSlots(
   asking?: Asking,
 ): Promise<GateWanted[]> {
   const refusable = gates.filter(({ overflow }) => overflow === 'reject');
-  // Before it is asked: a gate does not count from earlier.
+  // Taken before the request: the limiter does not count from an earlier time.
   const takenAt = Date.now();
   const answers = await takeSlots(access, org, run, refusable, undefined, asking);
   for (const answer of answers) {
@@ -84,7 +83,7 @@ export async function reserveSlots(
   );
 }
 
-/** The run will not be started. A gate that does not hear it finds out by itself. */
+/** Gives back the slots of a run that will not start. A limiter that misses the signal finds out by itself. */
 async function giveBack(access: WriteAccess, run: string, gates: readonly string[]): Promise<void> {
   const release: ReleaseSlot = { run, unstarted: true };
   await Promise.allSettled(
@@ -124,20 +123,20 @@ export async function describeHolders(access: Access, { runs, patienceMs }: Hold
 }
 
 /**
- * The place of a run in the queue of a limiter, from 1. Undefined where the run does not wait there, or the limiter
+ * The place of a run in the queue of a limiter, from 1. Undefined where the run is not in the queue, or the limiter
  * does not answer.
  */
 export async function positionOf(access: Access, gate: string, run: string): Promise<number | undefined> {
   const placeIn = (order: QueueOrder): number | undefined => (order.includes(run) ? order.indexOf(run) + 1 : undefined);
   const look = () => orderOf(access, gate);
-  // It may have come since the queue was last looked at.
+  // The run may have joined the queue after the shared answer.
   return (
     placeIn(await seen(orders, access, gate, ORDER_MS, look)) ??
     placeIn(await seen(orders, access, gate, SEEN_MS, look))
   );
 }
 
-/** What gates and runs do outside, over the worker's own connection. */
+/** The activities of limiters and runs, over the worker's own connection. */
 export function limiterActivitiesOver(over: WriteAccess): GateActivities {
   return {
     takeSlots: async ({ organizationId, run, gates, startedAt }) => ({
@@ -161,7 +160,7 @@ async function takeSlot(access: WriteAccess, org: string, asker: Asker, wanted: 
   } catch (error) {
     if (!hasCode(error, 'limit_reached')) return refused(gate, error);
     const { holders } = error.details as unknown as LimitReached;
-    // A run that has ended may still stand in the books.
+    // A run that has ended may still hold a lease.
     const found = await seenSince(access, gate, () => describeHolders(access, { runs: holders, patienceMs: 0 }));
     if (found.closed.length + found.missing.length === 0) return overflowed(wanted, error);
     try {
@@ -204,7 +203,7 @@ async function take(
   }
 }
 
-/** Askers that are telling a gate which runs are active, by its id. */
+/** Pending requests that tell a limiter which runs are active, by its id. */
 const tellings = new WeakMap<Client, Map<string, Promise<unknown>>>();
 
 async function takeTelling(
@@ -221,7 +220,7 @@ async function takeTelling(
   return takeWith(access, org, asker, wanted, found, active);
 }
 
-/** As a refusal, where that is what the answer says. */
+/** Throws the refusal that an answer contains. */
 function granted(answer: TakeAnswer): Exclude<TakeAnswer, { as: 'full' }> {
   if (answer.as !== 'full') return answer;
   const { limit } = answer.reached;
@@ -243,13 +242,13 @@ function takeWith(
     limit,
     overflow,
     group,
-    // By chance: in turns, several that ask would see the same again and again.
+    // Random: with turns, concurrent askers would see the same holders again and again.
     shownFrom: Math.floor(Math.random() * MOST_HELD),
     ...defined({ startedAt, seen: found, evict, basis, active }),
   });
 }
 
-/** cancel-newest refuses as well: then the run is there, and ends. */
+/** cancel-newest refuses as well. The run then exists, and ends. */
 function overflowed({ gate, overflow }: GateWanted, error: ClientError): SlotAnswer {
   return overflow === 'cancel-newest' ? { gate, as: 'dropped' } : refused(gate, error);
 }
@@ -263,17 +262,17 @@ async function orderOf(access: Access, gate: string): Promise<QueueOrder> {
   try {
     return await read(access, () => access.client.workflow.getHandle(gate).query<QueueOrder>('order'));
   } catch {
-    // Without a worker nobody knows, and it is told without.
+    // Without a worker the limiter does not answer, and the wait is shown without a position.
     return [];
   }
 }
 
 type Seen<T> = WeakMap<Client, Map<string, { readonly at: number; readonly what: Promise<T> }>>;
 const orders: Seen<QueueOrder> = new WeakMap();
-/** Gates remembered before the oldest are forgotten. */
+/** Limiters beyond this number are forgotten, oldest first. */
 const MOST_SEEN = 1_000;
 
-/** Answers simultaneous callers with one look. */
+/** Shares one query among simultaneous callers. */
 function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look: () => Promise<T>): Promise<T> {
   const known = all.get(access.client) ?? new Map<string, { readonly at: number; readonly what: Promise<T> }>();
   all.set(access.client, known);
@@ -289,7 +288,7 @@ function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look
   return what;
 }
 
-/** The running look at a limiter's holders, and the next one. */
+/** The running check of a limiter's holders, and the next one. */
 interface Looks {
   readonly now: Promise<HolderAnswer>;
   next?: Promise<HolderAnswer>;
@@ -297,8 +296,8 @@ interface Looks {
 const looks = new WeakMap<Client, Map<string, Looks>>();
 
 /**
- * The result of a look at the limiter's holders that begins now or later. An earlier look may have missed an end that
- * the asker knows of. All callers during a look share the next one.
+ * The result of a check of the limiter's holders that begins now or later. An earlier check may have missed an end that
+ * the asker knows of. All callers during a check share the next one.
  */
 function seenSince(access: Access, gate: string, look: () => Promise<HolderAnswer>): Promise<HolderAnswer> {
   const known = looks.get(access.client) ?? new Map<string, Looks>();

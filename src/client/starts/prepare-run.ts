@@ -1,5 +1,6 @@
 /**
- * A run of a stored workflow, made of the payload that starts it and checked against the definition (LANGUAGE.md §10).
+ * Prepares a run of a stored workflow: makes its input from the payload, and checks it against the definition
+ * (LANGUAGE.md §10).
  */
 
 import { inputOf, type Mapping, type TriggerParts } from '../../definition/document/trigger-mapping.ts';
@@ -11,12 +12,12 @@ import { resolveWorkflow } from '../versions/resolve-workflow.ts';
 import { acceptedInput, acceptedState } from './accepted-input.ts';
 import type { RunStart } from './begin-run.ts';
 
-/** A run that is ready to start. What it tells of its start is in StartRequest. */
+/** A run that is ready to start. StartRequest describes the start. */
 export type PreparedRun = Omit<RunStart, 'trigger' | 'key' | 'initiator' | 'notify' | 'origin'>;
 
 export interface RunSource {
   readonly workflow: string;
-  /** Makes the input of `parts`. Default: the input is the body. */
+  /** Makes the input from `parts`. Default: the input is the body. */
   readonly mapping?: Mapping;
   readonly targetState?: JsonObject;
   readonly parts: TriggerParts;

@@ -18,12 +18,12 @@ import { type Debounced, holdOrBegin, isDebounced } from './debounce.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
 /**
- * What became of a request to start a run:
+ * The outcome of a request to start a run:
  * - `started`: a new run. A run over a limit has started too, and waits in the limiter's queue, with status `pending`.
- * - `repeated`: the key had started this run before.
+ * - `repeated`: the key started this run before.
  * - `debounced`: the payload waits for later ones.
  *
- * Everything else is a ClientError, such as `limit_reached` from a limiter that refuses.
+ * Every other outcome is a ClientError, such as `limit_reached` from a limiter that refuses.
  */
 export type StartResult = StartedRun | Debounced;
 
@@ -35,8 +35,8 @@ export interface StartRequest extends Pick<RunStart, 'trigger' | 'key' | 'initia
   /** The payload waits where the definition debounces. Default: the run starts immediately. */
   readonly debounces?: true;
   /**
-   * Looks for an earlier start with the key before `prepare`, because `prepare` writes or reads much. By default only a
-   * refusal leads to the look, since most starts are the first with their key.
+   * Looks for an earlier start with the key before `prepare`, because `prepare` writes or reads much. By default the
+   * look-up follows a refusal only, since most starts are the first with their key.
    */
   readonly looksFirst?: true;
   /** The key that the same content had in the time span before this one. */
@@ -87,7 +87,7 @@ async function startOrRepeat(access: WriteAccess, org: string, request: StartReq
   try {
     return await startPrepared(access, org, request, await prepare());
   } catch (error) {
-    // A start whose outcome is unknown is no refusal: the caller sends it again with the key.
+    // A start whose outcome is unknown is not a refusal: the caller sends it again with the key.
     const isRefusal = error instanceof ClientError && error.code !== 'outcome_unknown';
     const known = key && isRefusal ? await findStart(access, org, request, key) : undefined;
     if (known === undefined) throw error;
@@ -113,7 +113,7 @@ async function startPrepared(
   return known ?? underClaim(access, org, requestOf(key), (id) => holdOrBegin(access, org, run, id));
 }
 
-/** What the key started or held, with `since` (epoch milliseconds) only later than that. */
+/** The start or held payload of the key. With `since` (epoch milliseconds) only a later one counts. */
 async function findStart(
   access: Access,
   org: string,

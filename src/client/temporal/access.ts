@@ -4,34 +4,34 @@ import { dataLimitOf } from '../../definition/document/limits.ts';
 import { deriveKeys, type Keys } from '../payloads/keys.ts';
 import type { TemporalConnection } from './connect.ts';
 
-/** What everything in this folder needs to talk to Temporal for an organization. Made once for a process. */
+/** The connection, settings and keys that this folder needs for calls to Temporal. Made once for a process. */
 export interface Access {
   readonly client: Client;
   readonly namespace: string;
   readonly taskQueue: string;
   /** Events after which actors continue as new. */
   readonly historyLimit: number;
-  /** What a run's definition and state may take together. */
+  /** The most bytes of a run's definition and state together. */
   readonly dataBytes: number;
   /** How many concurrent runs the host allows. */
   readonly limits: Config['limits'];
   readonly keys: Keys;
-  /** Keys of former master keys, latest first. What they sealed and signed stays readable. */
+  /** Keys of former master keys, latest first. Values that they sealed or signed stay readable. */
   readonly formerKeys: readonly Keys[];
-  /** Where Temporal's Web UI is, for links to runs. No slash at the end. */
+  /** The address of Temporal's Web UI, for links to runs. It has no slash at the end. */
   readonly webUrl?: string;
 }
 
-/** An Access that may change something. Functions that only read take an Access. */
+/** An Access for writes. Functions that only read take an Access. */
 export interface WriteAccess extends Access {
   /**
-   * Every write to Temporal waits for it, and is not made where it fails. In the gateway it records the change in the
+   * Every write to Temporal waits for it, and is not made if it fails. In the gateway it records the change in the
    * audit, so that no change precedes its record (src/gateway/http/audited.ts).
    */
   readonly beforeWrite: () => Promise<void>;
 }
 
-/** The access of one request. Its first write waits for `announce`, which records the change, and so do all others. */
+/** The access of one request. The first write calls `announce`, which records the change. All writes wait for it. */
 export function announcing(access: Access, announce: () => Promise<void>): WriteAccess {
   let announced: Promise<void> | undefined;
   const beforeWrite = (): Promise<void> => {
@@ -42,14 +42,14 @@ export function announcing(access: Access, announce: () => Promise<void>): Write
 }
 
 /**
- * For writes that the audit does not record: its own, those of workers, claims of keys, and starts of runs, which
- * record their initiator.
+ * For writes that the audit does not record: its own writes, writes of workers, claims of keys, and starts of runs,
+ * which record their initiator.
  */
 export const unaudited = <Some extends Pick<Access, 'client'>>(
   access: Some,
 ): Some & Pick<WriteAccess, 'beforeWrite'> => ({ ...access, beforeWrite: async () => undefined });
 
-/** `webUrl`: where the Web UI is, with or without a slash at the end. */
+/** `webUrl`: the address of the Web UI, with or without a slash at the end. */
 export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
   config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits' | 'blobs'>,

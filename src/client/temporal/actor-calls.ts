@@ -1,4 +1,4 @@
-/** How actors are written to and read from, whatever they hold. */
+/** Writes to actors and reads from them, whatever they hold. */
 import { WithStartWorkflowOperation, type WorkflowExecutionDescription } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -10,7 +10,7 @@ import { actorAttributes } from './division.ts';
 import { read, write } from './rpc.ts';
 import { legible } from './unreadable.ts';
 
-/** An actor, and its input where it has to be started. */
+/** An actor, with its input in case it must be started. */
 export interface Actor<Start extends ActorStart> {
   readonly workflowId: string;
   readonly workflowType: string;
@@ -20,7 +20,7 @@ export interface Actor<Start extends ActorStart> {
 type Keyless<Request> = Omit<Request, 'key'>;
 
 /**
- * Sends the update and starts the actor where it does not exist. The same `key` again gets the same answer.
+ * Sends the update and starts the actor where it does not exist. A repeated `key` gets the same answer.
  * @throws ClientError with the actor's code when it refuses.
  */
 export async function writeOrStart<Start extends ActorStart, Request extends { key: string }, Answer>(
@@ -52,8 +52,8 @@ export async function writeOrStart<Start extends ActorStart, Request extends { k
 }
 
 /**
- * Sends the update to an actor that exists. The same `key` again gets the same answer.
- * @throws ClientError `not_found` where it does not.
+ * Sends the update to an existing actor. A repeated `key` gets the same answer.
+ * @throws ClientError `not_found` where it does not exist.
  */
 export function writeTo<Request extends { key: string }, Answer>(
   access: WriteAccess,
@@ -82,17 +82,17 @@ export async function describe(access: Access, workflowId: string): Promise<Work
   });
 }
 
-/** One field of the memo of an actor that is open; undefined where there is no actor or no such field. */
+/** One field of the memo of an open actor. Undefined where the actor or the field does not exist. */
 export async function readMemo<T>(access: Access, workflowId: string, field: string): Promise<T | undefined> {
   const description = await describe(access, workflowId);
   if (description?.status.name !== 'RUNNING') return undefined;
   return (description.memo?.[field] ?? undefined) as T | undefined;
 }
 
-/** A description whose memo may be missing, and why. */
+/** A description. The memo may be missing, with the reason. */
 export type LegibleDescription = WorkflowExecutionDescription & { readonly unreadable?: Unreadable };
 
-/** As `describe`, also where the memo cannot be read. */
+/** As `describe`, but does not fail where the memo is unreadable. */
 export async function describeLegibly(access: Access, workflowId: string): Promise<LegibleDescription | undefined> {
   const described = await legible(() => describe(access, workflowId));
   if (described.unreadable === undefined) return described.value;

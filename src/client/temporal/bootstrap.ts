@@ -11,7 +11,7 @@ import { type SignalboxKey, searchAttributeKeys } from './search-attributes.ts';
 const SECONDS_A_DAY = 86_400;
 const POLL_MS = 100;
 
-/** What an operator has to do by hand, because this connection may not. */
+/** The steps that an operator must do by hand, because this connection lacks the permission. */
 export class BootstrapError extends Error {
   readonly code = 'bootstrap_refused';
   readonly commands: readonly string[];
@@ -22,7 +22,7 @@ export class BootstrapError extends Error {
   }
 }
 
-/** The namespace was set up, but could not be used in time. */
+/** The namespace was set up, but was not usable in time. */
 export class BootstrapTimeout extends Error {
   readonly code = 'bootstrap_timeout';
   constructor(namespace: string, seconds: number) {
@@ -36,7 +36,7 @@ export class BootstrapTimeout extends Error {
 
 export type BootstrapOptions = {
   retentionDays: number;
-  /** Also set the retention of a namespace that is there already: right for a server of our own only. */
+  /** Also set the retention of an existing namespace: only for a server of our own. */
   ownServer?: boolean;
   timeoutMs?: number;
 };
@@ -56,10 +56,10 @@ const hasCode = (error: unknown, ...codes: number[]): boolean =>
 const refused = (error: unknown): boolean => hasCode(error, GRPC.PERMISSION_DENIED, GRPC.UNIMPLEMENTED);
 
 /**
- * Makes the namespace ready for runs, as often as one likes: the namespace with its retention, every search attribute
- * (ARCHITECTURE.md §4), and a wait until both can be used.
- * @throws BootstrapError with the commands for an operator where this connection has no right to do it;
- * BootstrapTimeout where they cannot be used in time (90 s by default).
+ * Makes the namespace ready for runs: creates the namespace with its retention and every search attribute
+ * (ARCHITECTURE.md §4), and waits until both are usable. Repeating it is harmless.
+ * @throws BootstrapError with the commands for an operator where this connection lacks the permission; BootstrapTimeout
+ * where they are not usable in time (90 s by default).
  */
 export async function bootstrap(temporalConnection: TemporalConnection, options: BootstrapOptions): Promise<void> {
   const { connection, namespace } = temporalConnection;
@@ -121,9 +121,9 @@ async function missingAttributes(connection: Connection, namespace: string, dead
       const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
       return searchAttributeKeys.filter((key) => customAttributes?.[key.name] === undefined);
     } catch (error) {
-      // Where listing is not allowed (as on Temporal Cloud) the query of isUsable decides.
+      // Where listing is forbidden (as on Temporal Cloud) the query of isUsable decides.
       if (refused(error)) return [];
-      // A new namespace is not yet known everywhere.
+      // Some parts of the server may not know a new namespace yet.
       if (!hasCode(error, GRPC.NOT_FOUND) || Date.now() > deadline) throw error;
       await sleep(POLL_MS);
     }
@@ -154,7 +154,7 @@ async function register(connection: Connection, namespace: string, missing: read
 const registrationCommand = (namespace: string, key: SignalboxKey): string =>
   `temporal operator search-attribute create --namespace ${namespace} --name ${key.name} --type ${cliTypes[key.type]}`;
 
-/** Whether a query over every attribute is understood: the namespace and the attributes have reached all parts. */
+/** Whether a query over every attribute succeeds: all parts of the server know the namespace and the attributes. */
 async function isUsable({ client, connection, namespace }: TemporalConnection): Promise<boolean> {
   try {
     await client.workflow.count(searchAttributeKeys.map((key) => `${key.name} IS NULL`).join(' AND '));

@@ -3,7 +3,7 @@ import type { Config, TemporalSettings } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import { dataConverterOf } from '../payloads/data-converter.ts';
 
-/** An open connection to Temporal, the client of the configured namespace over it, and how to give it back. */
+/** An open connection to Temporal, the client of the configured namespace over it, and a function that closes it. */
 export type TemporalConnection = {
   connection: Connection;
   client: Client;
@@ -25,9 +25,9 @@ export class ConnectError extends Error {
 }
 
 const CLOSING_DELAY_MS = 10;
-/** Timers are late at times. */
+/** Timers may be late. */
 const RETRY_MARGIN_MS = 50;
-/** A page of history can have more than the four megabytes that gRPC takes by itself: 500 inputs of 12 KB do. */
+/** A page of history can exceed gRPC's default limit of four megabytes, for example with 500 inputs of 12 KB. */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** The server's refusal while the closing task of a workflow is in flight, for example when it continues as new. */
 const CLOSING = /workflow is closing/i;
@@ -42,7 +42,7 @@ export function retryOptions(): Parameters<typeof makeGrpcRetryInterceptor>[0] {
   };
 }
 
-/** What client and worker connections have in common. */
+/** The common part of client and worker connections. */
 type SharedOptions = { address: string } & Pick<TemporalSettings, 'apiKey' | 'tls' | 'metadata'>;
 
 /** The options that client and worker connections share. */
@@ -78,8 +78,8 @@ export async function connect(config: Config): Promise<TemporalConnection> {
 }
 
 /**
- * Retries that can be stopped. A retry on a closed connection throws an error that nobody can catch. So no retry begins
- * after the end, and running ones finish first.
+ * Retries that can be stopped. A retry on a closed connection throws an error that cannot be caught. So a retry never
+ * begins after the end, and running ones finish first.
  */
 function endableRetries(): { readonly options: ReturnType<typeof retryOptions>; end(): Promise<void> } {
   const usual = retryOptions();
@@ -97,7 +97,7 @@ function endableRetries(): { readonly options: ReturnType<typeof retryOptions>; 
     end: async () => {
       isOver = true;
       if (last === 0) return;
-      // One that is due already may not have begun yet, on a busy machine: timers that were due before go first.
+      // A retry that is due may not have begun yet on a busy machine: timers that were due earlier run first.
       const left = Math.max(0, last - Date.now());
       await new Promise((resolve) => setTimeout(resolve, left + RETRY_MARGIN_MS));
     },

@@ -15,7 +15,7 @@ import { any, type Clause, compare, hostQuery, isNull, oneOf, queryOf } from './
 import { isInvalidArgument, read, writeAlong } from './rpc.ts';
 import { divisionKey } from './search-attributes.ts';
 
-/** What the server of each client has said. */
+/** Whether the server of each client knows the attribute. */
 const answers = new WeakMap<Client, Promise<boolean>>();
 
 /** Whether the server knows the attribute; asked once in each process. @throws ClientError `temporal_unreachable`. */
@@ -47,7 +47,7 @@ export async function actorAttributes(
   return { typedSearchAttributes: new TypedSearchAttributes([...apart, ...more]) };
 }
 
-/** As queryOf, of actors: of those too that an earlier version has started without the attribute. */
+/** As queryOf, for actors. Includes actors that an earlier version started without the attribute. */
 export async function actorQuery(
   server: Pick<Access, 'client'>,
   org: string,
@@ -61,7 +61,7 @@ export async function actorQuery(
 }
 
 /**
- * Adds the attribute to what earlier versions have stored: schedules, and actors by a batch of signals that workers
+ * Adds the attribute to the data of earlier versions: to schedules, and to actors by a batch of signals that workers
  * handle. Answers the number of actors.
  */
 export async function setStoredApart({ client, namespace }: TemporalConnection, taskQueue: string): Promise<number> {

@@ -16,7 +16,7 @@ import { readCancellation, type TerminationReason, terminationReason } from './t
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
-/** The one argument that the workflow was started with: of the given run, else of the latest under that id. */
+/** The one argument of the workflow: of the given run, else of the latest run under that id. */
 export async function readArgument<T>(access: Access, workflowId: string, runId?: string): Promise<T | undefined> {
   const events = await firstPage(access, { workflowId, ...defined({ runId }) });
   const payloads = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
@@ -43,7 +43,7 @@ export type Closing =
 
 /**
  * The event that closed the run, or undefined while it is open. Waits up to `waitMs` for it (a long poll of at most 20
- * s a call); a timeout is no error.
+ * s a call). A timeout is not an error.
  */
 export async function readClosing(
   access: Access,
@@ -77,7 +77,7 @@ async function longPoll(
     client.withDeadline(Date.now() + waitMs, () => client.workflowService.getWorkflowExecutionHistory(request));
   let page: HistoryPage;
   try {
-    // The client leaves a listener at the signal with each call: so each has one of its own.
+    // The client leaves a listener at the signal with each call, so each call has its own signal.
     page = await (signal ? client.withAbortSignal(AbortSignal.any([signal]), bounded) : bounded());
   } catch (error) {
     if (isOver(error)) return undefined;
@@ -86,7 +86,7 @@ async function longPoll(
   return withBlobs(access, page);
 }
 
-/** The time has run out, or the caller went away. */
+/** The time has run out, or the caller disconnected. */
 function isOver(error: unknown): boolean {
   const code = grpcOf(error)?.code;
   return code === GRPC.DEADLINE_EXCEEDED || code === GRPC.CANCELLED;

@@ -1,4 +1,4 @@
-/** The status codes of gRPC that tell something here. */
+/** The status codes of gRPC that this project distinguishes. */
 export const GRPC = {
   CANCELLED: 1,
   INVALID_ARGUMENT: 3,

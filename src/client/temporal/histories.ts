@@ -1,4 +1,4 @@
-/** Histories of runs, event by event, in the plain words of the fold (src/history/events.ts). */
+/** Reads histories of runs, event by event, in the terms of the fold (src/history/events.ts). */
 import type { HistoryEvent } from '../../history/events.ts';
 import { Fold, type FoldOptions } from '../../history/fold.ts';
 import type { RunTrace } from '../../history/run-trace.ts';
@@ -11,7 +11,7 @@ import { unreadableOf } from './unreadable.ts';
 
 type Reading = Pick<Access, 'client' | 'namespace'>;
 
-/** Events a page; the server may give fewer. */
+/** Events a page. The server may return fewer. */
 const EVENTS_PER_PAGE = 1_000;
 
 /** The events of one run so far. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
@@ -24,13 +24,13 @@ export async function* historyOf(access: Reading, workflowId: string, runId: str
       maximumPageSize: EVENTS_PER_PAGE,
       nextPageToken,
     });
-    // One after the other: the larger payloads of a whole page may take gigabytes together.
+    // One after another: the larger payloads of a whole page may take gigabytes together.
     for (const event of page.history?.events ?? []) yield* await plainEvents(access, { history: { events: [event] } });
     nextPageToken = page.nextPageToken ?? new Uint8Array();
   } while (nextPageToken.length > 0);
 }
 
-/** The events of a page. An event that cannot be read says so, and the others stay readable. */
+/** The events of a page. An unreadable event is marked, and the others stay readable. */
 export async function plainEvents(access: Reading, page: HistoryPage): Promise<HistoryEvent[]> {
   const events = page.history?.events ?? [];
   const missing = await withoutMissing(access, page);
@@ -65,7 +65,7 @@ async function withoutMissing(access: Reading, page: HistoryPage): Promise<Reado
   return missing;
 }
 
-/** One run of a chain, folded otherwise than to its trace. @throws ClientError `not_retryable` past its retention. */
+/** Folds one run of a chain with options of its own. @throws ClientError `not_retryable` past its retention. */
 export async function foldWith(
   access: Reading,
   executionId: string,

@@ -1,4 +1,4 @@
-/** History as the server gives it, with the payloads that are kept outside it (blobs.ts) put back in their places. */
+/** Reads pages of history, and restores the payloads that are stored outside it (blobs.ts). */
 import {
   extstoreInboundOptions,
   visit,
@@ -16,12 +16,15 @@ export async function historyPage(access: Pick<Access, 'client'>, request: Histo
   return withBlobs(access, await bareHistoryPage(access, request));
 }
 
-/** One page as the server has it. @throws ClientError `not_found`, `temporal_unreachable`. */
+/** One page as the server returns it. @throws ClientError `not_found`, `temporal_unreachable`. */
 export function bareHistoryPage(access: Pick<Access, 'client'>, request: HistoryRequest): Promise<HistoryPage> {
   return read(access, () => access.client.workflowService.getWorkflowExecutionHistory(request));
 }
 
-/** The same from the latest event back. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
+/**
+ * As historyPage, from the latest event back. @throws ClientError `not_found`, `temporal_unreachable`,
+ * `blob_unavailable`.
+ */
 export async function latestHistoryPage(
   access: Pick<Access, 'client'>,
   request: Omit<HistoryRequest, 'waitNewEvent' | 'historyEventFilterType' | 'skipArchival'>,
@@ -31,8 +34,8 @@ export async function latestHistoryPage(
 }
 
 /**
- * The page itself, changed in place. The input of a child stays a reference, because nobody reads it here, and it may
- * be gone with the child.
+ * The page itself, changed in place. The input of a child stays a reference: it is not read here, and it may have been
+ * removed with the child.
  * @throws ClientError `blob_unavailable`.
  */
 export async function withBlobs(access: Pick<Access, 'client'>, page: HistoryPage): Promise<HistoryPage> {

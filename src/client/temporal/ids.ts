@@ -1,6 +1,4 @@
-/**
- * Workflow ids of actors and runs (ARCHITECTURE.md §4): a dot divides, and what users write freely is hashed.
- */
+/** Workflow ids of actors and runs (ARCHITECTURE.md §4): a dot separates the parts, and users' free text is hashed. */
 import { createHash } from 'node:crypto';
 import { ulid } from 'ulid';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
@@ -24,7 +22,7 @@ export const fireId = (org: string, trigger: string): string => `fire.${idPart(o
 export const eventId = (org: string, id: string): string => `event.${idPart(org)}.${shortHash(id)}`;
 export const requestActorId = (org: string, scope: string, key: string): string =>
   `request.${idPart(org)}.${shortHash(scope, key)}`;
-/** Of a bulk operation; an empty `name` gives what such ids begin with. */
+/** The id of a bulk operation. An empty `name` gives the common prefix of these ids. */
 export const bulkId = (org: string, action: string, name = ulid()): string => `bulk.${idPart(org)}.${action}.${name}`;
 export const debounceId = (org: string, trigger: string, key: string): string =>
   `debounce.${idPart(org)}.${idPart(trigger)}.${shortHash(key)}`;
@@ -33,7 +31,7 @@ export const mcpToolsId = (org: string, server: string): string => `mcp-tools.${
 export const inboxId = (org: string): string => `inbox.${idPart(org)}`;
 
 export const newRunId = (org: string, slug: string): string => `run.${idPart(org)}.${idPart(slug)}.${ulid()}`;
-/** The id of the one run that a key may start. `scope` keeps keys of different origins apart. */
+/** The id of the one run that a key may start. `scope` separates keys of different origins. */
 export const keyedRunId = (org: string, slug: string, scope: string, key: string): string =>
   `run.${idPart(org)}.${idPart(slug)}.key-${shortHash(scope, key)}`;
 /** The id of the one run that has a name in its workflow. */

@@ -1,6 +1,6 @@
 /**
- * The one place where Visibility queries are written. Every value is quoted, every name comes from a list, and the
- * organization stands outermost: no filter can reach another organization's runs.
+ * Builds all Visibility queries. Every value is quoted, every name comes from a list, and the organization is the
+ * outermost condition: no filter can reach another organization's runs.
  */
 
 import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
@@ -32,7 +32,7 @@ const NAMES = {
   string
 >;
 
-/** Temporal's own attributes, whose values are not cut. */
+/** Temporal's own attributes, whose values are not shortened. */
 const WHOLE: ReadonlySet<string> = new Set<AttributeName>([
   'executionStatus',
   'workflowType',
@@ -41,7 +41,7 @@ const WHOLE: ReadonlySet<string> = new Set<AttributeName>([
   'taskQueue',
   'division',
 ]);
-/** Lists of keywords, whose values are written in a way of their own. */
+/** Lists of keywords, whose values have an encoding of their own. */
 const LISTS: ReadonlySet<string> = new Set<keyof typeof searchAttributes>(['tags', 'state', 'waiting']);
 
 export type AttributeName = keyof typeof NAMES;
@@ -52,12 +52,12 @@ export interface Clause {
   readonly text: string;
 }
 
-/** The value is given whole: it is cut as it was where it was written. */
+/** The value is given whole, and shortened as it was when it was written. */
 export const compare = (name: AttributeName, operator: Operator, value: string | number): Clause => ({
   text: `${NAMES[name]} ${operator} ${typeof value === 'number' ? numeral(value) : quoted(written(name, value))}`,
 });
 
-/** @throws RangeError where there is no value. */
+/** @throws RangeError for an empty list of values. */
 export const oneOf = (name: AttributeName, values: readonly string[]): Clause => {
   if (values.length === 0) throw new RangeError('A clause needs at least one value.');
   return { text: `${NAMES[name]} IN (${values.map(quoted).join(', ')})` };
@@ -69,7 +69,7 @@ export const all = (...clauses: readonly Clause[]): Clause => joined(clauses, 'A
 
 export const any = (...clauses: readonly Clause[]): Clause => joined(clauses, 'OR');
 
-/** The whole query: what `clauses` select, within one organization and one type of workflow. */
+/** The whole query: the condition of `clauses`, within one organization and one type of workflow. */
 export function queryOf(org: string, workflowType: string, clauses: readonly Clause[]): string {
   const within = [compare('org', '=', org), compare('workflowType', '=', workflowType), ...clauses];
   return within.map((clause) => clause.text).join(' AND ');

@@ -32,7 +32,7 @@ export function read<T>(access: Pick<Access, 'client'>, act: () => Promise<T>): 
   return attempt(access, READ_MS, false, act);
 }
 
-/** Writes to the workflow `target`, which other writes of this process to it may have to wait for. */
+/** A write to the workflow `target`. It may wait for other writes of this process to the workflow. */
 export async function write<T>(access: WriteAccess, target: string, act: () => Promise<T>): Promise<T> {
   await access.beforeWrite();
   const leave = await enter(target);
@@ -43,7 +43,7 @@ export async function write<T>(access: WriteAccess, target: string, act: () => P
   }
 }
 
-/** Writes without a place in the queue: signals, of which a workflow takes any number. */
+/** Writes that need no place in the queue: signals, which a workflow accepts in any number. */
 export async function writeAlong<T>(
   access: Pick<WriteAccess, 'client' | 'beforeWrite'>,
   act: () => Promise<T>,
@@ -69,14 +69,14 @@ async function attempt<T>(
   }
 }
 
-/** What a repeat may cure: a busy server, a workflow that is just continuing as new, a server that is away. */
+/** Errors that a retry may resolve: a busy server, a workflow that is just continuing as new, an unreachable server. */
 function isPassing(error: unknown): boolean {
   if (failureOf(error)?.type === 'AcceptedUpdateCompletedWorkflow') return true;
   const grpc = grpcOf(error);
   if (grpc === undefined) return false;
   if (grpc.code === GRPC.RESOURCE_EXHAUSTED || grpc.code === GRPC.UNAVAILABLE || grpc.code === GRPC.ABORTED)
     return true;
-  // An update with start tells it in its message; its details say only that it could not be executed.
+  // An update with start has the reason in its message. Its details only say that it could not be executed.
   return grpc.code === GRPC.FAILED_PRECONDITION && /workflow task/i.test(`${grpc.details} ${messagesOf(error)}`);
 }
 
@@ -139,7 +139,7 @@ export function grpcOf(error: unknown): { code: number; details: string } | unde
   return undefined;
 }
 
-/** What the data converter failed with (blobs.ts). */
+/** The data converter's own failure (blobs.ts). */
 function blobFailureOf(error: unknown): ApplicationFailure | undefined {
   for (const at of chainOf(error)) if (at instanceof ApplicationFailure && at.type === BLOB_UNAVAILABLE) return at;
   return undefined;
@@ -155,7 +155,7 @@ function failureOf(error: unknown): ApplicationFailure | undefined {
 
 const queues = new Map<string, { inside: number; waiting: (() => void)[] }>();
 
-/** Waits for a place among the writes to `target`. The function that it answers frees the place. */
+/** Waits for a place among the writes to `target`. Answers a function that frees the place. */
 async function enter(target: string): Promise<() => void> {
   const queue = queues.get(target) ?? { inside: 0, waiting: [] };
   queues.set(target, queue);

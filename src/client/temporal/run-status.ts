@@ -1,4 +1,4 @@
-/** The status of a run, made of Temporal's status of its workflow and of what the run says of itself in its memo. */
+/** The status of a run, from Temporal's status of its workflow and the status in the run's memo. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { RunStatus } from '../../contract/run.ts';
 
@@ -12,19 +12,19 @@ const CLOSED: Partial<Record<TemporalStatus, RunStatus>> = {
   TERMINATED: 'aborted',
 };
 
-/** Started, and a task scheduled: no worker has looked at it. */
+/** Events of a history that has only the start and a scheduled task: no worker has begun the run. */
 const UNTOUCHED_EVENTS = 2;
 
 /**
  * The status of a run. Temporal's status takes precedence over the memo. A run that no worker has begun is pending
- * where the length of its history is known, which lists do not know.
+ * where the length of its history is known. Lists do not know the length.
  */
 export function statusOf(
   status: TemporalStatus,
   memo: { readonly [field: string]: unknown },
   historyLength?: number,
 ): RunStatus {
-  // A run that has returned keeps its output, also where it was terminated while effects in flight were still ending.
+  // A run that has returned keeps its output, even if it was terminated while activities in flight were still ending.
   if (memo['decided'] !== undefined) return 'completed';
   const closed = CLOSED[status];
   if (closed === 'failed' && memo['status'] === 'aborted') return 'aborted';

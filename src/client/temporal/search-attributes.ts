@@ -26,7 +26,7 @@ export const searchAttributes = {
   tokens: defineSearchAttributeKey(ATTRIBUTES.tokens, INT),
 } as const;
 
-/** Predefined by Temporal, so not among those that are registered. */
+/** Temporal predefines it, so the bootstrap does not register it. */
 export const divisionKey = defineSearchAttributeKey(DIVISION_ATTRIBUTE, KEYWORD);
 
 /** One of the keys: its name at the server and its type. */

@@ -1,6 +1,7 @@
 /**
- * Why a run was cancelled or terminated. Temporal's closing event does not tell why a run was cancelled. The request to
- * cancel does, and a run that cancels itself writes the reason into its memo. Both are near the end of the history.
+ * Why a run was cancelled or terminated. Temporal's closing event does not contain the reason of a cancellation. The
+ * request to cancel does, and a run that cancels itself writes the reason into its memo. Both are near the end of the
+ * history.
  */
 
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
@@ -10,11 +11,11 @@ import { isObject, type JsonObject } from '../../json/json.ts';
 import type { Access } from './access.ts';
 import { read } from './rpc.ts';
 
-/** Who ended a run, and why, so far as it was said. */
+/** Who ended a run, and why, where that was recorded. */
 export interface TerminationReason {
   readonly reason?: string;
   readonly by?: string;
-  /** What the step that cancelled its run knows besides. */
+  /** Further facts from the step that cancelled its run. */
   readonly details?: JsonObject;
 }
 
@@ -27,10 +28,10 @@ const GATE = 'gate.';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
-/** What Temporal is told of who asks. */
+/** The identity of the caller for Temporal. */
 export const identityFor = (by: string | undefined): string => (by === undefined ? 'signalbox' : `${CALLER}${by}`);
 
-/** Who asked, where it was through the gateway; the CLI's identity names a machine, and is left out. */
+/** The caller, where the request came through the gateway. The CLI's identity names a machine, and is omitted. */
 export const terminationReason = (reason: unknown, identity: unknown): TerminationReason => ({
   ...(typeof reason === 'string' && reason !== '' ? { reason } : {}),
   ...(typeof identity === 'string' && identity.startsWith(CALLER) ? { by: identity.slice(CALLER.length) } : {}),
@@ -44,14 +45,14 @@ export function told(what: string, { reason: given, by, details }: TerminationRe
   return `${what}${who}${why}${rest === '' ? '' : ` ${rest}`}`;
 }
 
-/** `approval_denied by ann (Too dear.)`: of a person's denial, who it was and the comment. */
+/** `approval_denied by ann (Too dear.)`: the person who denied the approval, and the comment. */
 function denial(reason: string | undefined, { decidedBy, comments }: JsonObject): string {
   const who = typeof decidedBy === 'string' ? ` by ${decidedBy}` : '';
   return `${reason ?? ''}${who}${typeof comments === 'string' ? ` (${comments})` : ''}`.trim();
 }
 
 /**
- * Who requested the end of the run, and why, by the latest request in its last events. Empty where there is none.
+ * Who requested the end of the run, and why, by the latest request in its last events. Empty where no request is found.
  * @throws ClientError `not_found`, `temporal_unreachable`.
  */
 export async function readCancellation(access: Access, workflowId: string, runId: string): Promise<TerminationReason> {

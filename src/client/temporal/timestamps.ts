@@ -1,9 +1,9 @@
-/** Points in time as Temporal tells them. */
+/** Points in time in Temporal's form. */
 
-/** protobuf's Timestamp; its seconds may be a number, a text or a Long. */
+/** protobuf's Timestamp. Its seconds may be a number, a text or a Long. */
 export type Timestamp = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
 
-/** Whole milliseconds since the epoch, cut off as the SDK cuts off what a workflow reads as its clock. */
+/** Whole milliseconds since the epoch, truncated as the SDK truncates the clock of a workflow. */
 export function msOf(time: Timestamp): number | undefined {
   return time ? Number(time.seconds ?? 0) * 1_000 + Math.floor((time.nanos ?? 0) / 1_000_000) : undefined;
 }

@@ -1,4 +1,6 @@
-/** From the server's history events to the fold's plain ones: payloads decoded, numbers and times as numbers. */
+/**
+ * Converts the server's history events to the fold's: decodes payloads, and turns numbers and times into plain numbers.
+ */
 
 import {
   ActivityFailure,
@@ -28,7 +30,7 @@ const { TASK_QUEUE_KIND_STICKY } = proto.temporal.api.enums.v1.TaskQueueKind;
 const { RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED } = proto.temporal.api.enums.v1.RetryState;
 const LOCAL_ACTIVITY = 'core_local_activity';
 
-/** The event in plain words; `other` where it means nothing to a run. */
+/** The event in the fold's form. `other` for an event that does not concern a run. */
 export async function plainEvent(converter: LoadedDataConverter, raw: Raw): Promise<HistoryEvent> {
   const id = Number(raw.eventId);
   const time = msOf(raw.eventTime) ?? 0;
@@ -129,7 +131,7 @@ export async function plainEvent(converter: LoadedDataConverter, raw: Raw): Prom
   }
 }
 
-/** An event whose payloads cannot be read. How a run was closed is known all the same. */
+/** An event whose payloads are unreadable. The way in which a run closed is known nevertheless. */
 export function unreadEvent(raw: Raw, { code, message }: Unreadable): HistoryEvent {
   const id = Number(raw.eventId);
   const time = msOf(raw.eventTime) ?? 0;
@@ -168,7 +170,7 @@ function markerOf(data: unknown): { attempt: number; backoff: boolean; scheduled
   };
 }
 
-/** As the workflow sees it: through the SDK's own failure converter, then without its classes. */
+/** The failure as the workflow sees it: through the SDK's own failure converter, then without its classes. */
 export async function causeOf(converter: LoadedDataConverter, failure: Failure): Promise<FailureCause> {
   const error = await decodeOptionalFailureToOptionalError(converter, failure);
   const cause = error instanceof ActivityFailure ? error.cause : error;

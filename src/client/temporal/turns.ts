@@ -1,17 +1,17 @@
-/** Long work of this process in turns: other requests are served in between. */
+/** Divides long work of this process into turns, so that other requests are served in between. */
 import { setImmediate } from 'node:timers/promises';
 import type { Parts } from '../../steps/parts.ts';
 
-/** What others wait for at most, however many read: one turn, and the rest of the part in which it ended. */
+/** The longest wait of others, however many callers read: one turn, and the rest of the part in which it ended. */
 const TURN_MS = 20;
 
-/** The turn after which the next one may be taken. */
+/** Resolves when the next turn may begin. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** One for each piece of work, since what lies between its events may take no time at all. */
+/** One instance for each piece of work, since the work between two events may take almost no time. */
 export class Turns {
   readonly #turnMs: number;
-  /** Many may begin in one round of the event loop: the first part of each is followed by a rest. */
+  /** Many may begin in one round of the event loop, so a pause follows the first part of each. */
   #since = Number.NEGATIVE_INFINITY;
 
   constructor(turnMs = TURN_MS) {
@@ -27,7 +27,7 @@ export class Turns {
   }
 
   /**
-   * Lets other work run, if it is time. Simultaneous callers continue one by one, with the network served in between.
+   * Lets other work run, if it is due. Simultaneous callers continue one by one, with the network served in between.
    */
   async rest(): Promise<void> {
     if (this.#isOver()) await this.#give();

@@ -1,6 +1,6 @@
 /**
- * Stored data of a run that cannot be read: encrypted under an unknown key, stored in a blob that is gone, or of an
- * unknown form, because every client of Temporal can write it. A list or a trace marks the one row.
+ * Unreadable stored data of a run: encrypted under an unknown key, stored in a blob that was removed, or of an unknown
+ * form, because every client of Temporal can write it. A list or a trace marks the one row.
  */
 
 import type { Unreadable } from '../../history/events.ts';
@@ -8,7 +8,7 @@ import { isTooDeep, MAX_VALUE_DEPTH } from '../../json/depth.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { grpcOf, translated } from './rpc.ts';
 
-/** Codes of errors that are no matter of the run: it may be read when Temporal is back, or is another run's. */
+/** Codes of errors that do not concern the run's data: Temporal is unreachable, or the error is another run's. */
 const NOT_OF_THE_RUN = ['temporal_unreachable', 'not_found', 'outcome_unknown', 'invalid_cursor', 'invalid_query'];
 
 /**
@@ -36,7 +36,7 @@ export async function legible<T>(
     return { value: await read() };
   } catch (thrown) {
     const error = unreadableOf(thrown);
-    // Nor is what the server answers otherwise.
+    // Other answers of the server do not concern the run's data either.
     if (hasCode(error, ...NOT_OF_THE_RUN) || grpcOf(thrown) !== undefined) throw translated(thrown, false);
     return { unreadable: toldOf(error) };
   }
@@ -44,7 +44,10 @@ export async function legible<T>(
 
 export const toldOf = ({ code, message }: Unreadable): Unreadable => ({ code, message });
 
-/** The answer with those of its members that can be written as JSON; where some cannot, without them, and why. */
+/**
+ * The answer with the members that can be written as JSON. Where some cannot, they are omitted, and the reason is
+ * added.
+ */
 export function writable<T extends object>(
   answer: T,
   members: readonly (keyof T & string)[],

@@ -1,6 +1,6 @@
 /**
  * Whether a worker lives. Temporal lists a poller for five minutes after its last poll, and a poll lasts a minute. So
- * the project's workers send heartbeats, which tell it within seconds. Without heartbeats the polls decide.
+ * the project's workers send heartbeats, which show it within seconds. Without heartbeats the polls decide.
  */
 import { hostname } from 'node:os';
 import proto from '@temporalio/proto';
@@ -9,9 +9,9 @@ import { GRPC } from './grpc.ts';
 import { grpcOf, read } from './rpc.ts';
 import { msOf, type Timestamp } from './timestamps.ts';
 
-/** How often workers/main.ts says that it lives. */
+/** The interval of the heartbeats of workers/main.ts. */
 export const HEARTBEAT_MS = 4_000;
-/** Three heartbeats may get lost, or the clocks of two machines differ by so much. */
+/** Allows for three lost heartbeats, or for this much clock difference between two machines. */
 const SILENT_MS = 15_000;
 /** A long poll returns after a minute at the latest, and the next one begins immediately. */
 const POLL_MS = 75_000;
@@ -20,7 +20,7 @@ const MOST_WORKERS = 1_000;
 const { WORKER_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkerStatus;
 const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
-/** What Temporal calls the worker of a process on this machine. */
+/** The identity of a process's worker on this machine. */
 export const identityOf = (pid: number): string => `${pid}@${hostname()}`;
 
 /** `dead`: identities of workers that are known to have ended. */

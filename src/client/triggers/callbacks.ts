@@ -24,9 +24,9 @@ import { isOpen } from '../temporal/run-status.ts';
 
 export interface CallbackVisit {
   readonly executionId: string;
-  /** The visit's. */
+  /** The path of the visit. */
   readonly path: string;
-  /** The wait_callback step's; long paths do not end with it. */
+  /** The slug of the wait_callback step. A long path does not end with it. */
   readonly slug: string;
 }
 
@@ -52,13 +52,13 @@ function macOf(key: Uint8Array, body: string): string {
   return createHmac('sha256', key).update(body).digest('base64url');
 }
 
-/** What a callback for an open run has to look like. */
+/** What the callback for an open run must look like. */
 export interface ExpectedCallback {
   readonly place: CallbackVisit;
   readonly organizationId: string;
   readonly title: string;
   readonly methods: readonly CallbackMethod[];
-  /** Absent: any body; `unknown`: the format is made when the step begins, and it has not begun. */
+  /** Absent: any body. `unknown`: the step makes the format when it begins, and it has not begun. */
   readonly schema?: PayloadFormat | 'unknown';
 }
 
@@ -87,8 +87,8 @@ export async function expectCallback(access: Access, token: string): Promise<Exp
 }
 
 /**
- * Sends the body to the run. A visit takes one callback, so a body that fits is sent under one message id, and later
- * bodies for the visit change nothing.
+ * Sends the body to the run. A visit takes one callback, so all valid bodies have one message id, and later bodies for
+ * the visit change nothing.
  * @throws ClientError `gone`, `inbox_overflow`.
  */
 export async function deliverCallback(access: WriteAccess, expected: ExpectedCallback, payload: Json): Promise<void> {
@@ -104,7 +104,7 @@ export async function deliverCallback(access: WriteAccess, expected: ExpectedCal
   }
 }
 
-/** A format without templates is read from the definition, one with templates from the open visit. */
+/** Reads a format without templates from the definition, and one with templates from the open visit. */
 async function schemaOf(
   access: Access,
   place: CallbackVisit,

@@ -1,5 +1,5 @@
 /**
- * One round of an event: starts its triggers, and tells the runs that listen (LANGUAGE.md §10;
+ * One round of an event: starts the runs of its triggers, and signals the runs that listen (LANGUAGE.md §10;
  * workflows/jobs/event.ts).
  */
 
@@ -28,7 +28,7 @@ export const eventActivitiesOver = (
   access: WriteAccess,
   beat: { told(): EventSpread | undefined; tell(spread: EventSpread): void },
 ): EventActivities => ({
-  /** Throws what may pass, when all others have been seen to; then the round is repeated for those that are left. */
+  /** Throws an error that may pass, after all other receivers were served. The round is then repeated for the rest. */
   spreadEvent: async ({ organizationId: org, event, before = NOWHERE }) => {
     let spread = beat.told() ?? before;
     const add = (more: Partial<EventSpread>): void => {
@@ -57,25 +57,25 @@ export const eventActivitiesOver = (
   },
 });
 
-/** Those that were there when the event was published. */
+/** Triggers that existed when the event was published. */
 async function triggersOf(access: Access, org: string, { name, at }: PublishedEvent): Promise<Trigger[]> {
   const found: Trigger[] = [];
   const filter = { type: 'event', enabled: true, tag: eventTag(name) } as const;
   for await (const listed of pagesOf(PAGE, (request) => listTriggers(access, org, { ...filter, ...request }))) {
-    // A long name's tag is cut; the config has all of it.
+    // A long name's tag is shortened. The config has the whole name.
     for (const { trigger } of listed)
       if (getOwn(trigger.config, 'name') === name && trigger.createdAt <= at) found.push(trigger);
   }
   return found;
 }
 
-/** Runs that were there when the event was published, and listen to its name and key. No other run is woken. */
+/** Runs that existed when the event was published, and listen to its name and key. Other runs get no signal. */
 async function listenersTo(access: Access, org: string, { name, key, at }: PublishedEvent): Promise<string[]> {
   const tags = [listenTag(name), ...(key === undefined ? [] : [listenKeyTag(name, key)]), LISTENS_TO_MANY];
   return listeningRuns(access, org, tags, Date.parse(at));
 }
 
-/** The run that the event starts, if the trigger's filter lets it. */
+/** Starts the run of the event, if the trigger's filter accepts it. */
 async function fire(
   access: WriteAccess,
   org: string,
@@ -110,8 +110,8 @@ async function fire(
 }
 
 /**
- * Evaluates the trigger's filter, which reads `event` and its members `name`, `key`, `data` and `id`. `key` is null
- * where the event has none.
+ * Evaluates the trigger's filter, which reads `event` and its members `name`, `key`, `data` and `id`. `key` is null for
+ * an event without a key.
  */
 function passes({ config }: Trigger, { name, data, id, at, ...event }: PublishedEvent): boolean {
   const filter = getOwn(config, 'filter');
@@ -127,7 +127,10 @@ function passes({ config }: Trigger, { name, data, id, at, ...event }: Published
   }
 }
 
-/** Whether the run was told. What its listeners refuse it drops, so a run that reads slowly need not be spared. */
+/**
+ * Whether the run received the event. It drops an event that its listeners refuse, so the sender does not wait for a
+ * slow run.
+ */
 async function tell(
   access: WriteAccess,
   executionId: string,

@@ -1,5 +1,5 @@
 /**
- * Publishes events, once for each id. The workflow `event` brings them to triggers and listening runs (LANGUAGE.md
+ * Publishes events, once for each id. The workflow `event` delivers them to triggers and listening runs (LANGUAGE.md
  * §10).
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
@@ -23,14 +23,14 @@ import { write } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 
 export interface Published {
-  /** False where the id had been published before. */
+  /** False where the id was published before. */
   readonly created: boolean;
-  /** Undefined where no worker has brought it anywhere in time; it will come all the same. */
+  /** Undefined where no worker has delivered it in time. It will be delivered later. */
   readonly spread: EventSpread | undefined;
 }
 
 /**
- * Publishes an event. It reaches its triggers and listeners whatever restarts meanwhile.
+ * Publishes an event. It reaches its triggers and listeners despite restarts in between.
  * @throws ClientError `idempotency_conflict` (the id was used for another event).
  */
 export async function publishEvent(access: WriteAccess, org: string, event: PublishedEvent): Promise<Published> {
@@ -71,7 +71,7 @@ export async function publishEvent(access: WriteAccess, org: string, event: Publ
   };
 }
 
-/** What the first round has done; it takes a worker. */
+/** The result of the first round, which needs a worker. */
 async function spreadOf(access: WriteAccess, workflowId: string): Promise<EventSpread | undefined> {
   try {
     return await write(access, workflowId, () =>

@@ -36,7 +36,7 @@ async function fireDebounced(
     return { executionId: started.executionId };
   } catch (error) {
     const refused = finalRefusalOf(error);
-    // The sender was told that the payload is accepted, so the activity is tried again until the limit has room.
+    // The sender knows that the payload was accepted, so the activity is retried until the limit has room.
     if (refused === undefined || hasCode(error, 'limit_reached')) throw error;
     if (triggerId !== undefined) await sendFiring(access, org, triggerId, refused);
     return { executionId: null };

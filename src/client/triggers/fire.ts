@@ -1,5 +1,5 @@
 /**
- * The activities of the workflow `fire`: they start one run for each tick of a schedule, whatever restarts in between
+ * The activities of the workflow `fire`: they start one run for each tick of a schedule, despite restarts in between
  * (ARCHITECTURE.md §4).
  */
 
@@ -26,7 +26,7 @@ async function fireSchedule(access: WriteAccess, request: FireSchedule): Promise
   const { organizationId: org, triggerId, time, notify } = request;
   const view = await readTrigger(access, org, triggerId);
   if (view === undefined || view.trigger.type !== 'schedule') {
-    // The write that took it away was interrupted before it came here.
+    // The write that removed the trigger was interrupted before it deleted the schedule.
     await deleteSchedule(access, org, triggerId);
     return { refused: { code: 'not_found', message: `There is no schedule ${triggerId}.` } };
   }

@@ -17,10 +17,12 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
 import { dropTriggers, workflowOfTrigger } from './triggers.ts';
 
-/** The workflow that gets the prompt of a trigger whose own workflow is no agent. */
+/** The workflow that gets the prompt of a trigger whose own workflow is not an agent. */
 export const ORCHESTRATOR = 'orchestrator';
 
-/** A stored trigger that fires. Its id is known before it is read, so a repeat finds the run of a deleted trigger. */
+/**
+ * A stored trigger that fires. Its id is known before it is read, so a repeat finds the run of a deleted trigger too.
+ */
 export interface FireRequest extends Omit<StartRequest, 'workflows' | 'prepare' | 'trigger'> {
   readonly triggerId: string;
   readonly read: () => Promise<Trigger> | Trigger;
@@ -53,8 +55,8 @@ export async function fireTrigger(access: WriteAccess, org: string, request: Fir
 }
 
 /**
- * The run of a stored trigger. A trigger that its definition no longer has is deleted here.
- * @throws ClientError `trigger_disabled`, `not_an_agent`, and what prepareRun throws.
+ * The run of a stored trigger. Deletes a trigger that its definition no longer has.
+ * @throws ClientError `trigger_disabled`, `not_an_agent`, and the errors of prepareRun.
  */
 async function prepareTrigger(
   access: WriteAccess,
@@ -84,7 +86,7 @@ async function prepareTrigger(
     if (!hasCode(error, 'workflow_not_found')) throw error;
     if (trigger.source.of === 'api') throw error;
   }
-  // The write that dropped it was interrupted before it came here.
+  // The write that removed it was interrupted before it deleted the trigger.
   await dropTriggers(access, org, trigger.workflow, [trigger.name], writtenAt(trigger));
   throw new ClientError(
     'not_found',

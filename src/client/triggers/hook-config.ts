@@ -1,6 +1,7 @@
 /**
- * Webhook triggers of a definition (LANGUAGE.md §10) as what their paths answer with. Clear secrets have been taken out
- * of the definition before: `secret` is `{secretRef: name}`, `secrets` a list of two such while rotating.
+ * The webhook triggers of a definition (LANGUAGE.md §10), in the form that their paths need. The clear secrets of the
+ * definition are references by now: `secret` is `{secretRef: name}`, and `secrets` is a list of two references during a
+ * rotation.
  */
 
 import type { HookConfig } from '../../contract/actors.ts';
@@ -13,7 +14,7 @@ import type { HookWanted } from './hooks.ts';
 /** Limit of the config, which is part of a memo. */
 const LARGEST_CONFIG_BYTES = 16_000;
 
-/** Members of a webhook's config that only mean something to schemes. */
+/** Members of a webhook's config that apply to schemes only. */
 const OPTIONS = ['header', 'algorithm', 'encoding', 'prefix', 'timestampHeader', 'replayWindow'];
 
 /** The webhook triggers as their paths need them. Call hookProblems first. */
@@ -66,7 +67,7 @@ function webhooks(definition: Pick<Definition, 'triggers'>): { trigger: TriggerD
     .filter(({ trigger }) => trigger.type === 'webhook');
 }
 
-/** Without a scheme, a secret means a generic HMAC, and none means that anybody may call. */
+/** Without a scheme, a secret means a generic HMAC, and no secret means that anybody may call. */
 function schemeOf(config: JsonObject): string {
   const scheme = config['scheme'];
   if (typeof scheme === 'string') return scheme;

@@ -1,4 +1,4 @@
-/** Webhook paths: claimed before a definition is written, configured after it, freed when it no longer has them. */
+/** Webhook paths: claimed before a definition is written, configured after it, freed when the definition drops them. */
 import {
   type ClaimHook,
   type ConfigureHook,
@@ -22,17 +22,17 @@ export interface HookWanted extends HookPath {
   readonly config: HookConfig;
 }
 
-/** The definition of a workflow, where no trigger of the API is named. */
+/** The definition of a workflow, unless it names a trigger of the API. */
 const ownerOf = (owner: HookOwner | string): HookOwner => (typeof owner === 'string' ? { workflow: owner } : owner);
 
-/** What answers at a path now; undefined where nothing does. */
+/** The present config of a path. Undefined where the path has none. */
 export async function readHook(access: Access, org: string, path: string): Promise<HookState | undefined> {
   const hook = await readMemo<HookState>(access, hookId(org, path), 'hook');
   return hook?.owner === null ? undefined : hook;
 }
 
 /**
- * Takes the paths for an owner, all or none, and answers those that it did not have before.
+ * Claims the paths for an owner, all or none. Answers the paths that it did not have before.
  * @throws ClientError `path_taken`, `path_resting`, `path_reserved`.
  */
 export async function claimHooks(
@@ -63,7 +63,8 @@ export async function claimHooks(
 }
 
 /**
- * Addresses of `default` do not name it, so a path of it that begins as those of another organization would be theirs.
+ * Addresses of `default` do not contain its name. So a path of `default` must not begin as the paths of another
+ * organization do.
  * @throws ClientError `path_reserved`.
  */
 async function demandOwnPath(access: Access, org: string, path: string): Promise<void> {
@@ -76,7 +77,7 @@ async function demandOwnPath(access: Access, org: string, path: string): Promise
   );
 }
 
-/** Writes what answers at each path, as the definition's write with that revision says. */
+/** Writes the config of each path, by the definition's write with that revision. */
 export async function configureHooks(
   access: WriteAccess,
   org: string,

@@ -57,18 +57,20 @@ const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 
 /** Temporal lists at most this many times of a schedule in one answer. */
 const MOST_TICKS = 1_000;
 
-/** What Temporal says of a schedule. */
+/** The state of a schedule in Temporal. */
 export interface ScheduleView {
-  /** It starts nothing: its trigger is disabled, or somebody has paused the schedule in Temporal. */
+  /** The schedule starts nothing: its trigger is disabled, or it was paused in Temporal. */
   readonly paused: boolean;
-  /** ISO 8601; at most ten, none while it is paused. */
+  /** ISO 8601. At most ten, and empty while the schedule is paused. */
   readonly nextTimes: readonly string[];
-  /** Times that came while the run before still went, and times that were missed for longer than `catchup`. */
+  /**
+   * Ticks that were skipped because the previous run was open, and ticks that were missed for longer than `catchup`.
+   */
   readonly skipped: number;
   readonly missed: number;
 }
 
-/** Makes the schedule of a trigger what the trigger says: paused unless it is enabled. */
+/** Applies a trigger to its schedule, which is paused unless the trigger is enabled. */
 export async function putSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
   const options = optionsOf(access, org, trigger, await actorAttributes(access));
   await writeAlong(access, async () => {
@@ -83,7 +85,7 @@ export async function putSchedule(access: WriteAccess, org: string, trigger: Tri
   });
 }
 
-/** Deletes the schedule, if there is one. */
+/** Deletes the schedule, if it exists. */
 export async function deleteSchedule(access: WriteAccess, org: string, triggerId: string): Promise<void> {
   await writeAlong(access, async () => {
     try {
@@ -94,14 +96,14 @@ export async function deleteSchedule(access: WriteAccess, org: string, triggerId
   });
 }
 
-/** Undefined where there is no schedule. */
+/** Undefined where the schedule does not exist. */
 export async function readSchedule(access: Access, org: string, triggerId: string): Promise<ScheduleView | undefined> {
   return read(access, async () => {
     try {
       const { info, state } = await handleOf(access.client, org, triggerId).describe();
       return {
         paused: state.paused,
-        // Temporal tells them of a paused one too.
+        // Temporal lists them for a paused schedule too.
         nextTimes: state.paused ? [] : info.nextActionTimes.map((time) => time.toISOString()),
         skipped: info.numActionsSkippedOverlap,
         missed: info.numActionsMissedCatchupWindow,
@@ -141,8 +143,8 @@ export async function backfillSchedule(
 }
 
 /**
- * A millisecond earlier, where the start is a whole second. Temporal lists a schedule's times after the start, but
- * makes up for those from the start on. Ticks are at whole minutes plus the jitter, so both then cover the same ticks.
+ * A millisecond earlier, where the start is a whole second. Temporal lists a schedule's times after the start, but a
+ * backfill includes the start. Ticks are at whole minutes plus the jitter, so both then cover the same ticks.
  */
 const justBefore = (start: Date): Date => (start.getTime() % 1_000 === 0 ? new Date(start.getTime() - 1) : start);
 
@@ -218,7 +220,7 @@ export function clockSpec(pattern: string, timezone: string): { calendars: Calen
   return { calendars: times.calendars.map(calendarSpec), timezone: times.timezone };
 }
 
-/** The SDK has words for months and days. */
+/** The SDK has names for months and days. */
 function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CronCalendar): CalendarSpec {
   return {
     second: 0,

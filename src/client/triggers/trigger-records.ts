@@ -1,6 +1,6 @@
 /**
- * Sends the outcomes of firings to the triggers' actors (`lastRunAt`, counts). Nobody waits for it. Equal outcomes
- * within a moment are sent together, so that a storm of deliveries is no storm of signals.
+ * Sends the outcomes of firings to the triggers' actors (`lastRunAt`, counts), in the background. Equal outcomes within
+ * a moment are sent together, so many deliveries cause few signals.
  */
 
 import type { Client } from '@temporalio/client';
@@ -22,7 +22,7 @@ interface Gathered {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Firings to send, by trigger and outcome, and those that are being sent. */
+/** Firings to send, by trigger and outcome, and firings that are being sent. */
 interface Records {
   readonly waiting: Map<string, Gathered>;
   readonly underWay: Set<Promise<void>>;
@@ -36,7 +36,7 @@ function recordsOf(access: Access): Records {
   return records;
 }
 
-/** Tells soon. Never fails. */
+/** Sends the firing soon. Never fails. */
 export function recordFiring(access: Access, org: string, triggerId: string, firing: Firing): void {
   const { waiting } = recordsOf(access);
   const key = JSON.stringify([org, triggerId, firing.outcome]);
@@ -64,13 +64,13 @@ function tellGathered(access: Access, key: string): void {
   void telling.finally(() => underWay.delete(telling));
 }
 
-/** Tells now. Never fails: how a run goes does not depend on it. */
+/** Sends the firing immediately. Never fails, because the run does not depend on it. */
 export async function sendFiring(access: Access, org: string, triggerId: string, firing: Firing): Promise<void> {
   try {
     const handle = access.client.workflow.getHandle(triggerActorId(org, triggerId));
     await writeAlong(unaudited(access), () => handle.signal(FIRED_SIGNAL, firing));
   } catch {
-    // The trigger was deleted meanwhile, or Temporal is away.
+    // The trigger was deleted in the meantime, or Temporal is unreachable.
   }
 }
 
@@ -91,7 +91,7 @@ export function refusalOf(error: unknown): Refused | undefined {
 
 /**
  * As refusalOf, for a firing that only this project can repeat: a published event, the tick of a schedule. Undefined
- * also for a refusal that may pass. `limit_reached` does not pass: the definition asks for the refusal.
+ * also for a refusal that may pass. `limit_reached` does not pass, because the definition asks for the refusal.
  */
 export function finalRefusalOf(error: unknown): Refused | undefined {
   return hasCode(error, ...FOR_NOW) ? undefined : refusalOf(error);

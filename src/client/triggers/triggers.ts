@@ -42,7 +42,7 @@ import { deleteSchedule, putSchedule } from './schedules.ts';
 export interface TriggerView {
   readonly trigger: Trigger;
   readonly fired: TriggerRecord;
-  /** Who asked for which of a schedule's times to be made up for, in the order in which they asked. */
+  /** The requests to backfill times of a schedule, in the order in which they came. */
   readonly backfills: readonly BackfillNote[];
 }
 
@@ -50,7 +50,7 @@ export const triggerIdOf = (workflow: string, name: string): string => `${workfl
 /** Slugs have no dots. */
 export const workflowOfTrigger = (id: string): string => id.split('.')[0] ?? id;
 
-/** The trigger, if there is one. Needs no worker. */
+/** The trigger, if it exists. Needs no worker. */
 export async function readTrigger(access: Access, org: string, id: string): Promise<TriggerView | undefined> {
   const description = await describe(access, triggerActorId(org, id));
   return description?.status.name === 'RUNNING' ? viewOf(description.memo ?? {}) : undefined;
@@ -60,13 +60,13 @@ export interface TriggerFilter extends PageRequest {
   readonly workflowId?: string;
   readonly type?: TriggerDefinition['type'];
   readonly enabled?: boolean;
-  /** What an event trigger is found by (eventTag). */
+  /** The tag by which an event finds its triggers (eventTag). */
   readonly tag?: string;
 }
 
 /**
- * A page of the triggers that there are, in definitions and of the API.
- * @throws ClientError `invalid_cursor`, `payload_unreadable` (one of them cannot be read).
+ * A page of all triggers, in definitions and of the API.
+ * @throws ClientError `invalid_cursor`, `payload_unreadable` (one of them is unreadable).
  */
 export async function listTriggers(access: Access, org: string, filter: TriggerFilter): Promise<Page<TriggerView>> {
   const { workflowId, type, enabled, tag } = filter;
@@ -80,12 +80,12 @@ export async function listTriggers(access: Access, org: string, filter: TriggerF
   return { ...page, items: page.items.flatMap((row) => viewOf(readable(row).memo) ?? []) };
 }
 
-/** How the API writes a trigger. */
+/** A write of a trigger through the API. */
 export interface TriggerWrite {
   readonly by?: string;
   /** As in DefinitionWrite. */
   readonly along?: () => Promise<void>;
-  /** The same key again gets the same answer. */
+  /** A repeated key gets the same answer. */
   readonly key?: string;
 }
 
@@ -101,7 +101,7 @@ export async function createTrigger(
   { by, along, key }: TriggerWrite = {},
 ): Promise<Trigger> {
   const id = triggerIdOf(workflow, spec.name);
-  // With a key this may be what it has made, which the actor knows.
+  // With a key, this request may have made the trigger. The actor knows.
   if (key === undefined && (await readTrigger(access, org, id)) !== undefined)
     throw new ClientError('trigger_exists', `There is a trigger ${id} already. Take another name.`);
   const owner = { workflow, api: id };
@@ -124,7 +124,7 @@ export async function createTrigger(
 }
 
 /**
- * Changes the members that are given.
+ * Changes the given members.
  * @throws ClientError `not_found`, `trigger_of_definition`, `path_taken`, `path_resting`.
  */
 export async function changeTrigger(
@@ -139,7 +139,7 @@ export async function changeTrigger(
   const [pathBefore] = placesOf(changed);
   const [path] = placesOf(wanted);
   const isMoved = path?.path !== pathBefore?.path;
-  // A definition's can only be switched, and anything else is refused.
+  // A definition's trigger can only be enabled or disabled. Other changes are refused.
   if (changed.source.of === 'api')
     await claimHooks(access, org, ownerOf(changed), isMoved && path !== undefined ? [path] : []);
   const trigger = await writeTo<ChangeTrigger, Trigger>(access, triggerActorId(org, id), 'change', {
@@ -161,7 +161,7 @@ export async function deleteTrigger(access: WriteAccess, org: string, id: string
 
 /**
  * Reserves the names of a definition's triggers before the definition is written, all or none, so that the API makes
- * none of them meanwhile. Answers the function that releases them where the write is refused, which never fails. The
+ * none of them in the meantime. Answers a function that releases them where the write is refused, and never fails. The
  * write takes over the names.
  * @throws ClientError `trigger_exists`: the API has made one of them.
  */
@@ -179,7 +179,7 @@ export async function claimTriggers(
         writeTo<ReleaseTrigger, TriggerClaimed>(access, triggerActorId(org, id), 'release', { claim }),
       );
     } catch {
-      // A claim that cannot be given back lapses by itself, and what was refused is to be told.
+      // A claim that cannot be released expires by itself, and the caller needs the refusal.
     }
   };
   try {
@@ -202,7 +202,7 @@ export async function claimTriggers(
 }
 
 /**
- * Makes the triggers of a definition what its write of that revision says, and takes away those that it has dropped.
+ * Applies the triggers of a definition, as of its write with that revision, and deletes the triggers that it dropped.
  * The paths of webhooks and the names are claimed before.
  */
 export async function putTriggers(
@@ -231,8 +231,8 @@ export async function putTriggers(
 }
 
 /**
- * Deletes triggers that a definition no longer has. `until` is as in RemoveTrigger. The owner of their paths frees
- * these.
+ * Deletes triggers that a definition no longer has. `until` is as in RemoveTrigger. The owner of their paths frees the
+ * paths.
  */
 export async function dropTriggers(
   access: WriteAccess,
@@ -253,7 +253,7 @@ export async function dropTriggers(
   });
 }
 
-/** Deletes the triggers of a deleted definition: its own, and those that the API had made for it. */
+/** Deletes the triggers of a deleted definition: its own triggers, and the API's triggers for it. */
 export async function removeTriggersOf(
   access: WriteAccess,
   org: string,
@@ -289,14 +289,14 @@ async function settle(access: WriteAccess, org: string, written: Trigger): Promi
   }
 }
 
-/** Frees what a trigger that was removed had; the paths of a definition's are freed by its write. */
+/** Frees the schedule and path of a removed trigger. The definition's write frees the paths of its own triggers. */
 async function unsettle(access: WriteAccess, org: string, removed: Trigger): Promise<void> {
   const { id, type, source } = removed;
   if (type === 'schedule') await deleteSchedule(access, org, id);
   if (source.of === 'api') await freeHooks(access, org, ownerOf(removed), placesOf(removed), revisionOf(removed));
 }
 
-/** What paths are written with: those of the API's triggers count for themselves. */
+/** The owner and revision of a path's write. A trigger of the API has its own. */
 const revisionOf = ({ source, revision }: Trigger): number => (source.of === 'definition' ? source.revision : revision);
 
 const ownerOf = ({ id, workflow, source }: Trigger): HookOwner =>
@@ -330,7 +330,9 @@ const actor = (access: Access, org: string, workflow: string, id: string): Actor
   start: { organizationId: org, historyLimit: access.historyLimit, id, workflow },
 });
 
-/** Says who asks for a schedule's times, so that the runs of these are theirs. @throws ClientError `not_found`. */
+/**
+ * Records who requests a schedule's times, so that their runs count to this person. @throws ClientError `not_found`.
+ */
 export async function noteBackfill(access: WriteAccess, org: string, id: string, note: BackfillNote): Promise<void> {
   await writeTo<NoteBackfill, { noted: boolean }>(access, triggerActorId(org, id), 'backfilled', { note });
 }

@@ -12,7 +12,7 @@ import { holdsAll, listsWanted } from '../visibility/exact-lists.ts';
 import { listPage, type Page, type PageRequest, readable } from '../visibility/listing.ts';
 import { readVersion } from './versions.ts';
 
-/** What stands under a slug; undefined where there is no such workflow. */
+/** The head under a slug. Undefined where the workflow does not exist. */
 export async function readHead(access: Access, org: string, slug: string): Promise<DefinitionHead | undefined> {
   return readMemo<DefinitionHead>(access, definitionId(org, slug), 'head');
 }

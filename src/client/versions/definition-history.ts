@@ -20,19 +20,19 @@ import { definitionId } from '../temporal/ids.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
-/** What the updates of the actor answer. */
+/** The answers of the actor's updates. */
 type Answered = Partial<PutDefinitionAnswer> & Pick<RemovedDefinition, 'proposals'>;
 
 const EVENTS_PER_PAGE = 1_000;
 
 export interface DefinitionHistory {
-  /** Newest last. The oldest of very many are no longer there; the versions that they name are. */
+  /** Newest last. Of very many changes the oldest are removed. Their versions stay. */
   readonly changes: readonly DefinitionChange[];
-  /** In their present state, newest last. */
+  /** The proposals in their present state, newest last. */
   readonly proposals: readonly Proposal[];
 }
 
-/** Undefined where there never was such a definition. It outlives the deletion. */
+/** Undefined where the definition never existed. The history outlives a deletion. */
 export async function readDefinitionHistory(
   access: Access,
   org: string,

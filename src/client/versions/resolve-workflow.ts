@@ -1,6 +1,6 @@
 /**
- * The definition for a step that starts a run: the current version, or the version that the step names, of the run's
- * organization.
+ * Finds the definition for a step that starts a run: the current version, or the version that the step names, in the
+ * run's organization.
  */
 import type { Definition } from '../../definition/document/types.ts';
 import { ClientError } from '../errors.ts';
@@ -11,9 +11,9 @@ import { readVersion } from './versions.ts';
 
 export interface WantedWorkflow {
   readonly workflow: string;
-  /** `sha256:…`, its digits alone, or a semver. Absent: the current version. */
+  /** `sha256:…`, only its digits, or a semver. Absent: the current version. */
   readonly version?: string;
-  /** Whether it must be an employee (`type: employee`). */
+  /** Whether the workflow must be an employee (`type: employee`). */
   readonly employee?: boolean;
 }
 
@@ -72,7 +72,7 @@ async function versionOf(
   const hash = digits === undefined ? undefined : `sha256:${digits}`;
   if (hash === head.hash) return head;
   const { changes } = (await readDefinitionHistory(access, org, slug)) ?? { changes: [] };
-  // A number may have come back after a rollback: the latest change of it counts.
+  // A rollback may repeat a version number: the latest change with that number counts.
   const change = changes.findLast((one) => (hash === undefined ? one.version === wanted : one.hash === hash));
   return change ?? (hash === undefined ? undefined : { hash });
 }

@@ -1,6 +1,6 @@
 /**
  * Lists show each execution once. Visibility has a row for every Temporal run, and a retry or a reset makes another run
- * under the same id. So rows are left out that a later run of the same id has replaced.
+ * under the same id. So rows that a later run of the same id has replaced are omitted.
  */
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import type { Access } from '../temporal/access.ts';
@@ -8,15 +8,15 @@ import { compare, oneOf, queryOf } from '../temporal/query.ts';
 import { type BareRow, listBare, type Page, type PageRequest } from './listing.ts';
 import { pagesOf } from './pages.ts';
 
-/** Ids of one question: a query of some 20 KB. */
+/** Ids of one query, which then has some 20 KB. */
 const AT_ONCE = 200;
 const MOST_ROWS = 1_000;
-/** Pages of nothing but overtaken rows that are passed over before one is handed out empty. */
+/** Pages with replaced rows only that are skipped before an empty page is answered. */
 const PATIENCE = 10;
 
 /**
- * A page of `list` without replaced rows. It may hold fewer rows than requested, rarely none although others follow.
- * The cursor tells.
+ * A page of `list` without replaced rows. It may have fewer rows than requested. It may even be empty although more
+ * rows follow, which the cursor shows.
  */
 export async function currentPage<T extends BareRow>(
   access: Access,
@@ -32,7 +32,7 @@ export async function currentPage<T extends BareRow>(
   }
 }
 
-/** The rows that no later run of their id has overtaken. A row that is open is the last of its id. */
+/** The rows that no later run of their id has replaced. An open row is the last of its id. */
 async function currentOf<T extends BareRow>(access: Access, org: string, rows: readonly T[]): Promise<readonly T[]> {
   const ids = [...new Set(rows.filter((row) => row.status !== 'RUNNING').map((row) => row.workflowId))];
   if (ids.length === 0) return rows;
@@ -52,7 +52,7 @@ async function currentOf<T extends BareRow>(access: Access, org: string, rows: r
 const isLater = (one: BareRow, other: BareRow): boolean =>
   one.runId !== other.runId && (one.status === 'RUNNING' || one.startTime > other.startTime);
 
-/** Every run of these ids, but those that continued as new. */
+/** Every run of these ids, except the runs that continued as new. */
 async function runsOf(access: Access, org: string, ids: readonly string[]): Promise<readonly BareRow[]> {
   const query = queryOf(org, RUN_WORKFLOW, [
     compare('executionStatus', '!=', 'ContinuedAsNew'),

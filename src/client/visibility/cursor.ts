@@ -1,11 +1,11 @@
-/** Cursors of lists: signed, and good only for the very list that gave them. */
+/** Cursors of lists. A cursor is signed, and valid only for the list that gave it. */
 
 import { ClientError } from '../errors.ts';
 import { hmacHex, sameText } from '../payloads/keys.ts';
 
 const SIGNATURE_DIGITS = 32;
 
-/** `list` names the list with all its filters and its organization. */
+/** `list` identifies the list with all its filters and its organization. */
 export function writeCursor(key: Uint8Array, list: string, position: Uint8Array): string {
   const text = Buffer.from(position).toString('base64url');
   return `${sign(key, list, text)}${text}`;

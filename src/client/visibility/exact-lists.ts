@@ -1,6 +1,6 @@
 /**
- * Exact comparison of list values (tags, searchable state, waits). The index of SQLite, by which Temporal searches
- * lists, ignores upper and lower case, and takes `♡` for the end of a value. So the values of the row decide.
+ * Exact comparison of list values (tags, searchable state, waits). Temporal searches lists by the index of SQLite,
+ * which ignores upper and lower case, and takes `♡` for the end of a value. So the values of the row decide.
  */
 import { attributeValue, type ListsWanted, listValue, modelValue } from '../../contract/search-attributes.ts';
 import type { Access } from '../temporal/access.ts';

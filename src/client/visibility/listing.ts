@@ -23,17 +23,17 @@ export interface PageRequest {
   readonly cursor?: string;
 }
 
-/** What a list tells of one workflow. */
+/** The row of one workflow in a list. */
 export interface Row {
   readonly workflowId: string;
   readonly runId: string;
-  /** As Temporal names it: RUNNING, COMPLETED, … */
+  /** Temporal's name of the status: RUNNING, COMPLETED, … */
   readonly status: WorkflowExecutionInfo['status']['name'];
   readonly startTime: Date;
   readonly closeTime?: Date;
-  /** Empty where it cannot be read. */
+  /** Empty where it is unreadable. */
   readonly memo: { readonly [field: string]: unknown };
-  /** Why the memo cannot be read: encrypted under a master key that is not known here, say. */
+  /** Why the memo is unreadable, for example encrypted under an unknown master key. */
   readonly unreadable?: ClientError;
   readonly attributes: TypedSearchAttributes;
 }
@@ -43,7 +43,7 @@ export async function listPage(access: Access, query: string, page: PageRequest)
   return pageOf(access, query, page, (raw) => rowOf(access, raw));
 }
 
-/** A row without what others have to decode: cheap, for those who only count and compare. */
+/** A row without decoded values: cheap, for callers that only count and compare. */
 export type BareRow = Pick<Row, 'workflowId' | 'runId' | 'status' | 'startTime'>;
 
 /** As listPage. */
@@ -112,7 +112,7 @@ async function rowOf(access: Access, raw: RawExecution): Promise<Row> {
   };
 }
 
-/** One row that cannot be read must not keep the others from their readers. */
+/** An unreadable row must not hide the other rows. */
 async function memoOf(access: Access, { memo }: RawExecution): Promise<Pick<Row, 'memo' | 'unreadable'>> {
   try {
     return { memo: (await decodeMapFromPayloads(access.client.options.loadedDataConverter, memo?.fields)) ?? {} };
@@ -127,7 +127,7 @@ export function readable(row: Row): Row {
   return row;
 }
 
-/** @throws ClientError with the code of `unreadable`, where there is a reason why that workflow cannot be read. */
+/** @throws ClientError with the code of `unreadable`, where the row is unreadable. */
 export function demandReadable(
   workflowId: string,
   unreadable: Pick<ClientError, 'code' | 'message'> | undefined,

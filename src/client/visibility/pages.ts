@@ -1,8 +1,8 @@
-/** Knows nothing of Temporal, so that the command line can use it without loading the client. */
+/** Does not depend on Temporal, so the command line can use it without loading the client. */
 import { defined } from '../../json/defined.ts';
 import type { Page, PageRequest } from './listing.ts';
 
-/** The items of all pages, one page after the other; `limit` is of each. */
+/** The items of all pages, one page after another. `limit` applies to each page. */
 export async function* pagesOf<T>(
   limit: number,
   list: (request: PageRequest) => Promise<Page<T>>,

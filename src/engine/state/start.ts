@@ -40,7 +40,7 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
   };
 }
 
-/** The limiters in the argument. A run that was started by hand or as a child has those of its definition. */
+/** The limiters in the argument. A run that was started by hand or as a child has the limiters of its definition. */
 function gatesOf({ gates, within = [], definition, input, organizationId }: RunInput): {
   gates?: readonly GateWanted[];
 } {

@@ -162,7 +162,7 @@ function refusedByKind(core: Core, target: StepAddress, event: AddressedEvent): 
   return step.behaviour.refuse?.(new RunStepContext(core, frame, step, visit.path, visit.state), resumeOf(event, ask));
 }
 
-/** A decision or a submission as the kind is told of it: without its address. */
+/** A decision or a submission in the form that the kind receives: without its address. */
 export function resumeOf(
   { type, at: _at, step: _step, key: _key, ...rest }: Extract<AddressedEvent, { type: 'decide' | 'submit' }>,
   ask?: string,

@@ -18,7 +18,7 @@ import { personOf, standsFor } from './approval/approval-persons.ts';
 import { audienceOf } from './approval/approval-votes.ts';
 
 type UserInputState = StoredFormat<'form'> & {
-  /** Absent where nobody is named. */
+  /** Absent where the config names no persons. */
   readonly audience?: string[];
   readonly default?: Json;
 };

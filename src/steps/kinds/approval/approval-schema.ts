@@ -4,7 +4,7 @@ import { duration, instant, nameList, payloadFormat, templated, textTemplate } f
 
 export const ON_TIMEOUT = ['timeout', 'approved', 'rejected', 'escalate'] as const;
 export const ON_REJECT = ['port', 'cancel'] as const;
-/** Priorities that lists know. Priorities that lists know. Other texts are shown as they are. */
+/** Priorities that lists know. Other texts are shown as they are. */
 export const PRIORITIES: readonly string[] = ['low', 'medium', 'high', 'urgent'];
 /** Members for the subject of the approval. They are shown with it, and are part of `meta`. */
 export const SUBJECT = ['priority', 'dueDate', 'resourceType', 'resourceId', 'routeHint', 'deeplink'] as const;
