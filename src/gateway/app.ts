@@ -1,4 +1,4 @@
-/** Builds the gateway as an Express app; serve.ts lets it listen. Its routes are in route-table.ts. */
+/** Builds the gateway as an Express app. serve.ts makes it listen; route-table.ts lists its routes. */
 
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { type AuditTrail, auditOver } from '../client/organization/audit.ts';
@@ -54,7 +54,7 @@ export function buildApp(
   return app;
 }
 
-/** Every error becomes a problem; what was not expected is logged with its cause, which the answer does not tell. */
+/** Turns every error into a problem. Unexpected errors are logged with their cause, which the answer omits. */
 function answerProblems(gateway: Gateway): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const problem = asProblem(error);
@@ -68,7 +68,7 @@ function answerProblems(gateway: Gateway): ErrorRequestHandler {
   };
 }
 
-/** Name, message and stack alone: other members of an error may hold what was sent. */
+/** Only name, message and stack: other members of an error may hold request data. */
 function causeOf(problem: HttpProblem): { type: string; message: string; stack?: string } | undefined {
   const { cause } = problem;
   if (!(cause instanceof Error)) return undefined;

@@ -1,4 +1,4 @@
-/** Every route of the gateway. The order counts where one address fits two paths. */
+/** Every route of the gateway. The order matters where one address matches two paths. */
 import { codecRoutes } from './http/codec.ts';
 import { healthRoutes } from './http/health.ts';
 import type { Route } from './http/route.ts';
@@ -33,14 +33,14 @@ import { workflowFieldRoutes } from './routes/workflows/workflow-fields.ts';
 import { workflowRoutes } from './routes/workflows/workflows.ts';
 
 export const routes: readonly Route[] = [
-  // Before the workflows: a workflow may be called `sync`, but not for these methods.
+  // Before the workflows: with these methods the path means the sync, even if a workflow is called `sync`.
   ...syncRoutes,
   ...workflowRoutes,
   ...workflowFieldRoutes,
   ...historyRoutes,
   ...proposalRoutes,
   ...graphRoutes,
-  // Before the runs: `bulk` is no run's id.
+  // Before the runs: `bulk` is not the id of a run.
   ...bulkRoutes,
   ...executionRoutes,
   ...inlineRunRoutes,
@@ -48,7 +48,7 @@ export const routes: readonly Route[] = [
   ...eventStreamRoutes,
   ...approvalRoutes,
   ...runs004Routes,
-  // Before the triggers: `manual` is no trigger's id.
+  // Before the triggers: `manual` is not the id of a trigger.
   ...manualRunRoutes,
   ...triggerRoutes,
   ...eventRoutes,

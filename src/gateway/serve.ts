@@ -1,4 +1,4 @@
-/** Listening: the gateway's beginning and end. */
+/** Starts and stops the gateway's HTTP server. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,15 +20,15 @@ import { isLoopback } from './http/loopback.ts';
 import { OffloadPool } from './threads/pool.ts';
 
 export interface GatewayDeps {
-  /** Open, and not closed here. */
+  /** Must be open. The server does not close it. */
   readonly temporal: Pick<TemporalConnection, 'client' | 'namespace'>;
   /** Default: no log. */
   readonly log?: Logger;
   /** Temporal's Web UI, for links. */
   readonly uiUrl?: string;
-  /** Identities of workers that are known to have died; may change. Default: none. */
+  /** Identities of workers known to have died. The set may change. Default: empty. */
   readonly deadWorkers?: ReadonlySet<string>;
-  /** Default: the keys that Temporal holds. */
+  /** Default: the keys stored in Temporal. */
   readonly keyring?: Keyring;
 }
 
@@ -43,21 +43,22 @@ export class GatewayError extends Error {
   }
 }
 
-/** Longer than proxies keep an idle connection (60 s as a rule), so that none sends a request into one that closes. */
+/** Longer than proxies keep an idle connection (usually 60 s), so no proxy sends a request on a closing connection. */
 const KEEP_ALIVE_MS = 75_000;
-/** How long requests that are under way may take to end. */
+/** How long requests in progress may take to end on close. */
 const CLOSING_MS = 5_000;
-/** SIGNALBOX_PUBLIC_URL says that others come by another address, as behind a proxy. */
+/** Logged when SIGNALBOX_PUBLIC_URL suggests that callers come through a proxy. */
 const PROXY_WITHOUT_KEYS =
-  'SIGNALBOX_PUBLIC_URL is no address of this machine, and the gateway has no API keys: whatever comes through a ' +
-  'proxy is refused with proxy_without_keys, but for webhooks, callbacks, /healthz and /readyz. Set ' +
+  'SIGNALBOX_PUBLIC_URL is not an address of this machine, and the gateway has no API keys: requests through a ' +
+  'proxy are refused with proxy_without_keys, except webhooks, callbacks, /healthz and /readyz. Set ' +
   'SIGNALBOX_ADMIN_KEY, or make a key.';
 const SWEEP_MS = 100;
-/** And how long what they left to be noted: nobody waits for Temporal when it is away. */
+/** How long pending audit and trigger writes may take on close. An unreachable Temporal does not delay it longer. */
 const SETTLING_MS = 2_000;
 
 /**
- * Listens, and answers where. `close` takes no new requests, lets those under way end, and resolves within seconds.
+ * Listens, and returns the address. `close` refuses new requests, lets requests in progress end, and resolves within
+ * seconds.
  * @throws GatewayError `keys_required` on another interface than loopback, `cannot_listen` where the port is taken.
  */
 export async function startGateway(
@@ -107,7 +108,7 @@ export async function startGateway(
     close: async () => {
       closing.abort();
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-      // Connections that callers keep open become idle one after the other, as their answers go out.
+      // Kept-alive connections become idle one by one, as their answers are sent.
       server.closeIdleConnections();
       const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
       const force = setTimeout(() => server.closeAllConnections(), CLOSING_MS);

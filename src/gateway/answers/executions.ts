@@ -1,4 +1,4 @@
-/** What routes answer of runs (ARCHITECTURE.md §5). More members may be added to any of them. */
+/** Schemas of answers about runs (ARCHITECTURE.md §5). Later versions may add members to any of them. */
 import { z } from 'zod';
 import { SUBJECT } from '../../steps/kinds/approval/approval-schema.ts';
 import { anything, named, pageOf, text, time } from './named.ts';
@@ -18,14 +18,14 @@ export const runError = z.object({
 });
 
 const retrying = {
-  lastError: runError.optional().describe('Of an effect that is tried again: why the attempt before failed.'),
-  nextAttemptAt: time.optional().describe('Absent while an attempt runs, and while the effect is paused.'),
-  activityPaused: z.literal(true).optional().describe('Somebody has paused the activity through Temporal.'),
+  lastError: runError.optional().describe('While an activity is retried: why the previous attempt failed.'),
+  nextAttemptAt: time.optional().describe('Absent while an attempt runs, and while the activity is paused.'),
+  activityPaused: z.literal(true).optional().describe('The activity was paused through Temporal.'),
 };
 
 const votes = z.object({
   have: z.int().describe('Approvals so far.'),
-  needed: z.int().describe('Approvals that there must be; with quorum all one for each user, role and group.'),
+  needed: z.int().describe('Approvals required; with quorum all, one for each user, role and group.'),
 });
 const wait = {
   path: text,
@@ -33,29 +33,29 @@ const wait = {
   kind: z.enum(['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot']),
   since: time,
   until: time.optional(),
-  message: text.optional().describe('Of an approval: what is asked.'),
-  name: text.optional().describe('Of messages: the name listened to, the first of several.'),
-  names: z.array(text).optional().describe('Of messages: all names listened to, where there are several.'),
-  key: text.optional().describe('Of messages: the key that events need.'),
-  executionId: text.optional().describe('Of children: the run that is waited for.'),
-  gate: text.optional().describe('Of slots: which limit is waited at; its kind is the name.'),
-  position: z.int().optional().describe('Of slots: the place in the queue, from 1, where it is known.'),
-  audience: z.array(text).optional().describe('Who is asked: `user:ann`, `role:finance`, `group:board`.'),
-  notBy: z.array(text).optional().describe('Of an approval: persons who may not decide, or have voted.'),
-  votes: votes.optional().describe('Of an approval that one vote does not decide.'),
+  message: text.optional().describe('For an approval: the message to the approvers.'),
+  name: text.optional().describe('For messages: the name that the step listens to, or the first of several.'),
+  names: z.array(text).optional().describe('For messages: all names that the step listens to, if there are several.'),
+  key: text.optional().describe('For messages: the key that an event must have.'),
+  executionId: text.optional().describe('For children: the child run.'),
+  gate: text.optional().describe('For slots: the limit that the run waits at, named by its kind.'),
+  position: z.int().optional().describe('For slots: the place in the queue, from 1, if it is known.'),
+  audience: z.array(text).optional().describe('The approvers: `user:ann`, `role:finance`, `group:board`.'),
+  notBy: z.array(text).optional().describe('For an approval: persons who may not decide, or who have voted.'),
+  votes: votes.optional().describe('For an approval that needs several votes.'),
   form: z
     .record(z.string(), anything)
     .optional()
-    .describe('Of an approval or input: the payload format of `data`. Absent where it has more than 4,000 characters.'),
+    .describe('For an approval or input: the payload format of `data`. Absent if it exceeds 4,000 characters.'),
   ...Object.fromEntries(
-    SUBJECT.map((member) => [member, text.optional().describe('Of an approval: as its config says it.')]),
+    SUBJECT.map((member) => [member, text.optional().describe('For an approval: the value in its config.')]),
   ),
-  commentRequired: z.literal(true).optional().describe('Of an approval, where one run is read: it wants a comment.'),
+  commentRequired: z.literal(true).optional().describe('For an approval: it requires a comment. Only in a single run.'),
 };
 const waitingFor = z.array(
   z.object({
     ...wait,
-    resumeToken: text.optional().describe('Of an approval that the caller may decide: decides just this one.'),
+    resumeToken: text.optional().describe('For an approval that the caller may decide: the token that identifies it.'),
   }),
 );
 
@@ -64,7 +64,7 @@ const pause = {
     .literal(true)
     .optional()
     .describe(
-      'Nothing new begins until the signal `resume`: `temporal workflow signal --workflow-id ID --name resume`.',
+      'No new step starts until the signal `resume`: `temporal workflow signal --workflow-id ID --name resume`.',
     ),
   pausedSince: time.optional(),
 };
@@ -72,32 +72,32 @@ const pause = {
 const trigger = z.object({
   type: text,
   id: text.optional(),
-  name: text.optional().describe("The trigger's, within its workflow; where one run is read."),
+  name: text.optional().describe("The trigger's name, unique in its workflow. Present when one run is read."),
   metadata: z
     .record(text, z.unknown())
     .optional()
-    .describe('What is known of how it fired, such as the path and the id of a delivery; where one run is read.'),
+    .describe('How it fired, such as the path and the id of a delivery. Present when one run is read.'),
 });
 
 export const unreadable = z
   .object({ code: text, message: text })
-  .describe('Why little is told: what is kept of the run cannot be read, as under an unknown master key.');
+  .describe('Why members are missing: the stored run cannot be read, for example under an unknown master key.');
 
 export const execution = named(
   'Execution',
   z.object({
     id: text,
     workflowId: text,
-    workflowName: text.optional().describe('Where one run is read.'),
+    workflowName: text.optional().describe('Present when one run is read.'),
     workflowVersion: text.optional(),
     workflowHash: text.optional(),
     status,
     waitingFor,
     ...pause,
     retrying: z
-      .array(z.object({ path: text, attempt: z.int().describe('The one that runs, or comes next.'), ...retrying }))
+      .array(z.object({ path: text, attempt: z.int().describe('The attempt that runs or comes next.'), ...retrying }))
       .optional()
-      .describe('Where one run is read: effects that are tried again, or are paused through Temporal.'),
+      .describe('Activities that are retried, or paused through Temporal. Present when one run is read.'),
     droppedMessages: z.int().optional().describe('Messages that the run dropped because its inbox was full.'),
     startedAt: time,
     completedAt: time.optional(),
@@ -118,27 +118,25 @@ export const execution = named(
         debounceKey: text.optional(),
       })
       .optional()
-      .describe('What else is known of where it came from.'),
-    model: text.optional().describe('The model that was asked last.'),
+      .describe('More about the origin of the run.'),
+    model: text.optional().describe('The model that the run called last.'),
     unreadable: unreadable.optional(),
     forkOf: z
       .object({ executionId: text, path: text })
       .optional()
-      .describe('Of a fork: which visit of which run it began at.'),
+      .describe('For a fork: the run and the visit that it began at.'),
     costs: z
       .array(
         z.object({
           key_type: text.describe('The kind of provider.'),
           input_tokens: z.int(),
           output_tokens: z.int(),
-          cached_input_tokens: z.int().describe('Of the input tokens.'),
+          cached_input_tokens: z.int().describe('Input tokens that the provider had cached.'),
           usd_cost: z.number(),
         }),
       )
       .optional()
-      .describe(
-        'What models have used for this run, without the runs that it has started; absent where none was asked.',
-      ),
+      .describe('Model usage of this run without its child runs. Absent if the run called no model.'),
     temporal: z.object({ workflowId: text, runId: text, url: text.optional() }),
   }),
 );
@@ -151,7 +149,7 @@ export const forked = named(
     warnings: z
       .array(problemItem)
       .optional()
-      .describe('Of a fork to another version: steps that are of another kind there.'),
+      .describe('For a fork to another version: steps whose kind differs in that version.'),
   }),
 );
 const step = z.object({
@@ -161,7 +159,7 @@ const step = z.object({
   status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped']),
   port: text.optional(),
   attempts: z.int(),
-  attempt: z.int().optional().describe('With attempts=true: which attempt the row is, from 1.'),
+  attempt: z.int().optional().describe('With attempts=true: the number of the attempt, from 1.'),
   ...retrying,
   input: anything.optional(),
   output: anything.optional().describe('{type, data, meta}.'),
@@ -174,9 +172,9 @@ export const stepPage = named(
   'StepPage',
   z.object({
     ...pageOf(step).shape,
-    total: z.int().describe('Visits in all, so far.'),
-    uncertain: z.boolean().describe('History could not tell everything.'),
-    guesses: z.array(z.looseObject({})).describe('Where it could not.'),
+    total: z.int().describe('All visits so far.'),
+    uncertain: z.boolean().describe('Part of the answer could not be derived from the history.'),
+    guesses: z.array(z.looseObject({})).describe('The parts that could not be derived.'),
     unreadable: unreadable.optional(),
   }),
 );
@@ -221,8 +219,8 @@ export const executionState = named(
           since: time,
         }),
       )
-      .describe('Visits that are open, the oldest first.'),
-    uncertain: z.boolean().describe('History could not tell everything.'),
+      .describe('Open visits, the oldest first.'),
+    uncertain: z.boolean().describe('Part of the answer could not be derived from the history.'),
     unreadable: unreadable.optional(),
   }),
 );
@@ -241,13 +239,13 @@ export const decided = named(
   z.object({
     executionId: text,
     path: text,
-    decision: z.enum(['approved', 'rejected']).describe('What the caller said.'),
+    decision: z.enum(['approved', 'rejected']).describe("The caller's decision."),
     recorded: z
       .enum(['decision', 'vote'])
       .optional()
-      .describe('vote: the approval waits on, for the votes of others. Absent where the run could not be asked.'),
-    votes: votes.optional().describe('Of a vote.'),
-    comments: text.optional().describe('As they were given.'),
+      .describe('vote: the approval still waits for other votes. Absent if the run could not be queried.'),
+    votes: votes.optional().describe('For a vote.'),
+    comments: text.optional().describe('The comments in the request.'),
   }),
 );
 export const submitted = named('Submitted', z.object({ executionId: text, path: text }));
@@ -262,7 +260,7 @@ export const approvalPage = named(
       executionId: text,
       workflowId: text,
       status: z.literal('pending'),
-      approverMemberId: text.optional().describe('The first person who is asked.'),
+      approverMemberId: text.optional().describe('The first approver.'),
       resumeToken: text.optional(),
       unreadable: unreadable.optional(),
     }),

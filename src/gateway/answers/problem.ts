@@ -1,4 +1,4 @@
-/** Problems, as RFC 9457 has them. */
+/** Problem details (RFC 9457). */
 import { z } from 'zod';
 import { named, text } from './named.ts';
 
@@ -9,7 +9,7 @@ export const problemItem = named(
     code: text,
     message: text,
     hint: text.optional(),
-    line: z.int().optional().describe('Of a text that cannot be read: where in it, from 1.'),
+    line: z.int().optional().describe('For text that cannot be parsed: the line, from 1.'),
     column: z.int().optional(),
   }),
 );

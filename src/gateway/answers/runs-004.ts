@@ -43,7 +43,7 @@ export const run004 = named(
         userId: text.nullable(),
         employeeId: text.nullable(),
         isAsync: z.boolean().describe('Always true: every run goes through a queue.'),
-        isDebug: z.boolean().optional().describe('Whether steps were given their results by hand (presets).'),
+        isDebug: z.boolean().optional().describe('Whether the run has presets: results given in place of steps.'),
         organizationId: text.optional(),
         workflowId: text.optional(),
         state: anything.optional(),

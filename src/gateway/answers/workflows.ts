@@ -1,4 +1,4 @@
-/** What routes answer of workflows and their definitions. More members may be added to any of them. */
+/** Schemas of answers about workflows and their definitions. Later versions may add members to any of them. */
 import { z } from 'zod';
 import { anything, named, pageOf, text, time } from './named.ts';
 import { problemItem } from './problem.ts';
@@ -13,7 +13,7 @@ const head = {
   tags: z.array(text),
   createdAt: time,
   updatedAt: time,
-  origin: text.optional().describe('The set that it belongs to, where it came by a sync.'),
+  origin: text.optional().describe('The sync source that it belongs to, if a sync stored it.'),
 };
 export const workflowHead = named('WorkflowHead', z.object(head));
 const triggers = z
@@ -24,7 +24,7 @@ export const definitionDocument = named(
   'DefinitionDocument',
   z
     .record(z.string(), anything)
-    .describe('A definition: its JSON Schema is at /schema.json. Other dialects are taken as they are.'),
+    .describe('A definition. Its JSON Schema is at /schema.json. Other dialects are accepted too.'),
 );
 
 export const workflowPage = named('WorkflowPage', pageOf(z.object(head)));
@@ -54,8 +54,8 @@ export const graph = named(
         name: text,
         stepType: text,
         class: z.enum(['pure', 'effect', 'wait', 'container', 'end']),
-        container: text.optional().describe('In whose body it stands.'),
-        branch: text.optional().describe('By which body port it is reached.'),
+        container: text.optional().describe('The container step whose body holds it.'),
+        branch: text.optional().describe('The body port of the container that leads to it.'),
       }),
     ),
     edges: z.array(z.object({ from: text, to: text, port: text.optional().describe('Absent with flow: dag.') })),

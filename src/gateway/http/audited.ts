@@ -1,6 +1,6 @@
 /**
- * The audit of requests. Before a request changes anything, the change is recorded with the person who asks for it; the
- * outcome follows. A request that changes nothing, or is refused before, leaves no record.
+ * The audit of requests. Before a request changes anything, the audit records the change with the caller; the outcome
+ * follows. A request that changes nothing, or is refused before the change, leaves no record.
  */
 import type { Request, Response } from 'express';
 import type { Announced, AuditTrail } from '../../client/organization/audit.ts';

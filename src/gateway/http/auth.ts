@@ -1,6 +1,6 @@
 /**
- * Authentication: a request with a valid API key is let in, and while there are no keys, a request from this machine.
- * A key in a request is checked also while none is needed, so a revoked key is refused.
+ * Authentication: a request needs a valid API key, or must come from this machine while the gateway has no keys. A key
+ * in a request is checked even while none is needed, so a revoked key is refused.
  */
 import type { Request, RequestHandler } from 'express';
 import type { KeyHolder, Keyring } from '../../client/organization/keyring.ts';
@@ -28,7 +28,7 @@ export function authenticate(config: Settings, keyring: Keyring, addresses: Publ
 }
 
 /**
- * The caller, as of now: streams ask again while they last.
+ * The caller as of now. Streams call this again while they are open.
  * @throws HttpProblem `key_invalid`, `key_required`, `host_not_allowed`, `origin_not_allowed`.
  */
 export async function whoAsks(req: Request, config: Settings, keyring: Keyring): Promise<Principal> {
@@ -39,13 +39,13 @@ export async function whoAsks(req: Request, config: Settings, keyring: Keyring):
   return letInFromHere(req, config);
 }
 
-/** @throws ClientError `temporal_unreachable` where it is not known, and never was. */
+/** @throws ClientError `temporal_unreachable` if the answer has never been known. */
 export const needsKeys = async ({ adminKey }: Settings, keyring: Keyring): Promise<boolean> =>
   adminKey !== undefined || (await keyring.hasKeys());
 
 /** @throws HttpProblem `key_required`, `host_not_allowed`, `origin_not_allowed`. */
 function letInFromHere(req: Request, { host }: Settings): Principal {
-  // The last key was revoked while the gateway serves others than this machine.
+  // The last key was revoked while the gateway listens beyond this machine.
   if (!isLoopback(host)) throw keyRequired();
   demandLoopback(req);
   return KEYLESS;

@@ -9,7 +9,7 @@ import { checked } from '../validation/validation.ts';
 
 export const LARGEST_BODY_BYTES = 2 * 1024 * 1024;
 
-/** Puts the decompressed bytes into `req.body`; the limit counts what comes out, so a bomb ends at 2 MB. */
+/** Puts the decompressed bytes into `req.body`. The limit counts decompressed bytes, so a bomb ends at 2 MB. */
 export function readRawBody(limit = LARGEST_BODY_BYTES): RequestHandler {
   return express.raw({ type: () => true, limit, inflate: true });
 }
@@ -28,7 +28,7 @@ export function rawBody(req: Request): Buffer {
   return Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0);
 }
 
-/** The kind of media of a body. Undefined for all others, and for charsets other than UTF-8. */
+/** The media kind of a body. Undefined for other media types, and for charsets other than UTF-8. */
 export function mediaOf(req: Request): 'json' | 'yaml' | 'form' | undefined {
   const contentType = req.get('content-type');
   if (!isUtf8(contentType)) return undefined;
@@ -46,7 +46,7 @@ export function isUtf8(contentType: string | undefined): boolean {
 }
 
 /**
- * The JSON body, unchecked. Undefined where there is no body.
+ * The JSON body, unchecked. Undefined if the request has no body.
  * @throws HttpProblem `unsupported_media_type`, and those of parseJson.
  */
 export function jsonBody(req: Request): Json | undefined {
@@ -54,7 +54,7 @@ export function jsonBody(req: Request): Json | undefined {
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }
 
-/** The bytes of a JSON body; none where there is no body. @throws HttpProblem `unsupported_media_type`. */
+/** The bytes of a JSON body; empty if the request has no body. @throws HttpProblem `unsupported_media_type`. */
 export function jsonBodyBytes(req: Request): Buffer {
   const bytes = rawBody(req);
   if (bytes.length > 0 && mediaOf(req) !== 'json') {

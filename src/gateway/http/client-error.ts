@@ -1,9 +1,9 @@
-/** What is no HTTP request, or too large a one: it comes to no route, and is answered with a problem all the same. */
+/** Answers malformed and oversized HTTP requests with a problem. They fail before any route sees them. */
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
 
-/** By the codes of Node's errors. */
+/** Problems by the code of Node's error. */
 const REFUSALS: { readonly [code: string]: readonly [ProblemCode, string] } = {
   HPE_HEADER_OVERFLOW: [
     'headers_too_large',
@@ -15,7 +15,7 @@ const NO_REQUEST = ['invalid_request', 'What was sent cannot be read as an HTTP 
 
 export function answerUnparsed(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // An answer, or part of one, has been sent already.
+    // An answer, or part of it, has already been sent.
     if (error.code === 'ECONNRESET' || !socket.writable || hasAnswer(socket)) {
       socket.destroy();
       return;
@@ -36,7 +36,7 @@ export function answerUnparsed(server: Server): void {
   });
 }
 
-/** Node keeps the answer that is being sent with its socket. */
+/** Node stores the answer in progress on its socket. */
 function hasAnswer(socket: Duplex): boolean {
   const { _httpMessage: message } = socket as Duplex & { readonly _httpMessage?: { readonly headersSent: boolean } };
   return message?.headersSent === true;

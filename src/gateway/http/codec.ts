@@ -26,7 +26,7 @@ const codecBody = z.object({
     .describe("In Temporal's JSON: bytes are base64."),
 });
 
-/** To be mounted at CODEC_PATH before the key is checked: preflight requests of browsers have none. */
+/** Mount it at CODEC_PATH before the key check: preflight requests of browsers have no key. */
 export function codecDoor({ access, config }: Gateway): RequestHandler {
   const origins = new Set([
     ...(access.webUrl === undefined ? [] : [new URL(access.webUrl).origin]),

@@ -26,7 +26,7 @@ export interface Gateway {
   readonly actions: HostActions;
   /** Threads for work whose length the caller decides. */
   readonly offload: OffloadPool;
-  /** Aborted when the gateway closes: long waits end then. */
+  /** Aborted when the gateway closes, which ends long waits. */
   readonly closing: AbortSignal;
   /** Identities of workers whose processes ended, as the process that started the gateway knows. The set may change. */
   readonly deadWorkers?: ReadonlySet<string>;

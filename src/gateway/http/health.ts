@@ -1,4 +1,4 @@
-/** `/healthz`: this process answers. `/readyz`: Temporal and its database do too, and whether a worker lives. */
+/** `/healthz`: this process answers. `/readyz`: Temporal and its database answer too, and whether a worker is alive. */
 import { z } from 'zod';
 import { describe } from '../../client/temporal/actor-calls.ts';
 import { hasWorker } from '../../client/temporal/worker-liveness.ts';
@@ -15,7 +15,7 @@ const ready = named(
   z.object({
     status: z.literal('ready'),
     temporal: z.literal(true),
-    worker: z.boolean().describe('Without one, runs are accepted, and wait.'),
+    worker: z.boolean().describe('Without a worker, runs are accepted, and wait.'),
   }),
 );
 
@@ -41,12 +41,12 @@ export const healthRoutes: readonly Route[] = [
     id: 'readyz',
     tag: 'gateway',
     summary:
-      'Whether Temporal and its database answer, and whether a worker lives: a silent one is noticed within 15 ' +
-      'seconds, or 75 where Temporal takes no heartbeats.',
+      'Whether Temporal and its database answer, and whether a worker is alive: a dead one is noticed within 15 ' +
+      'seconds, or 75 if Temporal does not support heartbeats.',
     query: anyQuery,
     answers: { 200: { text: 'They do.', schema: ready } },
     handle: async ({ gateway: { deadWorkers }, access }) => {
-      // Temporal tells of workers from memory, also while its database fails, so this asks for something else too.
+      // Temporal lists workers from memory even while its database fails, so this also reads a workflow.
       const [worker] = await Promise.all([hasWorker(access, deadWorkers), describe(access, NOBODY)]);
       // Without a worker runs are accepted, and wait for one.
       return { status: 200, body: { status: 'ready' as const, temporal: true as const, worker } };

@@ -15,11 +15,11 @@ import { requestKey, setClaim } from './request-key.ts';
 
 /** How long a request waits while another gateway or connection works on the same request. */
 const WAIT_MS = 10_000;
-/** A larger answer is not kept: the request is then worked on again. */
+/** A larger answer is not kept, so a repeated request is handled again. */
 const LARGEST_ANSWER_BYTES = 1_000_000;
 const KEPT_HEADERS = ['content-type', 'location', 'etag'];
 
-/** Answers a request with a key as it was answered before, and says so; otherwise sees that the answer is kept. */
+/** Repeats the kept answer of a request with a key and returns true; otherwise arranges that the answer is kept. */
 export type AnswerKeeper = (req: Request, res: Response) => Promise<boolean>;
 
 /** Runs after the role check: a caller without the role claims no key and sees no kept answer. */
@@ -77,7 +77,7 @@ function settle(res: Response, claim: Claim, body: string): Promise<void> {
   return claim.answer({ status: res.statusCode, headers, body });
 }
 
-/** The content of the request: the same in any order of members. */
+/** The content of the request, independent of the order of members. */
 function contentOf(req: Request): string {
   const bytes = rawBody(req);
   const query = req.originalUrl.split('?')[1] ?? '';

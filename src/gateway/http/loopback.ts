@@ -12,18 +12,18 @@ export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 const trusted = new WeakSet<Request>();
 
-/** The request may come from a page of another origin: its own check has let it. */
+/** Marks a request that its own check allows from a page of another origin. */
 export function trustOrigin(req: Request): void {
   trusted.add(req);
 }
 
-/** What proxies add to a request, and nobody else as a rule. */
+/** Headers that, as a rule, only proxies add to a request. */
 const FORWARDING = /^(forwarded|x-forwarded-.+|x-real-ip)$/;
 
 const forwardingHeader = (req: Request): string | undefined =>
   Object.keys(req.headers).find((name) => FORWARDING.test(name));
 
-/** Whether a request came through a proxy, as far as that says so. */
+/** Whether a request came through a proxy that says so in its headers. */
 export const isForwarded = (req: Request): boolean => forwardingHeader(req) !== undefined;
 
 /**
@@ -61,7 +61,7 @@ export function demandLoopback(req: Request): void {
 
 const nameOf = (host: string): string => host.replace(/:\d+$/, '');
 
-/** `null` and what is no URL is nobody's origin. */
+/** The host of an Origin header. `null`, or a text that is not a URL, has none. */
 function originHost(origin: string): string | undefined {
   return /^https?:\/\/([^/?#@]+)$/.exec(origin)?.[1];
 }

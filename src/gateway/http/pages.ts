@@ -1,4 +1,4 @@
-/** Pages of lists that are read as a whole. Lists of Visibility have pages of their own (src/client/visibility). */
+/** Pages of lists that are read as a whole. Visibility lists have their own pages (src/client/visibility). */
 import { readCursor, writeCursor } from '../../client/visibility/cursor.ts';
 import type { Page } from '../../client/visibility/listing.ts';
 import type { Gateway } from './context.ts';

@@ -1,4 +1,4 @@
-/** Paths of routes as patterns, for what is decided before Express chooses a route. */
+/** Paths of routes as patterns, for checks that run before Express chooses a route. */
 import type { Route } from './route.ts';
 
 /** The addresses of a path such as `/docs/:page` or `/webhooks/:org/*path`. */
@@ -13,7 +13,7 @@ export function addressesOf(routes: readonly Route[], hasProperty: (route: Route
   return (address) => patterns.some((pattern) => pattern.test(address));
 }
 
-/** Which addresses ask for no API key, and from where they may be called. */
+/** Which addresses need no API key, and where they may be called from. */
 export interface PublicAddresses {
   readonly isPublic: Test;
   readonly isForAnywhere: Test;

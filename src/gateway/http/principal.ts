@@ -1,4 +1,4 @@
-/** On whose behalf a request acts, and what that lets it do (ARCHITECTURE.md §5, Authentication). */
+/** The caller of a request, and what the caller may do (ARCHITECTURE.md §5, Authentication). */
 import type { Request } from 'express';
 import { includesRole, type Role, rolesUpTo } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
@@ -6,16 +6,16 @@ import { HttpProblem } from '../validation/http-problem.ts';
 
 export interface Principal {
   readonly organizationId: string;
-  /** The person or program; absent while the organization has no keys, and so knows no persons. */
+  /** The person or program; absent while the organization has no keys. */
   readonly id?: string;
   readonly role: Role;
-  /** Every role held: `role`, those that it includes, and the organization's own such as `finance`. */
+  /** Every role held: `role`, the roles that it includes, and the organization's own roles such as `finance`. */
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   readonly keyId?: string;
 }
 
-/** The caller while there are no keys. */
+/** The caller while the gateway has no keys. */
 export const KEYLESS: Principal = {
   organizationId: DEFAULT_ORGANIZATION,
   role: 'admin',
@@ -25,7 +25,7 @@ export const KEYLESS: Principal = {
 
 const principals = new WeakMap<Request, Principal>();
 
-/** Done once for a request, where its key is checked (auth.ts). */
+/** Called once for each request, when its key is checked (auth.ts). */
 export function setPrincipal(req: Request, principal: Principal): void {
   principals.set(req, principal);
 }
@@ -57,7 +57,7 @@ export function demandRole(req: Request, wanted: Role): Principal {
 }
 
 /**
- * For routes that name an organization: another's is nowhere to be found.
+ * For routes that name an organization: any organization but the caller's is answered as not found.
  * @throws HttpProblem `not_found`.
  */
 export function demandOrganization(req: Request, organizationId: string): Principal {

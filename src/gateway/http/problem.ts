@@ -1,6 +1,6 @@
 /**
  * Errors as the outside sees them: application/problem+json (RFC 9457), always with a stable `code` and a sentence that
- * says what to do. Which status belongs to a code stands in problem-codes.ts.
+ * says what to do. problem-codes.ts maps codes to statuses.
  */
 
 import type { Response } from 'express';
@@ -14,7 +14,7 @@ import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts'
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** Any error as a problem. What is not expected becomes `internal_error` and tells nothing of itself. */
+/** Any error as a problem. An unexpected error becomes `internal_error` without details. */
 export function asProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown;
   const error = translated(thrown, false);
@@ -66,7 +66,7 @@ function problemsIn(details: Json | undefined): { problems?: readonly Problem[] 
   return Array.isArray(problems) ? { problems: problems as unknown as readonly Problem[] } : {};
 }
 
-/** Refusals of runs list `paths`; other details stand beside the rest as they are. */
+/** Refusals by runs list `paths`; other details become members of the problem unchanged. */
 function shownDetails(details: Json | undefined): { more: JsonObject } | undefined {
   if (!isObject(details)) return undefined;
   const {
@@ -84,7 +84,7 @@ function shownDetails(details: Json | undefined): { more: JsonObject } | undefin
 
 interface HttpError {
   readonly status: number;
-  /** The body reader's, of a body that is too large: how many bytes it may have. */
+  /** Set by the body reader for a body that is too large: the limit in bytes. */
   readonly limit?: unknown;
 }
 

@@ -13,12 +13,12 @@ import type { PublicAddresses } from './path-pattern.ts';
 import { KEYLESS, type Principal, principalOf } from './principal.ts';
 
 /**
- * Buckets that are kept of each kind. Beyond it the bucket that was used longest ago is dropped, so it is full again.
+ * The most buckets of each kind. Beyond it the least recently used bucket is dropped, and later starts full again.
  */
 const MOST_BUCKETS = 10_000;
 
 export interface Rate {
-  /** Per second; 0 is no limit. */
+  /** Tokens per second; 0 means unlimited. */
   readonly perSecond: number;
   readonly burst: number;
 }
@@ -44,7 +44,7 @@ export class Buckets {
     return this.#buckets.size;
   }
 
-  /** Takes a token. Returns the milliseconds until there is one, where there is none. */
+  /** Takes a token. If the bucket is empty, returns the milliseconds until its next token. */
   take(name: string, now: number): number | undefined {
     const { perSecond, burst } = this.#rate;
     if (perSecond === 0) return undefined;
@@ -60,7 +60,7 @@ export class Buckets {
   }
 }
 
-/** For public routes but probes. To be mounted before Temporal is asked. */
+/** For public routes except probes. Mount it before any call to Temporal. */
 export function limitAddresses(config: Config, keyring: Keyring, addresses: PublicAddresses): RequestHandler {
   const buckets = new Buckets(config.rates.address);
   return async (req, _res, next) => {
@@ -71,7 +71,7 @@ export function limitAddresses(config: Config, keyring: Keyring, addresses: Publ
   };
 }
 
-/** For all other routes. To be mounted after the key was checked, and before a body is read. */
+/** For all other routes. Mount it after the key check and before the body is read. */
 export function limitPrincipals(config: Config, addresses: PublicAddresses): RequestHandler {
   const keys = new Buckets(config.rates.key);
   const organizations = new Buckets(config.rates.organization);
@@ -88,12 +88,12 @@ export function limitPrincipals(config: Config, addresses: PublicAddresses): Req
 const nameOf = ({ organizationId, keyId, id }: Principal): string =>
   JSON.stringify([organizationId, keyId ?? null, id]);
 
-/** Whether an open gateway is asked from this machine. A request through a proxy is not. */
+/** Whether a caller of a gateway without keys is on this machine. Requests through a proxy do not count. */
 async function isAtHome(req: Request, config: Config, keyring: Keyring): Promise<boolean> {
   return !isForwarded(req) && !(await needsKeys(config, keyring));
 }
 
-/** An IPv6 caller has a whole network of addresses, of which the first half counts. */
+/** The address that is limited. An IPv6 caller owns a whole network, so only the first 64 bits count. */
 function addressOf(req: Request): string {
   const address = req.ip ?? 'unknown';
   if (!address.includes(':') || /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address)) return address;

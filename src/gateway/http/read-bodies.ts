@@ -1,10 +1,10 @@
-/** Reads the bodies of all routes but those that read them late. */
+/** Reads the bodies of all routes except routes that read them late. */
 import type { RequestHandler } from 'express';
 import { readRawBody } from './body.ts';
 import { addressesOf } from './path-pattern.ts';
 import type { Route } from './route.ts';
 
-/** To be mounted after the key and the rate limits were checked. */
+/** Mount it after the key and rate limit checks. */
 export function readBodies(routes: readonly Route[]): RequestHandler {
   const isReadLate = addressesOf(routes, ({ body }) => body?.isReadLate === true);
   const sizes = [...new Set(routes.flatMap(({ body }) => body?.maxBytes ?? []))];

@@ -12,7 +12,7 @@ export interface RouteBody<Body> {
   readonly isOptional?: true;
   /** The largest body in bytes. Default: LARGEST_BODY_BYTES. */
   readonly maxBytes?: number;
-  /** The handler reads the bytes when it knows that there is something at the address (readBody of body.ts). */
+  /** The handler reads the bytes once it knows that the address exists (readBody of body.ts). */
   readonly isReadLate?: true;
   /** What the handler gets. */
   read(req: Request): Body;
@@ -30,7 +30,7 @@ export const jsonOf = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {})
 /** No body, or an empty object. */
 export const emptyBody = (): RouteBody<object> => jsonOf(z.strictObject({}), { isOptional: true });
 
-/** The body of routes that any method calls: read late, and none with GET and DELETE. */
+/** The body of routes that accept any method: read late, and absent with GET and DELETE. */
 export const bodyOfMethod = (method: Method, media: readonly string[]): { readonly body?: RouteBody<undefined> } =>
   method === 'GET' || method === 'DELETE'
     ? {}

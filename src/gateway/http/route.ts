@@ -17,7 +17,7 @@ import type { RouteBody } from './route-body.ts';
 /** What a route answers with one status. */
 export interface RouteAnswer {
   readonly text: string;
-  /** Without a schema there is no body. */
+  /** Without a schema the answer has no body. */
   readonly schema?: z.ZodType;
   /** Default: application/json. */
   readonly media?: readonly string[];
@@ -37,7 +37,7 @@ type Params = { readonly [name: string]: z.ZodType };
 export type Idempotency = 'answer' | 'id' | 'none';
 
 /**
- * From where a public route may be called. By default it is guarded as all others are while the gateway has no keys.
+ * Where a public route may be called from. By default it has the loopback guard that applies without keys.
  * - `anywhere`: a signature or a token in the request counts, so Host and Origin are not checked.
  * - `probes`: load balancers call it; it has no rate limit, and proxies may pass it on.
  */
@@ -85,14 +85,14 @@ export interface Incoming {
 
 /** A request as its handler sees it. */
 export interface Call<P = unknown, Q = unknown, B = unknown> extends Incoming {
-  /** On whose behalf the request acts. */
+  /** The caller. */
   readonly principal: Principal;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
 }
 
-/** Public routes let in anybody, so they know nobody. */
+/** Public routes accept any caller, so their calls have no principal. */
 type CallOf<R extends RouteRole, P, Q, B> = R extends 'public' ? Omit<Call<P, Q, B>, 'principal'> : Call<P, Q, B>;
 
 /** The handler has written the answer itself, as streams do. */
@@ -113,7 +113,7 @@ export type Outcome =
     }
   | typeof SENT;
 
-/** A value of a schema that nobody changes. Objects with any members are any objects. */
+/** The read-only form of a schema's value. An object with arbitrary member names becomes `object`. */
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object
@@ -138,7 +138,7 @@ export type OutcomeOf<A extends RouteAnswers> =
   | { [S in keyof A & number]: JsonOutcome<S, A[S]> | TextOutcome<S> }[keyof A & number]
   | typeof SENT;
 
-/** 201 for what the request has made, 200 for what was there before. */
+/** 201 if the request created the resource, 200 if it existed before. */
 export function createdOrOk<Body>(isCreated: boolean, body: Body, headers: { readonly [name: string]: string } = {}) {
   return isCreated ? ({ status: 201, body, headers } as const) : ({ status: 200, body, headers } as const);
 }

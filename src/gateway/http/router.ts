@@ -1,4 +1,4 @@
-/** Serves routes: one Express route per path, with the role, the kept answers and the audit of each method. */
+/** Serves routes: one Express route per path, with the role, the idempotency and the audit of each method. */
 import type { Request, Response, Router } from 'express';
 import type { AuditTrail } from '../../client/organization/audit.ts';
 import type { Keyring } from '../../client/organization/keyring.ts';

@@ -33,7 +33,7 @@ export function startKeysOf(req: Request, body: KeyedBody, origin: string): Pick
   return { key, addressKey: { scope: `start ${key.scope}`, key: key.key, content: key.fingerprint } };
 }
 
-/** Stands for the content of a request: the same in any order of members. */
+/** A fingerprint of a request's content, independent of the order of members. */
 export function fingerprintOf(body: object): string {
   const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };
   return sha256Hex(canonicalText(rest as JsonObject)).slice(0, 32);
@@ -44,7 +44,7 @@ export const RUN_LOCATION = { Location: 'The address of the run.' };
 /** The answers of a route that starts a run. */
 export const STARTED = {
   201: { text: 'Started.', schema: started, headers: RUN_LOCATION },
-  200: { text: 'The run that the same request had started.', schema: started, headers: RUN_LOCATION },
+  200: { text: 'The run that the same request started before.', schema: started, headers: RUN_LOCATION },
 };
 
 /** The codes of a route that starts a run. */

@@ -1,4 +1,4 @@
-/** Documents that come in as definitions: read, checked, their secrets taken out, ready to be stored or run. */
+/** Definitions given to the API: parsed, checked, with their secrets taken out, ready to be stored or run. */
 
 import type { Request } from 'express';
 import { z } from 'zod';
@@ -23,14 +23,14 @@ import { toolsForText } from './known-tools.ts';
 
 export const dialectName = z.enum(DIALECTS);
 
-/** What src/check says of a document, and our own checks of its webhooks. */
+/** The result of src/check for a document, and of the gateway's checks of its webhooks. */
 export interface Checked {
   readonly valid: boolean;
   readonly dialect: string;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly hash?: string;
-  /** Present where the document could be read; to be stored or run only if it is valid. */
+  /** Present if the document could be parsed. Store or run it only if it is valid. */
   readonly definition?: Definition;
   /** To be stored with the definition. */
   readonly secrets: readonly ClearSecret[];
@@ -38,9 +38,9 @@ export interface Checked {
 
 export interface CheckOptions {
   readonly dialect?: string;
-  /** The slug of the address; the document may leave it out, and may not have another. */
+  /** The slug in the address. The document may omit it, but must not have a different one. */
   readonly slug?: string;
-  /** A run of its own, which needs no name. */
+  /** True for an inline run, which needs no name. */
   readonly inline?: boolean;
   /** As known-tools.ts finds them. */
   readonly tools?: KnownTools;
@@ -49,8 +49,8 @@ export interface CheckOptions {
 }
 
 /**
- * Checks the document in a body, JSON or YAML, whose tools the organization has.
- * @throws HttpProblem 400, 415 and 422 for what is no document, and those of the pool. Other problems are in the
+ * Checks the document in a body, JSON or YAML, against the organization's tools.
+ * @throws HttpProblem 400, 415 and 422 if the body is not a document, and those of the pool. Other problems are in the
  * result.
  */
 export async function checkBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<Checked> {
@@ -76,7 +76,7 @@ export async function checkDocument(
   return checked;
 }
 
-/** As checkDocument, each in its place. */
+/** Checks each document as checkDocument does. Results have the order of the documents. */
 export async function checkDocuments(
   gateway: Gateway,
   organizationId: string,
@@ -93,7 +93,7 @@ const sent = (gateway: Gateway, options: CheckOptions) => ({
   valueBytes: valueLimitOf(dataLimitOf(gateway.config.blobs.isOn)),
 });
 
-/** What the checker found, with what only this gateway knows. */
+/** The checker's findings, with those that need the gateway's own knowledge. */
 function accepted(gateway: Gateway, { checked: result, writtenSlug }: Found, options: CheckOptions): Checked {
   const base = { dialect: result.dialect, warnings: result.warnings };
   const refused = (problems: readonly Problem[]): Checked => ({ ...base, valid: false, problems, secrets: [] });
@@ -113,8 +113,8 @@ function accepted(gateway: Gateway, { checked: result, writtenSlug }: Found, opt
 }
 
 /**
- * The definition under the address's slug, which other dialects do not have, and its secrets under names of that slug;
- * those of an inline run under names that no stored workflow has.
+ * The definition with the address's slug, which other dialects do not have, and its secrets with names of that slug.
+ * The secrets of an inline run get names that no stored workflow has.
  */
 function placed(
   gateway: Gateway,
@@ -137,7 +137,7 @@ function placed(
   };
 }
 
-/** References by their new names: they stand in `config.secrets`, and as `{secretRef}` in triggers. */
+/** Renames secret references, in `config.secrets` and as `{secretRef}` in triggers. */
 function renamed(definition: Json, names: ReadonlyMap<string, string>): Json {
   if (!isObject(definition)) return definition;
   const rename = (value: Json): Json => {

@@ -1,4 +1,4 @@
-/** A payload format as the fields of an HTML form, and what a form sends, which is texts, as that format's values. */
+/** Turns a payload format into the fields of an HTML form, and the texts that a form sends into the format's values. */
 
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { coerceState, isJsonSchema } from '../../definition/payload/format.ts';
@@ -9,15 +9,15 @@ import { checkKeys } from '../validation/json-guard.ts';
 export interface FormField {
   readonly name: string;
   readonly type: 'string' | 'number' | 'boolean';
-  /** As the document has it: `date` and `datetime` are strings with a control of their own. */
+  /** The type in the document: `date` and `datetime` are strings with their own control. */
   readonly written: string;
   readonly label: string;
-  /** Shown below the label, where that is another text. */
+  /** Shown below the label if it differs from the label. */
   readonly description?: string;
   readonly isRequired: boolean;
-  /** The only values that are taken. */
+  /** The accepted values. */
   readonly choices?: readonly Json[];
-  /** What the field holds before anybody has typed. */
+  /** The initial content of the field. */
   readonly preset?: Json;
 }
 
@@ -55,7 +55,7 @@ export function formFields(format: PayloadFormat): FormField[] {
 
 /**
  * The fields of a form as values of the format: numbers and booleans are parsed. An empty number, boolean, date or
- * choice is left out. A text that is not of its type stays as it is, and the check refuses it.
+ * choice is left out. Text that does not parse stays unchanged, and the check refuses it.
  */
 export function typedFields(format: PayloadFormat, sent: JsonObject): JsonObject {
   const typed: JsonObject = { ...sent };
@@ -96,7 +96,7 @@ function textOf(member: Json, name: string): string | undefined {
 
 /** A name that occurs more than once is a list. @throws HttpProblem `forbidden_key`, `invalid_name`. */
 export function fieldsOf(given: URLSearchParams): JsonObject {
-  // In one pass: getAll looks through all of them for each name, which takes minutes for a form of 2 MB.
+  // In one pass: getAll scans all entries for each name, which takes minutes for a form of 2 MB.
   const sent = new Map<string, string[]>();
   for (const [name, value] of given) {
     const values = sent.get(name);

@@ -22,14 +22,14 @@ import {
 } from '../threads/tasks.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 
-/** Documents up to here are read and checked in some tens of milliseconds at most (test/gateway/offload.test.ts). */
+/** Documents up to this size are read and checked within tens of milliseconds (test/gateway/offload.test.ts). */
 export const SMALL_DOCUMENT_BYTES = 4 * 1024;
-/** Bodies up to here are parsed in a few milliseconds, */
+/** Bodies up to this size are parsed within a few milliseconds. */
 const SMALL_EVALUATION_BYTES = 32 * 1024;
-/** and evaluated as long as this lasts, which is a few milliseconds as well. */
+/** The work limit of an evaluation in this thread, which takes a few milliseconds as well. */
 const SMALL_WORK = 50_000;
 
-/** The document that bytes hold, checked. @throws HttpProblem as readDocument, `invalid_name`, and of the pool. */
+/** Reads and checks a document. @throws HttpProblem those of readDocument and of the pool, and `invalid_name`. */
 export async function checkBytesIn(
   { offload, actions }: Gateway,
   organizationId: string,
@@ -41,7 +41,7 @@ export async function checkBytesIn(
   return offload.run(organizationId, { kind: 'checkBytes', bytes, media, options });
 }
 
-/** Each document in its place. @throws HttpProblem `invalid_name`, and of the pool. */
+/** Checks documents; results have their order. @throws HttpProblem `invalid_name`, and those of the pool. */
 export async function checkIn(
   { offload, actions }: Gateway,
   organizationId: string,
@@ -59,18 +59,18 @@ export async function evaluateIn({ offload }: Gateway, organizationId: string, b
     try {
       return JSON.stringify(evaluateText(bytes, SMALL_WORK));
     } catch (error) {
-      // Whether that is its own limit, or that of what is done at once, is found out elsewhere.
+      // The limit may be the expression's own or only SMALL_WORK. The pool evaluates again to find out.
       if (!(error instanceof HttpProblem && error.code === 'expression_limit')) throw error;
     }
   }
   return offload.run(organizationId, { kind: 'evaluate', bytes });
 }
 
-/** A walk takes as long as its steps say, however small its definition is. @throws HttpProblem of the pool. */
+/** Always in the pool: even a small definition can walk for long. @throws HttpProblem those of the pool. */
 export const walkIn = ({ offload }: Gateway, of: Walked): Promise<DryRun> =>
   offload.run(of.organizationId, { kind: 'walk', of });
 
-/** What leads from one version to the other. @throws HttpProblem of the pool. */
+/** The difference between two versions. @throws HttpProblem those of the pool. */
 export async function compareIn(
   { offload }: Gateway,
   organizationId: string,
@@ -83,7 +83,7 @@ export async function compareIn(
   return offload.run(organizationId, { kind: 'diff', of });
 }
 
-/** Nodes and edges of a definition, or its problems. @throws HttpProblem of the pool. */
+/** Nodes and edges of a definition, or its problems. @throws HttpProblem those of the pool. */
 export async function graphIn(
   { offload }: Gateway,
   organizationId: string,

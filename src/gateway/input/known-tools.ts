@@ -1,28 +1,28 @@
-/** What is known of an organization's MCP tools when a document is checked that may use them. */
+/** The known MCP tools of an organization, for checking documents that may use them. */
 
 import type { CheckOptions } from '../../check/check.ts';
 import { knownTools } from '../../client/organization/mcp-servers.ts';
 import type { Json } from '../../json/json.ts';
 import type { Gateway } from '../http/context.ts';
 
-/** Most documents use none, and need not wait for Temporal to be asked. */
+/** Matches documents that may use tools. Most documents do not, and need no call to Temporal. */
 const MENTIONED = /"(toolName|tool|mcpServerIds|mcp_server_ids)"/;
 
-/** As it may stand in YAML too, in which the words of comments count: to know too much does no harm. */
+/** The same for YAML. Words in comments match too, which only costs an unneeded lookup. */
 const MENTIONED_ANYHOW = /tool|mcp_?server_?ids/i;
 
-/** As toolsFor, of a document that was not read yet. */
+/** Like toolsFor, for a document that is not parsed yet. */
 export async function toolsForText(
   gateway: Gateway,
   organizationId: string,
   bytes: Buffer,
 ): Promise<Pick<CheckOptions, 'tools'>> {
-  // Escapes may hide a word from the eye, and not from the parser.
+  // An escape may hide a word from this search but not from the parser.
   const text = bytes.toString('latin1');
   return MENTIONED_ANYHOW.test(text) || text.includes('\\') ? known(gateway, organizationId) : {};
 }
 
-/** Undefined where it does not matter, or cannot be read now: what is not known is not checked. */
+/** Undefined if the document uses no tools, or if the tools cannot be read now. Unknown tools are not checked. */
 export async function toolsFor(
   gateway: Gateway,
   organizationId: string,

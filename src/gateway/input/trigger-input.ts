@@ -1,4 +1,4 @@
-/** Triggers that come in through the API: checked as those of a definition are, their secrets taken out. */
+/** Triggers given to the API: checked like a definition's triggers, with their secrets taken out. */
 
 import { z } from 'zod';
 import { checkTriggers } from '../../check/triggers.ts';
@@ -18,39 +18,39 @@ const shared = {
   enabled: z.boolean().optional().describe('Default: true.'),
   config: members
     .optional()
-    .describe('What its type takes, as in a definition. A secret in clear is kept encrypted, and never answered.'),
+    .describe('The config of its type, as in a definition. A secret in clear is stored encrypted and never returned.'),
   variableMapping: z
     .record(nameText(200), z.string().max(50_000))
     .nullish()
     .describe("The run's input, key by key: `$.a.b`, or a template over body, query, headers and params."),
-  targetState: members.nullish().describe('What the state begins with.'),
+  targetState: members.nullish().describe('Initial values of the state.'),
 };
 
 export const triggerBody = z.strictObject({
   workflowId: slugText
     .nullish()
     .describe(
-      'What it starts. A schedule whose target is the orchestrator needs none: null is as good as leaving it out.',
+      'The workflow that it starts. A schedule whose target is the orchestrator needs none; null means absent.',
     ),
   name: nameText(200).describe('Unique among the triggers of its workflow; its id is made of both.'),
-  type: types.optional().describe('Here, or in config.'),
+  type: types.optional().describe('The type may be here or in `config`.'),
   ...shared,
 });
 
 export const triggerPatch = z.strictObject({
-  name: nameText(200).optional().describe('For people; the id stays.'),
+  name: nameText(200).optional().describe('The displayed name. Changing it does not change the id.'),
   ...shared,
   config: members
     .optional()
     .describe(
-      'The members to change, as a JSON merge patch (RFC 7396): others stay, also within objects, and null takes ' +
-        'one away. A secret in clear is kept encrypted, and never answered.',
+      'The members to change, as a JSON merge patch (RFC 7396): others stay, also within objects, and null ' +
+        'removes a member. A secret in clear is stored encrypted and never returned.',
     ),
 });
 
 type TriggerMembers = z.infer<typeof triggerPatch>;
 
-/** A trigger that is right, and the secrets to store before it. */
+/** A valid trigger, and the secrets to store before it. */
 export interface CheckedTrigger {
   readonly spec: TriggerSpec;
   readonly secrets: readonly ClearSecret[];
@@ -64,8 +64,8 @@ export function typeOf(body: z.infer<typeof triggerBody>): TriggerSpec['type'] {
 }
 
 /**
- * The trigger as it would be: what is given over what was there. Null takes a member away.
- * @throws HttpProblem `invalid_trigger` with the problems, whose pointers are into the trigger.
+ * The changed trigger: the given members replace the present ones. Null removes a member.
+ * @throws HttpProblem `invalid_trigger` with the problems. Their pointers are relative to the trigger.
  */
 export function checkTrigger(
   workflow: string,

@@ -9,7 +9,7 @@ import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import type { Gateway } from '../http/context.ts';
 import { checked, nameText } from '../validation/validation.ts';
 
-/** A hook whose definition is written. While its trigger is disabled it starts nothing. */
+/** A webhook whose definition is stored. While its trigger is disabled it starts no runs. */
 export interface WebhookAddress {
   readonly org: string;
   readonly path: string;

@@ -36,11 +36,11 @@ const COMMON_PROBLEMS: readonly ProblemCode[] = [
 /** What every route that keeps its answers may answer. */
 const KEY_PROBLEMS: readonly ProblemCode[] = ['idempotency_conflict', 'request_in_flight'];
 const REQUEST_KEY = {
-  'Idempotency-Key': 'The same key again is the same request, and gets the same answer.',
+  'Idempotency-Key': 'A request that repeats the key is the same request, and gets the same answer.',
 } as const;
 /** What every route that asks Temporal may answer. */
 const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable', 'payload_unreadable'];
-/** What every route may answer that cannot be called from anywhere. */
+/** What every route may answer, except routes that can be called from anywhere. */
 const GUARD_PROBLEMS: readonly ProblemCode[] = [
   'host_not_allowed',
   'origin_not_allowed',
@@ -118,7 +118,7 @@ function makeDocument(routes: readonly Route[]): JsonObject {
     servers: [{ url: '/' }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
-    // While there are no keys, none is needed.
+    // Without keys, no key is needed.
     security: [{ [KEY]: [] }, {}],
     components: {
       schemas: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)])),
@@ -127,7 +127,7 @@ function makeDocument(routes: readonly Route[]): JsonObject {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key. What its role must be at least, `x-role` says; each may do what those before it may: ' +
+            'An API key. `x-role` gives the least role; each role may do what the roles before it may: ' +
             'viewer, runner, approver, editor, admin.',
         },
       },
@@ -167,7 +167,7 @@ function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObje
   };
 }
 
-/** What the key must be of; a signature, a token or a key in the address counts by itself. */
+/** The least role of the key. Routes with a signature, a token or a key in the address need none. */
 function securityOf({ role }: Route): JsonObject {
   return role === 'public' ? { security: [] } : { 'x-role': role };
 }
@@ -191,7 +191,7 @@ function response(
   };
 }
 
-/** The parameters of a route, as OpenAPI writes them. */
+/** The parameters of a route in OpenAPI's form. */
 export function parametersOf({ idempotency, params, query, ...route }: Route): Json[] {
   const headers = { ...(idempotency === 'none' ? {} : REQUEST_KEY), ...route.headers };
   const written = query === undefined ? {} : jsonSchemaOf(query, DIALECT);
@@ -247,7 +247,7 @@ export const documentedPath = (path: string): string => path.replaceAll(/[:*]([a
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** Worth a name: whatever has members. */
+/** Whether a schema gets its own name: schemas with members do. */
 const isShape = (schema: z.ZodType): boolean => jsonSchemaOf(schema, DIALECT)['type'] === 'object';
 
 function plain(schema: object): Json {

@@ -3,8 +3,8 @@
  * and squiggles: `$schema` in a JSON document, `# yaml-language-server: $schema=…` in YAML. It is made from the schemas
  * that the checker itself uses, of the document as an author may write it (LANGUAGE.md §1); other dialects have none.
  *
- * It takes everything that the checker takes. What needs more than a schema (whether a step exists, what an expression
- * reads) the checker alone says.
+ * It accepts everything that the checker accepts. Only the checker reports problems that a schema cannot express, such
+ * as a missing step or a wrong expression.
  */
 
 import { z } from 'zod';
@@ -40,27 +40,27 @@ export function languageSchema(actions: HostActions = NO_ACTIONS): JsonSchema {
   ]);
 }
 
-/** What `action.type` may say, and what its parameters are then. */
+/** The values of `action.type`, and the parameters of each. */
 interface NamedAction {
   readonly type: string;
   readonly names: readonly string[];
   readonly parameters: JsonSchema;
 }
 
-/** The JSON Schema of what goes into a zod schema, without `$schema`. */
+/** The JSON Schema of a zod schema's input, without `$schema`. */
 export function jsonSchemaOf(schema: z.ZodType, target: 'draft-7' | 'draft-2020-12' = 'draft-7'): JsonSchema {
   const { $schema: _draft, ...plain } = z.toJSONSchema(schema, { target, io: 'input', unrepresentable: 'any' });
   return plain as JsonSchema;
 }
 
-/** Every name that `stepType` may have, with the kind that it means. */
+/** Every value of `stepType`, with the kind that it means. */
 export function kindNames(): { readonly name: string; readonly kind: StepKind }[] {
   return kinds.flatMap((kind) => [kind.type, ...(kind.aliases ?? [])].map((name) => ({ name, kind })));
 }
 
-/** Whether the kind's ports are the same whatever its config says: then what cannot be wired is known here. */
+/** Whether the kind's ports do not depend on its config. The schema then lists the ports that can be wired. */
 export function portsAreFixed(kind: StepKind): boolean {
-  // A function that takes no step cannot look at one.
+  // A function without parameters cannot depend on the step.
   return kind.ports.length === 0 && kind.ports(kind.example).body !== 'any';
 }
 
@@ -129,7 +129,7 @@ function stepSchema(step: JsonSchema, actions: readonly NamedAction[]): JsonSche
   };
 }
 
-/** `enumDescriptions` is not of JSON Schema: editors show it, and validators pass it by. */
+/** `enumDescriptions` is not part of JSON Schema: editors show it, and validators ignore it. */
 function stepTypeOf(written: JsonSchema, named: readonly { name: string; kind: StepKind }[]): JsonSchema {
   return {
     ...defined({ description: written['description'] }),
@@ -147,7 +147,7 @@ function whenKind(kind: StepKind, properties: JsonSchema): Json {
   return conditional({ stepType: { enum: names } }, ['stepType'], { properties, ...required });
 }
 
-/** Whether there is nothing that a step of the kind could do without a config. */
+/** Whether a step of the kind needs a config. */
 function needsConfig(kind: StepKind): boolean {
   const { anyOf, ...schema } = jsonSchemaOf(kind.schema());
   const forms = Array.isArray(anyOf) ? anyOf.map(objectOf) : [schema];
@@ -196,7 +196,7 @@ function triggerSchema(trigger: JsonSchema): JsonSchema {
   };
 }
 
-/** In the short form every member is a field; what else a JSON Schema says is not looked into. */
+/** In the short form every member is a field. Other JSON Schema keywords are not inspected. */
 function inputSchema(input: JsonSchema): Json {
   const types = { enum: [...FIELD_TYPES] };
   const field: Json = { anyOf: [types, { type: 'object', properties: { type: types } }] };

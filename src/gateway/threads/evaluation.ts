@@ -12,14 +12,14 @@ import { anyJson, checked } from '../validation/validation.ts';
 
 export const evaluateBody = z
   .strictObject({
-    expression: z.string().optional().describe('What is evaluated: this,'),
-    template: anyJson.optional().describe('or this: any JSON value with templates in it.'),
+    expression: z.string().optional().describe('An expression. Give this or `template`.'),
+    template: anyJson.optional().describe('Any JSON value with templates in it. Give this or `expression`.'),
     context: z.record(z.string(), anyJson).default({}).describe('Its members are the roots.'),
     now: z
       .union([z.number().finite(), z.iso.datetime({ offset: true })])
       .optional()
       .describe('What `now` reads: milliseconds since 1970, or ISO 8601.'),
-    as: z.enum(['value', 'condition']).default('value').describe('condition: true or false, as `when` would take it.'),
+    as: z.enum(['value', 'condition']).default('value').describe('condition: true or false, as in `when`.'),
   })
   .refine(
     (body) => (body.expression === undefined) !== (body.template === undefined),
@@ -31,7 +31,7 @@ export const evaluateBody = z
   );
 
 /**
- * The value that a body asks for. `work`: fewer units than an evaluation may take anywhere.
+ * Evaluates the body. `work` is a limit below that of any evaluation.
  * @throws HttpProblem `invalid_request`, those of parseJson, and the code of the TemplateError.
  */
 export function evaluateText(bytes: Uint8Array, work?: number): Json {

@@ -13,7 +13,7 @@ import { HttpProblem } from '../validation/http-problem.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import type { Results, Task } from './tasks.ts';
 
-/** What a thread is started with. */
+/** The data that a thread starts with. */
 export interface ThreadData {
   readonly actionsDir: string | undefined;
 }
@@ -38,16 +38,16 @@ export type ThreadAnswer =
     };
 
 const THREADS = 3;
-/** Of one organization. */
+/** The most threads that one organization may use. */
 const MOST_THREADS_OF_ONE = THREADS - 1;
-/** The largest value of a 2 MB body, and what a walk keeps of it, fit many times. */
+/** Ample for the largest value of a 2 MB body and the data that a walk keeps of it. */
 const HEAP_MB = 512;
 const MOST_QUEUED = 64;
 /** How many organizations the pool remembers: more than can wait simultaneously. */
 const MOST_REMEMBERED = 4 * MOST_QUEUED;
-/** A task that has waited so long for a thread is refused. */
+/** A task that has waited this long for a thread is refused. */
 const PATIENCE_MS = 10_000;
-/** How long each may take once a thread has it. */
+/** How long each kind of task may take once a thread has it. */
 const DEADLINES_MS: Deadlines = {
   checkBytes: 6_000,
   check: 6_000,
@@ -73,7 +73,7 @@ interface Thread {
   doing?: { readonly id: number; readonly job: Waiting; readonly late: NodeJS.Timeout };
 }
 
-/** Extension and all: sources in tests, what was compiled of them elsewhere. */
+/** With its extension: the sources in tests, the compiled files otherwise. */
 const ENTRY = new URL(`./worker${extname(new URL(import.meta.url).pathname)}`, import.meta.url);
 
 export class OffloadPool {
@@ -81,12 +81,12 @@ export class OffloadPool {
   readonly #deadlines: Deadlines;
   readonly #threads = new Set<Thread>();
   readonly #queue: Waiting[] = [];
-  /** The number of the last task that an organization was given, in the order of those numbers. */
+  /** Organization → number of its last task, in the order of these numbers. */
   readonly #lastServed = new Map<string, number>();
   #lastId = 0;
   #isClosed = false;
 
-  /** `deadlines`: other than the usual. */
+  /** `deadlines` replaces the defaults. */
   constructor(actionsDir?: string, deadlines: Partial<Deadlines> = {}) {
     this.#data = { actionsDir };
     this.#deadlines = { ...DEADLINES_MS, ...deadlines };
@@ -99,7 +99,7 @@ export class OffloadPool {
 
   /**
    * Does a task in a thread.
-   * @throws HttpProblem what the task throws, `takes_too_long`, `gateway_busy`.
+   * @throws HttpProblem those of the task, `takes_too_long`, `gateway_busy`.
    */
   run<Kind extends Task['kind']>(
     organizationId: string,
@@ -125,7 +125,7 @@ export class OffloadPool {
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, busy())));
   }
 
-  /** Whether another task of the organization can wait. A full queue drops the newest task of the one with most. */
+  /** Whether the organization may queue a task. A full queue drops the newest task of the largest organization. */
   #hasRoomFor(organizationId: string): boolean {
     if (this.#queue.length < MOST_QUEUED) return true;
     const counts = new Map<string, number>();
@@ -157,7 +157,7 @@ export class OffloadPool {
 
   /**
    * The place of the next task in the queue: the oldest task of the organization that was served least recently.
-   * Organizations that have as many threads as they may are passed over. -1 if there is no such task.
+   * Organizations at their thread limit are skipped. -1 if no task can start.
    */
   #next(): number {
     const held = new Map<string, number>();
@@ -219,7 +219,7 @@ export class OffloadPool {
     this.#serve();
   }
 
-  /** Ends a thread, and its task with what became of it. */
+  /** Ends a thread, and rejects its task with the error. */
   async #end(thread: Thread, error: unknown): Promise<void> {
     if (!this.#threads.delete(thread)) return;
     const { doing, isReady } = thread;
@@ -227,7 +227,7 @@ export class OffloadPool {
       clearTimeout(doing.late);
       doing.job.reject(error);
     }
-    // One that cannot even begin must not be begun again and again.
+    // A thread that cannot start must not be restarted for each waiting task.
     if (!isReady && !this.#isClosed) for (const job of this.#queue.splice(0)) job.reject(error);
     const ended = thread.worker.terminate();
     if (!this.#isClosed) this.#serve();

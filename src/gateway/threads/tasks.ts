@@ -18,10 +18,10 @@ import { HttpProblem } from '../validation/http-problem.ts';
 import { decodeText, parseJsonText } from '../validation/json-guard.ts';
 import { evaluateText } from './evaluation.ts';
 
-/** What the checker may know of its host, beside the host's actions, which each thread reads itself. */
+/** Facts about the host for the checker. Each thread reads the host's actions itself. */
 export type SentCheckOptions = Omit<CheckOptions, 'actions'>;
 
-/** What the checker says of a document, and what slug that was written with. */
+/** The checker's result for a document, and the slug in the document. */
 export interface Found {
   readonly checked: Checked;
   readonly writtenSlug: Json | undefined;
@@ -34,11 +34,11 @@ export interface Walked {
   readonly presets: { readonly [slug: string]: Json };
   /** Epoch milliseconds. */
   readonly now: number;
-  /** What a run may hold here. */
+  /** The size limits of a run on this host. */
   readonly dataBytes: number;
 }
 
-/** Two versions as JSON, and what the text that compares them calls them. */
+/** Two versions as JSON, and their labels in the text diff. */
 export interface Compared {
   readonly before: string;
   readonly after: string;
@@ -74,7 +74,7 @@ export interface Results {
 
 type Actions = CheckOptions['actions'];
 
-/** @throws HttpProblem what is wrong with what was sent. */
+/** @throws HttpProblem if the input is invalid. */
 export function perform(task: Task, actions: Actions): Results[Task['kind']] {
   switch (task.kind) {
     case 'checkBytes':
@@ -92,7 +92,7 @@ export function perform(task: Task, actions: Actions): Results[Task['kind']] {
   }
 }
 
-/** Checks a document. @throws HttpProblem `invalid_name`; what else is wrong with it stands in the answer. */
+/** Checks a document. @throws HttpProblem `invalid_name`; other problems are in the result. */
 export function found(given: Json | VettedDocument, options: SentCheckOptions, actions: Actions): Found {
   const document = given instanceof VettedDocument ? given.json : given;
   demandNames(document);
@@ -100,14 +100,14 @@ export function found(given: Json | VettedDocument, options: SentCheckOptions, a
   return { checked, writtenSlug: isObject(document) ? document['slug'] : undefined };
 }
 
-/** Without a definition that nobody can store, run or walk: it may be large. */
+/** Drops a definition that cannot be stored, run or walked, since it may be large. */
 function lean({ checked, writtenSlug }: Found): Found {
   const { definition, ...rest } = checked;
   const isWanted = definition !== undefined && walkable(checked) !== undefined;
   return { checked: isWanted ? checked : rest, writtenSlug };
 }
 
-/** Problems of a text that make it no document at all; others are problems of the definition. */
+/** Problems of text that is not a document. All other problems are problems of the definition. */
 const UNREADABLE: ReadonlySet<string> = new Set([
   'malformed',
   'duplicate_key',
@@ -121,7 +121,7 @@ const UNREADABLE: ReadonlySet<string> = new Set([
   'invalid_name',
 ]);
 
-/** The document that bytes hold: JSON or YAML. @throws HttpProblem 400 and 422. */
+/** Parses a document, JSON or YAML. @throws HttpProblem 400 and 422. */
 export function readDocument(bytes: Uint8Array, media: Media): VettedDocument {
   const text = decodeText(bytes);
   const parsed = media === 'json' ? documentOfJson(text, parseJsonText(text)) : parseDocument(text);
@@ -140,7 +140,7 @@ export function readDocument(bytes: Uint8Array, media: Media): VettedDocument {
   throw new HttpProblem(code, detail, { problems });
 }
 
-/** Names go into ids, lists and logs, some of which cannot hold every character. @throws HttpProblem `invalid_name`. */
+/** Names go into ids, lists and logs, not all of which hold every character. @throws HttpProblem `invalid_name`. */
 function demandNames(document: Json): void {
   if (!isObject(document)) return;
   const { name, slug, tags, triggers } = document;
@@ -159,7 +159,7 @@ function demandNames(document: Json): void {
 }
 
 const MOST_STEPS = 20_000;
-/** Asked between steps; the deadline of the task is longer, so that a walk which is too long says how far it came. */
+/** Checked between steps. The task's deadline is longer, so a walk that takes too long reports how far it came. */
 const WALK_MS = 2_000;
 
 function walked({ definition, ...options }: Walked): DryRun {

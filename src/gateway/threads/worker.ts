@@ -1,4 +1,4 @@
-/** A thread for work that may take long (pool.ts): it does one task after the other and answers each by its id. */
+/** A thread of the pool (pool.ts). It does one task after another and answers each by its id. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadActions } from '../../actions/load.ts';
 import { HttpProblem } from '../validation/http-problem.ts';

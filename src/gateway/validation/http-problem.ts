@@ -1,4 +1,4 @@
-/** The error that every refusal of the gateway is. It knows nothing of Temporal, so that threads can throw it too. */
+/** The error for every refusal of the gateway. It does not depend on Temporal, so threads can throw it too. */
 
 import type { Problem } from '../../definition/document/types.ts';
 import type { JsonObject } from '../../json/json.ts';

@@ -6,10 +6,10 @@ import { pointer } from '../../json/pointer.ts';
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** How zod calls a union of which no alternative fits, where the schema has no words of its own for that. */
+/** Zod's default message for a union without a matching alternative. */
 const WORDLESS = 'Invalid input';
 
-/** The problems of one issue; those within a union or a record's name are told, and not only that there are some. */
+/** The problems of one issue, including those inside a union or a record's key. */
 export function asProblems(issue: Issue, prefix: Path = []): Problem[] {
   const path = [...prefix, ...issue.path];
   switch (issue.code) {
@@ -42,7 +42,7 @@ function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: Path): Problem
   return [invalid(path, issue.message === WORDLESS ? expectedBy(issue) : issue.message)];
 }
 
-/** 0: a value of another type; 1: of the type, and wrong as a whole; 2: only something within it is wrong. */
+/** 0: the value has another type; 1: the type fits, but the value is wrong; 2: only a part of the value is wrong. */
 function kinshipOf(issues: readonly Issue[]): number {
   const ofTheWhole = issues.filter(({ path }) => path.length === 0);
   if (ofTheWhole.some(({ code }) => code === 'invalid_type')) return 0;

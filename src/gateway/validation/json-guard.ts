@@ -26,7 +26,7 @@ export function parseJsonText(text: string): Json {
   return value;
 }
 
-/** Whether it is worth looking: a key that is refused stands in the text as it is, or by an escape. */
+/** Whether the text may hold a refused key, as it is or by an escape. */
 function mayHoldRefusedKey(text: string): boolean {
   return text.includes('\\u') || [...FORBIDDEN_KEYS].some((key) => text.includes(key));
 }
@@ -40,7 +40,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** Refuses keys that no document of ours may have. Walks without recursion. */
+/** Refuses forbidden keys. Walks without recursion. */
 export function checkKeys(value: Json): void {
   const open: JsonPosition[] = [{ value }];
   for (let here = open.pop(); here !== undefined; here = open.pop()) {
@@ -64,7 +64,7 @@ export function checkKeys(value: Json): void {
   }
 }
 
-/** A value within a document. Its pointer is made only where it is told. */
+/** A value within a document. Its pointer is built only for a problem. */
 interface JsonPosition {
   readonly value: Json;
   readonly key?: string | number;
@@ -79,7 +79,7 @@ function refuseKey(code: 'forbidden_key' | 'invalid_name', message: string, poin
   throw new HttpProblem(code, message, { problems: [{ pointer, code, message }] });
 }
 
-/** Only the place is told: the parser's message quotes the body, which may hold secrets. */
+/** Reports only the place: the parser's message quotes the body, which may hold secrets. */
 function placeOf(error: unknown): string {
   const place = error instanceof Error ? /position (\d+)/.exec(error.message) : null;
   return place === null ? '' : ` (at character ${place[1]})`;

@@ -2,7 +2,7 @@
 const entry = (status: number, title: string) => ({ status, title });
 
 export const PROBLEM_CODES = {
-  // The request itself
+  // Malformed requests
   invalid_request: entry(400, 'Invalid request'),
   invalid_json: entry(400, 'Malformed JSON'),
   invalid_yaml: entry(400, 'Malformed YAML'),
@@ -47,7 +47,7 @@ export const PROBLEM_CODES = {
   payload_too_large: entry(413, 'Payload too large'),
   unsupported_media_type: entry(415, 'Unsupported media type'),
 
-  // What stands against it
+  // Conflicts with the present state
   already_decided: entry(409, 'Already decided'),
   already_voted: entry(409, 'Already voted'),
   ambiguous_step: entry(409, 'Ambiguous step'),
@@ -78,7 +78,7 @@ export const PROBLEM_CODES = {
   already_exists: entry(412, 'Precondition failed'),
   refused: entry(409, 'Refused'),
 
-  // What it says
+  // Invalid content
   invalid_definition: entry(422, 'Invalid definition'),
   place_gone: entry(422, 'Place gone'),
   invalid_trigger: entry(422, 'Invalid trigger'),
@@ -109,7 +109,7 @@ export const PROBLEM_CODES = {
   bulk_busy: entry(429, 'Too many bulk operations'),
   too_many_streams: entry(429, 'Too many streams'),
 
-  // This side
+  // Failures of the gateway and its services
   internal_error: entry(500, 'Internal error'),
   secret_not_found: entry(500, 'Secret missing'),
   payload_unreadable: entry(500, 'Payload unreadable'),

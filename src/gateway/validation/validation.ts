@@ -42,31 +42,31 @@ export const wholeNumber = (least: number, most: number) =>
     .regex(/^\d{1,12}$/, 'Expected a whole number.')
     .transform(Number)
     .pipe(z.number().min(least).max(most))
-    // A text on the wire, and a number to those who read the OpenAPI document.
+    // Text on the wire, a number in the OpenAPI document.
     .meta({ type: 'integer', pattern: undefined, minimum: least, maximum: most });
 
 const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
-/** How long a run may take: of the requests that start one. */
+/** The run timeout in requests that start a run. */
 export const timeoutMsField = z
   .number()
   .int()
   .min(1)
   .max(LONGEST_TIMEOUT_MS)
   .optional()
-  .describe('The deadline of the run; it comes before `config.timeout`.');
+  .describe('The timeout of the run. It overrides `config.timeout`.');
 
 /** `limit` and `cursor`, which all lists take. */
 export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
   limit: wholeNumber(1, most).default(defaultLimit).describe(`How many. Default: ${defaultLimit}.`),
-  cursor: z.string().min(1).max(4_000).optional().describe('The nextCursor of the page before.'),
+  cursor: z.string().min(1).max(4_000).optional().describe('The nextCursor of the previous page.'),
 });
 
 /** @throws HttpProblem `invalid_request` with a problem for each issue. */
 export function checked<T>(schema: z.ZodType<T>, value: unknown, place: 'body' | 'query' | 'path' | 'header'): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  // Each may repeat a name of the body: without a bound the answer would be larger than the request.
+  // Each problem may repeat a name of the body, so without a bound the answer would be larger than the request.
   const problems = result.error.issues.flatMap((issue) => asProblems(issue)).slice(0, MAX_PROBLEMS);
   const [first] = problems;
   const where =
@@ -83,7 +83,7 @@ export function queryAs<T>(req: Request, schema: z.ZodType<T>): T {
   return checked(schema, { ...req.query }, 'query');
 }
 
-/** The slug of the path. What is no slug names no workflow. */
+/** The slug of the path. Text that is not a slug cannot name a workflow. */
 function pathSlug(req: Request, name: string): string {
   const slug = slugText.safeParse(checked(pathName, req.params[name], 'path'));
   if (slug.success) return slug.data;
@@ -93,7 +93,7 @@ function pathSlug(req: Request, name: string): string {
   );
 }
 
-/** All parameters of the path. @throws HttpProblem `invalid_request`, or `not_found` for a slug that cannot be one. */
+/** All parameters of the path. @throws HttpProblem `invalid_request`, or `not_found` for a malformed slug. */
 export function paramsAs<P extends { readonly [name: string]: z.ZodType }>(
   req: Request,
   schemas: P,

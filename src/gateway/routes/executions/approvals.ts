@@ -1,4 +1,4 @@
-/** `GET /api/approvals`: what waits for the caller, or for others: by person, role, group, or resource. */
+/** `GET /api/approvals`: pending approvals of the caller or of others, by person, role, group or resource. */
 
 import { z } from 'zod';
 import { listApprovals } from '../../../client/runs/approvals.ts';
@@ -12,23 +12,23 @@ const text = nameText(200);
 const approvalListQuery = z.strictObject({
   ...pageQuery(),
   workflowId: text.optional().describe('The slug of the workflow.'),
-  executionId: text.optional().describe('The run that asks.'),
+  executionId: text.optional().describe('The run that waits for the approval.'),
   status: z
     .literal('pending')
     .optional()
-    .describe('What is listed is pending: decided approvals stand in the steps of their run.'),
-  priority: text.optional().describe('As the approval says it: low, medium, high, urgent.'),
-  approver: text.optional().describe('Who is asked: a person, or `role:finance`, `group:board`.'),
-  user: text.optional().describe('A person who is asked.'),
-  role: text.optional().describe('A role that is asked.'),
-  group: text.optional().describe('A group that is asked.'),
-  resourceType: text.optional().describe('What it is about: a type,'),
-  resourceId: text.optional().describe('and an id; alone, one of any type.'),
+    .describe('Only pending approvals are listed. Decided approvals are in the steps of their run.'),
+  priority: text.optional().describe('The priority in the approval: low, medium, high, urgent.'),
+  approver: text.optional().describe('An approver: a person, or `role:finance`, `group:board`.'),
+  user: text.optional().describe('A person among the approvers.'),
+  role: text.optional().describe('A role among the approvers.'),
+  group: text.optional().describe('A group among the approvers.'),
+  resourceType: text.optional().describe('The type of the resource that the approval is about.'),
+  resourceId: text.optional().describe('The id of the resource. Without `resourceType` the type may be any.'),
   all: z
     .enum(['true', 'false'])
     .optional()
     .describe(
-      'true: also what others are asked. Default: what waits for the caller, unless user, role or group is given.',
+      "true: also other people's approvals. Default: the caller's approvals, unless user, role or group is given.",
     ),
 });
 
@@ -41,7 +41,7 @@ export const approvalRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Lists pending approvals.',
     description:
-      'By person, role, group, resource, priority, workflow or run. Decided approvals are not listed: they stand ' +
+      'By person, role, group, resource, priority, workflow or run. Decided approvals are not listed: they are ' +
       'in the steps of their run.',
     query: approvalListQuery,
     answers: { 200: { text: 'A page of approvals.', schema: approvalPage } },
@@ -60,7 +60,7 @@ export const approvalRoutes: readonly Route[] = [
   }),
 ];
 
-/** What the runs of the list must all wait for, as their search attribute writes it. */
+/** The values that the runs' search attribute must all contain. */
 function waitsOf({
   approver,
   user,

@@ -1,4 +1,4 @@
-/** `/api/executions/bulk`: cancel, terminate or retry all runs of a filter, after a look at how many they are. */
+/** `/api/executions/bulk`: cancels, terminates or retries all runs that match a filter, or previews their number. */
 
 import { z } from 'zod';
 import { BULK_ACTIONS, countBulk, readBulk, startBulk } from '../../../client/runs/bulk.ts';
@@ -14,9 +14,9 @@ import { filterBody, filterOf } from './run-filters.ts';
 const bulkBody = z.strictObject({
   action: z
     .enum(BULK_ACTIONS)
-    .describe('`cancel` and `terminate` are for runs that are open; `retry` for those that failed or were terminated.'),
-  filter: z.strictObject(filterBody).describe('Members as in the query of the list; `{}` is every run.'),
-  preview: z.boolean().optional().describe('Only says how many they are.'),
+    .describe('`cancel` and `terminate` apply to open runs, `retry` to runs that failed or were terminated.'),
+  filter: z.strictObject(filterBody).describe('The filters of the run list; `{}` matches every run.'),
+  preview: z.boolean().optional().describe('Only counts the runs.'),
   reason: z.string().min(1).max(1_000).optional().describe("For readers of the runs' histories."),
 });
 
@@ -28,7 +28,7 @@ const bulkOperation = named(
     operationId: z.string(),
     action: z.enum(BULK_ACTIONS),
     status: z.enum(['running', 'completed', 'failed']),
-    total: z.int().optional().describe('Runs that it is for, as soon as they are counted.'),
+    total: z.int().optional().describe('Runs that match the filter. Absent until they are counted.'),
     done: z.int(),
     failed: z.int(),
     startedAt: time,
@@ -43,7 +43,7 @@ export const bulkRoutes: readonly Route[] = [
     role: 'editor',
     id: 'runBulk',
     tag: 'executions',
-    summary: 'Cancels, terminates or retries all runs of a filter; with `preview`, only counts them.',
+    summary: 'Cancels, terminates or retries all runs that match a filter; with `preview`, only counts them.',
     body: jsonOf(bulkBody),
     answers: {
       202: { text: 'Begun.', schema: bulkOperation, headers: { Location: 'The address of the operation.' } },

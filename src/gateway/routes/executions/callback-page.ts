@@ -1,4 +1,4 @@
-/** What a person sees who opens a callback's URL: a small form that sends the callback, and a word of thanks. */
+/** The HTML pages of a callback's URL: a small form that sends the callback, and a confirmation. */
 
 import type { PayloadFormat, Problem } from '../../../definition/document/types.ts';
 import { isJsonSchema } from '../../../definition/payload/format.ts';
@@ -10,7 +10,7 @@ import { type FormField, formFields } from '../../input/form-fields.ts';
 const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}label{display:block;margin:1rem 0 .25rem}small{display:block;margin-bottom:.25rem;color:#555}input,select,textarea{width:100%;padding:.5rem;box-sizing:border-box;font:inherit}button{margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit}.error{color:#b00020;margin:.25rem 0}[aria-invalid]{border:2px solid #b00020}';
 
-/** A form that was sent and not taken: what was typed is kept. */
+/** A form that was refused. It keeps the values that were typed. */
 export interface Refused {
   readonly typed: JsonObject;
   readonly problems: readonly Problem[];
@@ -35,7 +35,7 @@ export function thanksPage(title: string): string {
   return page(title, ['<p>Thank you: your answer was received.</p>']);
 }
 
-/** Why nothing was taken, to people. */
+/** The page that says why a callback was refused. */
 export function refusalPage(title: string, detail: string): string {
   return page(title, [`<p>${escaped(detail)}</p>`]);
 }
@@ -81,7 +81,7 @@ function controlHtml(field: FormField, named: string, marks: string, value: stri
       `${named}${marks}`,
       value,
     );
-  // A control of numbers or dates would drop what is none of them, and with it what was typed.
+  // A number or date control would drop a refused text, so the user would lose it.
   const isNumber = type === 'number' && (value === '' || Number.isFinite(Number(value)));
   const isDate = written === 'date' && (value === '' || /^\d{4}-\d{2}-\d{2}$/.test(value));
   const kind = isNumber
@@ -94,7 +94,7 @@ function controlHtml(field: FormField, named: string, marks: string, value: stri
   return `<input ${named} ${kind}${value === '' ? '' : ` value="${escaped(value)}"`}${marks}>`;
 }
 
-/** Nothing is chosen for anybody: the first option is empty. */
+/** The first option is empty, so no choice is preselected. */
 function selectHtml(
   options: readonly (readonly [value: string, text: string])[],
   named: string,

@@ -25,7 +25,7 @@ const callbackTaken = named('CallbackTaken', z.object({ accepted: z.literal(true
 const TAKEN = { 202: { text: 'Taken.', schema: callbackTaken } };
 const FORM = { 200: { text: 'The form.', schema: text, media: ['text/html'] } };
 
-/** The step says which methods it takes. */
+/** The step's config limits the methods further. */
 export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
   rawRoute({
     method,
@@ -79,7 +79,7 @@ async function answer(access: WriteAccess, req: Request, res: Response, expected
     sendPage(res, 200, callbackPage(title, schema === 'unknown' ? undefined : schema));
     return;
   }
-  // A request for the headers alone, as of link checkers, is no callback.
+  // A HEAD request, as link checkers send it, is not a callback.
   if (req.method === 'HEAD' && methods.includes('GET')) {
     res.status(200).end();
     return;
@@ -104,7 +104,7 @@ async function answer(access: WriteAccess, req: Request, res: Response, expected
 /** Browsers ask for HTML first. */
 const isPerson = (req: Request): boolean => req.accepts(['json', 'html']) === 'html';
 
-/** Scripts and other hosts have no business in these pages, and the address, which is the key, is told to nobody. */
+/** Pages run no scripts and load nothing from other hosts, since the address is the credential. */
 function sendPage(res: Response, status: number, html: string): void {
   res.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'");
   res.status(status).type('html').send(html);
@@ -120,7 +120,7 @@ function unfit(problems: readonly Problem[]): HttpProblem {
   );
 }
 
-/** JSON, a form, or a text; none is null. @throws HttpProblem `unsupported_media_type`, and those of JSON. */
+/** Parses JSON, a form, or text; no body is null. @throws HttpProblem `unsupported_media_type`, and those of JSON. */
 function bodyOf(req: Request, { schema }: ExpectedCallback): Json {
   const bytes = rawBody(req);
   if (bytes.length === 0) return null;

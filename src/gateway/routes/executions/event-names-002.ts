@@ -1,6 +1,6 @@
 /**
- * The events of a run under the names of document 002. The data is that of the event, with the run's id. An approval
- * that the run waits for is sent once.
+ * The events of a run under the names of document 002. Their data is the event's data with the run's id. A pending
+ * approval is sent once.
  */
 
 import type { Happening, StepHappening } from '../../../client/runs/event-stream.ts';
@@ -19,7 +19,7 @@ const STEP_EVENTS: { readonly [status in StepHappening['status']]: string } = {
   cancelled: 'step.cancelled',
 };
 
-/** For one stream. `fresh`: it begins with the run, and does not go on after one that was cut off. */
+/** The state of one stream. `fresh`: the stream begins with the run and does not resume an earlier stream. */
 export function namesOf002(executionId: string, fresh: boolean): (happening: Happening) => NamedEvent[] {
   const asked = new Set<string>();
   let isFirst = fresh;

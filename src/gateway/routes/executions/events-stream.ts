@@ -1,6 +1,6 @@
 /**
  * `GET /api/executions/:id/events`: follows a run by Server-Sent Events: `step`, `status`, and `end` when it has ended.
- * A caller who was cut off continues after its Last-Event-ID. A caller who has seen the end is answered 204, and then
+ * A caller that was disconnected continues after its Last-Event-ID. A caller that has seen the end gets 204, and then
  * does not reconnect.
  */
 import type { Writable } from 'node:stream';
@@ -19,10 +19,10 @@ import { checked, nameText, pathName } from '../../validation/validation.ts';
 import { type NamedEvent, namesOf002 } from './event-names-002.ts';
 import { Streams } from './open-streams.ts';
 
-/** Proxies close what is silent for a minute. */
+/** Proxies close connections that are silent for a minute. */
 const HEARTBEAT_MS = 15_000;
 const RECONNECT_MS = 1_000;
-/** A stream whose key was revoked ends after this. */
+/** How often a stream checks its key. A stream ends once its key is revoked. */
 const RECHECK_MS = 2_000;
 
 const eventsQuery = z.strictObject({
@@ -46,7 +46,7 @@ export const eventStreamRoutes: readonly Route[] = [
     summary: 'Follows a run, as Server-Sent Events.',
     description:
       '`step` when a visit begins or ends, `status` when the run begins to wait or goes on, `end` with the ' +
-      'result; then the stream ends. `unreadable` where the history cannot be read from there on. From the ' +
+      'result; then the stream ends. `unreadable` if the rest of the history cannot be read. From the ' +
       'beginning, or after Last-Event-ID. With names=002: execution.started, step.started, step.completed, ' +
       'step.failed, step.cancelled, approval.required, approval.approved, approval.denied, execution.resumed, ' +
       'execution.finished, and status for other changes.',
@@ -55,7 +55,7 @@ export const eventStreamRoutes: readonly Route[] = [
     headers: { 'Last-Event-ID': 'The last event that was seen.' },
     answers: {
       200: { text: 'The events.', schema: text, media: ['text/event-stream'] },
-      204: { text: 'The run has ended, and everything was seen.' },
+      204: { text: 'The run has ended, and the caller has seen every event.' },
     },
     problems: ['not_found', 'invalid_cursor', 'too_many_streams'],
     handle: async ({ principal, params: { id }, query: { names }, ...incoming }) => {
@@ -67,7 +67,7 @@ export const eventStreamRoutes: readonly Route[] = [
       const signal = AbortSignal.any([gone.signal, gateway.closing]);
       try {
         const happenings = await followRun(access, id, signal, lastEventId(req));
-        // The events of a run that has ended are all there, so it is known whether any is left to send.
+        // An ended run has all of its events, so it is known whether any is left to send.
         const first = isOpen(description.status.name) ? undefined : await happenings.next();
         if (first?.done === true) return { status: 204 };
         const named = names === '002' ? namesOf002(id, lastEventId(req) === undefined) : asItIs;
@@ -86,7 +86,7 @@ async function unlessLeftOut({ gateway, keyring, req }: Incoming, leave: () => v
   try {
     await whoAsks(req, gateway.config, keyring);
   } catch (error) {
-    // While it cannot be known, a caller who was let in stays.
+    // While the key cannot be checked, an accepted caller keeps its stream.
     if (error instanceof HttpProblem) leave();
   }
 }
@@ -98,7 +98,7 @@ async function stream(
   named: (happening: Happening) => readonly NamedEvent[],
 ): Promise<void> {
   res.status(200).setHeader('content-type', 'text/event-stream; charset=utf-8');
-  // Proxies that gather answers are told not to.
+  // Tells proxies not to buffer the answer.
   res.setHeader('x-accel-buffering', 'no');
   if (req.method === 'HEAD') {
     res.end();
@@ -110,7 +110,7 @@ async function stream(
     if (first !== undefined) await tell(res, first.id, named(first));
     for await (const happening of rest) await tell(res, happening.id, named(happening));
   } catch (error) {
-    // Headers are out; the listener comes back with its last id.
+    // The headers are sent already. The listener reconnects with its last id.
     gateway.log.warn({ requestId: res.locals['requestId'], err: String(error) }, 'A stream of events was cut off.');
   } finally {
     clearInterval(heartbeat);
@@ -118,9 +118,9 @@ async function stream(
   }
 }
 
-/** Waits where the listener is slow. */
+/** Writes events, and waits while the listener is slow. */
 async function tell(res: Response, id: string, events: readonly NamedEvent[]): Promise<void> {
-  // Of several events the last has the id: a caller who is cut off between them gets all of them again.
+  // Only the last of several events has the id, so a caller disconnected between them gets all of them again.
   const text = events.map(
     ({ event, data }, n) =>
       `${n === events.length - 1 ? `id: ${id}\n` : ''}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`,
@@ -131,7 +131,7 @@ async function tell(res: Response, id: string, events: readonly NamedEvent[]): P
 
 const asItIs = ({ event, data }: Happening): NamedEvent[] => [{ event, data }];
 
-/** Resolves when the stream takes more, or has closed. It removes its listeners. */
+/** Resolves when the stream accepts more data or has closed. Removes its listeners. */
 export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -22,18 +22,18 @@ import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes
 import { anyJson, nameText, pathName } from '../../validation/validation.ts';
 
 const text = z.string().max(10_000);
-const step = nameText(300).describe('A slug with one open visit, or a path. It may be left out where just one fits.');
+const step = nameText(300).describe('A slug with one open visit, or a path. Optional if exactly one visit matches.');
 
 const approveBody = z.strictObject({
-  approve: z.boolean().describe('False rejects.'),
+  approve: z.boolean().describe('true approves, false rejects.'),
   step: step.optional(),
   resumeToken: nameText(200).optional().describe('Names the approval, as waitingFor of the run shows it.'),
-  comments: text.optional().describe('For whoever reads the trace, and for `comments` of the output.'),
-  data: anyJson.optional().describe("What the approval's form asks for."),
+  comments: text.optional().describe('Shown in the trace, and returned as `comments` of the output.'),
+  data: anyJson.optional().describe("The values of the approval's form."),
 });
-const submitBody = z.strictObject({ data: anyJson.describe('What is submitted.'), step: step.optional() });
+const submitBody = z.strictObject({ data: anyJson.describe('The submitted value.'), step: step.optional() });
 const reasonBody = z.strictObject({
-  reason: text.optional().describe("For readers: it stands in the run's error."),
+  reason: text.optional().describe("Shown in the run's error."),
 });
 
 const values = z.record(nameText(200), anyJson);
@@ -43,14 +43,14 @@ const forkBody = z.strictObject({
     .describe('The path of a visit, or the slug of a step that was visited once. Default: the first visit of the run.'),
   edits: z
     .strictObject({
-      input: anyJson.optional().describe('Another input.'),
+      input: anyJson.optional().describe('The new input.'),
       variables: values.optional().describe('By name.'),
       state: values.optional().describe('By key.'),
       outputs: values.optional().describe('By `outputVariable`.'),
       steps: values.optional().describe('Data of outputs, by the slug of their step.'),
     })
     .optional()
-    .describe('What is different: members are set, others stay.'),
+    .describe('Changes to the state: given members are set, others stay.'),
   version: nameText(100).optional().describe('A hash or a number. Default: the definition that the run had.'),
 });
 
@@ -118,7 +118,7 @@ export const executionActionRoutes: readonly Route[] = [
     isAudited: false,
     id: 'sendMessage',
     tag: 'executions',
-    summary: 'Sends a message to listen steps. A message that comes early is kept.',
+    summary: 'Sends a message to listen steps. A message that arrives early is kept.',
     params: { ...params, name: nameText(200) },
     body: rawBodyOf(anyJson, { isOptional: true }),
     answers: { 202: { text: 'Sent.', schema: messageSent } },
@@ -129,7 +129,7 @@ export const executionActionRoutes: readonly Route[] = [
           'invalid_name',
           'Messages of that name are callbacks: call the URL that the run gave out.',
         );
-      // With an id of its own a message that is sent twice is one message.
+      // A message with an id is delivered once, even if it is sent twice.
       const messageId = idOfKey(req) ?? ulid();
       const payload = jsonBody(req) ?? null;
       await sendMessage(access, principal.organizationId, id, { name, payload, id: messageId });
@@ -140,8 +140,8 @@ export const executionActionRoutes: readonly Route[] = [
     path: '/api/executions/:id/cancel',
     role: 'runner',
     id: 'cancelExecution',
-    summary: 'Cancels a run and everything that it has open.',
-    text: 'Asked for.',
+    summary: 'Cancels a run and all of its open steps.',
+    text: 'Requested.',
   }),
   endRoute(terminateRun, {
     path: '/api/executions/:id/terminate',
@@ -157,9 +157,9 @@ export const executionActionRoutes: readonly Route[] = [
     role: 'runner',
     id: 'retryExecution',
     tag: 'executions',
-    summary: 'Continues a failed run from where it failed.',
+    summary: 'Continues a failed run from its failed steps.',
     description:
-      'Under the same id, with the same idempotency keys: what failed runs again, what had ended stays. Also for ' +
+      'Under the same id and the same idempotency keys: failed steps run again, finished steps stay. Also for ' +
       'runs that were terminated or timed out.',
     params,
     body: emptyBody(),
@@ -188,13 +188,13 @@ export const executionActionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Starts a new run from a visit of a run that has ended.',
     description:
-      'With the outputs, variables and state of that moment, edited; branches beside it that had finished stay ' +
-      'finished, and what waited waits anew.',
+      'With the outputs, variables and state of that moment, edited; parallel branches that had finished stay ' +
+      'finished, and steps that waited wait again.',
     params,
     body: jsonOf(forkBody),
     answers: {
       201: { text: 'Started.', schema: forked, headers: RUN_LOCATION },
-      200: { text: 'The run that the same request had started.', schema: forked, headers: RUN_LOCATION },
+      200: { text: 'The run that the same request started before.', schema: forked, headers: RUN_LOCATION },
     },
     problems: [
       ...START_PROBLEMS,
@@ -233,7 +233,7 @@ function endRoute(
     problems: ADDRESSED,
     handle: async ({ access, principal: { organizationId, id: by }, req, params: { id }, body: { reason } }) => {
       await end(access, organizationId, id, defined({ reason, by })).catch((error: unknown) => {
-        // A gateway that worked on the request before may have ended the run and died before it answered.
+        // A gateway that handled the request before may have ended the run and died before it answered.
         if (!mayBeDone(req) || !hasCode(error, 'closed')) throw error;
       });
       const { status } = await readRun(access, organizationId, id, new Set(['input', 'output']));
@@ -242,6 +242,6 @@ function endRoute(
   });
 }
 
-/** The person who asks, with roles and groups; nothing while there are no persons. */
+/** The caller with roles and groups; empty while the gateway has no keys. */
 const personOf = ({ id, roles, groups }: Principal): { by?: string; as?: Standing } =>
   id === undefined ? {} : { by: id, as: { roles, groups } };

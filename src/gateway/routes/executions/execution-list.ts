@@ -13,22 +13,22 @@ const exclude = z
     'Expected parts out of flow, state, input, output, definition.',
   )
   .optional()
-  .describe('Parts that are left out, divided by commas.');
+  .describe('Parts to leave out, separated by commas.');
 
 const members = { ...pageQuery(), ...filterQuery, exclude };
 
-/** The query of a run list, as a filter. `exclude` changes nothing, since lists have no input, output or definition. */
+/** The query of a run list as a filter. `exclude` has no effect: these lists have no input, output or definition. */
 export const runListQuery: z.ZodType<RunFilter> = z
   .strictObject(members)
   .transform(({ limit, cursor, exclude: _exclude, ...given }): RunFilter => pageOf(limit, cursor, given));
 
-/** What document 004 shows under one name. */
+/** Statuses that document 004 shows under one name. */
 const SHOWN_TOGETHER: { readonly [status in ListedStatus]?: readonly ListedStatus[] } = {
   aborted: ['aborted', 'cancelled'],
   running: ['running', 'rolling_back'],
 };
 
-/** As runListQuery, where `exclude` makes a difference: document 004's lists, which show fewer statuses. */
+/** Like runListQuery, for document 004's lists: they honour `exclude` and show fewer statuses. */
 export const fullListQuery: z.ZodType<RunFilter & { readonly exclude: boolean }> = z
   .strictObject(members)
   .transform(({ limit, cursor, exclude, ...given }) => {

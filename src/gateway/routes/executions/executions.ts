@@ -30,7 +30,7 @@ const executionQuery = z.strictObject({
     .string()
     .regex(/^[a-z]+(,[a-z]+)*$/, 'Expected parts divided by commas.')
     .optional()
-    .describe('Parts that are left out: input, output.'),
+    .describe('Parts to leave out: input, output.'),
 });
 const statusList = z
   .string()
@@ -42,11 +42,11 @@ const stepsQuery = z.strictObject({
   ...pageQuery(1_000, 10_000),
   status: statusList
     .optional()
-    .describe(`Only visits of these statuses, divided by commas: ${STEP_STATUSES.join(', ')}.`),
+    .describe(`Only visits of these statuses, separated by commas: ${STEP_STATUSES.join(', ')}.`),
   attempts: z
     .enum(['true', 'false'])
     .optional()
-    .describe('true: a row for every attempt of a step, the last one with its end. `limit` counts visits.'),
+    .describe('true: one row for each attempt of a step, the last with its end. `limit` counts visits.'),
   step: pathName.optional().describe('Only visits of this step: its slug, or the path of one visit.'),
 });
 const resultQuery = z.strictObject({
@@ -64,8 +64,8 @@ export const executionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Lists runs.',
     description:
-      'Open ones come first, the latest start first; then those that have ended, the latest end first. Lists may ' +
-      'lag behind by a second; reading one by its id does not. Each execution is listed once, as it is now; a ' +
+      'Open runs come first, the latest start first, then ended runs, the latest end first. Lists may ' +
+      'lag behind by a second; reading a run by its id does not. Each execution is listed once, as it is now; a ' +
       'page may hold fewer than `limit` where executions were retried, and `nextCursor` tells whether more ' +
       'follow.',
     query: runListQuery,
@@ -100,8 +100,8 @@ export const executionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Lists the visits of steps, in order of start.',
     description:
-      'With `status` or `step` a page may be short, or empty, and have a `nextCursor` all the same: the next one ' +
-      'goes on. `total` counts all visits.',
+      'With `status` or `step` a page may be short or empty and still have a `nextCursor`: the next page ' +
+      'continues. `total` counts all visits.',
     params,
     query: stepsQuery,
     answers: { 200: { text: 'A page of visits.', schema: stepPage } },
@@ -129,7 +129,7 @@ export const executionRoutes: readonly Route[] = [
     id: 'getExecutionState',
     tag: 'executions',
     summary: 'Reads the variables, the state, the outputs and the open steps of a run.',
-    description: 'Read from history: as of now for a run that goes on, and as it was left for one that has ended.',
+    description: 'Read from history: the present state of an open run, or the last state of an ended run.',
     params,
     answers: { 200: { text: 'The state.', schema: executionState } },
     problems: ['not_found'],
@@ -145,7 +145,7 @@ export const executionRoutes: readonly Route[] = [
     id: 'getExecutionDefinition',
     tag: 'executions',
     summary: 'Reads the definition of a run, as it was when the run began.',
-    description: 'Also of a run that is not of a stored workflow, or whose workflow was changed or deleted since.',
+    description: 'Also for an inline run, and for a run whose workflow was changed or deleted since.',
     params,
     answers: { 200: { text: 'The definition.', schema: executionDefinition } },
     problems: ['not_found'],
@@ -160,12 +160,12 @@ export const executionRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'getResult',
     tag: 'executions',
-    summary: "Answers the run's result, and waits for it up to `wait` seconds.",
+    summary: "Returns the run's result, and waits for it up to `wait` seconds.",
     params,
     query: resultQuery,
     answers: {
       200: { text: 'The run has ended.', schema: result },
-      202: { text: 'It has not.', schema: noResult },
+      202: { text: 'The run has not ended.', schema: noResult },
     },
     problems: ['not_found'],
     handle: async ({ gateway, access, principal, res, params: { id }, query: { wait } }) => {

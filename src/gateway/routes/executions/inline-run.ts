@@ -18,30 +18,34 @@ import { anyJson, nameText, timeoutMsField } from '../../validation/validation.t
 
 const inlineRunBody = z
   .strictObject({
-    definition: anyJson.optional().describe('In any dialect.'),
-    workflowConfig: anyJson.optional().describe('Instead of definition, together with stepsConfig: the dialect 000.'),
-    stepsConfig: anyJson.optional().describe('Instead of definition: its steps, in the dialect 000.'),
+    definition: anyJson.optional().describe('The definition, in any dialect.'),
+    workflowConfig: anyJson
+      .optional()
+      .describe('In place of `definition`, together with `stepsConfig`: a workflow in dialect 000.'),
+    stepsConfig: anyJson
+      .optional()
+      .describe('In place of `definition`, together with `workflowConfig`: the steps in dialect 000.'),
     organizationId: nameText(200)
       .optional()
-      .describe("The caller's own, as document 000 sends it; another is refused."),
-    dialect: dialectName.optional().describe('What the definition is written in. Default: told by its form.'),
-    input: anyJson.optional().describe('What the run is started with. Default: {}.'),
-    triggeredBy: nameText(200).optional().describe('Who or what starts it, for lists.'),
-    triggerData: anyJson.optional().describe('Stands in `execution.trigger.metadata`.'),
+      .describe("The caller's own organization, as document 000 sends it. Any other is refused."),
+    dialect: dialectName.optional().describe('The dialect of the definition. Default: detected from its form.'),
+    input: anyJson.optional().describe("The run's input. Default: {}."),
+    triggeredBy: nameText(200).optional().describe('The initiator of the run, shown in lists.'),
+    triggerData: anyJson.optional().describe('Available as `execution.trigger.metadata`.'),
     timeoutMs: timeoutMsField,
     presets: z
       .record(nameText(64), anyJson)
       .optional()
       .describe(
-        'Outputs of steps that are not run: slug → data, {data, port?, meta?}, or {error}. Each slug must be a step.',
+        'Outputs in place of running steps: slug → data, {data, port?, meta?}, or {error}. Each slug must be a step.',
       ),
-    clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
+    clientRequestId: nameText(200).optional().describe('A request that repeats the id gets the same run.'),
     dryRun: z
       .boolean()
       .optional()
       .describe(
-        'Walks it without any effect on a simulated clock, and answers what came of it. Where only somebody can ' +
-          'go on it stops.',
+        'Simulates the run without effects, on a simulated clock, and returns the outcome. It stops where only a ' +
+          'person could continue.',
       ),
   })
   .refine(
@@ -53,17 +57,17 @@ export const inlineRunRoutes: readonly Route[] = [
   route({
     method: 'POST',
     path: '/api/executions',
-    // A definition of one's own can do whatever an editor can, also in a dry run.
+    // An inline definition can do anything that an editor can, also in a dry run.
     role: 'editor',
     idempotency: 'id',
     id: 'runInline',
     tag: 'executions',
-    summary: 'Starts a run of a definition that is not stored; with `dryRun` walks it without any effect.',
+    summary: 'Starts a run of a definition that is not stored; with `dryRun`, simulates it without effects.',
     body: jsonOf(inlineRunBody),
     answers: {
       201: STARTED[201],
       200: {
-        text: 'The run that the same request had started; or the result of the dry run.',
+        text: 'The run that the same request started before, or the result of the dry run.',
         schema: startedOrDryRun,
       },
     },
@@ -92,7 +96,7 @@ export const inlineRunRoutes: readonly Route[] = [
       const { definition, hash } = demandValid(checked);
       demandPresets(definition, presets);
       const input = acceptedInput(definition, givenInput, '/input');
-      // The audit records the secrets that are stored. A run records its start itself.
+      // The audit records stored secrets. The run records its own start.
       const started = await startRun(unaudited(access), organizationId, {
         workflows: [definition.slug],
         ...startKeysOf(req, body, 'inline'),
@@ -109,7 +113,7 @@ export const inlineRunRoutes: readonly Route[] = [
   }),
 ];
 
-/** The API key alone says to which organization a run belongs. */
+/** Only the API key determines the organization of a run. */
 function notYours(): HttpProblem {
   const message = "organizationId is not the caller's organization. Leave it out.";
   return new HttpProblem('invalid_request', `The body at /organizationId is not as expected: ${message}`, {

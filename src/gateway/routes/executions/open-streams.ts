@@ -1,4 +1,4 @@
-/** How many runs are followed at the same time: each stream holds a request open at Temporal. */
+/** Limits the open event streams, since each stream holds a request open at Temporal. */
 import type { Principal } from '../../http/principal.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 
@@ -16,7 +16,7 @@ export class Streams {
     const counted = [
       { name: '', most: MOST_STREAMS.all, who: 'This gateway' },
       { name: `organization ${organizationId}`, most: MOST_STREAMS.organization, who: 'Your organization' },
-      // While there are no keys, everybody is one.
+      // Without keys, all callers count as one.
       ...(keyId === undefined && id === undefined
         ? []
         : [{ name: `key ${organizationId} ${keyId ?? id}`, most: MOST_STREAMS.key, who: 'Your key' }]),

@@ -1,4 +1,4 @@
-/** The filters of run lists (documents 002 and 004), as they stand in queries and, for bulk operations, in bodies. */
+/** The filters of run lists (documents 002 and 004), in queries and in the bodies of bulk operations. */
 
 import { z } from 'zod';
 import {
@@ -25,11 +25,11 @@ const statuses = z
 const boundsOf = (bound: z.ZodType<number>) =>
   z
     .strictObject({
-      eq: bound.optional().describe('Is this.'),
-      gt: bound.optional().describe('Is more.'),
-      gte: bound.optional().describe('Is this or more.'),
-      lt: bound.optional().describe('Is less.'),
-      lte: bound.optional().describe('Is this or less.'),
+      eq: bound.optional().describe('Equal to this.'),
+      gt: bound.optional().describe('Greater than this.'),
+      gte: bound.optional().describe('Greater than or equal to this.'),
+      lt: bound.optional().describe('Less than this.'),
+      lte: bound.optional().describe('Less than or equal to this.'),
     })
     .transform((bounds) => bounds as Range);
 
@@ -46,7 +46,7 @@ const instant = z.iso
   .datetime({ offset: true, local: true })
   .transform((value) => Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`));
 const date = z.union([instant, day], 'Expected a date in ISO 8601.');
-/** A day by itself is all of it. */
+/** A day without a time means the whole day. */
 const dates = z.union(
   [
     day.transform((start): Range => ({ gte: start, lt: start + DAY_MS })),
@@ -57,26 +57,26 @@ const dates = z.union(
 );
 
 const filtersWith = (number: z.ZodType<number>, stateValue: z.ZodType<string>) => ({
-  status: statuses.describe(`Any of these, divided by commas: ${STATUSES.join(', ')}.`),
+  status: statuses.describe(`Any of these, separated by commas: ${STATUSES.join(', ')}.`),
   workflowId: text.describe('The slug of the workflow.'),
   executionId: text.describe('One run, by its id.'),
   conversationId: text.describe('The conversation that the run belongs to.'),
   channel: text.describe('The channel that the run came by.'),
-  aiEmployeeId: text.describe('The employee who runs.'),
+  aiEmployeeId: text.describe('The AI employee of the run.'),
   model: text.describe('A model that the run used.'),
-  triggerId: text.describe('What started the run, by its id.'),
-  triggerType: text.describe('What started the run: manual, webhook, schedule, event, inline, subworkflow, temporal.'),
+  triggerId: text.describe('The id of the trigger that started the run.'),
+  triggerType: text.describe('The trigger type: manual, webhook, schedule, event, inline, subworkflow, temporal.'),
   tag: text.describe('A tag of the workflow.'),
   state: z.record(nameText(200), stateValue).describe('Searchable state: `state[key]=value`.'),
   started: dates.describe('When it started: an instant, or a day (ISO 8601).'),
-  ended: dates.describe('When it was completed.'),
+  ended: dates.describe('When it ended: an instant, or a day (ISO 8601).'),
   duration: rangeOf(number.transform((value) => value * 1000)).describe('In seconds.'),
-  tokens: rangeOf(number).describe('Tokens that its models took.'),
+  tokens: rangeOf(number).describe('Tokens that its models used.'),
 });
 
 type Filters = { [name in keyof ReturnType<typeof filtersWith>]: z.infer<ReturnType<typeof filtersWith>[name]> };
 
-/** The other names of filters: what document 004 calls them. */
+/** Other names of filters, from document 004. */
 const SNAKE: { readonly [name: string]: keyof Filters } = {
   workflow_id: 'workflowId',
   run_id: 'executionId',
@@ -103,7 +103,7 @@ export const filterQuery = shapeOf(filtersWith(writtenNumber, text));
 /** Members of a JSON object. */
 export const filterBody = shapeOf(filtersWith(jsonNumber, z.union([text, z.number(), z.boolean()]).transform(String)));
 
-/** What members by any of their names mean; others are left out. */
+/** The filters that members mean under any of their names. Other members are dropped. */
 export function filterOf(given: { readonly [name: string]: unknown }): Omit<RunFilter, 'limit' | 'cursor'> {
   const meant: Partial<Filters> & { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(given))

@@ -10,7 +10,7 @@ import { nameText, pathName, slugText } from '../../validation/validation.ts';
 import { fullListQuery } from './execution-list.ts';
 
 const WORKFLOWS = '/api/organizations/:org/workflows';
-const PAGES = 'A page holds at most 100 runs, also where `limit` is more: whoever wants the rest follows `nextCursor`.';
+const PAGES = 'A page holds at most 100 runs, even if `limit` is higher. `nextCursor` leads to the next page.';
 const org = nameText(200).describe('The organization of the key.');
 
 export const runs004Routes: readonly Route[] = [

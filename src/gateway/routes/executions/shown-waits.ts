@@ -1,4 +1,4 @@
-/** Runs with the resume tokens of the approvals that the caller may decide (LANGUAGE.md §6). */
+/** Adds resume tokens to the approvals that the caller may decide (LANGUAGE.md §6). */
 import { type ShownWait, shownWait, type Viewer } from '../../../client/runs/approvals.ts';
 import type { Access } from '../../../client/temporal/access.ts';
 import type { WaitingFor } from '../../../contract/run.ts';

@@ -9,19 +9,21 @@ import { nameText, pageQuery } from '../../validation/validation.ts';
 
 const auditQuery = z.strictObject({
   ...pageQuery(),
-  by: nameText(100).optional().describe('Only what this person did.'),
-  action: nameText(200).optional().describe('Only this: a method and a route, such as `PUT /api/workflows/:slug`.'),
+  by: nameText(100).optional().describe('Only changes by this person.'),
+  action: nameText(200)
+    .optional()
+    .describe('Only changes by this method and route, such as `PUT /api/workflows/:slug`.'),
 });
 const change = z.object({
   id: z.string(),
   at: z.iso.datetime().describe('ISO 8601.'),
-  by: z.string().optional().describe('The person; absent while there are no keys.'),
+  by: z.string().optional().describe('The person. Absent while the gateway has no keys.'),
   keyId: z.string().optional(),
   action: z.string().describe('Method and route.'),
-  target: z.record(z.string(), z.unknown()).describe('Parameters of the route, and what the answer named.'),
+  target: z.record(z.string(), z.unknown()).describe('Parameters of the route, and names from the answer.'),
   requestId: z.string().optional().describe('X-Request-Id of the answer.'),
   outcome: z.enum(['done', 'refused', 'unknown']),
-  status: z.int().optional().describe('Of the answer.'),
+  status: z.int().optional().describe('The status of the answer.'),
 });
 
 export const auditRoutes: readonly Route[] = [
@@ -33,8 +35,8 @@ export const auditRoutes: readonly Route[] = [
     tag: 'access',
     summary: 'Lists the audit: who changed what and when, the latest first.',
     description:
-      'Each change is written down before it is made. Starts of runs and messages to them are not here: runs ' +
-      'tell those themselves.',
+      'Each change is recorded before it is made. Starts of runs and messages to runs are not listed: runs ' +
+      'record them.',
     query: auditQuery,
     answers: { 200: { text: 'A page of changes.', schema: pageOf(change) } },
     problems: LIST_PROBLEMS,

@@ -25,12 +25,12 @@ const messageId = z.string().regex(/^msg_[0-9a-f]{32}$/, 'Expected the id of a m
 
 const message = z.object({
   id: z.string(),
-  to: z.array(z.string()).describe('Whom it is for; empty: everybody.'),
+  to: z.array(z.string()).describe('The recipients. Empty: everybody.'),
   subject: z.string().optional(),
   text: z
     .string()
     .optional()
-    .describe("URLs of callbacks stand in it for runners and above; others see `{{ callback('slug') }}`."),
+    .describe("Runners and above see the URLs of callbacks in it; others see `{{ callback('slug') }}`."),
   data: z.unknown().optional(),
   executionId: z.string().describe('The run that sent it.'),
   stepSlug: z.string(),
@@ -46,7 +46,7 @@ export const inboxRoutes: readonly Route[] = [
     tag: 'inbox',
     summary: 'Lists messages that runs sent to you, the newest first.',
     description:
-      'What is for nobody in particular is for everybody; an admin sees all. The latest 1,000 messages are kept, ' +
+      'A message without recipients is for everybody; an admin sees all. The latest 1,000 messages are kept, ' +
       'and at most 1 MB of them.',
     query: inboxQuery,
     answers: { 200: { text: 'A page of messages.', schema: pageOf(message) } },
@@ -92,7 +92,7 @@ export const inboxRoutes: readonly Route[] = [
   }),
 ];
 
-/** With the URLs of its callbacks, for those who may send the run messages: calling one is no less. */
+/** Adds the URLs of callbacks for callers who may send the run messages, since calling a URL has the same effect. */
 function shown(gateway: Gateway, { callbacks, ...message }: InboxMessage, { role }: Principal): InboxMessage {
   if (callbacks === undefined || !includesRole(role, 'runner')) return message;
   const { executionId } = message;
@@ -110,7 +110,7 @@ function shown(gateway: Gateway, { callbacks, ...message }: InboxMessage, { role
   };
 }
 
-/** Messages for nobody in particular are for everybody. Without keys there are no persons, and an admin sees all. */
+/** Messages without recipients are for everybody. An admin, and any caller while there are no keys, sees all. */
 function isFor({ to }: InboxMessage, { id, role, roles, groups }: Principal): boolean {
   if (id === undefined || role === 'admin' || to.length === 0) return true;
   const names = [id, `user:${id}`, ...roles.map((one) => `role:${one}`), ...groups.map((one) => `group:${one}`)];

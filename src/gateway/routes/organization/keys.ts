@@ -1,6 +1,6 @@
 /**
  * `/api/keys` makes, lists and revokes API keys (ARCHITECTURE.md §5). A key is shown once, when it is made.
- * `/api/reseal` encrypts under the present master key what was encrypted under a former one.
+ * `/api/reseal` encrypts under the present master key all values encrypted under a former one.
  */
 import type { Request } from 'express';
 import { z } from 'zod';
@@ -25,11 +25,11 @@ const ownName = nameText(100).refine(
   (name) => !ROLES.some((role) => role === name),
   'Expected a role of your own; those of Signalbox go by `role`.',
 );
-const organization = slugText.optional().describe('Another organization than the own: for admins of `default`.');
+const organization = slugText.optional().describe('Another organization. Only for admins of `default`.');
 
 const keyBody = z.strictObject({
-  name: nameText(100).describe('What the key is for, or whose it is.'),
-  role: z.enum(ROLES).describe('Each role may do what those before it may.'),
+  name: nameText(100).describe('The purpose or the owner of the key.'),
+  role: z.enum(ROLES).describe('Each role may do what the roles before it may.'),
   user: nameText(100).optional().describe('The person, who may have several keys. Default: the name.'),
   roles: z.array(ownName).max(50).optional().describe("The person's roles in approvals, such as finance."),
   groups: z.array(nameText(100)).max(50).optional().describe("The person's groups in approvals."),
@@ -47,17 +47,21 @@ const key = z.object({
   user: z.string().describe('The person who uses it.'),
   roles: z.array(z.string()),
   groups: z.array(z.string()),
-  prefix: z.string().describe("The key's beginning, by which keys are told apart."),
+  prefix: z.string().describe('The beginning of the key, which identifies it in lists.'),
   createdAt: z.iso.datetime().describe('ISO 8601.'),
   createdBy: z.string().optional(),
-  lastUsedAt: z.iso.datetime().describe('ISO 8601.').optional().describe('Up to ten minutes late.'),
+  lastUsedAt: z.iso
+    .datetime()
+    .describe('ISO 8601.')
+    .optional()
+    .describe('When the key was last used. Up to ten minutes late.'),
 });
 const resealed = z.object({
   resealed: z.int(),
-  unchanged: z.int().describe('Under the present key already.'),
+  unchanged: z.int().describe('Values that are already under the present key.'),
   unreadable: z
     .array(z.object({ organizationId: z.string(), collection: z.string(), name: z.string() }))
-    .describe('Under a key that is not known here.'),
+    .describe('Values under a key that this gateway does not know.'),
 });
 
 export const keyRoutes: readonly Route[] = [
@@ -85,10 +89,12 @@ export const keyRoutes: readonly Route[] = [
     summary: 'Makes an API key. The key is shown only in this answer.',
     description:
       "With the first key of `default`, which must be an admin's, requests without a key are refused from then " +
-      'on. An organization that is named for the first time is made. With an Idempotency-Key the same request ' +
-      'gets the same key, also where a gateway died before it could show it.',
+      'on. Naming a new organization creates it. With an Idempotency-Key the same request ' +
+      'gets the same key, even if a gateway died before it answered.',
     body: jsonOf(keyBody),
-    answers: { 201: { text: 'Made.', schema: key.extend({ key: z.string().describe('Shown this once.') }) } },
+    answers: {
+      201: { text: 'Made.', schema: key.extend({ key: z.string().describe('The key. Only this answer shows it.') }) },
+    },
     problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'too_many', 'too_large'],
     handle: async ({ gateway: { config }, access, keyring, principal, req, body }) => {
       const { organization, user, roles, groups, ...request } = body;
@@ -134,10 +140,10 @@ export const keyRoutes: readonly Route[] = [
     role: 'admin',
     id: 'reseal',
     tag: 'access',
-    summary: 'Encrypts under the present master key what was encrypted under a former one.',
+    summary: 'Encrypts under the present master key all values encrypted under a former one.',
     description:
-      'In all organizations, for admins of `default`. It may be repeated. When nothing is unreadable, ' +
-      'SIGNALBOX_FORMER_MASTER_KEYS can go.',
+      'In all organizations, for admins of `default`. It may be repeated. Once no value is unreadable, ' +
+      'SIGNALBOX_FORMER_MASTER_KEYS can be removed.',
     body: emptyBody(),
     answers: { 200: { text: 'What was done.', schema: resealed } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'too_large'],
@@ -153,7 +159,7 @@ const rulesFor = ({ adminKey }: Config, org: string) => ({
   adminElsewhere: org !== DEFAULT_ORGANIZATION || adminKey !== undefined,
 });
 
-/** The organization whose keys the request is about. @throws HttpProblem `not_found`. */
+/** The organization of the keys in the request. @throws HttpProblem `not_found`. */
 function organizationMeant(req: Request, organization: string | undefined): string {
   const { organizationId } = principalOf(req);
   if (organization === undefined) return organizationId;

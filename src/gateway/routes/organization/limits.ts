@@ -14,8 +14,8 @@ const limitBody = z.strictObject({
     .min(1)
     .max(100_000)
     .optional()
-    .describe(`Runs at once. Default: ${DEFAULT_LIMITS.user} of a user, ${DEFAULT_LIMITS.organization} in all.`),
-  overflow: z.enum(OVERFLOWS).optional().describe('What becomes of one too many. Default: queue.'),
+    .describe(`Concurrent runs. Default: ${DEFAULT_LIMITS.user} of a user, ${DEFAULT_LIMITS.organization} in all.`),
+  overflow: z.enum(OVERFLOWS).optional().describe('What happens to runs over the limit. Default: queue.'),
 });
 
 const limit = { limit: z.int(), overflow: z.enum(OVERFLOWS) };
@@ -53,12 +53,12 @@ export const limitRoutes: readonly Route[] = [
     tag: 'limits',
     summary: 'Limits how many runs of the organization, or of each user in it, are active simultaneously.',
     description:
-      'It holds back runs that start from now on, within five seconds, and counts those that are active already. ' +
-      "The host's own limit counts where it is lower.",
+      'It takes effect within five seconds, for runs that start from then on. Active runs count towards it. ' +
+      "The host's own limit applies if it is lower.",
     params: { scope: limitScope },
     body: jsonOf(limitBody),
     answers: {
-      201: { text: 'Set; there was none.', schema: putAnswer },
+      201: { text: 'Set; there was no limit before.', schema: putAnswer },
       200: { text: 'Set.', schema: putAnswer },
     },
     problems: [...WRITE_PROBLEMS, 'too_many', 'too_large'],

@@ -42,7 +42,7 @@ const serverBody = z.union(
       headers: z
         .record(headerName, headerValue)
         .optional()
-        .describe('Sent with every request. `{{ secrets.NAME }}` may stand in values.'),
+        .describe('Sent with every request. Values may contain `{{ secrets.NAME }}`.'),
     }),
     z.strictObject({
       command: nameText(1_000).describe(
@@ -57,7 +57,7 @@ const serverBody = z.union(
 const server = z.object({
   name: z.string(),
   url: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional().describe('Secrets stand in them by name.'),
+  headers: z.record(z.string(), z.string()).optional().describe('They hold secrets by name.'),
   command: z.string().optional(),
   args: z.array(z.string()).optional(),
   updatedAt: z.iso.datetime().describe('ISO 8601.'),
@@ -80,16 +80,16 @@ export const mcpServerRoutes: readonly Route[] = [
     tag: 'models',
     operation: { one: 'McpServer', many: 'McpServers' },
     noun: { one: 'server', many: 'servers' },
-    // A server may be a program that the workers start.
+    // Admin, because a server may be a program that the workers start.
     roles: { read: 'viewer', write: 'admin' },
     name: serverName,
     item: server,
     missing: 'mcp_server_not_found',
     list: { summary: 'Lists MCP servers by name.', all: listServers },
-    get: { summary: 'Reads how an MCP server is reached.', read: getServer },
+    get: { summary: 'Reads the connection of an MCP server.', read: getServer },
     put: {
-      summary: 'Stores how an MCP server is reached.',
-      description: 'An address, with headers in which secrets may stand; or a program, where the host allows it.',
+      summary: 'Stores the connection of an MCP server.',
+      description: 'An address, with headers that may hold secrets; or a program, where the host allows it.',
       body: serverBody,
       problems: ['mcp_stdio_disabled', 'mcp_command_not_allowed', 'too_many', 'too_large'],
       write: async ({ config }, access, org, name, body) => {
@@ -108,11 +108,14 @@ export const mcpServerRoutes: readonly Route[] = [
     id: 'listMcpTools',
     tag: 'models',
     summary: "Lists an MCP server's tools by name.",
-    description: 'As a worker listed them last, at most ten minutes ago; else one asks the server now.',
+    description: 'The list that a worker read at most ten minutes ago; otherwise a worker reads it now.',
     params: { name: serverName },
     query: z.strictObject({
       ...pageQuery(),
-      refresh: z.enum(['true', 'false']).optional().describe('true asks the server, whatever is kept.'),
+      refresh: z
+        .enum(['true', 'false'])
+        .optional()
+        .describe('true reads the list from the server even if a recent one is kept.'),
     }),
     answers: { 200: { text: 'A page of tools.', schema: toolPage } },
     problems: [...LIST_PROBLEMS, 'mcp_server_not_found', 'mcp_server_failed', 'outcome_unknown'],

@@ -1,4 +1,4 @@
-/** `/api/models`: how runs reach models. API keys stay among the secrets; here they are only named. */
+/** `/api/models`: how runs reach models. API keys are stored as secrets; models only name them. */
 import { z } from 'zod';
 import {
   deleteModel,
@@ -20,31 +20,31 @@ const price = z.number().min(0).max(1_000_000);
 const web = z.url({ protocol: /^https?$/, error: 'Expected an http or https URL.' }).max(2_000);
 
 const settings = {
-  model: nameText(200).describe('As the provider calls it.'),
+  model: nameText(200).describe("The provider's name of the model."),
   apiKeySecret: secretName.optional().describe('The name of the secret that holds the API key.'),
   prices: z
     .strictObject({
       input: price,
       output: price,
-      cachedInput: price.optional().describe('Of input that the provider had cached. Default: as input.'),
+      cachedInput: price.optional().describe('For input that the provider had cached. Default: the price of input.'),
     })
     .optional()
     .describe("USD for a million tokens, for the runs' costs. Default: 0."),
   default: z
     .boolean()
     .optional()
-    .describe('Whether steps that name no model take this one. An only model is it in any case.'),
+    .describe('Whether steps without a model use this one. A single model is always the default.'),
 };
 
 const modelBody = z.discriminatedUnion('provider', [
   z.strictObject({
     provider: z.enum(MODEL_PROVIDERS).exclude(['openai-compatible']),
-    baseUrl: web.optional().describe("Where the API is. Default: the provider's own."),
+    baseUrl: web.optional().describe("The address of the API. Default: the provider's own."),
     ...settings,
   }),
   z.strictObject({
     provider: z.literal('openai-compatible'),
-    baseUrl: web.describe('Where the API is, up to the part before /chat/completions.'),
+    baseUrl: web.describe('The address of the API, up to the part before /chat/completions.'),
     ...settings,
   }),
 ]);
@@ -56,7 +56,7 @@ const modelView = z.object({
   baseUrl: z.string().optional(),
   apiKeySecret: z.string().optional(),
   prices: z.object({ input: z.number(), output: z.number(), cachedInput: z.number().optional() }).optional(),
-  default: z.boolean().describe('Whether steps that name no model take this one.'),
+  default: z.boolean().describe('Whether steps without a model use this one.'),
   updatedAt: z.iso.datetime().describe('ISO 8601.'),
 });
 
@@ -73,7 +73,7 @@ export const modelRoutes = namedCollection({
   get: { summary: 'Reads a model.', read: getModel },
   put: {
     summary: 'Stores how runs reach a model.',
-    description: 'The API key is a secret, which is named here. A slash in the name is written %2F.',
+    description: 'The body names the secret that holds the API key. A slash in the name is written %2F.',
     body: modelBody,
     problems: ['too_many', 'too_large'],
     write: async (_gateway, access, org, name, body) => {

@@ -1,4 +1,4 @@
-/** The routes of what an organization keeps by name, such as secrets and models: list, get, put and delete. */
+/** Routes of a collection that an organization keeps by name, such as secrets: list, get, put and delete. */
 import { z } from 'zod';
 import type { Access, WriteAccess } from '../../../client/temporal/access.ts';
 import type { Role } from '../../../contract/organization.ts';
@@ -16,7 +16,7 @@ export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Setti
   readonly tag: string;
   /** The end of operationIds: `get` + `Model`, `list` + `Models`. */
   readonly operation: { readonly one: string; readonly many: string };
-  /** What the texts of answers call it. */
+  /** The noun in the texts of answers. */
   readonly noun: { readonly one: string; readonly many: string };
   readonly roles: { readonly read: Role; readonly write: Role };
   readonly name: z.ZodType<string>;
@@ -28,7 +28,7 @@ export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Setti
     readonly summary: string;
     all(access: Access, org: string): Promise<readonly Shown<Item>[]>;
   };
-  /** Left out, single ones cannot be read. */
+  /** Absent: single items cannot be read. */
   readonly get?: {
     readonly summary: string;
     read(access: Access, org: string, name: string): Promise<Shown<Item>>;

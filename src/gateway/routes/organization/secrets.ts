@@ -1,4 +1,4 @@
-/** `/api/secrets`: stored encrypted, listed by name, and never answered (E7). */
+/** `/api/secrets`: stored encrypted, listed by name, and never returned (E7). */
 
 import { z } from 'zod';
 import { deleteSecret, LONGEST_SECRET_BYTES, listSecrets, putSecret } from '../../../client/organization/secrets.ts';
@@ -23,8 +23,8 @@ const secretBody = z.strictObject({
   value: z
     .string()
     .max(LONGEST_SECRET_BYTES)
-    .describe('It is never answered.')
-    // Told as secret_too_short, as wherever else a secret comes in.
+    .describe('The value. It is never returned.')
+    // Refused later as secret_too_short, as everywhere else.
     .meta({ minLength: SHORTEST_SECRET_CHARACTERS }),
   allowedHosts: z
     .array(host)

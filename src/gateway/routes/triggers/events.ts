@@ -13,27 +13,22 @@ import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText } from '../../validation/validation.ts';
 
 const eventBody = z.strictObject({
-  name: nameText(200).describe('What triggers and listen steps ask for.'),
+  name: nameText(200).describe('The event name in triggers and listen steps.'),
   key: z
     .union([nameText(500), z.number()])
     .transform(String)
     .optional()
-    .describe(
-      'What it is about, such as an order number: listen steps that name a `key` hear only events of that key.',
-    ),
-  data: anyJson.optional().describe('What they are given. Default: {}.'),
-  id: nameText(200).optional().describe('Two events with one id are one event. Default: the header Idempotency-Key.'),
+    .describe('The subject, such as an order number. Listen steps with a `key` receive only events with that key.'),
+  data: anyJson.optional().describe('The payload of the event. Default: {}.'),
+  id: nameText(200).optional().describe('Events with the same id are one event. Default: the header Idempotency-Key.'),
 });
 
 const published = z.object({
   id: z.string(),
   name: z.string(),
   key: z.string().optional(),
-  executions: z
-    .array(z.string())
-    .optional()
-    .describe('Runs that it has started; absent where no worker has answered yet.'),
-  told: z.array(z.string()).optional().describe('Runs that listened, and were told.'),
+  executions: z.array(z.string()).optional().describe('Runs that it started. Absent if no worker has answered yet.'),
+  told: z.array(z.string()).optional().describe('Listening runs that received it.'),
 });
 
 export const eventRoutes: readonly Route[] = [
@@ -49,7 +44,7 @@ export const eventRoutes: readonly Route[] = [
     body: jsonOf(eventBody),
     answers: {
       202: { text: 'Accepted.', schema: published },
-      200: { text: 'It had been published before.', schema: published },
+      200: { text: 'The event was published before.', schema: published },
     },
     problems: [...WRITE_PROBLEMS, 'idempotency_conflict'],
     handle: async ({ access, principal: { organizationId, id: by }, req, body }) => {

@@ -17,24 +17,24 @@ import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/va
 const manualRunBody = z
   .strictObject({
     workflowId: slugText.describe('The slug of the workflow.'),
-    input: anyJson.optional().describe('What the run is started with. Default: {}.'),
+    input: anyJson.optional().describe("The run's input. Default: {}."),
     variables: anyJson.optional().describe('Another name of input.'),
-    state: z.record(nameText(200), anyJson).optional().describe('What the declared state begins with.'),
+    state: z.record(nameText(200), anyJson).optional().describe('Initial values of the declared state.'),
     timeoutMs: timeoutMsField,
-    clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
+    clientRequestId: nameText(200).optional().describe('A request that repeats the id gets the same run.'),
     presets: z
       .record(nameText(64), anyJson)
       .optional()
       .describe(
-        'Outputs of steps that are not run: slug → data, {data, port?, meta?}, or {error}. Each slug must be a step.',
+        'Outputs in place of running steps: slug → data, {data, port?, meta?}, or {error}. Each slug must be a step.',
       ),
   })
   .refine(
     (body) => body.input === undefined || body.variables === undefined,
-    'Give `input` or `variables`, not both: they are the same.',
+    'Give `input` or `variables`, not both: they mean the same.',
   );
 
-/** The input under the name that it was given, and without one an empty one; null is a value. */
+/** The input under either name. Default: an empty object; null is a value. */
 export function givenInput({
   input,
   variables,
@@ -56,12 +56,12 @@ export const manualRunRoutes: readonly Route[] = [
     id: 'runWorkflow',
     tag: 'executions',
     summary: 'Starts a run of a stored definition.',
-    description: '`clientRequestId` does what the header Idempotency-Key does.',
+    description: '`clientRequestId` works like the header Idempotency-Key.',
     body: jsonOf(manualRunBody),
     answers: STARTED,
     problems: [...START_PROBLEMS, 'unknown_preset', 'not_found', 'version_missing'],
     handle: async ({ gateway, access, req, body }) => {
-      // Presets are results given by hand.
+      // Presets replace the results of steps.
       const { organizationId, id } = demandRole(req, body.presets === undefined ? 'runner' : 'editor');
       const { workflowId, presets, timeoutMs } = body;
       const started = await startRun(access, organizationId, {

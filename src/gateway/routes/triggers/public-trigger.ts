@@ -26,13 +26,13 @@ import { decodeText } from '../../validation/json-guard.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pathName, slugText } from '../../validation/validation.ts';
 
-/** What document 004 tells of a run; its names are taken as they are. */
+/** Facts about a run in document 004, under its names. */
 const orgRunBody = z.strictObject({
   payload: anyJson.optional().describe("The run's input. Default: {}."),
-  state: z.record(nameText(200), anyJson).optional().describe('What the declared state begins with.'),
-  conversation_id: nameText(200).optional().describe('What the run belongs to, for lists.'),
-  channel: nameText(200).optional().describe('Where it came from, for lists.'),
-  ai_employee_id: nameText(200).optional().describe('The employee it is of, for lists.'),
+  state: z.record(nameText(200), anyJson).optional().describe('Initial values of the declared state.'),
+  conversation_id: nameText(200).optional().describe('The conversation of the run, shown in lists.'),
+  channel: nameText(200).optional().describe('The channel of the run, shown in lists.'),
+  ai_employee_id: nameText(200).optional().describe('The AI employee of the run, shown in lists.'),
   conversation_title: nameText(200).optional().describe('For people.'),
 });
 
@@ -46,11 +46,11 @@ const debounced = z.object({
 });
 const publicKey = z.object({
   publicApiKey: z.string(),
-  url: z.string().describe('What a workflow is started by; the slug takes the place of {workflowId}.'),
+  url: z.string().describe('The URL that starts a workflow. Replace {workflowId} by its slug.'),
 });
 const ANSWERS = {
   201: { text: 'Started.', schema: started, headers: RUN_LOCATION },
-  200: { text: 'The run that the same request had started.', schema: started },
+  200: { text: 'The run that the same request started before.', schema: started },
 };
 const PAYLOAD = {
   isOptional: true,
@@ -79,12 +79,12 @@ export const publicTriggerRoutes: readonly Route[] = [
     tag: 'triggers',
     summary: 'Starts a run without an API key: the body is the payload.',
     description:
-      'The workflow must say `publicStart: true` in its config. Who shows an API key as well counts as the ' +
-      'initiator. ' +
-      'Where the definition debounces, payloads of one key within its time start one run, with the last of them.',
+      'The workflow must have `publicStart: true` in its config. If the request also has an API key, its holder ' +
+      'is the initiator. ' +
+      'If the definition debounces, payloads of one key within its time start one run, with the last payload.',
     params: { publicApiKey: pathName, workflowId: slugText },
     body: rawBodyOf(anything, { ...PAYLOAD, isReadLate: true }),
-    answers: { ...ANSWERS, 202: { text: 'Put off, since more may come.', schema: debounced } },
+    answers: { ...ANSWERS, 202: { text: 'Delayed by debouncing.', schema: debounced } },
     problems: [...PROBLEMS, 'public_key_invalid', 'public_start_not_allowed', 'request_in_flight'],
     handle: async ({ params: { publicApiKey, workflowId: workflow }, ...incoming }) => {
       const { gateway, access, req, res } = incoming;
@@ -173,11 +173,11 @@ export const publicTriggerRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/api/public-key',
-    // The holder of the key starts runs, and the run does not record who that is.
+    // Editors only: a run started with the public key does not record who started it.
     role: 'editor',
     id: 'getPublicKey',
     tag: 'triggers',
-    summary: "Answers the organization's public key, by which strangers start workflows with publicStart.",
+    summary: "Returns the organization's public key, which starts workflows with publicStart without an API key.",
     answers: { 200: { text: 'The key.', schema: publicKey } },
     handle: async ({ gateway, access, principal: { organizationId } }) => ({
       status: 200,
@@ -210,18 +210,18 @@ function demandPublicStart({ definition }: PreparedRun): void {
   );
 }
 
-/** The person who starts by the public key, where the request shows an API key of the same organization as well. */
+/** The initiator of a public start, if the request also has an API key of the same organization. */
 async function callerOf({ gateway, keyring, req }: Incoming, org: string): Promise<string | undefined> {
   if (req.get('authorization') === undefined) return undefined;
   const caller = await whoAsks(req, gateway.config, keyring).catch((error: unknown) => {
-    // Another content of the header does not matter here.
+    // Any other content of the header is ignored here.
     if (error instanceof HttpProblem) return undefined;
     throw error;
   });
   return caller?.organizationId === org ? caller.id : undefined;
 }
 
-/** The whole body as document 004 takes it: JSON, the fields of a form, or a text as it stands. */
+/** The whole body as document 004 accepts it: JSON, the fields of a form, or plain text. */
 function payloadOf(req: Request): Json {
   const bytes = rawBody(req);
   if (bytes.length === 0) return {};
@@ -267,7 +267,7 @@ function originOf(body: z.infer<typeof orgRunBody>): RunOrigin {
   });
 }
 
-/** In document 004's envelope. */
+/** An answer in document 004's envelope. */
 function startedAs004(workflow: string, { executionId, status, outcome }: StartedRun) {
   const data = { run_id: executionId, workflow_id: workflow, executionId, status };
   return createdOrOk(outcome === 'started', { success: true as const, data }, { location: runAddress(executionId) });

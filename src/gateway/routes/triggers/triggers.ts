@@ -1,4 +1,4 @@
-/** `/api/triggers`: triggers of definitions, and triggers beside them (ARCHITECTURE.md §5). */
+/** `/api/triggers`: triggers in definitions, and triggers made through the API (ARCHITECTURE.md §5). */
 
 import { z } from 'zod';
 import { readStatus } from '../../../client/runs/run-read.ts';
@@ -37,32 +37,30 @@ import { givenInput } from './manual-run.ts';
 
 const triggerListQuery = z.strictObject({
   ...pageQuery(),
-  workflowId: slugText.optional().describe('Only those of the workflow.'),
-  type: z.enum(TRIGGER_TYPES).optional().describe('Only those of the type.'),
-  enabled: z.enum(['true', 'false']).optional().describe('Only those that are, or are not.'),
+  workflowId: slugText.optional().describe('Only triggers of this workflow.'),
+  type: z.enum(TRIGGER_TYPES).optional().describe('Only triggers of this type.'),
+  enabled: z.enum(['true', 'false']).optional().describe('Only the enabled (true) or the disabled (false).'),
 });
 
 const triggerRunBody = z
   .strictObject({
-    input: anyJson
-      .optional()
-      .describe('What its mapping reads as the body; without a mapping, the input. Default: {}.'),
+    input: anyJson.optional().describe('The body that its mapping reads; without a mapping, the input. Default: {}.'),
     variables: anyJson.optional().describe('Another name of input.'),
-    clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
+    clientRequestId: nameText(200).optional().describe('A request that repeats the id gets the same run.'),
   })
   .refine(
     (body) => body.input === undefined || body.variables === undefined,
-    'Give `input` or `variables`, not both: they are the same.',
+    'Give `input` or `variables`, not both: they mean the same.',
   );
 
 const backfillBody = z
   .strictObject({
-    start: z.iso.datetime({ offset: true }).describe('ISO 8601; times from here on.'),
-    end: z.iso.datetime({ offset: true }).describe('ISO 8601; up to here.'),
+    start: z.iso.datetime({ offset: true }).describe('ISO 8601. The start of the time span.'),
+    end: z.iso.datetime({ offset: true }).describe('ISO 8601. The end of the time span.'),
     overlap: z
       .enum(['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'])
       .optional()
-      .describe('How its runs meet one that still goes. Default: allow_all, whatever the schedule says.'),
+      .describe('The overlap policy of these runs. Default: allow_all, regardless of the schedule.'),
   })
   .refine(
     ({ start, end }) => Date.parse(start) >= 0 && Date.parse(start) <= Date.parse(end),
@@ -75,7 +73,7 @@ const trigger = z.object({
   workflowId: z.string(),
   type: z.enum(TRIGGER_TYPES),
   enabled: z.boolean(),
-  source: z.enum(['definition', 'api']).describe('Where it is written.'),
+  source: z.enum(['definition', 'api']).describe('Where the trigger is stored.'),
   config: z.record(z.string(), z.unknown()),
   variableMapping: z.record(z.string(), z.string()).optional(),
   targetState: z.record(z.string(), z.unknown()).optional(),
@@ -91,22 +89,22 @@ const trigger = z.object({
       message: z.string().optional(),
     })
     .optional()
-    .describe('What came of the last firing.'),
-  lastRun: z.object({ executionId: z.string(), status: z.string() }).optional().describe('How the last run goes.'),
+    .describe('The result of the last firing.'),
+  lastRun: z
+    .object({ executionId: z.string(), status: z.string() })
+    .optional()
+    .describe('The last run and its status.'),
   schedule: z
     .object({
-      paused: z.boolean().describe('It starts nothing: disabled here, or paused in Temporal, where it can be resumed.'),
+      paused: z.boolean().describe('It starts no runs: disabled here, or paused in Temporal, where it can be resumed.'),
       nextTimes: z.array(time),
       skipped: z.int(),
       missed: z.int(),
     })
     .optional()
-    .describe('Of one schedule: when it comes next; how often it came while a run still went; how often too late.'),
+    .describe('For a single schedule: its next times, firings skipped because a run was active, and missed firings.'),
   by: z.string().optional(),
-  owner: z
-    .string()
-    .optional()
-    .describe('Who has made it: its runs count as theirs where the runs of each user are limited.'),
+  owner: z.string().optional().describe("The person who made it. Its runs count towards that person's limit."),
   createdAt: time,
   updatedAt: time,
 });
@@ -131,7 +129,7 @@ export const triggerRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'listTriggers',
     tag: 'triggers',
-    summary: 'Lists triggers, those of definitions and others.',
+    summary: 'Lists triggers, in definitions and outside them.',
     query: triggerListQuery,
     answers: { 200: { text: 'A page of triggers.', schema: pageOf(trigger) } },
     problems: LIST_PROBLEMS,
@@ -151,7 +149,7 @@ export const triggerRoutes: readonly Route[] = [
     role: 'editor',
     id: 'createTrigger',
     tag: 'triggers',
-    summary: 'Makes a trigger beside those of the definition.',
+    summary: 'Makes a trigger outside the definition.',
     body: jsonOf(triggerBody),
     answers: { 201: { ...TRIGGER, headers: { Location: 'The address of the trigger.' } } },
     problems: [...WRITTEN, 'trigger_exists', 'workflow_not_found'],
@@ -192,7 +190,7 @@ export const triggerRoutes: readonly Route[] = [
     role: 'editor',
     id: 'changeTrigger',
     tag: 'triggers',
-    summary: 'Changes a trigger. Of a trigger in a definition, only `enabled` can be changed.',
+    summary: 'Changes a trigger. In a definition, only `enabled` can be changed.',
     params,
     body: jsonOf(triggerPatch),
     answers: { 200: TRIGGER },
@@ -244,7 +242,7 @@ export const triggerRoutes: readonly Route[] = [
     body: jsonOf(triggerRunBody, { isOptional: true }),
     answers: {
       201: { text: 'Started.', schema: started },
-      200: { text: 'The run that the same request had started.', schema: started },
+      200: { text: 'The run that the same request started before.', schema: started },
     },
     problems: [
       ...WRITE_PROBLEMS,
@@ -293,12 +291,12 @@ export const triggerRoutes: readonly Route[] = [
     body: jsonOf(backfillBody),
     answers: {
       202: {
-        text: 'Asked for.',
+        text: 'Requested.',
         schema: z.object({
           id: z.string(),
           start: z.string(),
           end: z.string(),
-          times: z.int().describe('How many there are.'),
+          times: z.int().describe('The number of times.'),
         }),
       },
     },
@@ -307,7 +305,7 @@ export const triggerRoutes: readonly Route[] = [
       const { start, end, overlap } = body;
       const { trigger } = await demandTrigger(access, organizationId, id);
       if (trigger.type !== 'schedule')
-        throw new HttpProblem('refused', `The trigger ${trigger.id} is no schedule: it has no times to make up for.`);
+        throw new HttpProblem('refused', `The trigger ${trigger.id} is not a schedule: it has no times to backfill.`);
       if (by !== undefined)
         await noteBackfill(access, organizationId, trigger.id, { start, end, at: new Date().toISOString(), by });
       const times = await backfillSchedule(access, organizationId, trigger.id, {

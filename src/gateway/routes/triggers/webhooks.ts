@@ -34,7 +34,7 @@ import { nameText, slugText } from '../../validation/validation.ts';
 import type { Delivery, Scheme } from './schemes/scheme.ts';
 import { schemeOf } from './schemes/table.ts';
 
-/** How long a body's hash stands for its delivery, where the sender gives deliveries no id. */
+/** How long a body's hash identifies a delivery whose sender gives no id. */
 const BODY_KEY_MS = 5 * 60 * 1000;
 const NO_WEBHOOK = 'No webhook answers at this address.';
 const UNVERIFIABLE =
@@ -42,17 +42,23 @@ const UNVERIFIABLE =
   'look at the trigger. Send it again later.';
 /** How long `respond: result` waits. */
 const RESULT_MS = 30_000;
-/** Content types of senders who do not say that they send JSON. */
+/** Content types of senders that send JSON without declaring it. */
 const PLAIN = /^(text\/(plain|json)\s*(;.*)?)?$/i;
-/** Headers that carry credentials whatever the scheme. */
+/** Headers that carry credentials with any scheme. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
 
 const startedOrDebounced = z.union([
   started,
-  z.object({ debounced: z.literal(true), until: z.iso.datetime().describe('When it starts if nothing more comes.') }),
+  z.object({
+    debounced: z.literal(true),
+    until: z.iso.datetime().describe('When the run starts if no further payload arrives.'),
+  }),
 ]);
 const answers = {
-  202: { text: 'Started, or put off; with `respond: result`, and not ended in time.', schema: startedOrDebounced },
+  202: {
+    text: 'Started, or delayed by debouncing; with `respond: result`, the run did not end in time.',
+    schema: startedOrDebounced,
+  },
   200: {
     text:
       "The same delivery again; or with `respond: result`, the result; or, to Slack's `url_verification`, its " +
@@ -62,7 +68,7 @@ const answers = {
 };
 type Delivered = OutcomeOf<typeof answers>;
 
-/** A webhook takes the method of its trigger alone. */
+/** A webhook accepts only the method of its trigger. */
 const deliveryRoutes = (path: string, suffix: string, params: Route['params']): Route[] =>
   METHODS.map((method) =>
     rawRoute({
@@ -72,11 +78,11 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
       callers: 'anywhere',
       id: `deliver${capitalized(method)}${suffix}`,
       tag: 'webhooks',
-      summary: 'A delivery that starts a run.',
+      summary: 'Delivers a webhook, which starts a run.',
       description:
         "`path` is the trigger's; slashes in it stay slashes. Without an organization it is one of `default`. " +
-        'Any parameter of the query is taken, as `query` of the payload. Which method, signature and headers are ' +
-        'wanted, the trigger says.',
+        'Every query parameter is accepted, as a member of `query` in the payload. The trigger determines the ' +
+        'method, the signature and the headers.',
       params,
       ...bodyOfMethod(method, ['application/json', 'application/x-www-form-urlencoded']),
       answers,
@@ -114,7 +120,7 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
         try {
           return await deliver(incoming, place);
         } catch (error) {
-          // A disabled trigger answers only what it has started; it does not say what is wrong with anything else.
+          // A disabled trigger answers only for runs that it has started; it does not explain other refusals.
           const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
           throw isRefusal && !place.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
         }
@@ -141,7 +147,7 @@ async function deliver(
     if (!hasCode(error, 'secret_not_found', 'secret_not_allowed', 'secret_unreadable')) throw error;
     const refused = refusalOf(error);
     if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
-    // The sender may be anybody, so the reason is recorded at the trigger, where its owner sees it.
+    // The sender is unknown, so the reason is recorded at the trigger, where its owner sees it.
     throw new HttpProblem('webhook_unverifiable', UNVERIFIABLE, { cause: error, headers: { 'retry-after': '60' } });
   });
   const verdict = scheme.verify(delivery, secrets, config.options);
@@ -196,7 +202,7 @@ function startDelivered(
   const since = delivery.now - windowMs;
   const keyOf = (key: string, fingerprint = key) => ({ scope: `webhook ${path}`, key, fingerprint });
   const bytesAt = (at: number) => ({ scope: `webhook bytes ${path}`, key: `${windowMs} ${at} ${hash}`, content: hash });
-  // A sender who repeats a delivery may also leave out its unsigned id.
+  // A sender may repeat a delivery without its unsigned id.
   const countsBytes =
     scheme.replayWindowMs?.(config.options) !== undefined && (id !== undefined || scheme.deliveryId !== undefined);
   return startRun(access, org, {
@@ -244,7 +250,7 @@ function demandHeaders(req: Request, config: HookConfig): void {
   }
 }
 
-/** JSON, also where the content type says text or nothing, or a form; nothing at all is an empty object. */
+/** Parses JSON, also with a text type or without one, or a form. An absent body is an empty object. */
 function bodyOf(req: Request): Json {
   const bytes = rawBody(req);
   if (bytes.length === 0) return {};
@@ -287,15 +293,15 @@ function headersOf(req: Request, scheme: Scheme, config: HookConfig): JsonObject
 
 interface Identity {
   readonly id?: string;
-  /** Of everything that was sent, or, where it is signed, of what was signed. */
+  /** The hash of the signed content, or, without a signature, of the whole request. */
   readonly hash: string;
-  /** What another delivery with the id must hold too. */
+  /** The content that another delivery with the id must have. */
   readonly content?: string;
 }
 
-/** What identifies a delivery: the sender's id, else the signed content, else everything that was sent. */
+/** The identity of a delivery: the sender's id, else the signed content, else the whole request. */
 function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Identity {
-  // A query is not signed, so it does not make another delivery of what is.
+  // A query is not signed, so it does not distinguish signed deliveries.
   const unsigned = scheme.takesKeys === true ? ['\n', JSON.stringify(parts.query)] : [];
   const hash = sha256Hex(delivery.raw, ...unsigned);
   const id = scheme.deliveryId?.(delivery);

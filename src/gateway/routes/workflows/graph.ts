@@ -1,4 +1,4 @@
-/** `GET /api/workflows/:slug/graph`: nodes and edges of a definition, for those who draw it. */
+/** `GET /api/workflows/:slug/graph`: nodes and edges of a definition, for drawing it. */
 import { z } from 'zod';
 import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { readVersion } from '../../../client/versions/versions.ts';
@@ -13,7 +13,7 @@ const graphQuery = z.strictObject({
     .string()
     .regex(/^sha256:[0-9a-f]{64}$/, 'Expected sha256: and 64 hexadecimal digits.')
     .optional()
-    .describe('Of a version. Default: the current one.'),
+    .describe('The hash of a version. Default: the current version.'),
 });
 
 export const graphRoutes: readonly Route[] = [

@@ -20,19 +20,19 @@ import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pageQuery, slugText } from '../../validation/validation.ts';
 import { ETAG, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
 
-/** A version's hash, with or without what it begins with. */
+/** A version's hash, with or without its prefix. */
 export const versionHash = z
   .string()
   .regex(/^(sha256:)?[0-9a-f]{64}$/, 'Expected the hash of a version: sha256: and 64 hexadecimal digits.')
   .transform((hash) => (hash.startsWith('sha256:') ? hash : `sha256:${hash}`));
 
-export const changeNotes = z.string().max(500).describe('Why, for readers of the history.');
+export const changeNotes = z.string().max(500).describe('The reason, shown in the history.');
 const diffQuery = z.strictObject({
-  from: versionHash.describe('The version of before.'),
-  to: versionHash.describe('The version of after.'),
+  from: versionHash.describe('The earlier version.'),
+  to: versionHash.describe('The later version.'),
 });
 const rollbackBody = z.strictObject({
-  workflowHash: versionHash.describe('The version to go back to, as the history has it.'),
+  workflowHash: versionHash.describe('The hash, from the history, of the version to restore.'),
   notes: changeNotes.optional(),
 });
 const change = z.object({
@@ -44,7 +44,7 @@ const change = z.object({
   notes: z.string().optional(),
   sourceProposalId: z.string().optional(),
 });
-/** Members of answers that tell what differs between two versions. */
+/** Members of answers that describe the difference between two versions. */
 export const difference = {
   diffText: z.string().describe('A unified diff of both as JSON with sorted keys.'),
   changes: z
@@ -145,7 +145,7 @@ export const historyRoutes: readonly Route[] = [
   }),
 ];
 
-/** What leads from one version to another. @throws ClientError `version_not_found`, and HttpProblem of the pool. */
+/** Compares two versions. @throws ClientError `version_not_found`, and HttpProblem those of the pool. */
 export async function differenceOf(
   gateway: Gateway,
   org: string,

@@ -29,14 +29,14 @@ import { ETAG, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
 
 const proposalListQuery = z.strictObject({
   ...pageQuery(),
-  status: z.enum(PROPOSAL_STATUSES).optional().describe('Only those.'),
+  status: z.enum(PROPOSAL_STATUSES).optional().describe('Only proposals with this status.'),
 });
 const proposalBody = z.strictObject({
-  baseWorkflowHash: versionHash.describe('The version that is to be changed: the one that the workflow is now.'),
-  proposal: anyJson.describe('The definition as it would be, in any dialect.'),
+  baseWorkflowHash: versionHash.describe('The version to change: the current version of the workflow.'),
+  proposal: anyJson.describe('The proposed definition, in any dialect.'),
   notes: changeNotes.optional(),
   executionId: nameText(300).optional().describe('The run that proposes it.'),
-  dialect: dialectName.optional().describe('What the proposal is written in. Default: told by its form.'),
+  dialect: dialectName.optional().describe('The dialect of the proposal. Default: detected from its form.'),
 });
 const reviewBody = z.strictObject({
   decision: z.enum(['approve', 'reject']),
@@ -122,7 +122,7 @@ export const proposalRoutes: readonly Route[] = [
     handle: async ({ gateway, access, principal, req, params: { slug }, body }) => {
       const { baseWorkflowHash: baseHash, proposal: document, notes, executionId, dialect } = body;
       const { organizationId, id: by } = principal;
-      // Where nothing can be changed, no more is said of what it would become.
+      // A workflow that cannot be changed is refused before the proposal is checked.
       await listProposals(access, organizationId, slug);
       const { definition, hash, secrets } = withSecrets(
         await checkDocument(gateway, organizationId, document, {
@@ -227,7 +227,7 @@ async function withDifference(gateway: Gateway, organizationId: string, slug: st
   return { ...shownProposal(slug, proposal), ...(await differenceOf(gateway, organizationId, slug, { from, to })) };
 }
 
-/** The person who asks, and the key of the request. */
+/** The caller, and the key of the request. */
 function authorOf(req: Request): { by?: string; key?: string } {
   const { id: by } = principalOf(req);
   const key = idOfKey(req);

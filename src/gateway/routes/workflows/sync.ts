@@ -1,4 +1,4 @@
-/** `/api/workflows/sync` and `/sync-all`: definitions kept as they are elsewhere (document 002). */
+/** `/api/workflows/sync` and `/sync-all`: copies definitions from another place (document 002). */
 
 import { z } from 'zod';
 import { type SyncedDefinition, type SyncOptions, syncDefinition, syncSet } from '../../../client/definitions/sync.ts';
@@ -18,17 +18,19 @@ import { PUT_PROBLEMS } from './workflow-head.ts';
 const MOST_DEFINITIONS = 5_000;
 
 const options = {
-  source: nameText(200).optional().describe('The set that it is part of. Default: that of syncs which name none.'),
-  dryRun: z.boolean().optional().describe('Tells what would be done, and does nothing.'),
+  source: nameText(200)
+    .optional()
+    .describe('The source that the definition belongs to. Syncs without a source share one.'),
+  dryRun: z.boolean().optional().describe('Reports the changes without making them.'),
   notes: changeNotes.optional(),
-  dialect: dialectName.optional().describe('What the documents are written in. Default: told by their form.'),
+  dialect: dialectName.optional().describe('The dialect of the documents. Default: detected from their form.'),
 };
 const syncBody = z.strictObject({ workflow: anyJson.describe('The definition, in any dialect.'), ...options });
 const syncAllBody = z.strictObject({
   workflows: z
     .array(anyJson)
     .max(MOST_DEFINITIONS)
-    .describe('The whole set: what came by a sync of the same source before, and is not in it, is deleted.'),
+    .describe('All definitions of the source. Definitions that it synced before and no longer has are deleted.'),
   ...options,
 });
 
@@ -72,11 +74,11 @@ export const syncRoutes: readonly Route[] = [
     role: 'editor',
     id: 'syncAllWorkflows',
     tag: 'workflows',
-    summary: 'Synchronizes the definitions of a source, and deletes those that the source no longer has.',
+    summary: 'Synchronizes the definitions of a source, and deletes definitions that the source no longer has.',
     body: jsonOf(syncAllBody),
     answers: {
       200: {
-        text: 'What was done, or what would be done in a dry run.',
+        text: 'The changes made, or in a dry run the changes that would be made.',
         schema: z.object({ created: slugs, updated: slugs, unchanged: slugs, deleted: slugs }),
       },
     },
@@ -94,7 +96,7 @@ export const syncRoutes: readonly Route[] = [
   }),
 ];
 
-/** All of them, or none: nothing is written before every one was checked. */
+/** Writes all definitions or none: every definition is checked first. */
 async function accepted(
   { gateway, access }: Pick<Incoming, 'gateway' | 'access'>,
   organizationId: string,

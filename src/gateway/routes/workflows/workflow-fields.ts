@@ -15,8 +15,8 @@ import { ETAG, etagOf, IF_MATCH, PUT_PROBLEMS, shownHead } from './workflow-head
 const workflowPatch = z.strictObject({
   name: z.string().min(1).max(200).optional().describe('For people.'),
   description: z.string().max(100_000).optional().describe('For readers.'),
-  tags: z.array(z.string().min(1).max(100)).max(100).optional().describe('For lists; in place of those it has.'),
-  enabled: z.boolean().optional().describe('False: no new run is started.'),
+  tags: z.array(z.string().min(1).max(100)).max(100).optional().describe('For lists. They replace the present tags.'),
+  enabled: z.boolean().optional().describe('false: no new runs start.'),
   notes: changeNotes.optional(),
 });
 type Patch = Omit<z.infer<typeof workflowPatch>, 'notes'>;
@@ -60,7 +60,7 @@ function enabledRoute(verb: 'enable' | 'disable', summary: string): Route {
   });
 }
 
-/** Stores the definition with other fields. */
+/** Stores the definition with changed fields. */
 async function changed(
   { access, principal, params: { slug }, req }: Pick<Call<{ slug: string }>, 'access' | 'principal' | 'params' | 'req'>,
   patch: Patch,

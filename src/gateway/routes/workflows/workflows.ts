@@ -24,11 +24,11 @@ import { ETAG, etagOf, IF_MATCH, shownHead } from './workflow-head.ts';
 
 const workflowListQuery = z.strictObject({
   ...pageQuery(),
-  enabled: z.enum(['true', 'false']).optional().describe('Only those that are, or are not.'),
-  tag: nameText(200).optional().describe('Only those with the tag.'),
+  enabled: z.enum(['true', 'false']).optional().describe('Only the enabled (true) or the disabled (false).'),
+  tag: nameText(200).optional().describe('Only definitions with this tag.'),
 });
 const workflowWriteQuery = z.strictObject({
-  dialect: dialectName.optional().describe('What the document is written in. Default: told by its form.'),
+  dialect: dialectName.optional().describe('The dialect of the document. Default: detected from its form.'),
 });
 const workflowStoreQuery = workflowWriteQuery.extend({ notes: changeNotes.optional() });
 
@@ -100,7 +100,7 @@ export const workflowRoutes: readonly Route[] = [
     summary: 'Checks a definition, and stores nothing.',
     query: workflowWriteQuery,
     body: DOCUMENT,
-    answers: { 200: { text: 'What was found.', schema: validation } },
+    answers: { 200: { text: 'The result of the check.', schema: validation } },
     problems: ['invalid_yaml', 'invalid_definition', 'takes_too_long', 'gateway_busy'],
     handle: async ({ gateway, principal: { id }, req, query: { dialect } }) => {
       const checked = await checkBody(gateway, req, { ...defined({ dialect }), persons: id !== undefined });
@@ -182,7 +182,7 @@ type StoreCall = Pick<
   'gateway' | 'access' | 'principal' | 'query' | 'req'
 >;
 
-/** Stores the document of the body. `slug` is that of the address, where the address has one. */
+/** Stores the document in the body. `slug` is the slug in the address, if it has one. */
 async function store({ gateway, access, principal, query, req }: StoreCall, slug: string | undefined) {
   const { dialect, notes } = query;
   const { organizationId, id: by } = principal;

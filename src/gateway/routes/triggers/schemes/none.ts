@@ -1,4 +1,4 @@
-/** Anybody may call: for paths that are behind something else, or that do no harm. */
+/** Accepts any caller: for paths that another system protects, or that do no harm. */
 import { OK, type Scheme } from './scheme.ts';
 
 export const none: Scheme = { name: 'none', verify: () => OK, takesKeys: true, privateHeaders: () => [] };

@@ -1,4 +1,4 @@
-/** What a signature scheme of webhooks is: one file in this folder, one line in its table. */
+/** A signature scheme of webhooks: one file in this folder, one line in its table. */
 
 import { createHmac } from 'node:crypto';
 import { sameText } from '../../../../client/payloads/keys.ts';
@@ -25,7 +25,7 @@ export interface Scheme {
   readonly name: string;
   /** One of the secrets must fit; there are two while rotating. */
   verify(delivery: Delivery, secrets: readonly string[], options: JsonObject): Verdict;
-  /** What the sender calls this delivery; the same again is a replay. */
+  /** The sender's id of the delivery. A repeated id is a replay. */
   deliveryId?(delivery: Delivery): string | undefined;
   /** The answer to a sender that verifies the address before it delivers. Undefined: it is a delivery. */
   handshake?(body: Json): { readonly challenge: string } | undefined;
@@ -33,10 +33,10 @@ export interface Scheme {
   readonly takesKeys?: true;
   /**
    * Where neither a time nor an id is signed: how long, in milliseconds, the same signed bytes count as one delivery,
-   * whatever else is sent with them. Undefined: the signed content tells deliveries apart.
+   * regardless of unsigned content. Undefined: the signed content distinguishes deliveries.
    */
   readonly replayWindowMs?: (options: JsonObject) => number | undefined;
-  /** Headers that prove something, which mappings do not see. Lower case. */
+  /** Headers with credentials or signatures, which mappings do not see. Lower case. */
   readonly privateHeaders: (options: JsonObject) => readonly string[];
 }
 
