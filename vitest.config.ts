@@ -20,7 +20,34 @@ const ON_TEMPORAL = {
   hookTimeout: 120_000,
 } as const;
 
-// Four projects. `quick` needs nothing but Node. `long` is what is not run each time (`npm run test:long`); test files
+// Tests without Temporal that take seconds: they start processes or threads, bundle workflows, wait for a peer that does
+// not answer, or fill a run to its limits.
+const SLOW = [
+  'test/activities/bash/**/*.test.ts',
+  'test/activities/mcp/tool.test.ts',
+  'test/activities/run-code/**/*.test.ts',
+  'test/activities/send-message/**/*.test.ts',
+  'test/activities/runtime/scrub.test.ts',
+  'test/engine/command-backlog.test.ts',
+  'test/engine/limits.test.ts',
+  'test/engine/space.test.ts',
+  'test/gateway/events-stream-gone.test.ts',
+  'test/gateway/http.test.ts',
+  'test/gateway/threads.test.ts',
+  'test/replay/**/*.test.ts',
+];
+
+// What `quick` and `slow` have in common. `npm test` runs them together.
+const WITHOUT_TEMPORAL = {
+  // Most take milliseconds, and half of the time went into loading the same modules for each file.
+  isolate: false,
+  execArgv: THREADS_READ_SOURCES,
+  maxWorkers: 2,
+  testTimeout: 30_000,
+  sequence: { groupOrder: 1 },
+};
+
+// Five projects. `quick` and `slow` need nothing but Node. `long` is what is not run each time (`npm run test:long`); test files
 // that know of LONG=1 are in both, and do more there. `bench` is no test: `npm run bench` runs it alone, for its table.
 export default defineConfig({
   test: {
@@ -30,15 +57,11 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/start/**'],
-          // Most take milliseconds, and half of the time went into loading the same modules for each file.
-          isolate: false,
-          execArgv: THREADS_READ_SOURCES,
-          maxWorkers: 2,
-          testTimeout: 30_000,
-          sequence: { groupOrder: 1 },
+          exclude: ['test/e2e/**', 'test/start/**', ...SLOW],
+          ...WITHOUT_TEMPORAL,
         },
       },
+      { test: { name: 'slow', include: SLOW, ...WITHOUT_TEMPORAL } },
       {
         test: {
           name: 'e2e',

@@ -12,7 +12,8 @@ const tool = (what, file, ...args) => {
   say(`${what}.`);
   return run(what, process.execPath, [join(root, 'node_modules', file), ...args], { cwd: root, show: true });
 };
-const tests = (what, project) => tool(what, 'vitest/vitest.mjs', 'run', '--project', project);
+const tests = (what, ...projects) =>
+  tool(what, 'vitest/vitest.mjs', 'run', ...projects.flatMap((project) => ['--project', project]));
 
 /** Builds, and obtains Temporal before tests wait for it. */
 async function prepare() {
@@ -35,7 +36,7 @@ try {
   await prepare();
   if (isLong) await tests('Long tests', 'long');
   else {
-    await tests('Quick tests', 'quick');
+    await tests('Quick tests', 'quick', 'slow');
     await tests('End-to-end tests', 'e2e');
   }
   if (spawnSync('bwrap', ['--version']).status !== 0)

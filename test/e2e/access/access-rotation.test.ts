@@ -1,6 +1,6 @@
 // A new master key while everything runs: three gateways, with the old key, with both, and with the new key alone.
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { readSecret } from '../../../src/client/organization/secrets.ts';
 import { access } from '../../../src/client/temporal/access.ts';
 import { callbackToken, readCallbackToken } from '../../../src/client/triggers/callbacks.ts';
@@ -47,6 +47,10 @@ it('a new master key takes over, and the old one can go', async () => {
   const other = await made('acme', '--role', 'admin', '--organization', 'acme');
   const bearer = { authorization: `Bearer ${admin}` };
   const bound = { value: 'the-first-secret', allowedWorkflows: ['orders'] };
+  // A gateway that has just read its keys learns of the keys of another one a moment later.
+  const knows = async (key: string) =>
+    (await gateway.request('GET', '/api/secrets', { headers: { authorization: `Bearer ${key}` } })).status === 200;
+  for (const key of [admin, other.key]) await vi.waitUntil(() => knows(key), { timeout: 5_000 });
   const put = await gateway.request('PUT', '/api/secrets/pay', { json: bound, headers: bearer });
   expect(put.status, JSON.stringify(put.body)).toBe(201);
   await gateway.request('PUT', '/api/secrets/pay', {
