@@ -148,7 +148,8 @@ export async function putDefinition(
 }
 
 /**
- * Runs `act`, which reads a definition and writes it again. Runs it a second time where another write came in between.
+ * Runs `act`, which reads a definition and writes it again. Repeats it, a few times at most, where another write came
+ * in.
  */
 export async function onCurrent<T>(act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

@@ -88,7 +88,7 @@ async function countedLimits(access: Access, org: string): Promise<CountedLimits
   return limits;
 }
 
-/** The limiter, with the name under which the limit was switched on (GateWanted). */
+/** A limit, with the name under which it was switched on (GateWanted). */
 type CountedLimit = EffectiveLimit & { readonly basis: string };
 type CountedLimits = { readonly [scope in LimitScope | 'global']?: CountedLimit };
 

@@ -172,7 +172,7 @@ async function start(
   return { executionId, status: 'pending', runId: now.runId };
 }
 
-/** The memo and attributes of the failed run, without the members that describe its end. */
+/** The search attributes of the failed run, without the attributes that describe its end. */
 function attributesOf(failed: WorkflowExecutionDescription): TypedSearchAttributes {
   const { durationMs, status, waiting } = searchAttributes;
   const gone: readonly string[] = [durationMs.name, status.name, waiting.name];

@@ -42,8 +42,8 @@ export function announcing(access: Access, announce: () => Promise<void>): Write
 }
 
 /**
- * For writes that the audit does not record: its own writes, writes of workers, claims of keys, and starts of runs,
- * which record their initiator.
+ * For writes that the audit does not record: the audit's own writes, writes of workers, claims of keys, and starts of
+ * runs, which record their initiator.
  */
 export const unaudited = <Some extends Pick<Access, 'client'>>(
   access: Some,
