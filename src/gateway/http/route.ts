@@ -2,11 +2,13 @@
  * One object per route. The router, the checks of requests, the roles, the handling of `Idempotency-Key`, the audit and
  * the OpenAPI document all read it. The table of all routes is src/gateway/route-table.ts.
  */
+
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { Keyring } from '../../client/organization/keyring.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import type { Role } from '../../contract/organization.ts';
+import { defined } from '../../json/defined.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { noMembers, paramsAs, queryAs } from '../validation/validation.ts';
 import type { Gateway } from './context.ts';
@@ -185,8 +187,7 @@ export function route<
     ...defaultsOf(rest),
     ...rest,
     params,
-    ...(query === undefined ? {} : { query }),
-    ...(body === undefined ? {} : { body }),
+    ...defined({ query, body }),
     answer: async (incoming) =>
       handle({
         ...incoming,
