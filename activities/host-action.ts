@@ -1,7 +1,6 @@
 /**
  * The activity `hostAction`: actions that the host defines (src/actions). src/steps/kinds/action.ts documents the step.
  */
-import { Context } from '@temporalio/activity';
 import type { z } from 'zod';
 import type { HostAction } from '../src/actions/define.ts';
 import type { HostActions } from '../src/actions/load.ts';
@@ -32,17 +31,12 @@ export function hostActionActivity(actions: HostActions): ActivityHandler {
           'SIGNALBOX_ACTIONS and restart the worker.',
       );
     // `local: true` on the step overrides this.
-    if (!action.isLight && local !== true && isLocal())
+    if (!action.isLight && local !== true && context.isLocal)
       throw new ActivityError(NOT_LIGHT, 'The action runs as a regular activity.', { retryable: true });
     const input = await read(action, parameters);
     const given = await inTime(action, input, context);
     return { data: await written(action, given) };
   };
-}
-
-/** Whether this is a local activity, which delays other steps of the run. */
-function isLocal(): boolean {
-  return Context.current().info.isLocal;
 }
 
 async function read(action: HostAction, parameters: Json): Promise<unknown> {

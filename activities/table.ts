@@ -22,7 +22,9 @@ import { messageRunActivity, type RunMessenger } from './runs/message-run.ts';
 import { resolveWorkflowActivity } from './runs/resolve-workflow.ts';
 import type { RunReader } from './runs/run-reader.ts';
 import type { SecretReader } from './runtime/read-secrets.ts';
-import { type Activity, type CallbackUrl, wrapActivity } from './runtime/wrap-activity.ts';
+import { type Activity, type ApprovalUrl, type CallbackUrl, wrapActivity } from './runtime/wrap-activity.ts';
+import type { EffectObserver } from './segment/attempt.ts';
+import { segmentActivity } from './segment/segment.ts';
 import type { InboxWriter } from './send-message/inbox.ts';
 import { messageHostOf, sendMessageActivity } from './send-message/send-message.ts';
 
@@ -47,8 +49,12 @@ export interface ActivityDependencies {
   readonly messenger?: RunMessenger;
   /** The built-in actions, as tools of agents. */
   readonly actionTools?: readonly ActionTool[];
+  /** Observes the effects of segments. */
+  readonly observeEffect?: EffectObserver;
   /** Creates the URLs of wait_callback steps. */
   readonly callbackUrl?: CallbackUrl;
+  /** Creates the links by which people decide approvals. */
+  readonly approvalUrl?: ApprovalUrl;
 }
 
 export type ActivitySettings = Pick<
@@ -66,7 +72,7 @@ export function createActivities(config: ActivitySettings, given: ActivityDepend
   const http = httpActivity(agent, resultBytes);
   const fetch = guardedFetch(agent);
   const mcp = new McpConnections({ fetch, stdio: config.mcpStdioAllowed, commands: config.mcpCommands });
-  return {
+  const table: Record<string, Activity> = {
     /** The core's `yield`: lets other workflow tasks run. */
     noop: async () => ({ data: null }),
     http: wrapActivity(http, { ...parts, hostOf }),
@@ -90,9 +96,10 @@ export function createActivities(config: ActivitySettings, given: ActivityDepend
       ...parts,
       hostOf: messageHostOf(config),
     }),
-    resolveWorkflow: wrapActivity(resolveWorkflowActivity(parts.runs)),
+    resolveWorkflow: wrapActivity(resolveWorkflowActivity(parts.runs, parts.actions ?? NO_ACTIONS)),
     describeChildren: wrapActivity(describeChildrenActivity(parts.runs)),
   };
+  return { ...table, segment: segmentActivity(table, parts.observeEffect) };
 }
 
 /** Where outgoing requests may go (SIGNALBOX_HTTP_ALLOW). */

@@ -1,20 +1,24 @@
 // `npm run bench`: prints the table of test/bench. `-- --json` prints a list of {name, value, unit, aim, pass};
-// `-- --only TEXT` measures the rows whose names contain the text.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// `-- --only TEXT` measures the rows whose names contain the text. `-- --peers` measures Restate and DBOS beside.
+// `-- --chart FOLDER` writes the figures of what users get to FOLDER, as figures.json, figures.md and figures.svg.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { figuresTable, writeChart } from './bench/figures.mjs';
 import { checkNode, install } from './install.mjs';
 import { run } from './progress.mjs';
 
 checkNode();
 const root = fileURLToPath(new URL('..', import.meta.url));
-const [json, only] = [process.argv.includes('--json'), process.argv[process.argv.indexOf('--only') + 1]];
+const after = (option) => (process.argv.includes(option) ? process.argv[process.argv.indexOf(option) + 1] : undefined);
+const [json, only, chart] = [process.argv.includes('--json'), after('--only'), after('--chart')];
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'));
 try {
   await install();
   const env = { ...process.env, SIGNALBOX_BENCH_OUT: folder };
-  if (process.argv.includes('--only')) env.SIGNALBOX_BENCH_ONLY = only;
+  if (only !== undefined) env.SIGNALBOX_BENCH_ONLY = only;
+  if (process.argv.includes('--peers')) env.SIGNALBOX_BENCH_PEERS = '1';
   await run(
     'Measuring',
     process.execPath,
@@ -25,10 +29,18 @@ try {
       quiet: json,
     },
   );
-  const rows = ['core', 'temporal'].flatMap((part) => JSON.parse(readFileSync(join(folder, `${part}.json`), 'utf8')));
+  const rows = ['core', 'temporal', 'user', 'console'].flatMap((part) =>
+    JSON.parse(readFileSync(join(folder, `${part}.json`), 'utf8')),
+  );
   if (rows.length === 0) throw new Error(`No row has a name that contains '${only}'.`);
   for (const row of rows) row.pass = 'most' in row.aim ? row.value <= row.aim.most : row.value >= row.aim.least;
   console.log(json ? JSON.stringify(rows, null, 2) : table(rows));
+  const file = join(folder, 'figures.json');
+  if (existsSync(file)) {
+    const figures = JSON.parse(readFileSync(file, 'utf8'));
+    if (!json) console.log(`\n${figuresTable(figures)}`);
+    if (chart !== undefined) writeChart(figures, chart);
+  }
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -1,5 +1,5 @@
-// Compiles to dist/ and bundles the workflows, each only if its sources have changed. It does not check types, so that
-// a start does not wait for it (`npm run typecheck` does).
+// Compiles to dist/, bundles the workflows and builds the console, each only if its sources have changed. It does not
+// check types, so that a start does not wait for it (`npm run typecheck` does).
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -22,10 +22,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
 /** Folders of src that workflow code never imports, so that their changes do not affect the bundle. */
-const OUTSIDE_THE_BUNDLE = ['src/gateway', 'src/cli', 'src/client', 'src/check', 'src/history'];
+const OUTSIDE_THE_BUNDLE = ['src/gateway', 'src/cli', 'src/client', 'src/check', 'src/history', 'src/console'];
+
+/** The console, and the folders whose code runs in it too (test/house.test.ts). */
+const IN_CONSOLE = ['src/console', 'src/json', 'src/template', 'src/definition'];
 
 /** The manual shows some of these programs as examples. */
 const PROGRAMS = 'test/programs';
+
+/** The folder of the console in dist. */
+const CONSOLE = 'console';
 
 function filesUnder(folder) {
   const absolute = join(root, folder);
@@ -48,7 +54,9 @@ function hashOf(files) {
 }
 
 function currentHashes() {
-  const sources = ['src', 'workflows', 'activities', 'workers', PROGRAMS].flatMap(filesUnder);
+  const sources = ['src', 'workflows', 'activities', 'workers', PROGRAMS]
+    .flatMap(filesUnder)
+    .filter((file) => !file.startsWith('src/console/'));
   const settings = [
     'package.json',
     'package-lock.json',
@@ -61,7 +69,11 @@ function currentHashes() {
       (file.startsWith('src/') || file.startsWith('workflows/') || file === 'workers/bundle.ts') &&
       !OUTSIDE_THE_BUNDLE.some((folder) => file.startsWith(`${folder}/`)),
   );
-  return { code: hashOf([...settings, ...sources]), bundle: hashOf([...settings, ...inBundle]) };
+  return {
+    code: hashOf([...settings, ...sources]),
+    bundle: hashOf([...settings, ...inBundle]),
+    console: hashOf([...settings, 'deploy/console.mjs', ...IN_CONSOLE.flatMap(filesUnder)]),
+  };
 }
 
 function builtHashes() {
@@ -80,41 +92,55 @@ export async function build() {
     async () => {
       const wanted = currentHashes();
       const have = builtHashes();
-      if (have.code === wanted.code && have.bundle === wanted.bundle) return false;
+      const isCodeNew = have.code !== wanted.code || have.bundle !== wanted.bundle;
+      const isConsoleNew = have.console !== wanted.console || !existsSync(join(dist, CONSOLE));
+      if (!isCodeNew && !isConsoleNew) return false;
       // Built in a separate folder and swapped, so that processes in dist never see a partial build.
       const next = join(root, 'dist', `.next-${process.pid}`);
       rmSync(next, { recursive: true, force: true });
       mkdirSync(next, { recursive: true });
       try {
-        say('Compiling.');
-        await run('Compiling', process.execPath, [
-          join(root, 'node_modules/typescript/bin/tsc'),
-          ...['-p', join(root, 'deploy/tsconfig.build.json'), '--outDir', next],
+        await Promise.all([
+          isCodeNew ? compile(next, have.bundle === wanted.bundle) : undefined,
+          isConsoleNew ? buildConsole(next) : undefined,
         ]);
-        // Scripts of child processes are plain JavaScript.
-        cpSync(join(root, 'activities'), join(next, 'activities'), {
-          recursive: true,
-          filter: (path) => statSync(path).isDirectory() || path.endsWith('.mjs'),
-        });
-        // The pages of the manual are Markdown.
-        copyFiles('src/gateway/manual/pages', '.md', next);
-        copyFiles(PROGRAMS, '.yaml', next);
-        const bundle = 'workflow-bundle.js';
-        if (have.bundle === wanted.bundle && existsSync(join(dist, bundle)))
-          cpSync(join(dist, bundle), join(next, bundle));
-        else {
-          say('Bundling the workflows.');
-          await run('Bundling the workflows', process.execPath, [join(next, 'workers/bundle.js'), join(next, bundle)]);
-        }
-        chmodSync(join(next, 'src/cli/main.js'), 0o755);
         writeFileSync(join(next, 'built.json'), JSON.stringify(wanted));
-        swap(next);
+        swap(next, isCodeNew ? (isConsoleNew ? [] : [CONSOLE]) : readdirSync(dist));
       } finally {
         rmSync(next, { recursive: true, force: true });
       }
       return true;
     },
   );
+}
+
+/** Compiles, and bundles the workflows unless the bundle in dist is that of these sources. */
+async function compile(next, isBundled) {
+  say('Compiling.');
+  await run('Compiling', process.execPath, [
+    join(root, 'node_modules/typescript/bin/tsc'),
+    ...['-p', join(root, 'deploy/tsconfig.build.json'), '--outDir', next],
+  ]);
+  // Scripts of child processes are plain JavaScript.
+  cpSync(join(root, 'activities'), join(next, 'activities'), {
+    recursive: true,
+    filter: (path) => statSync(path).isDirectory() || path.endsWith('.mjs'),
+  });
+  // The pages of the manual are Markdown.
+  copyFiles('src/gateway/manual/pages', '.md', next);
+  copyFiles(PROGRAMS, '.yaml', next);
+  const bundle = 'workflow-bundle.js';
+  if (isBundled && existsSync(join(dist, bundle))) cpSync(join(dist, bundle), join(next, bundle));
+  else {
+    say('Bundling the workflows.');
+    await run('Bundling the workflows', process.execPath, [join(next, 'workers/bundle.js'), join(next, bundle)]);
+  }
+  chmodSync(join(next, 'src/cli/main.js'), 0o755);
+}
+
+async function buildConsole(next) {
+  say('Building the console.');
+  await run('Building the console', process.execPath, [join(root, 'deploy/console.mjs'), join(next, CONSOLE)]);
 }
 
 /** Copies the files of a folder whose names have the ending, without folders inside it, to the same path in `next`. */
@@ -124,9 +150,10 @@ function copyFiles(folder, ending, next) {
     if (name.endsWith(ending)) cpSync(join(root, folder, name), join(next, folder, name));
 }
 
-function swap(next) {
+/** Puts what was built in the place of what is in dist, and removes the rest of dist but the names in `kept`. */
+function swap(next, kept) {
   for (const name of readdirSync(dist)) {
-    if (name.startsWith('.next-') || existsSync(join(next, name))) continue;
+    if (name.startsWith('.next-') || kept.includes(name) || existsSync(join(next, name))) continue;
     rmSync(join(dist, name), { recursive: true, force: true });
   }
   for (const name of readdirSync(next).sort((a, b) => Number(a === 'built.json') - Number(b === 'built.json'))) {

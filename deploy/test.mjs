@@ -19,7 +19,6 @@ const tests = (what, ...projects) =>
 async function prepare() {
   const { build } = await import('./build.mjs');
   await build();
-  if (process.env.TEMPORAL_ADDRESS) return;
   const { obtainTemporal } = await import('../dist/src/cli/start/obtain-temporal.js');
   const { version, source } = await obtainTemporal();
   say(`Temporal ${version}, from ${source}.`);
@@ -32,6 +31,7 @@ try {
   if (!isLong) {
     await tool('Lint and format', '@biomejs/biome/bin/biome', 'check', '.');
     await tool('Types', 'typescript/bin/tsc', '--noEmit');
+    await tool('Types of the console', 'typescript/bin/tsc', '--noEmit', '-p', 'src/console');
   }
   await prepare();
   if (isLong) await tests('Long tests', 'long');

@@ -9,30 +9,40 @@ import { LONG_FILES, LONGEST_FILES } from './support/order.ts';
  * paths that a file begins with; folders below a room belong to it.
  */
 const ARROWS: { readonly [room: string]: readonly string[] } = {
-  activities: ['activities/agent', 'activities/bash', 'activities/run-code', 'activities/send-message', 'src/actions'],
+  activities: [
+    'activities/agent',
+    'activities/bash',
+    'activities/run-code',
+    'activities/segment',
+    'activities/send-message',
+    'src/actions',
+  ],
   'activities/agent': ['activities/llm', 'activities/mcp', 'activities/runs', 'src/actions'],
   'activities/bash': ['activities/runtime', 'src/config'],
   'activities/http': ['activities/runtime'],
   'activities/llm': ['activities/http', 'src/definition/payload'],
   'activities/mcp': ['activities/http'],
   'activities/run-code': ['activities/runtime'],
-  'activities/runs': ['activities/runtime'],
+  'activities/runs': ['activities/runtime', 'src/actions'],
   'activities/runtime': ['src/contract'],
+  'activities/segment': ['activities/runtime', 'src/engine'],
   'activities/send-message': ['activities/http', 'src/config'],
   'src/actions': ['src/json'],
   'src/check': ['src/definition/dialects', 'src/steps/compile'],
-  'src/cli': ['src/gateway', 'src/log.ts'],
+  'src/cli': ['src/client/doctor', 'src/gateway'],
   'src/client': ['src/template'],
   'src/client/definitions': ['src/client/triggers'],
+  'src/client/doctor': ['src/client/temporal', 'src/config'],
   'src/client/organization': ['src/client/versions'],
   'src/client/payloads': ['src/client', 'src/config', 'src/contract'],
   'src/client/runs': ['src/client/starts'],
   'src/client/starts': ['src/client/organization'],
-  'src/client/temporal': ['src/client/payloads', 'src/history'],
+  'src/client/temporal': ['src/client/payloads', 'src/history', 'src/observe'],
   'src/client/triggers': ['src/client/runs'],
   'src/client/versions': ['src/client/visibility'],
   'src/client/visibility': ['src/client/temporal'],
   'src/config': ['src/json'],
+  'src/console': ['src/definition/payload', 'src/gateway/answers'],
   'src/contract': ['src/definition/document'],
   'src/definition/dialects': ['src/definition/payload'],
   'src/definition/document': ['src/template'],
@@ -42,7 +52,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/engine/resume': ['src/engine/inbound'],
   'src/engine/state': ['src/definition/dialects', 'src/steps'],
   'src/engine/walk': ['src/engine/state', 'src/steps/compile'],
-  'src/gateway': ['src/gateway/manual'],
+  'src/gateway': ['src/gateway/mcp'],
   'src/gateway/answers': ['src/steps/kinds'],
   'src/gateway/http': ['src/client/triggers', 'src/gateway/answers', 'src/gateway/threads'],
   'src/gateway/input': ['src/client/definitions', 'src/gateway/http'],
@@ -51,6 +61,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
     'src/gateway/routes/triggers',
     'src/gateway/routes/workflows',
   ],
+  'src/gateway/mcp': ['src/gateway/manual'],
   'src/gateway/routes/executions': ['src/gateway/input'],
   'src/gateway/routes/organization': ['src/gateway/http'],
   'src/gateway/routes/triggers': ['src/gateway/input'],
@@ -59,13 +70,13 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/gateway/validation': ['src/definition/document'],
   'src/history': ['src/engine', 'src/engine/resume'],
   'src/json': [],
-  'src/log.ts': [],
+  'src/observe': ['src/config', 'src/contract'],
   'src/steps': ['src/contract'],
   'src/steps/compile': ['src/steps/kinds'],
   'src/steps/config': ['src/definition/payload', 'src/steps'],
   'src/steps/kinds': ['src/steps/config'],
   'src/template': ['src/json'],
-  workers: ['activities', 'src/client/triggers', 'src/log.ts', 'workflows/run'],
+  workers: ['activities', 'src/client/triggers', 'workflows'],
   workflows: ['workflows/jobs', 'workflows/shell'],
   'workflows/actors': ['src/contract'],
   'workflows/jobs': ['src/contract'],
@@ -93,7 +104,12 @@ const WITH_LONG_LINES = [
   'src/template/time.ts',
 ];
 
-const sources = ['src', 'workflows', 'activities', 'workers'].flatMap((folder) => filesUnder(folder));
+/** The console takes only types from other folders than these, whose code a browser can run (deploy/build.mjs). */
+const RUNS_IN_BROWSERS = ['src/console', 'src/json', 'src/template', 'src/definition'];
+
+const sources = ['src', 'workflows', 'activities', 'workers'].flatMap((folder) =>
+  ['.ts', '.tsx'].flatMap((ending) => filesUnder(folder, ending)),
+);
 const tests = filesUnder('test');
 const texts = new Map(sources.map((file) => [file, readFileSync(file, 'utf8')]));
 
@@ -144,6 +160,19 @@ describe('the house', () => {
         .map((target) => `${file} → ${target}`);
     });
     expect(crossing).toEqual([]);
+  });
+
+  it('runs nothing in browsers but the console and pure code', () => {
+    const foreign = sources
+      .filter((file) => file.startsWith('src/console/'))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter(({ path, typeOnly }) => path.startsWith('.') && !typeOnly)
+          .map(({ path }) => normalize(join(dirname(file), path)))
+          .filter((target) => !RUNS_IN_BROWSERS.some((folder) => target.startsWith(`${folder}/`)))
+          .map((target) => `${file} → ${target}`),
+      );
+    expect(foreign).toEqual([]);
   });
 
   it('has no circles between files', () => {
@@ -247,7 +276,7 @@ describe('the house', () => {
   it('has no long lines', () => {
     const folders = ['src', 'workflows', 'activities', 'workers', 'deploy', 'test'];
     const long = folders
-      .flatMap((folder) => ['.ts', '.mts', '.mjs'].flatMap((ending) => filesUnder(folder, ending)))
+      .flatMap((folder) => ['.ts', '.tsx', '.mts', '.mjs', '.css'].flatMap((ending) => filesUnder(folder, ending)))
       .filter((file) => !WITH_LONG_LINES.includes(file))
       .flatMap((file) =>
         readFileSync(file, 'utf8')

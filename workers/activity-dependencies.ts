@@ -4,10 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { ActivityDependencies } from '../activities/table.ts';
+import { type HostActions, lightTypes } from '../src/actions/load.ts';
 import { deliverToInbox } from '../src/client/organization/inbox-messages.ts';
 import { secretReader } from '../src/client/organization/secrets.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
 import { access, unaudited } from '../src/client/temporal/access.ts';
+import { traceHeaders } from '../src/client/temporal/trace-headers.ts';
 import type { Config } from '../src/config/config.ts';
 import { loadMasterKey } from '../src/config/master-key.ts';
 import { type ActorActivities, actorActivities } from './actor-activities.ts';
@@ -17,11 +19,15 @@ import { runAccess } from './run-access.ts';
 export function activityDependencies(
   connection: NativeConnection,
   config: Config,
+  actions: HostActions,
 ): ActivityDependencies & { actors: ActorActivities } {
   const { namespace } = config.temporal;
-  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
-  const over = unaudited(access({ client, namespace }, config, loadMasterKey(config)));
+  const interceptors = { workflow: [traceHeaders] };
+  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config), interceptors });
+  const known = { lightActions: lightTypes(actions) };
+  const over = unaudited(access({ client, namespace }, config, loadMasterKey(config), known));
   return {
+    actions,
     bash: { hidden: [programFolder(), config.dataDir, config.blobs.folder] },
     secrets: secretReader(over),
     inbox: { deliver: (org, message) => deliverToInbox(over, org, message) },

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
@@ -23,17 +24,32 @@ export function failureConverterPath(): string {
  * No module stores state of a run (house.test.ts), so all modules are loaded once per worker and frozen. Otherwise the
  * SDK would load them for each run, which is a third of the work for a short one.
  */
-export async function bundleWorkflows(outFile: string): Promise<void> {
+export async function bundleWorkflows(outFile: string, workflowsPath = allWorkflows()): Promise<void> {
   const self = fileURLToPath(import.meta.url);
-  const workflowsPath = fileURLToPath(new URL(`../workflows/all${extname(self)}`, import.meta.url));
+  const interceptorsPath = fileURLToPath(new URL(`../workflows/interceptors${extname(self)}`, import.meta.url));
   const { code } = await bundleWorkflowCode({
     workflowsPath,
-    preloadModules: ['@temporalio/workflow', workflowsPath],
+    workflowInterceptorModules: [interceptorsPath],
+    preloadModules: ['@temporalio/workflow', workflowsPath, interceptorsPath],
     failureConverterPath: failureConverterPath(),
     ignoreModules: ['zod'],
     logger: new DefaultLogger('WARN'),
   });
   writeFileSync(outFile, `${PRELUDE}${code}`);
+}
+
+function allWorkflows(): string {
+  const self = fileURLToPath(import.meta.url);
+  return fileURLToPath(new URL(`../workflows/all${extname(self)}`, import.meta.url));
+}
+
+/** The SHA-256 of a bundle's code, hexadecimal. The source map does not count: it holds paths of the machine. */
+export function hashOfBundle(file: string): string {
+  const text = readFileSync(file, 'utf8');
+  const map = text.lastIndexOf('//# sourceMappingURL=');
+  return createHash('sha256')
+    .update(map === -1 ? text : text.slice(0, map))
+    .digest('hex');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,9 +1,9 @@
 /** The worker's log. */
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { type Logger, type LoggerOptions, pino } from 'pino';
+import type { Logger, LoggerOptions } from 'pino';
 import type { Config } from '../src/config/config.ts';
-import { logTo } from '../src/log.ts';
+import { openLogger } from '../src/observe/log.ts';
 
 const MOST_CHARACTERS = 500;
 const MOST_CAUSES = 3;
@@ -25,11 +25,11 @@ export function loggedError(error: unknown, isSealed: boolean, depth = 0): unkno
 }
 
 /** Logs to standard output if the process runs alone, else to a file in the data folder. */
-export function openLog({ dataDir, codec }: Pick<Config, 'dataDir' | 'codec'>): Logger {
+export function openLog(config: Pick<Config, 'dataDir' | 'codec' | 'logLevel'>): Logger {
+  const { dataDir, codec } = config;
   const options: LoggerOptions = {
-    name: 'worker',
     serializers: { error: (error: unknown) => loggedError(error, Boolean(codec)) },
   };
   const isAlone = process.env['SIGNALBOX_LOG_TO_STDOUT'] === '1' || process.send === undefined;
-  return pino(options, isAlone ? logTo() : logTo(join(dataDir, 'logs', 'worker.log')));
+  return openLogger(config, 'worker', isAlone ? undefined : join(dataDir, 'logs', 'worker.log'), options);
 }

@@ -1,24 +1,32 @@
 import { fileURLToPath } from 'node:url';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/table.ts';
 import { ActionsError, loadActions } from '../src/actions/load.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
 import { connectionOptions } from '../src/client/temporal/connect.ts';
-import { HEARTBEAT_MS, identityOf } from '../src/client/temporal/worker-liveness.ts';
+import { makeCurrent, type WorkerVersion } from '../src/client/temporal/deployment.ts';
+import { identityOf } from '../src/client/temporal/worker-liveness.ts';
 import { readConfig } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/config-error.ts';
 import { dataLimitOf } from '../src/definition/document/limits.ts';
+import { startMetrics } from '../src/observe/metrics.ts';
+import { startTracing } from '../src/observe/tracing.ts';
 import { interpreterOptions } from '../workflows/run/worker-settings.ts';
 import { activityDependencies } from './activity-dependencies.ts';
-import { failureConverterPath } from './bundle.ts';
+import { failureConverterPath, hashOfBundle } from './bundle.ts';
+import { startWorkerHttp, WorkerPortError } from './http.ts';
 import { openLog } from './log.ts';
+import { effectObserver, workerObservers } from './observers.ts';
 import { sweepBlobsRegularly } from './sweep-blobs.ts';
+import { freePort, installRuntime } from './telemetry.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child of `start`. A child
 // reports to its parent over IPC when it is ready, and ends when the parent is gone.
 
 /** About 0.3 MB each (TEMPORAL.md §6). A run that is not cached resumes in 50 ms. */
 const CACHED_WORKFLOWS = 300;
+/** Heartbeats reach Temporal at least this often, in milliseconds. */
+const HEARTBEAT_THROTTLE_MS = 200;
 /** After this time another worker takes a run's task, since the worker that caches the run may be gone. */
 const STICKY_MS = 3_000;
 /** How long activities may finish after a shutdown signal. Then they are cancelled, and retried elsewhere. */
@@ -26,24 +34,33 @@ const GRACE_MS = 7_000;
 /** The process exits at the latest this long after the signal. */
 const LAST_MS = 9_500;
 
-const config = readConfig();
-const log = openLog(config);
+const given = readConfig();
+const log = openLog(given);
 const forked = process.send !== undefined;
 
 async function main(): Promise<void> {
-  Runtime.install({
-    logger: new DefaultLogger('INFO', (entry) => {
-      const level = entry.level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
-      log[level](entry.meta ?? {}, entry.message);
-    }),
-    telemetryOptions: { logging: { forward: {}, filter: 'WARN' } },
-    workerHeartbeatInterval: HEARTBEAT_MS,
-    // Signals are handled below, together with the end of the parent.
-    shutdownSignals: [],
-  });
+  const tracing = await startTracing('worker', log);
+  startMetrics('worker');
+  const sdkPort = given.workerHttp === undefined ? undefined : await freePort();
+  installRuntime(log, sdkPort);
+  const http =
+    given.workerHttp === undefined || sdkPort === undefined
+      ? undefined
+      : await startWorkerHttp(given.workerHttp, sdkPort);
+  // Steps reach neither of these ports.
+  const config = { ...given, ownPorts: [...given.ownPorts, ...(http ? [http.port, sdkPort ?? 0] : [])] };
   const connection = await NativeConnection.connect(connectionOptions(config));
-  const parts = activityDependencies(connection, config);
-  const actions = await loadActions(config.actionsDir);
+  const parts = activityDependencies(connection, config, await loadActions(config.actionsDir));
+  const bundle = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+  const interpreter = interpreterOptions(
+    {
+      historyLimit: config.historyLimit,
+      dataBytes: dataLimitOf(config.blobs.isOn),
+      encodes: config.codec,
+      ...(config.workerVersioning === 'off' ? {} : { codeHash: hashOfBundle(bundle) }),
+    },
+    config.taskQueue,
+  );
   const worker = await Worker.create({
     connection,
     namespace: config.temporal.namespace,
@@ -53,15 +70,14 @@ async function main(): Promise<void> {
       ...dataConverterOf(config),
       ...(config.codec ? { failureConverterPath: failureConverterPath() } : {}),
     },
-    workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
-    ...interpreterOptions({
-      historyLimit: config.historyLimit,
-      dataBytes: dataLimitOf(config.blobs.isOn),
-      encodes: config.codec,
-    }),
-    activities: { ...createActivities(config, { ...parts, actions }), ...parts.actors },
+    workflowBundle: { codePath: bundle },
+    ...interpreter,
+    activities: { ...createActivities(config, { ...parts, observeEffect: effectObserver(log) }), ...parts.actors },
+    ...workerObservers(log),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     stickyQueueScheduleToStartTimeout: STICKY_MS,
+    // A process that dies repeats the light effects since its last heartbeat (activities/segment/segment.ts).
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     shutdownGraceTime: GRACE_MS,
     shutdownForceTime: LAST_MS - 500,
   });
@@ -82,18 +98,35 @@ async function main(): Promise<void> {
   process.on('disconnect', () => end('its parent is gone'));
 
   const running = worker.run();
+  http?.polls(worker, connection);
   sweepBlobsRegularly(connection, config, log);
-  log.info({ taskQueue: config.taskQueue, namespace: config.temporal.namespace }, 'The worker is ready.');
+  const { taskQueue, temporal } = config;
+  if (config.workerVersioning === 'automatic')
+    await becomeCurrent(connection, { namespace: temporal.namespace, ...interpreter.workerDeploymentOptions.version });
+  log.info({ taskQueue, namespace: temporal.namespace, ...(http ? { port: http.port } : {}) }, 'The worker is ready.');
   process.send?.('ready');
   if (forked && !process.connected) end('its parent is gone');
   await running;
   await connection.close();
+  await tracing?.close();
+}
+
+/** A worker that may not change the deployment still polls: an operator makes its version current. */
+async function becomeCurrent(connection: NativeConnection, version: WorkerVersion): Promise<void> {
+  const { deploymentName, buildId } = version;
+  try {
+    const outcome = await makeCurrent(connection, version);
+    log.info({ deploymentName, buildId, outcome }, 'The version of the worker.');
+  } catch (err) {
+    log.error({ deploymentName, buildId, err }, 'The version of the worker could not be made current.');
+  }
 }
 
 main().then(
   () => process.exit(0),
   (error: unknown) => {
     log.fatal({ err: error }, 'The worker ended.');
-    process.exit(error instanceof ConfigError || error instanceof ActionsError ? error.exitCode : 1);
+    const isSetting = error instanceof ConfigError || error instanceof ActionsError || error instanceof WorkerPortError;
+    process.exit(isSetting ? error.exitCode : 1);
   },
 );

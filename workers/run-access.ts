@@ -3,9 +3,10 @@ import type { ModelReader } from '../activities/llm/open-model.ts';
 import type { McpServerStore } from '../activities/mcp/servers.ts';
 import type { RunMessenger } from '../activities/runs/message-run.ts';
 import type { RunReader } from '../activities/runs/run-reader.ts';
-import type { CallbackUrl } from '../activities/runtime/wrap-activity.ts';
+import type { ApprovalUrl, CallbackUrl } from '../activities/runtime/wrap-activity.ts';
 import { getServer, keepTools, keptTools, listServers } from '../src/client/organization/mcp-servers.ts';
 import { resolveModel } from '../src/client/organization/models.ts';
+import { approvalToken } from '../src/client/runs/approval-links.ts';
 import { describeChildren } from '../src/client/runs/child-runs.ts';
 import { sendMessage } from '../src/client/runs/run-actions.ts';
 import type { WriteAccess } from '../src/client/temporal/access.ts';
@@ -25,6 +26,7 @@ export function runAccess(
   readonly messenger: RunMessenger;
   readonly actionTools: readonly ActionTool[];
   readonly callbackUrl: CallbackUrl;
+  readonly approvalUrl: ApprovalUrl;
 } {
   const publicUrl = publicUrlOf(config);
   return {
@@ -43,6 +45,8 @@ export function runAccess(
     actionTools: builtInActionTools(),
     callbackUrl: (place) =>
       publicUrl === undefined ? undefined : `${publicUrl}/callbacks/${callbackToken(over.keys.callbacks, place)}`,
+    approvalUrl: (question) =>
+      publicUrl === undefined ? undefined : `${publicUrl}/approvals/${approvalToken(over.keys.approvals, question)}`,
   };
 }
 

@@ -6,5 +6,5 @@ export { fire } from './jobs/fire.ts';
 export { mcpTools } from './jobs/mcp-tools.ts';
 export { request } from './jobs/request.ts';
 export { run } from './run/run-workflow.ts';
-export { debounce, definition, gate, hook, inbox, organization, sync, trigger } from './shell/actors.ts';
+export { debounce, definition, gate, hook, inbox, lender, organization, sync, trigger } from './shell/actors.ts';
 export { audit, version } from './shell/records.ts';

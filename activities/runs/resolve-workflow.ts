@@ -1,4 +1,6 @@
 /** The activity `resolveWorkflow`: reads the definition for a child run, which starts with this snapshot. */
+import { type HostActions, lightTypes } from '../../src/actions/load.ts';
+import { lightActionsOf } from '../../src/definition/document/light-actions.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
@@ -15,10 +17,11 @@ const FINAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Config `{workflow, version?, employee?, inputBytes}`; data `{definition, hash}`. `inputBytes` is the size of the
+ * Config `{workflow, version?, employee?, inputBytes}`; data `{definition, hash, light}`. `light` is RunInput.light of
+ * the child. `inputBytes` is the size of the
  * input of the child. If both do not fit into one start, the activity fails with `payload_too_large`.
  */
-export function resolveWorkflowActivity(reader: RunReader | undefined): ActivityHandler {
+export function resolveWorkflowActivity(reader: RunReader | undefined, actions: HostActions): ActivityHandler {
   return async (config, { input }) => {
     const { workflow, version, employee, inputBytes } = isObject(config) ? config : {};
     const { definition, hash } = await resolveDefinition(reader, input.execution.organizationId, {
@@ -34,7 +37,8 @@ export function resolveWorkflowActivity(reader: RunReader | undefined): Activity
           `${RESULT_LIMIT_BYTES}. Pass less.`,
         { details: { bytes, limit: RESULT_LIMIT_BYTES } },
       );
-    return { data: { definition: definition as unknown as Json, hash } };
+    const light = lightActionsOf(definition, lightTypes(actions)) ?? [];
+    return { data: { definition: definition as unknown as Json, hash, light: [...light] } };
   };
 }
 

@@ -25,11 +25,28 @@ export const RESULT_LIMIT_BYTES = 1_900_000;
 const MOST_MESSAGE_CHARACTERS = 10_000;
 const HEARTBEATS_PER_TIMEOUT = 3;
 
+/** One attempt of an activity: Temporal's, or that of an effect within a segment. */
+export interface Attempt {
+  /** Aborted when it is cancelled. */
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+  /** It delays other steps of its run: it is a local activity, or within a segment. */
+  readonly isLocal: boolean;
+  /** What the last heartbeat of the attempt before reported. */
+  readonly lastHeartbeat: unknown;
+  /** After this time without a heartbeat the attempt has failed. Absent where none is expected. */
+  readonly heartbeatTimeoutMs?: number;
+  heartbeat(details?: Json): void;
+}
+
 export interface ActivityContext {
   /** Aborted when the activity is cancelled. */
   readonly signal: AbortSignal;
   readonly input: ActivityInput;
   readonly attempt: number;
+  /** It delays other steps of its run. */
+  readonly isLocal: boolean;
   /** For texts that are cut: a secret that is cut in two can no longer be found. */
   readonly scrub: Scrub;
   /** Scrubs secrets but keeps callback URLs, for messages that carry them to their receiver. */
@@ -49,6 +66,15 @@ export type CallbackUrl = (visit: {
   readonly slug: string;
 }) => string | undefined;
 
+/** The link by which a person decides an approval; undefined if this host does not know its own address. */
+export type ApprovalUrl = (question: {
+  readonly executionId: string;
+  readonly path: string;
+  readonly person: string;
+  /** When it was asked, ISO 8601. */
+  readonly since: string;
+}) => string | undefined;
+
 export interface CallbackInConfig {
   /** The path of the visit, and the slug of its step. */
   readonly path: string;
@@ -66,18 +92,21 @@ export interface WrapOptions {
   readonly hostOf?: (input: ActivityInput) => string | undefined | Promise<string | undefined>;
   /** Without it a config that needs a callback URL fails with `callback_unavailable`. */
   readonly callbackUrl?: CallbackUrl;
+  /** Without it a config that needs the link of an approval fails with `link_unavailable`. */
+  readonly approvalUrl?: ApprovalUrl;
   /** The largest result; RESULT_LIMIT_BYTES if absent. */
   readonly resultBytes?: number;
 }
 
-export type Activity = (input: ActivityInput) => Promise<ActivityOutput>;
+/** `attempt`: default is the attempt that Temporal has begun. */
+export type Activity = (input: ActivityInput, attempt?: Attempt) => Promise<ActivityOutput>;
 
 export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Activity {
-  return async (input) => {
-    const { cancellationSignal: signal, info, heartbeat } = Context.current();
-    const attempt = info.attempt + (input.earlierAttempts ?? 0);
+  return async (input, given = currentAttempt()) => {
+    const { signal, heartbeatTimeoutMs, isLocal } = given;
+    const attempt = given.attempt + (input.earlierAttempts ?? 0);
     const { scrub, scrubSecrets, forced, hide, hideSecrets } = growingScrub();
-    const before = usageIn(info.heartbeatDetails);
+    const before = usageIn(given.lastHeartbeat);
     let detail: (() => Json) | undefined;
     const beat = (): void => {
       let told: Json | undefined = withUsage(undefined, before);
@@ -87,25 +116,25 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
       } catch {
         // An error in a timer would end the process. The heartbeat is sent without details.
       }
-      if (told === undefined) heartbeat();
-      else heartbeat(told);
+      given.heartbeat(told);
     };
     const beating =
-      info.heartbeatTimeoutMs === undefined
-        ? undefined
-        : setInterval(beat, info.heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
+      heartbeatTimeoutMs === undefined ? undefined : setInterval(beat, heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
     try {
       const secrets = await readSecrets(input, parts.secrets, await parts.hostOf?.(input));
       const callbacks = callbacksOf(input, parts.callbackUrl);
       // A callback token in the trace would let its readers answer the callback.
-      const tokens = callbacks.map(({ url }) => url.slice(url.lastIndexOf('/') + 1));
+      const links = linksOf(input, parts.approvalUrl);
+      const urls = [...callbacks.map(({ url }) => url), ...links.values()];
+      const tokens = urls.map((url) => url.slice(url.lastIndexOf('/') + 1));
       hideSecrets(...secrets.values());
-      hide(...callbacks.map(({ url }) => url), ...tokens);
-      const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets, callbacks));
+      hide(...urls, ...tokens);
+      const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets, callbacks, links));
       const context: ActivityContext = {
         signal,
         input,
         attempt,
+        isLocal,
         scrub,
         scrubSecrets,
         callbacks,
@@ -134,11 +163,23 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
       const told = withUsage(known.details, before);
       const used = usageIn(told);
       const details = fitting(told, used);
-      if (used !== undefined && known.retryable) heartbeat({ usage: used });
+      if (used !== undefined && known.retryable) given.heartbeat({ usage: { ...used } });
       throw failureOf(known, details, attempt, forced);
     } finally {
       clearInterval(beating);
     }
+  };
+}
+
+function currentAttempt(): Attempt {
+  const { cancellationSignal: signal, info, heartbeat } = Context.current();
+  return {
+    signal,
+    attempt: info.attempt,
+    isLocal: info.isLocal,
+    lastHeartbeat: info.heartbeatDetails,
+    ...defined({ heartbeatTimeoutMs: info.heartbeatTimeoutMs }),
+    heartbeat: (details) => (details === undefined ? heartbeat() : heartbeat(details)),
   };
 }
 
@@ -162,11 +203,36 @@ function callbacksOf(input: ActivityInput, urlOf: CallbackUrl | undefined): Call
   return [...found.values()];
 }
 
+/** The links of approvals, by their place in the config. @throws ActivityError `link_unavailable`. */
+function linksOf(input: ActivityInput, urlOf: ApprovalUrl | undefined): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { parts } of input.secrets) {
+    for (const part of parts) {
+      if (typeof part === 'string' || !('approval' in part)) continue;
+      const { approval: path, person, since } = part;
+      const url = urlOf?.({ executionId: input.execution.id, path, person, since });
+      if (url === undefined)
+        throw new ActivityError(
+          'link_unavailable',
+          `The link to decide '${path}' is unknown, because this worker does not know the address of the gateway. ` +
+            'Set SIGNALBOX_PUBLIC_URL.',
+        );
+      found.set(linkKey(part), url);
+    }
+  }
+  return found;
+}
+
+const linkKey = ({ approval, person }: Extract<SecretPart, { approval: string }>): string =>
+  JSON.stringify([approval, person]);
+
 function textOf(
   part: SecretPart,
   secrets: ReadonlyMap<string, string>,
   callbacks: readonly CallbackInConfig[],
+  links: ReadonlyMap<string, string>,
 ): string {
+  if ('approval' in part) return links.get(linkKey(part)) ?? '';
   const isCallback = 'callback' in part;
   const value = isCallback ? callbacks.find(({ path }) => path === part.callback)?.url : secrets.get(part.secret);
   if (value === undefined) {

@@ -19,6 +19,10 @@ export class ActionsError extends Error {
   }
 }
 
+/** The types of the actions that are light, as `RunInput.light` takes them. */
+export const lightTypes = (actions: HostActions): readonly string[] =>
+  [...actions.values()].filter(({ isLight }) => isLight).map(({ type }) => type);
+
 const MODULE = /\.m?js$/;
 /** Where Node strips types itself (22.18). */
 const TYPED_MODULE = /(?<!\.d)\.m?ts$/;

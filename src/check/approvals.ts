@@ -3,7 +3,8 @@
  */
 
 import { didYouMean } from '../definition/document/names.ts';
-import type { Json, JsonObject } from '../json/json.ts';
+import { isObject, type Json, type JsonObject } from '../json/json.ts';
+import type { Notice } from '../steps/kinds/approval/approval-notify.ts';
 import { PRIORITIES } from '../steps/kinds/approval/approval-schema.ts';
 import { audienceOf, quorumLimit } from '../steps/kinds/approval/approval-votes.ts';
 import { epochMs } from '../template/time.ts';
@@ -38,16 +39,36 @@ function checkOne(config: JsonObject, at: string, persons: boolean | undefined, 
         didYouMean(priority, PRIORITIES),
       ),
     );
-  if (Array.isArray(reminders) && reminders.length > 0)
+  if (Array.isArray(reminders) && reminders.length > 0 && !tells(config, 'reminder'))
     warnings.push(
       problem(
         `${at}/reminders`,
         'reminders_without_notice',
         'Reminders notify nobody: each only adds "(reminder n)" to the message that lists show.',
-        'To notify people, put the approval into a race with a loop of sleep and send_message.',
+        'To send messages, add notify: [{channel: email, to: …, on: [reminder]}].',
+      ),
+    );
+  if (config['onTimeout'] === 'escalate' && !tells(config, 'escalated'))
+    warnings.push(
+      problem(
+        `${at}/escalateTo`,
+        'escalation_without_notice',
+        'The escalation notifies nobody: those in "escalateTo" only see the approval in their lists.',
+        'To send messages, add notify: [{channel: email, to: …, on: [escalated]}].',
       ),
     );
   checkQuorum(config, at, persons, findings);
+}
+
+/** Whether an entry of `notify` sends on that occasion. */
+function tells({ notify }: JsonObject, notice: Notice): boolean {
+  return (
+    Array.isArray(notify) &&
+    notify.some((entry) => {
+      const on = isObject(entry) ? entry['on'] : undefined;
+      return on === undefined || (Array.isArray(on) && on.includes(notice));
+    })
+  );
 }
 
 function checkQuorum(config: JsonObject, at: string, persons: boolean | undefined, findings: Findings): void {

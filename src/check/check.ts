@@ -12,7 +12,7 @@ import type { Definition, Problem } from '../definition/document/types.ts';
 import type { VettedDocument } from '../definition/document/vet.ts';
 import { MAX_PROBLEMS } from '../definition/document/zod-problems.ts';
 import { defined } from '../json/defined.ts';
-import type { Json } from '../json/json.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import { compile } from '../steps/compile/program.ts';
 import { kinds } from '../steps/kinds/table.ts';
 import { checkApprovals } from './approvals.ts';
@@ -55,6 +55,8 @@ export interface Checked {
   readonly hash?: string;
   /** The canonical definition without clear secrets; present if the document could be read, even with problems. */
   readonly definition?: Definition;
+  /** The canonical form of a document whose own form has problems, for drawing it. */
+  readonly draft?: JsonObject;
   /** Clear secrets that were removed from the document. */
   readonly secrets: readonly ClearSecret[];
 }
@@ -67,7 +69,14 @@ export function check(document: Json | VettedDocument, options: CheckOptions = {
   const problems = [...converted.problems];
   const warnings = [...converted.warnings];
   if (definition === undefined)
-    return { valid: false, dialect, problems: tidy(problems), warnings: tidy(warnings), secrets };
+    return {
+      valid: false,
+      dialect,
+      problems: tidy(problems),
+      warnings: tidy(warnings),
+      secrets,
+      ...defined({ draft: converted.draft }),
+    };
   const found = examine(definition, options);
   const placed = (list: readonly Problem[]): Problem[] =>
     list.map((one) => ({

@@ -60,6 +60,7 @@ export const CODES = {
   quorum_unreachable: 'An approval needs more votes than it has approvers.',
   quorum_without_keys: 'An approval needs several votes, and without API keys all callers count as one person.',
   unknown_priority: 'An approval has a priority that lists do not know.',
+  escalation_without_notice: 'An approval is escalated, and nobody is notified.',
   reminders_without_notice: 'An approval has reminders, which notify nobody.',
   unknown_server: 'An MCP server is not stored.',
   unknown_tool: 'An MCP server does not have the tool.',

@@ -1,21 +1,31 @@
-/** A definition as a graph for drawing: steps as nodes, each with its container, and edges. */
-import type { Definition, Problem } from '../definition/document/types.ts';
+/** A definition as a graph for drawing: steps as nodes, each with its container and its ports, and edges. */
+import type { Definition, Problem, StepDefinition } from '../definition/document/types.ts';
+import { defined } from '../json/defined.ts';
+import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { compile } from '../steps/compile/program.ts';
 import type { KindClass } from '../steps/kind.ts';
-import { DAG_STEP } from '../steps/kinds/dag.ts';
-import { END_TARGET } from '../steps/ports.ts';
-import type { Program } from '../steps/program-types.ts';
+import { COMMON_PORTS, END_TARGET } from '../steps/ports.ts';
+import { bodyPorts, type CheckedStep, type Subject, subjectOf } from './subject.ts';
+
+/** The kind of a step whose type is not known. */
+const UNKNOWN = 'unknown';
 
 export interface GraphNode {
   readonly id: string;
   readonly name: string;
   /** As written in the definition. */
   readonly stepType: string;
+  /** The kind that the step type means; `$end`; `unknown` in a draft. */
+  readonly kind: string;
   /** `$end`, which ends the run, has the class `end`. */
   readonly class: KindClass;
   /** The container whose body the step is in, and the body port that leads to it if it is exactly one. */
   readonly container?: string;
   readonly branch?: string;
+  /** Of a container: the wired ports that lead into its body. */
+  readonly branches?: readonly string[];
+  /** Every port by which the step can be left, wired or not; those into the body first. */
+  readonly ports: readonly string[];
 }
 
 export interface GraphEdge {
@@ -38,48 +48,107 @@ export function graphOf(definition: Definition): { graph: Graph } | { problems: 
   const result = compile(definition);
   if ('problems' in result) return result;
   const { program } = result;
-  const isDag = program.start === DAG_STEP;
-  const edges = isDag ? dependencies(program) : ports(program);
-  const nodes = Object.keys(program.definition.steps).map((slug) => nodeOf(program, slug));
+  return { graph: drawn(subjectOf(program.definition, program.regions)) };
+}
+
+/**
+ * The graph of a document that may have any problem: steps of unknown kinds are nodes, edges that lead nowhere are left
+ * out. Never throws. `document`: in canonical form (toCanonical).
+ */
+export function draftGraphOf(document: JsonObject): Graph {
+  return drawn(subjectOf(readable(document)));
+}
+
+function drawn(subject: Subject): Graph {
+  const { isDag, start, steps } = subject;
+  const edges = isDag ? dependencies(subject) : portEdges(subject);
+  const nodes = [...steps.values()].map((step) => nodeOf(subject, step));
   const ends = edges.some(({ to }) => to === END_TARGET);
-  const end: GraphNode = { id: END_TARGET, name: 'End', stepType: END_TARGET, class: 'end' };
+  const end: GraphNode = {
+    id: END_TARGET,
+    name: 'End',
+    stepType: END_TARGET,
+    kind: END_TARGET,
+    class: 'end',
+    ports: [],
+  };
   return {
-    graph: {
-      flow: isDag ? 'dag' : 'ports',
-      ...(isDag ? {} : { start: program.start }),
-      nodes: ends ? [...nodes, end] : nodes,
-      edges,
-    },
+    flow: isDag ? 'dag' : 'ports',
+    ...(isDag || start === undefined || !steps.has(start) ? {} : { start }),
+    nodes: ends ? [...nodes, end] : nodes,
+    edges,
   };
 }
 
-function nodeOf(program: Program, slug: string): GraphNode {
-  const { name, type, kind } = program.steps.get(slug)!;
-  const container = program.regions.home.get(slug);
-  const branches = container === undefined ? undefined : program.regions.regions.get(container)?.branches;
-  const within = [...(branches ?? [])].filter(([, steps]) => steps.has(slug)).map(([port]) => port);
+function nodeOf({ isDag, regions }: Subject, step: CheckedStep): GraphNode {
+  const { slug, written, kind } = step;
+  const container = isDag ? undefined : regions.home.get(slug);
+  const around = container === undefined ? undefined : regions.regions.get(container)?.branches;
+  const within = [...(around ?? [])].filter(([, steps]) => steps.has(slug)).map(([port]) => port);
   const [branch] = within;
+  const branches = bodyPorts(step);
   return {
     id: slug,
-    name,
-    stepType: type,
-    class: kind.class,
-    ...(container === undefined || container === DAG_STEP ? {} : { container }),
-    ...(branch === undefined || within.length > 1 || container === DAG_STEP ? {} : { branch }),
+    name: written.name ?? slug,
+    stepType: written.stepType,
+    kind: kind?.type ?? UNKNOWN,
+    class: kind?.class ?? 'pure',
+    ...defined({ container }),
+    ...(branch === undefined || within.length > 1 ? {} : { branch }),
+    ...(kind?.class === 'container' ? { branches } : {}),
+    ports: isDag ? [] : portsOf(step, branches),
   };
 }
 
-function ports(program: Program): GraphEdge[] {
-  return [...program.steps.values()].flatMap(({ slug, next }) =>
-    Object.entries(next).map(([port, to]) => ({ from: slug, to, port })),
+function portsOf({ kind, ports, written }: CheckedStep, branches: readonly string[]): string[] {
+  const own = ports.names.filter((port) => ports.ruledOut?.includes(port) !== true);
+  const common = kind === undefined ? [] : kind.class === 'end' ? [] : COMMON_PORTS;
+  // `skipped` is taken by a step with `when`; without a port of that name it leaves by its normal one.
+  const possible = [...common].filter((port) => port !== 'skipped' || written.when !== undefined);
+  return [...new Set([...branches, ...own, ...possible, ...Object.keys(written.nextSteps ?? {})])];
+}
+
+function portEdges({ steps }: Subject): GraphEdge[] {
+  return [...steps.values()].flatMap(({ slug, written }) =>
+    Object.entries(written.nextSteps ?? {})
+      .filter(([, to]) => to === END_TARGET || steps.has(to))
+      .map(([port, to]) => ({ from: slug, to, port })),
   );
 }
 
 /** A step depends on the steps that it reads and on those in `dependsOn` (LANGUAGE.md §8). */
-function dependencies({ definition, steps }: Program): GraphEdge[] {
-  return Object.entries(definition.steps).flatMap(([slug, written]) => {
-    const on = new Set(written.dependsOn);
-    for (const { root, path } of steps.get(slug)?.references ?? []) if (root === 'steps') on.add(String(path[0]));
-    return [...on].filter((from) => Object.hasOwn(definition.steps, from)).map((from) => ({ from, to: slug }));
-  });
+function dependencies({ steps, readings }: Subject): GraphEdge[] {
+  const on = new Map([...steps].map(([slug, { written }]) => [slug, new Set(written.dependsOn)]));
+  for (const { slug = '', references } of readings)
+    for (const { root, path } of references) if (root === 'steps') on.get(slug)?.add(String(path[0]));
+  return [...on].flatMap(([to, all]) => [...all].filter((from) => steps.has(from)).map((from) => ({ from, to })));
+}
+
+/** What can be drawn of a document of any form. */
+function readable(document: JsonObject): Definition {
+  const { slug, flow, start, steps } = document;
+  const kept: { [slug: string]: StepDefinition } = {};
+  for (const [name, written] of Object.entries(isObject(steps) ? steps : {}))
+    if (isObject(written) && name !== '__proto__') kept[name] = readableStep(written);
+  return {
+    name: '',
+    slug: typeof slug === 'string' ? slug : '',
+    ...(flow === 'dag' ? { flow } : {}),
+    ...(typeof start === 'string' ? { start } : {}),
+    steps: kept,
+  };
+}
+
+function readableStep({ stepType, name, config, nextSteps, dependsOn, when, forEach }: JsonObject): StepDefinition {
+  const isText = (value: Json | undefined): value is string => typeof value === 'string';
+  const next = Object.entries(isObject(nextSteps) ? nextSteps : {}).filter(([, to]) => isText(to));
+  return {
+    stepType: isText(stepType) ? stepType : '',
+    ...(isText(name) ? { name } : {}),
+    ...(isObject(config) ? { config } : {}),
+    nextSteps: Object.fromEntries(next) as { [port: string]: string },
+    ...(Array.isArray(dependsOn) ? { dependsOn: dependsOn.filter(isText) } : {}),
+    ...(isText(when) ? { when } : {}),
+    ...(isObject(forEach) && isText(forEach['items']) ? { forEach: { items: forEach['items'] } } : {}),
+  };
 }

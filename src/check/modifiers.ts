@@ -4,7 +4,7 @@ import { type CheckedStep, type Findings, problem, type Subject } from './subjec
 export function checkModifiers({ steps }: Subject, { warnings }: Findings): void {
   for (const step of steps.values()) {
     if (step.kind === undefined || step.kind.class === 'effect') continue;
-    for (const member of ['retry', 'timeout', 'local'] as const) {
+    for (const member of ['retry', 'timeout', 'local', 'fuse'] as const) {
       // On a wait it is an error, which the compiler reports.
       const written = step.written[member];
       if (written === undefined || written === 'auto' || (member === 'timeout' && step.kind.class === 'wait')) continue;
@@ -27,7 +27,7 @@ const WORDS = {
   end: 'has none',
 } as const;
 
-function hintOf(member: 'retry' | 'timeout' | 'local', { kind }: CheckedStep): string {
+function hintOf(member: 'retry' | 'timeout' | 'local' | 'fuse', { kind }: CheckedStep): string {
   if (kind?.class === 'container') return `Set ${member} on the steps of its body.`;
   return member === 'retry' ? 'Remove it; config.retryPolicy applies to all effects of the run.' : 'Remove it.';
 }

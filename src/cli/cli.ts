@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { addBackup, addRestore } from './commands/backup.ts';
 import type { AddCommand, Host } from './commands/command.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { addImport } from './commands/import.ts';
 import { addKeys } from './commands/keys.ts';
 import { addList } from './commands/list.ts';
@@ -34,12 +36,15 @@ const commands: readonly AddCommand[] = [
   addFork,
   addImport,
   addKeys,
+  addDoctor,
+  addBackup,
+  addRestore,
 ];
 
 const AFTER_HELP = `
-All commands except start, validate, import and run --dry call a gateway. They find it in this order: SIGNALBOX_URL;
-SIGNALBOX_HOST and SIGNALBOX_PORT; the stack on SIGNALBOX_DATA (.signalbox); 127.0.0.1:8787. Set SIGNALBOX_API_KEY to
-your API key if the gateway requires one.
+All commands except start, doctor, validate, import, backup, restore and run --dry call a gateway. They find it in this
+order: SIGNALBOX_URL; SIGNALBOX_HOST and SIGNALBOX_PORT; the stack on SIGNALBOX_DATA (.signalbox); 127.0.0.1:8787. Set
+SIGNALBOX_API_KEY to your API key if the gateway requires one.
 Exit codes: 0 success, 1 internal error, 10 invalid input or no gateway, 20 invalid command line, 40 execution failed.`;
 
 /** Runs one command line and resolves to its exit code. Errors go to standard error. It never rejects. */

@@ -23,7 +23,9 @@ export function dryRunLines(definition: Definition, run: DryRun): string[] {
     ...rollbackLines(steps),
     ...waits.flatMap((wait) => [
       `waits for ${wait.kind} at ${wait.path}`,
-      `continue: --presets '{"${wait.stepSlug}": …}'`,
+      Object.hasOwn(ANSWERS, wait.kind)
+        ? `continue: --answers '{"${wait.path}": ${ANSWERS[wait.kind]}}'`
+        : `continue: --presets '{"${wait.stepSlug}": …}'`,
     ]),
   ];
 }
@@ -32,6 +34,13 @@ function cells(step: DryStep): string[] {
   const { path, stepType, status, port, input } = step;
   return [cut(path, PATH_WIDTH), stepType, status, port ?? '', source(step), brief(input, INPUT_WIDTH)];
 }
+
+const ANSWERS: { readonly [kind: string]: string } = {
+  approval: '{"decision": "approved"}',
+  input: '{"form": …}',
+  message: '{"message": …}',
+  callback: '{"message": …}',
+};
 
 /** The source of a step's output if it is not the step itself. */
 function source({ output }: DryStep): string {

@@ -2,7 +2,7 @@
 
 import type { ExecutionView } from '../client/runs/run-view.ts';
 import type { Step } from '../client/runs/trace.ts';
-import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
+import type { RunError, RunStatus, ShownWaitingFor } from '../contract/run.ts';
 import { sampleOf } from '../definition/payload/format-sample.ts';
 import type { Json } from '../json/json.ts';
 import { STEP_HEAD, stepRows } from './step-table.ts';
@@ -13,7 +13,7 @@ export interface RunSummary {
   readonly status: RunStatus;
   readonly output?: Json;
   readonly error?: RunError;
-  readonly waitingFor?: readonly WaitingFor[];
+  readonly waitingFor?: readonly ShownWaitingFor[];
   readonly paused?: true;
   readonly pausedSince?: string;
 }
@@ -21,14 +21,28 @@ export interface RunSummary {
 const DETAILS_WIDTH = 400;
 
 /** `approval at review until 2026-01-16T10:30:00.000Z: Refund 12?` */
-export function waitLine({ kind, path, until, message, name, executionId, position, votes }: WaitingFor): string {
+export function waitLine({
+  kind,
+  path,
+  until,
+  message,
+  name,
+  executionId,
+  position,
+  votes,
+  ...tries
+}: ShownWaitingFor): string {
   // The whole run, and no step, waits for a slot.
   if (kind === 'slot') return `slot (limit: ${name ?? ''})${position === undefined ? '' : `, place ${position}`}`;
+  if (kind === 'worker') return 'worker: none is alive';
+  const { attempt, maxAttempts } = tries;
+  const tried =
+    attempt === undefined ? '' : ` (attempt ${attempt}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`})`;
   const about = message ?? name ?? executionId;
   const tally = votes === undefined ? '' : ` (${votes.have} of ${votes.needed} votes)`;
   return (
     `${kind} at ` +
-    `${path}${tally}${until === undefined ? '' : ` until ${until}`}${about === undefined ? '' : `: ${about}`}`
+    `${path}${tally}${tried}${until === undefined ? '' : ` until ${until}`}${about === undefined ? '' : `: ${about}`}`
   );
 }
 
@@ -39,7 +53,7 @@ export function errorLine({ code, path, attempts, message }: RunError): string {
 }
 
 /** The complete command for a decision, with the step if several are open and a comment if it is required. */
-function decideLine(id: string, { path, commentRequired, form }: WaitingFor, several: boolean): string {
+function decideLine(id: string, { path, commentRequired, form }: ShownWaitingFor, several: boolean): string {
   const step = several ? ` --step '${path}'` : '';
   const data = form === undefined ? '' : ` --data ${quoted(JSON.stringify(sampleOf(form)))}`;
   return (

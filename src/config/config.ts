@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { defined } from '../json/defined.ts';
 import { ConfigError } from './config-error.ts';
-import { type OVERFLOWS, SETTINGS } from './settings.ts';
+import { type LOG_LEVELS, type OVERFLOWS, SETTINGS } from './settings.ts';
 
 /** How to connect to Temporal. Without an address, `start` runs a server of its own. */
 export type TemporalSettings = {
@@ -64,6 +64,12 @@ export type Config = {
   mail: { smtpUrl?: string; from?: string; fromAllow?: string[] };
   /** The ports of the Temporal server that `start` runs, and whether it has a Web UI. */
   ownTemporal: { port?: number; uiPort?: number; ui: boolean };
+  /** Whether Temporal chooses workers by the version of their code, and who makes a version current. */
+  workerVersioning: 'off' | 'automatic' | 'manual';
+  /** The least level of lines in the logs. */
+  logLevel: (typeof LOG_LEVELS)[number];
+  /** Where a worker serves probes and metrics; absent: nowhere. */
+  workerHttp?: { host: string; port: number };
   /** How long Temporal keeps closed runs, in days. */
   retentionDays: number;
   /** Limits of concurrent runs; absent means no limit. */
@@ -76,6 +82,7 @@ export type Config = {
   temporal: TemporalSettings;
 };
 
+const VERSIONING = { '0': 'off', '1': 'automatic', manual: 'manual' } as const;
 const BASH_MODES = { '0': 'off', '1': 'sandbox', unsafe: 'unsafe' } as const;
 
 /** If the store is switched off, earlier blobs are still read from the default folder. */
@@ -162,6 +169,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       ...defined({ port: values.SIGNALBOX_TEMPORAL_PORT, uiPort: values.SIGNALBOX_UI_PORT }),
       ui: values.SIGNALBOX_UI === '1',
     },
+    workerVersioning: VERSIONING[values.SIGNALBOX_WORKER_VERSIONING],
+    logLevel: values.SIGNALBOX_LOG_LEVEL,
+    ...(values.SIGNALBOX_WORKER_PORT === undefined
+      ? {}
+      : { workerHttp: { host: values.SIGNALBOX_WORKER_HOST, port: values.SIGNALBOX_WORKER_PORT } }),
     retentionDays: values.SIGNALBOX_RETENTION_DAYS,
     limits: {
       ...defined({

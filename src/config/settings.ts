@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export const OVERFLOWS = ['queue', 'reject', 'cancel-oldest', 'cancel-newest'] as const;
 
 const wholeNumber = (least: number, most: number) =>
@@ -238,6 +239,30 @@ export const SETTINGS = z.object({
       '0 starts the Temporal server without its Web UI and HTTP API. They require no key: everybody who ' +
         'reaches them on this machine, also through a browser, sees and starts all runs.',
     ),
+  SIGNALBOX_LOG_LEVEL: z
+    .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}.` })
+    .default('info')
+    .describe('The least level of lines in the logs of gateway and worker; debug adds each attempt of a step.'),
+  SIGNALBOX_WORKER_VERSIONING: z
+    .enum(['0', '1', 'manual'], {
+      error: 'expected 1 (the newest version gets the tasks), manual (an operator chooses the version) or 0.',
+    })
+    .default('0')
+    .describe(
+      '1 makes the workers versions of a Worker Deployment in Temporal: tasks go to the newest version; manual: to ' +
+        'the version that an operator makes current. It has no effect on a stack that runs its own Temporal server.',
+    ),
+  SIGNALBOX_WORKER_PORT: wholeNumber(0, 65_535)
+    .optional()
+    .describe(
+      'The port on which a worker serves /health, /ready and /metrics, without keys; 0 picks a free one. Default: ' +
+        'none.',
+    ),
+  SIGNALBOX_WORKER_HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.:_-]+$/, 'expected an address or a host name, such as 0.0.0.0.')
+    .default('127.0.0.1')
+    .describe('The interface of that port.'),
   SIGNALBOX_LIMIT_USER: limitOf(5).describe(
     'The limit of concurrent runs of one user: off, on (5), or a number. Default: off.',
   ),

@@ -49,6 +49,9 @@ export const NOT_LIGHT = 'not_light';
  */
 export const YIELD = '$yield';
 
+/** The id of the activity, and the summary of the local activity, that runs a segment of the walk (segment.ts). */
+export const SEGMENT = '$segment';
+
 /**
  * Prefix of the step's path. Together they are the summary of the timer between a failed local activity and its next,
  * regular attempt.

@@ -11,6 +11,7 @@ import type { TriggerSecrets } from '../definition/document/trigger-secrets.ts';
 import type { Definition } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Proposal } from './proposal.ts';
+import type { TextReference } from './text-reference.ts';
 
 export const DEFINITION_WORKFLOW = 'definition';
 export const VERSION_WORKFLOW = 'version';
@@ -54,7 +55,13 @@ export interface DefinitionHead {
   readonly triggerSecrets?: TriggerSecrets;
   /** The set of definitions that it belongs to, if a sync wrote it. */
   readonly origin?: string;
+  /** The text of the current version. Absent where none was kept. */
+  readonly text?: TextReference;
 }
+
+/** The entity tag of a definition: its hash, and the hash of its text where one is kept. */
+export const tagOfHead = ({ hash, text }: Pick<DefinitionHead, 'hash' | 'text'>): string =>
+  text === undefined ? hash : `${hash}.${text.hash.slice('sha256:'.length, 'sha256:'.length + 16)}`;
 
 export type ChangeSource = 'update' | 'sync' | 'proposal_apply' | 'rollback' | 'system';
 
@@ -68,6 +75,7 @@ export interface DefinitionChange {
   readonly notes?: string;
   /** The proposal that was applied. */
   readonly proposalId?: string;
+  readonly text?: TextReference;
 }
 
 export interface DefinitionState {
@@ -109,7 +117,9 @@ export interface PutDefinition {
   readonly source: ChangeSource;
   readonly by?: string;
   readonly notes?: string;
-  /** The hash that the head must have; `*`: any hash. */
+  /** The text of the definition. Absent: the text stays where the definition does. */
+  readonly text?: TextReference;
+  /** The tag that the head must have (tagOfHead); `*`: any. */
   readonly ifMatch?: string;
   /** The head must not exist. */
   readonly ifNew?: boolean;
@@ -162,6 +172,13 @@ export interface VersionStart {
   readonly slug: string;
   readonly hash: string;
   readonly definition: Definition;
+}
+
+/** `text.{org}.{workflow}.{hash}`: one text of a definition, held by a workflow of the type VERSION_WORKFLOW. */
+export interface TextStart extends TextReference {
+  readonly organizationId: string;
+  readonly slug: string;
+  readonly text: string;
 }
 
 /** The config of a webhook path, without secrets in clear text. */

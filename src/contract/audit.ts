@@ -11,7 +11,7 @@ export interface AuditStart {
   readonly organizationId: string;
 }
 
-/** Signal `change`: a caller is about to change something. */
+/** Signal `change`: a caller is about to change something. A signal has one change or more, one in each argument. */
 export interface AuditedChange {
   readonly id: string;
   /** ISO 8601. */
@@ -32,7 +32,7 @@ export interface AuditedChange {
  */
 export type AuditOutcome = 'done' | 'refused' | 'unknown';
 
-/** Signal `outcome`: the outcome of the change `of`. */
+/** Signal `outcome`: the outcome of the change `of`. A signal has one or more, one in each argument. */
 export interface AuditedOutcome {
   readonly of: string;
   readonly outcome: AuditOutcome;

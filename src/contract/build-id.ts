@@ -4,20 +4,35 @@ import { MAX_STATE_BYTES } from '../definition/document/limits.ts';
 
 /** Used where the worker is unknown: the default of SIGNALBOX_HISTORY_LIMIT. */
 const DEFAULT_HISTORY_LIMIT = 1_000;
-const BUILD_ID = /^history-(\d{1,9})-data-(\d{1,9})(-encoded)?$/;
+const DEFAULT_DEPLOYMENT = 'signalbox';
+const BUILD_ID = /^history-(\d{1,9})-data-(\d{1,9})(-segments)?(-encoded)?(?:-code-[0-9a-f]{12})?$/;
+/** Digits of the hash of the workflows' code. */
+const CODE_DIGITS = 12;
 
 export interface WorkerStamp {
   /** Events after which a run continues as new. */
   readonly historyLimit: number;
   /** The most bytes of a run's definition and state together (engine/limits.ts, dataLimitOf). */
   readonly dataBytes: number;
+  /** Light effects run in segments (engine/segment.ts). Workers before 0.3 have none. */
+  readonly segments?: boolean;
   /** Failures are encoded, because a payload codec is configured. */
   readonly encodes?: boolean;
+  /** Hexadecimal hash of the workflows' code. Only in build ids by which Temporal chooses workers. */
+  readonly codeHash?: string;
 }
 
-export function buildIdOf({ historyLimit, dataBytes, encodes = false }: WorkerStamp): string {
-  return `history-${historyLimit}-data-${dataBytes}${encodes ? '-encoded' : ''}`;
+export function buildIdOf(stamp: WorkerStamp): string {
+  const { historyLimit, dataBytes, segments = false, encodes = false, codeHash } = stamp;
+  const code = codeHash === undefined ? '' : `-code-${codeHash.slice(0, CODE_DIGITS)}`;
+  return `history-${historyLimit}-data-${dataBytes}${segments ? '-segments' : ''}${encodes ? '-encoded' : ''}${code}`;
 }
+
+/** The deployment of the workers of a task queue. Temporal allows no dot in its name. */
+export const deploymentOf = (taskQueue: string): string =>
+  taskQueue === DEFAULT_DEPLOYMENT
+    ? DEFAULT_DEPLOYMENT
+    : `${DEFAULT_DEPLOYMENT}-${taskQueue.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`;
 
 /** The history limit that the worker of a task had, by its build id. */
 export function historyLimitOf(buildId: string | undefined): number {
@@ -31,6 +46,9 @@ export function dataBytesOf(buildId: string | undefined): number {
   return digits === undefined ? MAX_STATE_BYTES : Number(digits);
 }
 
+/** Whether it ran light effects in segments. */
+export const hasSegments = (buildId: string | undefined): boolean => BUILD_ID.exec(buildId ?? '')?.[3] !== undefined;
+
 /** Whether it had a payload codec. */
 export const encodesFailures = (buildId: string | undefined): boolean =>
-  BUILD_ID.exec(buildId ?? '')?.[3] !== undefined;
+  BUILD_ID.exec(buildId ?? '')?.[4] !== undefined;

@@ -10,6 +10,7 @@
 
 import type { ConcurrencyConfig } from '../definition/document/types.ts';
 import type { ActorStart, RememberedAnswers } from './actors.ts';
+import type { BorrowQuestion, Lent, Share } from './lender.ts';
 
 export const GATE_WORKFLOW = 'gate';
 
@@ -34,6 +35,8 @@ export interface GateWanted {
    * Names the limit as it was switched on: a limiter that does not know the name asks which runs are active already.
    */
   readonly basis?: string;
+  /** The gate is a shard of a large limit: the workflow id of its lender (lender.ts). */
+  readonly lender?: string;
   /** The starter took the lease before the run started. */
   readonly taken?: true;
   /** When the lease was taken, in epoch milliseconds. A run that starts more than TAKEN_FOR_MS later asks again. */
@@ -126,7 +129,9 @@ export interface GateState {
 
 export interface GateStart extends ActorStart {
   readonly scope: GateScope;
-  readonly carried?: { readonly runs: GateState; readonly answers: RememberedAnswers };
+  /** As in GateWanted. */
+  readonly lender?: string;
+  readonly carried?: { readonly runs: GateState; readonly share?: Share; readonly answers: RememberedAnswers };
 }
 
 /** Signal `release`: the run is about to end. */
@@ -173,6 +178,7 @@ export interface HolderAnswer {
 export interface GateActivities {
   takeSlots(question: SlotQuestion): Promise<SlotAnswers>;
   describeHolders(question: HolderQuestion): Promise<HolderAnswer>;
+  borrowSlots(question: BorrowQuestion): Promise<Lent>;
 }
 
 /** Leases and places of one limiter together. Continue-as-new carries them in one payload of at most 2 MB. */

@@ -4,6 +4,8 @@
  * definition is stored as a version. JSON only.
  */
 
+import type { TextReference } from './text-reference.ts';
+
 export const PROPOSAL_STATUSES = ['pending', 'approved', 'rejected', 'applied', 'failed', 'expired'] as const;
 export type ProposalStatus = (typeof PROPOSAL_STATUSES)[number];
 
@@ -14,6 +16,8 @@ export interface Proposal {
   readonly baseHash: string;
   /** The hash of the proposed version. */
   readonly hash: string;
+  /** The text of the proposed version, where its author gave one. */
+  readonly text?: TextReference;
   readonly notes?: string;
   readonly by?: string;
   /** The run that proposes it. */
@@ -44,6 +48,7 @@ export interface Propose {
   readonly id: string;
   readonly baseHash: string;
   readonly hash: string;
+  readonly text?: TextReference;
   readonly notes?: string;
   readonly by?: string;
   readonly executionId?: string;

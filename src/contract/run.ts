@@ -30,6 +30,8 @@ export interface RunInput {
   readonly hash?: string;
   readonly inline?: boolean;
   readonly initiator?: string;
+  /** Whoever started the run wrote its whole memo. A list that the memo lacks is empty: Temporal drops empty lists. */
+  readonly shown?: true;
   readonly parentId?: string;
   /** The run that waits for this one. It gets the signal `childDone` with this path when this run has ended. */
   readonly notify?: { readonly workflowId: string; readonly path: string };
@@ -41,6 +43,11 @@ export interface RunInput {
   readonly gates?: readonly GateWanted[];
   /** Limiters at which an ancestor of the run holds a lease. The run shares that lease. */
   readonly within?: readonly string[];
+  /**
+   * The types of the host's actions in the definition that are light, as the process that starts the run has loaded
+   * them. Absent in a run that was started by hand: there only the worker of an action knows it.
+   */
+  readonly light?: readonly string[];
   /** The core's complete state. Present after continue-as-new, in a retry and in a fork. */
   readonly carried?: Json;
   /** A retry: the failed Temporal run, under the same id. */
@@ -113,6 +120,14 @@ export interface WaitingFor {
   readonly gate?: string;
   /** Slots: the place of the run in the limiter's queue; 1 is next. Absent where the limiter did not answer. */
   readonly position?: number;
+}
+
+/** With what the run itself does not know: an activity that is tried again, and a task that no worker takes. */
+export interface ShownWaitingFor extends Omit<WaitingFor, 'kind'> {
+  readonly kind: WaitingFor['kind'] | 'retry' | 'worker';
+  /** Retries: the attempt that comes next, and how many there are at most. */
+  readonly attempt?: number;
+  readonly maxAttempts?: number;
 }
 
 /** A failure as the outside sees it, and as the root `error` of expressions (where stepSlug is `step`). E8. */
@@ -220,9 +235,16 @@ export interface MessageSignal {
 /**
  * The answer of an accepted update. A refused one throws an ApplicationFailure of type = code, details[0] = Refusal.
  */
-export interface Accepted {
+export interface Accepted extends Partial<Recorded> {
   readonly accepted: true;
   readonly path: string;
+}
+/** What became of an accepted decision. */
+export interface Recorded {
+  /** vote: the approval stays open for further votes. */
+  readonly recorded: 'decision' | 'vote';
+  /** Of a vote. */
+  readonly votes?: NonNullable<WaitingFor['votes']>;
 }
 export interface Refusal {
   readonly code:

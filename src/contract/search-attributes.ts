@@ -29,7 +29,7 @@ export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting'
 /**
  * The form of a model in the searchable state, whose values all contain a `=`: a run may have called several models.
  */
-export const modelValue = (model: string): string => `model:${encodeURIComponent(model)}`;
+export const modelValue = (model: string): string => `model:${encodeURIComponent(model.replace(/\p{Cs}/gu, '\uFFFD'))}`;
 
 /** The longest keyword, in bytes. A longer text is cut, and its hash makes it findable. */
 export const MAX_ATTRIBUTE_BYTES = 200;
@@ -39,23 +39,37 @@ export const MAX_ATTRIBUTE_VALUES = 50;
 const HASH_LENGTH = 16;
 
 /**
- * The text as a keyword. Up to 200 bytes of UTF-8 stay as they are. A longer text becomes its beginning, `~`, and 16
- * hex digits of the SHA-256 of the whole, together at most 200 bytes. Filters pass their values through here too.
+ * Characters that no keyword holds (TEMPORAL.md §7): with a control character, a backslash or a double quote it is
+ * never found, nor with a quote at its end, and PostgreSQL takes neither NUL nor half of a surrogate pair (`\p{Cs}`).
  */
-export function attributeValue(text: string): string {
+const UNFIT = /[\p{Cc}\p{Cs}"\\]/gu;
+/** The index of SQLite, by which Temporal searches lists, takes `♡` for the end of a value. */
+const UNFIT_IN_LISTS = /[\p{Cc}\p{Cs}"\\♡]/gu;
+const FIT: { readonly [unfit: string]: string } = { '"': "'", '\\': '/', '♡': '♥' };
+
+/**
+ * The text as a keyword. Up to 200 bytes of UTF-8 stay as they are. A longer text becomes its beginning, `~`, and 16
+ * hex digits of the SHA-256 of the whole, together at most 200 bytes. So does a text with characters that no keyword
+ * can hold, which are replaced. The run's data keeps the text itself. Filters pass their values through here too.
+ */
+export const attributeValue = (text: string): string => keyword(text, UNFIT);
+
+/** As attributeValue, for the values of lists. */
+export const listValue = (text: string): string => keyword(text, UNFIT_IN_LISTS);
+
+function keyword(text: string, unfit: RegExp): string {
+  const fit = text
+    .replace(unfit, (character) => FIT[character] ?? (HALF_PAIR.test(character) ? '\uFFFD' : ' '))
+    .replace(/^'|'$/g, '’');
+  if (fit !== text) return cut(fit, wholeOf(text));
   const bytes = utf8ToBytes(text);
   return bytes.length <= MAX_ATTRIBUTE_BYTES ? text : cut(text, bytes);
 }
 
-/**
- * As attributeValue, for the values of lists. The index of SQLite, by which Temporal searches them, takes a double
- * quote or `♡` for the end of a value, so that a value could match more than it should. These characters are replaced,
- * and the value is cut as a long one is.
- */
-export function listValue(text: string): string {
-  const value = attributeValue(text);
-  return /["♡]/.test(value) ? cut(value.replaceAll('"', "'").replaceAll('♡', '♥'), utf8ToBytes(text)) : value;
-}
+const HALF_PAIR = /\p{Cs}/u;
+
+/** What a hash is made of. UTF-8 has no half of a surrogate pair; JSON writes it. */
+const wholeOf = (text: string): Uint8Array => utf8ToBytes(HALF_PAIR.test(text) ? JSON.stringify(text) : text);
 
 /** The beginning of the text, and the hash of the whole text. */
 function cut(text: string, whole: Uint8Array): string {

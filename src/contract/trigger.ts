@@ -72,6 +72,9 @@ export interface Firing {
   readonly message?: string;
 }
 
+/** The most firings that are listed. */
+export const MOST_RECENT_FIRINGS = 20;
+
 /** The member `fired` of the memo. */
 export interface TriggerRecord {
   /** Runs that were started. */
@@ -99,6 +102,8 @@ export interface TriggerState {
   /** Definitions that are being written, and until when their claims hold (epoch milliseconds). */
   readonly claims?: TriggerClaims;
   readonly fired: TriggerRecord;
+  /** Newest first, at most MOST_RECENT_FIRINGS. */
+  readonly recent?: readonly Firing[];
   readonly backfills?: readonly BackfillNote[];
   readonly answers: RememberedAnswers;
 }

@@ -14,7 +14,8 @@ import { statusOf, waitingFor } from './inbound/view.ts';
 import type { Command, Event, Genesis, RunCommand, TraceEvent } from './state/protocol.ts';
 import { restore, serialize } from './state/serialize.ts';
 import type { RunState } from './state/state.ts';
-import { waitsOf } from './state/waits.ts';
+import { type Wait, waitsOf } from './state/waits.ts';
+import { openVisits } from './walk/address.ts';
 
 /** The result of an activity, and its duration in simulated milliseconds (0). */
 export type SimulatedAnswer = ({ readonly result: EffectResult } | { readonly error: FailureShape }) & {
@@ -32,6 +33,12 @@ export interface ScriptedSignal {
   readonly payload?: Json;
 }
 
+/** An open wait of a visit. */
+export type AskedWait = Wait & { readonly slug: string };
+
+/** What comes for a wait: an event, or nothing until it times out. */
+export type SimulatedReply = { readonly event: Event } | { readonly passes: true };
+
 export interface Simulation {
   readonly genesis: Genesis;
   readonly effect: (command: RunCommand, attempt: number) => SimulatedAnswer;
@@ -40,6 +47,8 @@ export interface Simulation {
     command: Extract<Command, { type: 'child' }>,
   ) => ({ output: Json } | { error: FailureShape }) | undefined;
   readonly signals?: readonly ScriptedSignal[];
+  /** Answers an open wait, once nothing else happens without time passing. Undefined: it is not answered. */
+  readonly reply?: (program: Program, state: RunState, wait: AskedWait) => SimulatedReply | undefined;
   /** Whether timeouts of waits for people fire (true). Without, the walk stops where only such waits are left. */
   readonly timeouts?: boolean;
   /** E2: carry and restore the state after every event, as continue-as-new would. */
@@ -106,6 +115,8 @@ class Simulator {
   /** Signals with a time, and those that wait for a step or for their turn. */
   readonly #timed: Set<TimedSignal>;
   readonly #script: ScriptedSignal[];
+  /** Waits that are to time out. */
+  readonly #passing = new Set<string>();
   #now: number;
   #seq = 0;
 
@@ -137,7 +148,8 @@ class Simulator {
         this.#send(next, this.#now);
         continue;
       }
-      const at = earliest(this.#due, this.state, timeouts);
+      if (this.#isAnswered()) continue;
+      const at = earliest(this.#due, this.state, timeouts || this.#passing.size > 0);
       if (at === undefined) return;
       const { at: moment, event } = this.#due.splice(at, 1)[0]!;
       if (typeof event !== 'function') {
@@ -147,6 +159,28 @@ class Simulator {
       this.#now = Math.max(this.#now, moment);
       event(this.#now);
     }
+  }
+
+  /** Whether an event came for an open wait. Notes which waits are to time out. */
+  #isAnswered(): boolean {
+    const { reply } = this.#simulation;
+    if (reply === undefined || isBusy(this.state)) return false;
+    const open = openVisits(this.state).flatMap(({ visit }) =>
+      waitsOf(visit).map((wait) => ({ ...wait, slug: visit.slug })),
+    );
+    const deadlines = new Set(open.map(deadlineOf));
+    for (const passed of this.#passing) if (!deadlines.has(passed)) this.#passing.delete(passed);
+    for (const wait of open) {
+      if (this.#passing.has(deadlineOf(wait))) continue;
+      const given = reply(this.#program, this.state, wait);
+      if (given === undefined) continue;
+      if ('event' in given) {
+        this.#feed(given.event);
+        return true;
+      }
+      this.#passing.add(deadlineOf(wait));
+    }
+    return false;
   }
 
   #later(at: number, event: Due['event']): void {
@@ -223,6 +257,8 @@ class Simulator {
     });
   }
 }
+
+const deadlineOf = ({ path, waiting }: Wait): string => `${path} ${waiting.until ?? ''}`;
 
 function isTimed(signal: ScriptedSignal): signal is TimedSignal {
   return signal.when === undefined && signal.afterMs !== undefined;

@@ -4,9 +4,12 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { type AuditTrail, auditOver } from '../client/organization/audit.ts';
 import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
 import { defined } from '../json/defined.ts';
+import { refusals } from '../observe/metrics.ts';
+import { leadToConsole } from './console.ts';
 import { authenticate } from './http/auth.ts';
 import { CODEC_PATH, codecDoor } from './http/codec.ts';
 import type { Gateway } from './http/context.ts';
+import { Crowd } from './http/crowd.ts';
 import { answerKeeper } from './http/idempotency.ts';
 import { publicAddresses } from './http/path-pattern.ts';
 import { asProblem, sendProblem } from './http/problem.ts';
@@ -14,7 +17,6 @@ import { limitAddresses, limitPrincipals } from './http/rate-limits.ts';
 import { readBodies } from './http/read-bodies.ts';
 import { logRequests } from './http/request-log.ts';
 import { serveRoutes } from './http/router.ts';
-import { leadToDocs } from './manual/manual-routes.ts';
 import { routes } from './route-table.ts';
 import { HttpProblem } from './validation/http-problem.ts';
 
@@ -38,14 +40,14 @@ export function buildApp(
     res.setHeader('cache-control', 'no-store');
     next();
   });
-  leadToDocs(app);
+  leadToConsole(app, gateway);
   app.use(CODEC_PATH, codecDoor(gateway));
   app.use(limitAddresses(gateway.config, keyring, addresses));
-  app.use(authenticate(gateway.config, keyring, addresses));
+  app.use(authenticate(gateway, keyring, addresses));
   app.use(limitPrincipals(gateway.config, addresses));
   app.use(readBodies(routes));
 
-  serveRoutes(app, routes, { gateway, keyring, trail, keeper: answerKeeper(gateway) });
+  serveRoutes(app, routes, { gateway, keyring, trail, keeper: answerKeeper(gateway), crowd: new Crowd() });
 
   app.use((req) => {
     throw new HttpProblem('not_found', `There is nothing at this address for ${req.method}.`);
@@ -58,11 +60,9 @@ export function buildApp(
 function answerProblems(gateway: Gateway): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const problem = asProblem(error);
+    refusals.inc({ code: problem.code });
     if (problem.status === 500) {
-      gateway.log.error(
-        { requestId: res.locals['requestId'], code: problem.code, err: causeOf(problem) },
-        problem.message,
-      );
+      gateway.log.error({ code: problem.code, err: causeOf(problem) }, problem.message);
     }
     sendProblem(res, problem);
   };

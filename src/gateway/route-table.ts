@@ -1,9 +1,13 @@
 /** Every route of the gateway. The order matters where one address matches two paths. */
+import { consoleRoutes } from './console.ts';
 import { codecRoutes } from './http/codec.ts';
 import { healthRoutes } from './http/health.ts';
+import { metricsRoutes } from './http/metrics.ts';
 import type { Route } from './http/route.ts';
 import { docsRoutes } from './manual/manual-routes.ts';
 import { openApiRoutes } from './manual/openapi.ts';
+import { mcpRoutes } from './mcp/mcp-route.ts';
+import { approvalLinkRoutes } from './routes/executions/approval-link.ts';
 import { approvalRoutes } from './routes/executions/approvals.ts';
 import { bulkRoutes } from './routes/executions/bulk.ts';
 import { callbackRoutes } from './routes/executions/callbacks.ts';
@@ -12,6 +16,7 @@ import { executionActionRoutes } from './routes/executions/execution-actions.ts'
 import { executionRoutes } from './routes/executions/executions.ts';
 import { inlineRunRoutes } from './routes/executions/inline-run.ts';
 import { runs004Routes } from './routes/executions/runs-004.ts';
+import { summaryRoutes } from './routes/executions/summary.ts';
 import { auditRoutes } from './routes/organization/audit.ts';
 import { inboxRoutes } from './routes/organization/inbox.ts';
 import { keyRoutes } from './routes/organization/keys.ts';
@@ -19,6 +24,7 @@ import { limitRoutes } from './routes/organization/limits.ts';
 import { mcpServerRoutes } from './routes/organization/mcp-servers.ts';
 import { modelRoutes } from './routes/organization/models.ts';
 import { secretRoutes } from './routes/organization/secrets.ts';
+import { sessionRoutes } from './routes/organization/session.ts';
 import { eventRoutes } from './routes/triggers/events.ts';
 import { manualRunRoutes } from './routes/triggers/manual-run.ts';
 import { publicTriggerRoutes } from './routes/triggers/public-trigger.ts';
@@ -33,19 +39,20 @@ import { workflowFieldRoutes } from './routes/workflows/workflow-fields.ts';
 import { workflowRoutes } from './routes/workflows/workflows.ts';
 
 export const routes: readonly Route[] = [
-  // Before the workflows: with these methods the path means the sync, even if a workflow is called `sync`.
+  // Before the workflows: with these methods the paths mean the sync and the drawing, whatever workflows are called.
   ...syncRoutes,
+  ...graphRoutes,
   ...workflowRoutes,
   ...workflowFieldRoutes,
   ...historyRoutes,
   ...proposalRoutes,
-  ...graphRoutes,
   // Before the runs: `bulk` is not the id of a run.
   ...bulkRoutes,
   ...executionRoutes,
   ...inlineRunRoutes,
   ...executionActionRoutes,
   ...eventStreamRoutes,
+  ...summaryRoutes,
   ...approvalRoutes,
   ...runs004Routes,
   // Before the triggers: `manual` is not the id of a trigger.
@@ -55,6 +62,7 @@ export const routes: readonly Route[] = [
   ...publicTriggerRoutes,
   ...webhookRoutes,
   ...callbackRoutes,
+  ...approvalLinkRoutes,
   ...expressionRoutes,
   ...limitRoutes,
   ...secretRoutes,
@@ -62,9 +70,13 @@ export const routes: readonly Route[] = [
   ...mcpServerRoutes,
   ...inboxRoutes,
   ...keyRoutes,
+  ...sessionRoutes,
   ...auditRoutes,
   ...codecRoutes,
   ...healthRoutes,
+  ...metricsRoutes,
+  ...mcpRoutes,
   ...openApiRoutes,
   ...docsRoutes,
+  ...consoleRoutes,
 ];

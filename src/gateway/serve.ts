@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
-import { loadActions } from '../actions/load.ts';
+import { lightTypes, loadActions } from '../actions/load.ts';
 import { auditOver } from '../client/organization/audit.ts';
 import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
 import { access } from '../client/temporal/access.ts';
@@ -14,6 +14,7 @@ import type { Config } from '../config/config.ts';
 import { loadMasterKey } from '../config/master-key.ts';
 import { defined } from '../json/defined.ts';
 import { buildApp } from './app.ts';
+import { consoleOf } from './console.ts';
 import { needsKeys } from './http/auth.ts';
 import { answerUnparsed } from './http/client-error.ts';
 import { isLoopback } from './http/loopback.ts';
@@ -28,6 +29,8 @@ export interface GatewayDeps {
   readonly uiUrl?: string;
   /** Identities of workers known to have died. The set may change. Default: empty. */
   readonly deadWorkers?: ReadonlySet<string>;
+  /** Where the console was built. Default: dist/console. */
+  readonly consoleDir?: string;
   /** Default: the keys stored in Temporal. */
   readonly keyring?: Keyring;
 }
@@ -55,6 +58,8 @@ const PROXY_WITHOUT_KEYS =
 const SWEEP_MS = 100;
 /** How long pending audit and trigger writes may take on close. An unreachable Temporal does not delay it longer. */
 const SETTLING_MS = 2_000;
+/** Connections that wait to be accepted: of a crowd, each is to be answered, also those that are refused. */
+const MOST_UNACCEPTED = 4_096;
 
 /**
  * Listens, and returns the address. `close` refuses new requests, lets requests in progress end, and resolves within
@@ -66,7 +71,9 @@ export async function startGateway(
   deps: GatewayDeps,
 ): Promise<{ url: string; needsKeys: boolean; warnings: readonly string[]; warm(): void; close(): Promise<void> }> {
   const log = deps.log ?? pino({ enabled: false });
-  const store = access(deps.temporal, config, loadMasterKey(config), deps.uiUrl);
+  const actions = await loadActions(config.actionsDir);
+  const seen = defined({ webUrl: deps.uiUrl, lightActions: lightTypes(actions) });
+  const store = access(deps.temporal, config, loadMasterKey(config), seen);
   const keyring = deps.keyring ?? keyringOver(store);
   const hasKeys = await needsKeys(config, keyring);
   if (!hasKeys && !isLoopback(config.host)) {
@@ -78,7 +85,6 @@ export async function startGateway(
   }
   const closing = new AbortController();
   let url = '';
-  const actions = await loadActions(config.actionsDir);
   const offload = new OffloadPool(config.actionsDir);
   const gateway = {
     offload,
@@ -87,9 +93,10 @@ export async function startGateway(
     log,
     actions,
     closing: closing.signal,
-    ...defined({ deadWorkers: deps.deadWorkers }),
+    ...defined({ deadWorkers: deps.deadWorkers, consoleDir: deps.consoleDir }),
     publicUrl: () => config.publicUrl ?? url,
   };
+  void consoleOf(gateway);
   const trail = auditOver(store);
   const app = buildApp(gateway, keyring, trail);
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, app);
@@ -134,6 +141,7 @@ function listen(server: Server, config: Config): Promise<AddressInfo> {
         ),
       );
     });
-    server.listen(config.port, config.host.replace(/^\[|\]$/g, ''), () => resolve(server.address() as AddressInfo));
+    const where = { port: config.port, host: config.host.replace(/^\[|\]$/g, ''), backlog: MOST_UNACCEPTED };
+    server.listen(where, () => resolve(server.address() as AddressInfo));
   });
 }

@@ -2,9 +2,10 @@
  * The trace of a whole execution: the runs of its chain, oldest first, joined across continue-as-new and retries. The
  * row of a visit is where the visit began, and gets what later runs add to it. A retry has rows of its own.
  */
+import { defined } from '../json/defined.ts';
 import type { Guess } from './ambiguities.ts';
 import type { RunTrace } from './run-trace.ts';
-import { rowBytes, type TraceRow, withEvaluated } from './trace-rows.ts';
+import { type Brief, rowBytes, type TraceRow, withEvaluated } from './trace-rows.ts';
 
 /** The part of a run's trace that is joined. It leaves out the state, so that a chain of many runs fits into memory. */
 export type FoldedRun = Pick<
@@ -12,6 +13,7 @@ export type FoldedRun = Pick<
   | 'window'
   | 'rows'
   | 'bytes'
+  | 'briefs'
   | 'ends'
   | 'count'
   | 'waiting'
@@ -23,6 +25,8 @@ export type FoldedRun = Pick<
   | 'unreadable'
 > & {
   readonly runId: string;
+  /** The number of its events in a stream of the execution (src/client/runs/run-events.ts). */
+  readonly told?: number;
 };
 
 /** The rows from `offset` on, at most `limit` of them, and the number of all rows. */
@@ -53,7 +57,7 @@ export function sliceOf(
   bytes = Number.POSITIVE_INFINITY,
 ): TraceSlice {
   const lost = lostRows(chain);
-  const total = chain.reduce((sum, run) => sum + run.count, lost.length);
+  const total = totalOf(chain);
   const page: TraceRow[] = [];
   let left = bytes;
   const take = (row: TraceRow, next: number): boolean => {
@@ -68,11 +72,15 @@ export function sliceOf(
     const { rows, window } = chain[n]!;
     for (let number = from; number < to; number++) {
       const row = number < window.to ? rows[number - window.from] : undefined;
-      if (row === undefined || !take(row, n + 1)) return { rows: page, total };
+      if (row === undefined || !take(of(row, chain[n]!.runId), n + 1)) return { rows: page, total };
     }
   }
   return { rows: page, total };
 }
+
+/** The number of all visits. */
+export const totalOf = (chain: readonly FoldedRun[]): number =>
+  chain.reduce((sum, run) => sum + run.count, lostRows(chain).length);
 
 /** The ambiguities by run. `history_gone`: the server no longer has the previous run. */
 export interface ChainPosition {
@@ -95,23 +103,37 @@ function lostRows(chain: readonly FoldedRun[]): TraceRow[] {
   return first.inherited.map((visit) => ({ ...visit, status: 'running', attempts: 1 }));
 }
 
+/** Every visit without its values, in order of start. A run whose briefs are not held leaves its visits out. */
+export function briefsOf(chain: readonly FoldedRun[]): Brief[] {
+  const lost = lostRows(chain).map((row) => settled(row, chain, 0));
+  return [
+    ...lost,
+    ...chain.flatMap(({ briefs, runId }, n) => briefs.map((row) => settled(of(row, runId), chain, n + 1))),
+  ];
+}
+
+const of = (row: TraceRow, runId: string): TraceRow => (row.eventId === undefined ? row : { ...row, runId });
+
 /** The row with what the runs from number `next` on add to it. An open row waits, runs, or ended with the run. */
 function settled(row: TraceRow, chain: readonly FoldedRun[], next: number): TraceRow {
   let full = row;
   for (let n = next; n < chain.length && full.completedAt === undefined; n++) {
     // A retry has rows of its own.
-    if (chain[n]!.restarted)
-      return { ...full, status: 'cancelled', completedAt: chain[n - 1]!.closed?.time ?? full.startedAt };
+    if (chain[n]!.restarted) return { ...full, status: 'cancelled', completedAt: endedBy(full, chain[n - 1]!) };
     const more = chain[n]!.ends.get(row.path);
     if (more === undefined) continue;
     const { evaluated, ...end } = more;
-    full = { ...full, ...end, attempts: Math.max(full.attempts, more.attempts ?? 0) };
+    const { eventId = end.eventId, runId = eventId === undefined ? undefined : chain[n]!.runId } = full;
+    const attempts = Math.max(full.attempts, more.attempts ?? 0);
+    full = { ...full, ...end, attempts, ...defined({ eventId, runId }) };
     if (evaluated !== undefined) full = { ...full, input: withEvaluated(full.input, evaluated) };
   }
   if (full.completedAt !== undefined) return full;
   const last = chain.at(-1)!;
   if (last.closed !== undefined && last.closed.how !== 'continued') {
-    return { ...full, status: 'cancelled', completedAt: last.closed.time };
+    return { ...full, status: 'cancelled', completedAt: endedBy(full, last) };
   }
   return { ...full, status: last.waiting.has(row.path) ? 'waiting' : 'running' };
 }
+
+const endedBy = ({ startedAt }: TraceRow, { closed }: FoldedRun): number => Math.max(closed?.time ?? 0, startedAt);

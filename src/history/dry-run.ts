@@ -1,7 +1,7 @@
 /**
  * A dry run (ARCHITECTURE.md §5): the core walks a definition on a simulated clock, without effects. A preset answers
- * an effect, else null does. Sleeps pass. The walk stops where it awaits a person, a message or a callback. The result
- * is the trace that the run would have, with rendered configs.
+ * an effect, else null does. Sleeps pass. The walk stops where it awaits a person, a message or a callback for which
+ * there is no answer. The result is the trace that the run would have, with rendered configs.
  */
 
 import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
@@ -18,6 +18,7 @@ import { compile } from '../steps/compile/program.ts';
 import { type Behaviour, type Outcome, type StepContext, StepFailure } from '../steps/kind.ts';
 import { activityEnd } from '../steps/kinds/one-activity.ts';
 import type { Program, Step } from '../steps/program-types.ts';
+import { Answers, type DryAnswers } from './dry-run-answers.ts';
 import { Rows, type TraceRow } from './trace-rows.ts';
 
 export interface DryRunOptions {
@@ -26,6 +27,8 @@ export interface DryRunOptions {
   readonly input?: Json;
   /** Slug → the step's result: data, `{data, port?, meta?}`, or `{error}` (LANGUAGE.md §7). */
   readonly presets?: { readonly [slug: string]: Json };
+  /** Answers for waits. */
+  readonly answers?: DryAnswers;
   /** Signals with their times, for walks past approvals and messages. */
   readonly events?: readonly ScriptedSignal[];
   readonly organizationId?: string;
@@ -79,6 +82,7 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
   const isOver = () => kept.isFull || options.isOver?.() === true;
   const program = mocked(compiled.program, isOver, maxSteps);
   const [answers, rest] = divided(program, presets);
+  const replies = options.answers === undefined ? undefined : new Answers(options.answers);
   const run = simulate(program, {
     genesis: {
       executionId: `run.${options.organizationId ?? 'default'}.${definition.slug}.dry`,
@@ -92,7 +96,7 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
     effect: (command) => answerOf(command, answers),
     timeouts: false,
     onTrace: kept.take,
-    ...defined({ signals: options.events }),
+    ...defined({ signals: options.events, reply: replies?.reply }),
   });
   return {
     status: run.status,
@@ -100,7 +104,11 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
     steps: kept.shown(run),
     ...(kept.isWhole ? {} : { stepsTotal: kept.count }),
     waits: run.waits,
-    problems: [...unknownPresets(definition, presets), ...cutShort(run, compiled.program, maxSteps)],
+    problems: [
+      ...unknownPresets(definition, presets),
+      ...(replies?.finish(run.state) ?? []),
+      ...cutShort(run, compiled.program, maxSteps),
+    ],
   };
 }
 

@@ -78,12 +78,14 @@ export type Issued =
     })
   | LocalMarker;
 
-/** The marker of a local activity (TEMPORAL.md §3). */
+/**
+ * The marker of a local activity (TEMPORAL.md §3). `completedAt` is the workflow's clock: when the activity began, plus
+ * the time that it took.
+ */
 export type LocalMarker = Base & {
   readonly type: 'localActivity';
   readonly summary: string;
   readonly attempt: number;
-  readonly scheduledAt?: number;
   readonly completedAt?: number;
   readonly result?: unknown;
   readonly cause?: FailureCause;

@@ -5,40 +5,44 @@
  * (ambiguities.ts).
  */
 
-import { NOT_LIGHT, PAUSE, YIELD } from '../contract/activity.ts';
-import { dataBytesOf } from '../contract/build-id.ts';
+import { NOT_LIGHT, PAUSE, SEGMENT, YIELD } from '../contract/activity.ts';
+import { dataBytesOf, hasSegments } from '../contract/build-id.ts';
 import type { RunInput } from '../contract/run.ts';
 import type { Definition } from '../definition/document/types.ts';
 import { advanceInParts, genesis } from '../engine/advance.ts';
 import { SLOTS, slotEvents } from '../engine/inbound/admission.ts';
 import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
 import { resumedAt } from '../engine/resume/rewind.ts';
+import { eventOf, type SegmentEnd, type SegmentList, segmentOf } from '../engine/segment.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
 import { CHILDREN, childEvents } from '../engine/state/child-run.ts';
 import type { Postpone } from '../engine/state/core.ts';
 import { commandId } from '../engine/state/paths.ts';
-import type { Event, TraceEvent } from '../engine/state/protocol.ts';
+import type { Command, Event, RunCommand, TraceEvent } from '../engine/state/protocol.ts';
 import { restore } from '../engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../engine/state/start.ts';
-import type { OpenVisit, RunState } from '../engine/state/state.ts';
+import type { RunState } from '../engine/state/state.ts';
 import { waitsOf } from '../engine/state/waits.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
 import { compileInParts } from '../steps/compile/program.ts';
-import type { EffectResult, FailureShape } from '../steps/kind.ts';
+import type { EffectResult } from '../steps/kind.ts';
 import { type Parts, runParts } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
 import { Ambiguities } from './ambiguities.ts';
 import type { HistoryEvent, LocalMarker, Unreadable } from './events.ts';
 import { OpenCommands } from './open-commands.ts';
+import { openRows, visitOf, visits } from './open-rows.ts';
 import type { Inherited, PendingAttempt, RunTrace } from './run-trace.ts';
 import { type AnswerEvent, Grouping, type RequestEvent, type TaskEvents } from './task-events.ts';
-import { Rows, type RowWindow } from './trace-rows.ts';
+import { type FailedAttempt, Rows, type RowWindow, type TraceRow } from './trace-rows.ts';
 
 /** Options for folds that do more than return a trace. */
 export interface FoldOptions {
-  /** Called with every line of the trace and its place in the history. */
-  readonly heard?: (line: TraceEvent, place: string) => void;
+  /** Called with every line of the trace, its place in the history, and the row of its visit as far as it is known. */
+  readonly heard?: (line: TraceEvent, place: string, row: Readonly<Partial<TraceRow>>) => void;
+  /** Called with every attempt that failed before another one, as far as the history tells it. */
+  readonly failed?: (path: string, failed: FailedAttempt, place: string) => void;
   /** Replaces the event at a place; undefined drops it. */
   readonly takes?: (event: Event, at: { program: Program; state: RunState; place: string }) => Event | undefined;
   readonly postpone?: Postpone;
@@ -50,6 +54,14 @@ export interface FoldOptions {
 
 type Begun = Extract<HistoryEvent, { type: 'workflowStarted' }>;
 
+interface ActivityStart {
+  readonly attempt: number;
+  readonly at: number;
+  readonly lastFailure?: FailureCause;
+}
+
+/** Failed attempts of one activity that are told; earlier ones are only counted. */
+const MOST_FAILURES = 100;
 const ALL_ROWS: RowWindow = { from: 0, to: Number.POSITIVE_INFINITY };
 
 /** Folds event by event, so that memory does not hold a long history. Push the events in order, then read the trace. */
@@ -64,10 +76,18 @@ export class Fold {
   #inherited: Inherited[] = [];
   readonly #openCommands = new OpenCommands();
   /** Attempts and starts of open activities. */
-  readonly #starts = new Map<number, { attempt: number; at: number; lastFailure?: FailureCause }>();
+  readonly #starts = new Map<number, ActivityStart>();
   /** Attempts as a local activity, for steps that continue as a regular activity. */
   readonly #tries = new Map<string, number>();
+  /** The open segment: its effects, and what has happened since it began, in order. */
+  #segment: { readonly runs: readonly RunCommand[]; readonly waiting: (() => Parts)[] } | undefined;
+  /** While the list of a segment is applied: the effects that have not ended. */
+  #segmentRuns: Map<string, RunCommand> | undefined;
+  /** How many segments begin in the current task, as far as its events tell. */
+  #begun = 0;
+  #hasSegments = false;
   #restarted = false;
+  #groups = 0;
   #unreadable: Unreadable | undefined;
   readonly #options: FoldOptions;
   /** The data limit of the worker that completed the current task. */
@@ -82,6 +102,16 @@ export class Fold {
   /** The state after the events that have been folded. */
   get state(): RunState | undefined {
     return this.#state;
+  }
+
+  /** Visits that were open when this run took over from the previous one. */
+  get inherited(): readonly Inherited[] {
+    return this.#inherited;
+  }
+
+  /** How many groups of events have been folded: without a new one the state is as before. */
+  get groups(): number {
+    return this.#groups;
   }
 
   /** Why the fold has stopped. */
@@ -154,6 +184,7 @@ export class Fold {
       rows: this.#rows.rows,
       bytes: this.#rows.bytes,
       ends: this.#rows.ends,
+      briefs: this.#rows.briefs,
       count: this.#rows.count,
       waiting: new Set(visits(this.#state).flatMap((visit) => waitsOf(visit).map(({ path }) => path))),
       inherited: this.#inherited,
@@ -166,14 +197,21 @@ export class Fold {
   }
 
   *#take(group: TaskEvents): Parts {
+    this.#groups++;
     this.#dataBytes = dataBytesOf(group.buildId);
+    this.#hasSegments = hasSegments(group.buildId);
+    this.#begun = segmentsBegunIn(group);
     if (group.begins !== undefined) yield* this.#begin(group.begins, group.at);
     if (this.#state === undefined) return;
     this.#ambiguities.ofGroup(group);
+    this.#openCarriedSegment(group);
     for (const request of group.requests) yield* this.#request(request, group.at);
     for (const answer of group.answers) yield* this.#answer(answer, group.at);
     yield* this.#markers(group);
-    this.#openCommands.issued(group.issued);
+    this.#openCommands.issued(group.issued, (id, eventId) => {
+      const path = this.#rowOf(id);
+      if (path !== undefined) this.#rows.opened(path, eventId);
+    });
   }
 
   /** Before its first task, a run that continued as new has the state of the previous run. */
@@ -223,13 +261,22 @@ export class Fold {
     const state = this.#state;
     const open = openRows(state, program);
     if (this.#restarted) for (const row of open) this.#reopen(state, row, event);
-    else this.#inherited = open;
+    else {
+      this.#inherited = open;
+      this.#rows.inherit(open);
+    }
     this.#openCommands.inherit(state);
   }
 
   /** After a retry a visit has a row in both runs. */
-  #reopen(state: RunState, { path, stepSlug, stepType }: Inherited, { id, time }: Begun): void {
-    this.#tell({ t: 'begin', path, slug: stepSlug, stepType, at: time }, `${id}/`);
+  #reopen(
+    state: RunState,
+    { path, stepSlug, stepType, startedAt: _before, ...at }: Inherited,
+    { id, time }: Begun,
+  ): void {
+    const { inner, ...place } = at;
+    const where = inner === true ? { within: visitOf(state, path) ?? path } : { place };
+    this.#tell({ t: 'begin', path, slug: stepSlug, stepType, ...where, at: time }, `${id}/`);
     const command = state.openCommands[path];
     if (command?.type === 'run') this.#tell({ t: 'input', path, input: command.command.config }, `${id}/`);
   }
@@ -239,13 +286,13 @@ export class Fold {
       request.type === 'signal'
         ? toEvent(request.name, request.payload, at)
         : updateToEvent(request.name ?? '', request.payload, at);
-    if (event !== undefined) yield* this.#apply(event, request.id);
+    if (event !== undefined) yield* this.#whenFree(() => this.#apply(event, request.id));
   }
 
   *#answer(answer: AnswerEvent, at: number): Parts {
     switch (answer.type) {
       case 'cancelRequested':
-        yield* this.#apply({ type: 'cancel', at }, answer.id);
+        yield* this.#whenFree(() => this.#apply({ type: 'cancel', at }, answer.id));
         return;
       case 'activityStarted':
         this.#starts.set(answer.scheduledId, {
@@ -256,13 +303,12 @@ export class Fold {
         return;
       case 'timerFired': {
         const id = this.#openCommands.answered(answer.startedId);
-        // The shell has timers that the core does not know.
-        if (id !== undefined && this.#isOpen(id)) yield* this.#apply({ type: 'fired', at, id }, answer.id);
+        if (id !== undefined) yield* this.#whenFree(() => this.#fired(id, at, answer.id));
         return;
       }
       case 'childStarted': {
         const id = this.#openCommands.answered(answer.initiatedId);
-        if (id !== undefined) yield* this.#apply({ type: 'childStarted', at, id }, answer.id);
+        if (id !== undefined) yield* this.#whenFree(() => this.#apply({ type: 'childStarted', at, id }, answer.id));
         return;
       }
       case 'activityCompleted':
@@ -270,33 +316,112 @@ export class Fold {
         const start = this.#starts.get(answer.scheduledId);
         this.#starts.delete(answer.scheduledId);
         const id = this.#openCommands.answered(answer.scheduledId);
-        if (id === undefined) return;
-        if (id === YIELD) {
-          yield* this.#apply({ type: 'continue', at }, answer.id);
-          return;
-        }
-        const before = this.#tries.get(id) ?? 0;
-        this.#tries.delete(id);
-        const failed = answer.type === 'activityFailed';
-        if (id === CHILDREN && !failed) {
-          for (const event of childEvents(answeredData(answer.result), at)) yield* this.#apply(event, answer.id);
-        }
-        if (id === SLOTS && !failed) {
-          for (const event of slotEvents(answer.result, at)) yield* this.#apply(event, answer.id);
-        }
-        if (id === CHILDREN || id === SLOTS) return;
-        const attempts = before + (start?.attempt ?? 1);
-        const event = failed
-          ? ended(id, at, answer.cause, undefined, answer.exhausted === true ? attempts : undefined)
-          : ended(id, at, undefined, answer.result);
-        yield* this.#applyEnd(event, answer.id, {
-          attempts,
-          startedAt: start?.at,
-          completedAt: answer.time,
-          ...(start?.lastFailure === undefined ? {} : { lastFailure: failureOfCause(start.lastFailure) }),
-        });
+        if (id === SEGMENT) {
+          const list = answer.type === 'activityCompleted' ? endsIn(answer.result) : undefined;
+          yield* this.#endSegment(list, answer.id);
+        } else if (id !== undefined) yield* this.#whenFree(() => this.#activityEnded(id, answer, at, start));
       }
     }
+  }
+
+  /** The shell has timers that the core does not know. */
+  *#fired(id: string, at: number, eventId: number): Parts {
+    if (this.#isOpen(id)) yield* this.#apply({ type: 'fired', at, id }, eventId);
+  }
+
+  *#activityEnded(
+    id: string,
+    answer: Extract<AnswerEvent, { type: 'activityCompleted' | 'activityFailed' }>,
+    at: number,
+    start: ActivityStart | undefined,
+  ): Parts {
+    if (id === YIELD) {
+      yield* this.#apply({ type: 'continue', at }, answer.id);
+      return;
+    }
+    const before = this.#tries.get(id) ?? 0;
+    this.#tries.delete(id);
+    const failed = answer.type === 'activityFailed';
+    if (id === CHILDREN && !failed) {
+      for (const event of childEvents(answeredData(answer.result), at)) yield* this.#apply(event, answer.id);
+    }
+    if (id === SLOTS && !failed) {
+      for (const event of slotEvents(answer.result, at)) yield* this.#apply(event, answer.id);
+    }
+    if (id === CHILDREN || id === SLOTS) return;
+    const attempts = before + (start?.attempt ?? 1);
+    const event = failed
+      ? ended(id, at, answer.cause, undefined, answer.exhausted === true ? attempts : undefined)
+      : ended(id, at, undefined, answer.result);
+    yield* this.#applyEnd(event, answer.id, {
+      attempts,
+      startedAt: start?.at,
+      completedAt: answer.time,
+      failures: failuresBefore(before, start),
+    });
+  }
+
+  /** Acts now, or after the open segment, as the shell does (workflows/run/segments.ts). */
+  *#whenFree(act: () => Parts): Parts {
+    if (this.#segment !== undefined) this.#segment.waiting.push(act);
+    else yield* act();
+  }
+
+  /**
+   * A segment that began before the events of this group: with the state that the run carried, or as a local activity
+   * that went on when its task ended.
+   */
+  #openCarriedSegment(group: TaskEvents): void {
+    const isCarried = group.begins !== undefined && this.#groups === 1;
+    if (this.#segment !== undefined || this.#state === undefined) return;
+    if (!isCarried && !group.markers.some(isOfSegment)) return;
+    const { openCommands, backlog } = this.#state;
+    const runs = Object.entries(openCommands).flatMap(([id, open]) =>
+      open.type === 'run' && !backlog.includes(id) && !this.#openCommands.has(id) ? [open.command] : [],
+    );
+    this.#openSegment(runs);
+  }
+
+  /** Opens a segment where these commands, which are new, begin one in the current task. */
+  #openSegment(commands: readonly Command[]): void {
+    if (!this.#hasSegments || this.#begun === 0 || this.#program === undefined || this.#state === undefined) return;
+    const runs = segmentOf(this.#program, this.#state, commands);
+    if (runs.length === 0) return;
+    this.#begun--;
+    this.#segment = { runs, waiting: [] };
+  }
+
+  /** Applies a segment's list, then what has waited for it. `list`: undefined where the activity has failed. */
+  *#endSegment(list: readonly SegmentEnd[] | undefined, eventId: number): Parts {
+    const segment = this.#segment;
+    if (segment === undefined) return;
+    const runs = new Map(segment.runs.map((command) => [command.id, command]));
+    this.#segmentRuns = runs;
+    let goesOn = list !== undefined;
+    for (const end of list ?? []) {
+      const event = eventOf(end) as (Event & { id: string }) | undefined;
+      const { id, startedAt, at: completedAt } = end;
+      if (event === undefined) {
+        goesOn = false;
+        this.#attemptFailed(end, eventId);
+      } else {
+        runs.delete(id);
+        yield* this.#applyEnd(event, eventId, { attempts: 1, startedAt, completedAt });
+      }
+    }
+    this.#segment = undefined;
+    for (const act of segment.waiting) yield* act();
+    this.#segmentRuns = undefined;
+    if (goesOn) this.#openSegment([...runs.values()]);
+  }
+
+  /** The first attempt of an effect, in a segment, after which a regular activity goes on. */
+  #attemptFailed({ id, startedAt, at: completedAt, error }: SegmentEnd, eventId: number): void {
+    // A step that is not light had no attempt.
+    if (error === undefined || error.code === NOT_LIGHT) return;
+    this.#tries.set(id, 1);
+    const path = this.#rowOf(id);
+    if (path !== undefined) this.#failed(path, [{ attempt: 1, error: error, startedAt, completedAt }], eventId);
   }
 
   *#markers(group: TaskEvents): Parts {
@@ -311,7 +436,16 @@ export class Fold {
         if (isNotLight(marker.cause)) continue;
         this.#tries.set(id, attempt);
         const path = this.#rowOf(id);
-        if (path !== undefined) this.#rows.failed(path, attempt, failureOfCause(marker.cause));
+        const failed = {
+          attempt,
+          error: failureOfCause(marker.cause),
+          ...defined({ completedAt: marker.completedAt }),
+        };
+        if (path !== undefined) this.#failed(path, [failed], marker.id);
+        continue;
+      }
+      if (isOfSegment(marker)) {
+        yield* this.#endSegment(marker.cause === undefined ? endsIn(marker.result) : undefined, marker.id);
         continue;
       }
       const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
@@ -324,8 +458,8 @@ export class Fold {
       if (group.markers.some((other, m) => m > n && other.summary !== id && this.#awaits(other))) {
         this.#ambiguities.note(marker.id, 'local_activities_together');
       }
-      const completedAt = marker.completedAt ?? at;
-      const tried = { attempts: attempt, startedAt: marker.scheduledAt, completedAt };
+      // It began when its visit did, and both have the workflow's clock.
+      const tried = { attempts: attempt, startedAt: undefined, completedAt: at };
       yield* this.#applyEnd(ended(id, at, marker.cause, marker.result), marker.id, tried);
     }
   }
@@ -341,18 +475,35 @@ export class Fold {
   *#applyEnd(
     event: Event & { id: string },
     eventId: number,
-    tried: { attempts: number; startedAt: number | undefined; completedAt: number; lastFailure?: FailureShape },
+    tried: {
+      attempts: number;
+      startedAt: number | undefined;
+      completedAt: number;
+      failures?: readonly FailedAttempt[];
+    },
   ): Parts {
     const path = this.#rowOf(event.id);
     if (path !== undefined) {
-      const { attempts, startedAt, completedAt, lastFailure } = tried;
-      if (lastFailure !== undefined) this.#rows.failed(path, attempts - 1, lastFailure);
-      const effort = { path, attempts, completedAt, ...defined({ startedAt }) };
+      const { attempts, startedAt, completedAt, failures = [] } = tried;
+      this.#failed(path, failures, eventId);
+      this.#rows.opened(path, eventId);
+      // The core's clock never goes back: an effect ends before what follows it begins, whoever wrote the times.
+      const now = Math.max(this.#state?.now ?? 0, event.at);
+      const end = Math.min(completedAt, now);
+      const begin = startedAt === undefined ? undefined : Math.min(startedAt, end);
+      const effort = { path, attempts, completedAt: end, ...defined({ startedAt: begin }) };
       this.#rows.tried(effort);
       this.#rows.during(effort);
     }
     yield* this.#apply(event, eventId);
     this.#rows.during(undefined);
+  }
+
+  #failed(path: string, failures: readonly FailedAttempt[], eventId: number): void {
+    for (const failed of failures) {
+      if (failed.error !== undefined) this.#rows.failed(path, failed);
+      this.#options.failed?.(path, failed, `${eventId}/`);
+    }
   }
 
   /** The row of the visit of this open command. An undo step has a row of its own. */
@@ -374,11 +525,20 @@ export class Fold {
     if (taken === undefined) return;
     const commands = yield* advanceInParts(program, state, taken, (line) => this.#tell(line, place), postpone);
     for (const command of commands) this.#openCommands.note(command);
+    const runs = this.#segmentRuns;
+    if (runs === undefined) {
+      if (this.#segment === undefined) this.#openSegment(commands);
+      return;
+    }
+    for (const command of commands) {
+      if (command.type === 'run') runs.set(command.id, command);
+      else if (command.type === 'cancel') runs.delete(command.id);
+    }
   }
 
   #tell(line: TraceEvent, place: string): void {
-    this.#rows.take(line);
-    this.#options.heard?.(line, place);
+    const row = this.#rows.take(line);
+    this.#options.heard?.(line, place, row);
   }
 }
 
@@ -388,27 +548,31 @@ function goesOn(event: TaskEvents['issued'][number]): string {
   return event.type === 'timerStarted' && event.summary.startsWith(PAUSE) ? event.summary.slice(PAUSE.length) : '';
 }
 
+const isOfSegment = ({ summary, backoff }: LocalMarker): boolean => summary === SEGMENT && !backoff;
+
+/** How many segments begin in the task, or began before it and end in it as local activities. */
+function segmentsBegunIn({ issued, markers }: TaskEvents): number {
+  const regular = issued.filter((event) => event.type === 'activityScheduled' && event.activityId === SEGMENT);
+  return regular.length + markers.filter(isOfSegment).length;
+}
+
+function endsIn(result: unknown): readonly SegmentEnd[] {
+  return (answeredData(result) as Partial<SegmentList> | undefined)?.ends ?? [];
+}
+
 function isNotLight(cause: FailureCause): boolean {
   return cause.kind === 'application' && cause.type === NOT_LIGHT;
 }
 
-function visits(state: RunState | undefined): OpenVisit[] {
-  return Object.values(state?.frames ?? {}).flatMap((frame) => (frame.visit === undefined ? [] : [frame.visit]));
-}
-
-/** Open visits and loops in order of start, each followed by those within it. */
-function openRows(state: RunState, program: Program): Inherited[] {
-  const open = Object.values(state.frames).flatMap((frame) => [...frame.loops, ...(frame.visit ? [frame.visit] : [])]);
-  return open
-    .sort((a, b) => a.startedAt - b.startedAt)
-    .flatMap(({ path, slug, startedAt, ...visit }) => {
-      const inner = 'innerRows' in visit ? (visit.innerRows ?? {}) : {};
-      const row = (at: string, stepType: string) => ({ path: at, stepSlug: slug, stepType, startedAt });
-      return [
-        row(path, program.steps.get(slug)?.type ?? slug),
-        ...Object.entries(inner).map(([suffix, stepType]) => row(commandId(path, suffix), stepType)),
-      ];
-    });
+/** Of the attempts of an activity the history has their number, and why the last but one failed. */
+function failuresBefore(before: number, start: ActivityStart | undefined): FailedAttempt[] {
+  const attempts = start?.attempt ?? 1;
+  const first = Math.max(1, attempts - MOST_FAILURES);
+  return Array.from({ length: attempts - first }, (_, n): FailedAttempt => {
+    const attempt = first + n;
+    const known = attempt === attempts - 1 ? start?.lastFailure : undefined;
+    return { attempt: before + attempt, ...(known === undefined ? {} : { error: failureOfCause(known) }) };
+  });
 }
 
 function ended(

@@ -26,14 +26,20 @@ export class OpenCommands {
     else if (command.type === 'child') this.#children.set(command.executionId, command.id);
   }
 
-  /** Records the commands of a task. */
-  issued(events: TaskEvents['issued']): void {
+  /** Records the commands of a task. `opened` gets each with the id of its event. */
+  issued(events: TaskEvents['issued'], opened?: (id: string, eventId: number) => void): void {
     for (const event of events) {
       const id = this.#commandOf(event);
       if (id === undefined) continue;
       this.#ids.set(event.id, id);
       this.#events.set(id, event.id);
+      opened?.(id, event.id);
     }
+  }
+
+  /** Whether an event of the history has opened this command, and none has answered it. */
+  has(id: string): boolean {
+    return this.#events.has(id);
   }
 
   /** The command that this event opened, if it is still open. A cancelled command is not (E4). */

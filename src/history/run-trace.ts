@@ -1,10 +1,9 @@
 /** What a fold returns: the trace of one run, and the open activities that are added to it. */
-import type { FailureCause } from '../engine/state/causes.ts';
 import type { RunState } from '../engine/state/state.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Guess } from './ambiguities.ts';
 import type { Closed, Unreadable } from './events.ts';
-import type { RowEnd, RowWindow, TraceRow } from './trace-rows.ts';
+import type { Brief, PendingEffort, RowEnd, RowPlace, RowWindow, TraceRow } from './trace-rows.ts';
 
 /** The result of the fold of one run's history. */
 export interface RunTrace {
@@ -17,6 +16,8 @@ export interface RunTrace {
   readonly bytes: number;
   /** What this run adds to visits that began in a previous run, by path. */
   readonly ends: ReadonlyMap<string, RowEnd>;
+  /** Every visit that began in this run without its values, in the window or not, up to a limit. */
+  readonly briefs: readonly Brief[];
   /** The number of visits that began in this run, in the window or not. */
   readonly count: number;
   /** The paths of open visits that wait. */
@@ -33,16 +34,9 @@ export interface RunTrace {
   readonly unreadable?: Unreadable | undefined;
 }
 
-export type Inherited = Pick<TraceRow, 'path' | 'stepSlug' | 'stepType' | 'startedAt'>;
+export type Inherited = Pick<TraceRow, 'path' | 'stepSlug' | 'stepType' | 'startedAt' | keyof RowPlace>;
 
 /** An open activity, as the server describes it. */
-export interface PendingAttempt {
+export interface PendingAttempt extends PendingEffort {
   readonly activityId: string;
-  /** The number of the current or the next attempt. */
-  readonly attempt: number;
-  readonly lastFailure?: FailureCause;
-  /** The time of the next attempt, in epoch milliseconds; absent while an attempt runs. */
-  readonly nextAttemptAt?: number;
-  /** The activity is paused through Temporal, and has no attempts until it is unpaused. */
-  readonly paused?: true;
 }

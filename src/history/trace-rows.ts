@@ -5,12 +5,18 @@
 
 import type { RunError } from '../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
-import type { TraceEvent } from '../engine/state/protocol.ts';
+import type { Place, TraceEvent } from '../engine/state/protocol.ts';
 import { jsonBytes } from '../json/bytes.ts';
 import { defined } from '../json/defined.ts';
 import { isPlainObject, type Json } from '../json/json.ts';
 
-export interface TraceRow {
+/** Where the visit is, or the visit of an inner row. */
+export interface RowPlace extends Place {
+  /** A call within a visit, such as an agent's, in the frame of the visit. */
+  readonly inner?: true;
+}
+
+export interface TraceRow extends RowPlace {
   readonly path: string;
   readonly stepSlug: string;
   readonly stepType: string;
@@ -26,15 +32,26 @@ export interface TraceRow {
   readonly failures?: readonly FailedAttempt[];
   /** For an open effect that has failed before or is paused: its attempt, from the server. */
   readonly retrying?: Retrying;
+  /** The event of the history that opened the visit's first activity, timer or child. */
+  readonly eventId?: number;
+  /** The run of the chain whose history has that event. Set where runs are joined. */
+  readonly runId?: string;
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly completedAt?: number;
 }
 
+/** A visit without its values. */
+export type Brief = Omit<TraceRow, 'input' | 'output' | 'error' | 'failures' | 'retrying'>;
+
+/** Members that history does not tell are absent. */
 export interface FailedAttempt {
   /** From 1. */
   readonly attempt: number;
-  readonly error: RunError;
+  readonly error?: RunError;
+  /** Epoch milliseconds. */
+  readonly startedAt?: number;
+  readonly completedAt?: number;
 }
 
 export interface Retrying {
@@ -42,6 +59,8 @@ export interface Retrying {
   /** Epoch milliseconds; absent while an attempt runs and while the activity is paused. */
   readonly nextAttemptAt?: number;
   readonly paused?: true;
+  /** Absent where there is no limit. */
+  readonly maxAttempts?: number;
 }
 
 /** What a run adds to the row of a visit that began in an earlier run; open while `completedAt` is absent. */
@@ -60,6 +79,8 @@ export interface RowWindow {
 }
 
 const ROW_BYTES = 300;
+/** A run has fewer: it continues as new. The others are only counted. */
+const MOST_BRIEFS = 200_000;
 
 /** The size of a row as JSON, about. */
 export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'failures'>): number {
@@ -69,7 +90,7 @@ export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'fai
     if (input !== undefined) bytes += jsonBytes(input);
     if (output !== undefined) bytes += jsonBytes(output);
     if (error?.details !== undefined) bytes += jsonBytes(error.details);
-    for (const failed of failures) bytes += ROW_BYTES + jsonBytes(failed.error.details);
+    for (const failed of failures) bytes += ROW_BYTES + jsonBytes(failed.error?.details);
     return bytes;
   } catch {
     // Nested too deeply to be written: readers of the row leave its values out.
@@ -86,12 +107,20 @@ export interface EffectTimes {
   readonly completedAt: number;
 }
 
-/** See PendingAttempt of the fold. */
-interface PendingEffort {
+/** The attempts of an open activity, as the server describes it. Times are epoch milliseconds. */
+export interface PendingEffort {
+  /** The number of the current or the next attempt. */
   readonly attempt: number;
   readonly lastFailure?: FailureCause;
+  /** Absent while an attempt runs. */
   readonly nextAttemptAt?: number;
+  /** The activity is paused through Temporal, and has no attempts until it is unpaused. */
   readonly paused?: true;
+  /** When the last attempt that began did so, and when the last one that ended did. */
+  readonly lastStartedAt?: number;
+  readonly lastEndedAt?: number;
+  /** Absent where there is no limit. */
+  readonly maxAttempts?: number;
 }
 
 type Open = { -readonly [K in keyof TraceRow]: TraceRow[K] };
@@ -108,9 +137,17 @@ export class Rows {
   readonly ends = new Map<string, RowEnd>();
   /** The number of visits that began. */
   count = 0;
+  /** Every visit that began, up to a limit. */
+  readonly briefs: Brief[] = [];
   readonly #open = new Map<string, Open>();
+  /** The briefs of open visits. */
+  readonly #briefOf = new Map<Open | End, { -readonly [K in keyof Brief]: Brief[K] }>();
+  /** Where the visits are that were open when the run took over. */
+  readonly #inherited = new Map<string, RowPlace>();
   /** Open rows of the window, whose size is not counted yet. */
   readonly #kept = new Set<Open | End>();
+  /** Open visits that have had an activity. */
+  readonly #tries = new Set<string>();
   #effort: EffectTimes | undefined;
 
   constructor(window: RowWindow) {
@@ -122,51 +159,67 @@ export class Rows {
     this.#effort = effort;
   }
 
-  /** The trace listener for the core. */
-  readonly take = (event: TraceEvent): void => {
+  /** Takes a line of the core's trace. Returns the row of its visit. */
+  readonly take = (event: TraceEvent): Readonly<Partial<TraceRow>> => {
     switch (event.t) {
       case 'begin':
-        this.#begin(event);
-        return;
-      case 'input':
-        this.#touch(event.path).input = event.input;
-        return;
+        return this.#begin(event);
+      case 'input': {
+        const row = this.#touch(event.path);
+        row.input = event.input;
+        return row;
+      }
       case 'evaluated':
-        this.#evaluated(event);
-        return;
+        return this.#evaluated(event);
       // The state tells at the end of the fold whether a visit waits.
       case 'wait':
-        return;
+        return {};
       case 'end':
-        this.#end(event);
+        return this.#end(event);
     }
   };
 
   /** Adds the server's description of an open activity, by the path of its visit. */
-  attempt(path: string, { attempt, lastFailure, nextAttemptAt, paused }: PendingEffort): void {
+  attempt(path: string, pending: PendingEffort): void {
+    const { attempt, lastFailure, nextAttemptAt, paused, lastStartedAt, lastEndedAt, maxAttempts } = pending;
     const row = this.#touch(path);
     row.attempts = Math.max(row.attempts ?? 0, attempt);
     const lastError = lastFailure === undefined ? undefined : failureOfCause(lastFailure);
-    if (lastError !== undefined && attempt > 1) this.failed(path, attempt - 1, lastError);
+    const isRunning = nextAttemptAt === undefined && paused === undefined;
+    if (lastError !== undefined && attempt > 1) {
+      const startedAt = isRunning ? undefined : lastStartedAt;
+      this.failed(path, {
+        attempt: attempt - 1,
+        error: lastError,
+        ...defined({ startedAt, completedAt: lastEndedAt }),
+      });
+    }
+    this.#sum(row);
     if (lastError === undefined && paused === undefined) return;
-    row.retrying = defined({ lastError, nextAttemptAt, paused });
+    row.retrying = defined({ lastError, nextAttemptAt, paused, maxAttempts });
   }
 
   /** Adds a failed attempt of the visit's effect that another attempt followed. */
-  failed(path: string, attempt: number, error: RunError): void {
+  failed(path: string, failed: FailedAttempt): void {
     const row = this.#touch(path);
-    row.failures = [...(row.failures ?? []).filter((known) => known.attempt !== attempt), { attempt, error }];
+    row.failures = [...(row.failures ?? []).filter(({ attempt }) => attempt !== failed.attempt), failed];
   }
 
-  #begin(event: TraceEvent & { t: 'begin' }): void {
+  #begin(event: TraceEvent & { t: 'begin' }): Open {
     const row: Open = {
       path: event.path,
       stepSlug: event.slug,
       stepType: event.stepType,
       status: 'running',
       attempts: 1,
+      ...(event.within === undefined ? event.place : this.#innerPlace(event.within)),
       startedAt: event.at,
     };
+    if (this.briefs.length < MOST_BRIEFS) {
+      const brief = { ...row };
+      this.briefs.push(brief);
+      this.#briefOf.set(row, brief);
+    }
     const number = this.count++;
     const { from, to, bytes } = this.window;
     if (number >= from && number < to) {
@@ -176,27 +229,60 @@ export class Rows {
       } else this.window = { ...this.window, to: number };
     }
     this.#open.set(event.path, row);
+    return row;
   }
 
-  #evaluated({ path, member, value }: TraceEvent & { t: 'evaluated' }): void {
+  /** The frame of the visit whose inner row begins. */
+  #innerPlace(path: string): RowPlace {
+    const { frame, container, branch, index, tick } = this.#open.get(path) ?? this.#inherited.get(path) ?? {};
+    return { ...defined({ frame, container, branch, index, tick }), inner: true };
+  }
+
+  /** The visits that were open when the run took over. */
+  inherit(open: readonly (RowPlace & { readonly path: string })[]): void {
+    for (const { path, ...place } of open) this.#inherited.set(path, place);
+  }
+
+  /** An activity, timer or child of the visit was opened by this event. */
+  opened(path: string, eventId: number): void {
+    const row = this.#touch(path);
+    row.eventId ??= eventId;
+    this.#sum(row);
+  }
+
+  /** Brings the row's brief up to date. */
+  #sum(row: Open | End): void {
+    const brief = this.#briefOf.get(row);
+    if (brief === undefined) return;
+    const { status, port, attempts, eventId, completedAt } = row as Open;
+    const { startedAt } = row as Open;
+    Object.assign(brief, defined({ status, port, attempts, eventId, completedAt, startedAt }));
+  }
+
+  #evaluated({ path, member, value }: TraceEvent & { t: 'evaluated' }): Open | End {
     const row = this.#touch(path);
     if ('stepSlug' in row) row.input = withMember(row.input, member, value);
     else row.evaluated = { ...row.evaluated, [member]: value };
+    return row;
   }
 
-  #end(event: TraceEvent & { t: 'end' }): void {
+  #end(event: TraceEvent & { t: 'end' }): Open | End {
     const row = this.#touch(event.path);
     row.status = event.status;
     if (event.port !== undefined) row.port = event.port;
     if (event.output !== undefined) row.output = event.output;
     if (event.status === 'skipped') row.attempts = 0;
     const effort = this.#effort?.path === event.path ? this.#effort : undefined;
-    row.completedAt = effort?.completedAt ?? event.at;
     if (effort !== undefined) this.#tried(row, effort);
+    row.completedAt = Math.max(effort?.completedAt ?? event.at, 'startedAt' in row ? row.startedAt : 0);
+    this.#tries.delete(event.path);
     // History has the number of attempts, which the run itself does not know.
     if (event.error !== undefined) row.error = effort ? { attempts: effort.attempts, ...event.error } : event.error;
     if (this.#kept.delete(row)) this.bytes += rowBytes(row);
+    this.#sum(row);
+    this.#briefOf.delete(row);
     this.#open.delete(event.path);
+    return row;
   }
 
   /** Adds an activity of the visit that has ended; the visit may continue. */
@@ -207,9 +293,12 @@ export class Rows {
   #tried(row: Open | End, effort: EffectTimes): void {
     row.attempts = Math.max(row.attempts ?? 0, effort.attempts);
     // The start of the first attempt is that of the step. Of several attempts history has only the last start.
-    if ('startedAt' in row && effort.startedAt !== undefined && effort.attempts === 1) {
+    const isFirst = effort.attempts === 1 && !this.#tries.has(row.path);
+    if ('startedAt' in row && effort.startedAt !== undefined && isFirst) {
       row.startedAt = Math.max(row.startedAt, effort.startedAt);
     }
+    this.#tries.add(row.path);
+    this.#sum(row);
   }
 
   #touch(path: string): Open | End {

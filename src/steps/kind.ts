@@ -290,6 +290,8 @@ export interface RunSpec {
   readonly suffix?: string;
   /** Light enough for a local activity (ARCHITECTURE.md §3). */
   readonly light?: boolean;
+  /** With `light`: the type of the host's action. The run's start says which of them are light. */
+  readonly action?: string;
   /** Starting it again is safe: it has no side effects, or its author has set `retry`. */
   readonly repeatable?: true;
   /** The limit of one attempt in milliseconds, where the step names none. */
@@ -394,6 +396,8 @@ export type Outcome<S extends JsonObject = JsonObject> =
       readonly hears?: string;
       /** What was added to the step state since the last outcome. It counts towards the limit of the run's state. */
       readonly grown?: Json;
+      /** The visit waits for nobody any more: what was asked is answered, and its commands are to end. */
+      readonly answered?: true;
       /** Suffixes of commands, or names of frames, to cancel. */
       readonly cancel?: readonly string[];
     }

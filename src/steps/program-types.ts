@@ -53,6 +53,8 @@ export interface Step {
   readonly retry: ResolvedRetryPolicy;
   readonly timeoutMs?: number;
   readonly local: boolean | 'auto';
+  /** Its light activity may run in a segment, with those before and after it (src/engine/segment.ts). */
+  readonly fuses: boolean;
   readonly continueOnError: boolean;
   readonly saves: readonly Save[];
   readonly outputVariable?: string;

@@ -188,6 +188,7 @@ function unresolved(expression: Expression, evaluation: Evaluation): TemplateErr
 
 function harmless(part: SecretString['parts'][number]): string {
   if (typeof part === 'string') return part;
+  if ('approval' in part) return '[link]';
   return 'secret' in part ? `[secret ${part.secret}]` : `[callback ${part.callback}]`;
 }
 

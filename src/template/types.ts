@@ -60,8 +60,16 @@ export interface Reference {
 export interface SecretString {
   /** The path of the string in the rendered value. */
   path: (string | number)[];
-  /** `callback` is the step's slug. Once the visit is known, `callback` is its path and `slug` the step's slug. */
-  parts: (string | { secret: string } | { callback: string; slug?: string })[];
+  /**
+   * `callback` is the step's slug. Once the visit is known, `callback` is its path and `slug` the step's slug.
+   * `approval` is the path of a visit: the link by which that person decides. `since`: when it was asked, ISO 8601.
+   */
+  parts: (
+    | string
+    | { secret: string }
+    | { callback: string; slug?: string }
+    | { approval: string; person: string; since: string }
+  )[];
 }
 
 export interface Rendered {

@@ -39,6 +39,43 @@ export async function triggerRow(server: TestServer): Promise<Row> {
   }
 }
 
+/** A decision and the result of its run through the gateway, against a signal and the result by the SDK's client. */
+export async function approveRow(server: TestServer): Promise<Row> {
+  const gateway = await startGateway(server.config, { temporal: server });
+  try {
+    const slug = `bench-${randomUUID().slice(0, 8)}`;
+    const stored = await send(`${gateway.url}/api/workflows/${slug}`, 'PUT', { ...approval, slug });
+    if (!stored.ok) throw new Error(await stored.text());
+    const parked = async (): Promise<string> => {
+      const answer = await send(`${gateway.url}/api/triggers/manual/run`, 'POST', { workflowId: slug, input: {} });
+      const { executionId } = (await answer.json()) as { executionId: string };
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return executionId;
+    };
+    const value = await paired(
+      40,
+      async () => {
+        const address = `${gateway.url}/api/executions/${await parked()}`;
+        return timed(async () => {
+          await (await send(`${address}/approve`, 'POST', { approve: true })).text();
+          const result = (await (await fetch(`${address}/result?wait=10`)).json()) as { status: string };
+          if (result.status !== 'completed') throw new Error(JSON.stringify(result));
+        });
+      },
+      async () => {
+        const handle = server.client.workflow.getHandle(await parked());
+        return timed(async () => {
+          await handle.signal('approve', {});
+          await handle.result();
+        });
+      },
+    );
+    return { name: 'approve by REST to the result / a signal by the SDK', value, unit: '', aim: { most: 1.5 } };
+  } finally {
+    await gateway.close();
+  }
+}
+
 /** Resident memory of the worker process with 2,000 runs that wait, against the same process with none. */
 export async function memoryRow(server: TestServer): Promise<Row> {
   const worker = await forkWorker(server);

@@ -15,6 +15,23 @@ export function handOver(part: string, rows: readonly Row[]): void {
   if (folder !== undefined) writeFileSync(join(folder, `${part}.json`), JSON.stringify(rows));
 }
 
+/** Absolute figures of one run on one machine, for the table and the chart of the manual. */
+export interface Figures {
+  readonly contenders: readonly { readonly name: string; readonly settings: string }[];
+  readonly works: readonly {
+    readonly name: string;
+    readonly unit: string;
+    readonly isRate?: true;
+    /** By the name of the contender. */
+    readonly values: { readonly [contender: string]: number };
+  }[];
+}
+
+export function handOverFigures(figures: Figures): void {
+  const folder = process.env['SIGNALBOX_BENCH_OUT'];
+  if (folder !== undefined) writeFileSync(join(folder, 'figures.json'), JSON.stringify(figures));
+}
+
 /** Whether a row is wanted: SIGNALBOX_BENCH_ONLY, a part of its name. */
 export function only(name: string): boolean {
   const wanted = process.env['SIGNALBOX_BENCH_ONLY'];

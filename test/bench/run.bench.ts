@@ -6,7 +6,7 @@ import { it } from 'vitest';
 import { testServer } from '../support/temporal.ts';
 import { DEFINITION_ROWS, definitionRows } from './definition-rows.ts';
 import { EFFECT_ROWS, effectRows } from './effect-rows.ts';
-import { memoryRow, triggerRow } from './process-rows.ts';
+import { approveRow, memoryRow, triggerRow } from './process-rows.ts';
 import { handOver, only, type Row } from './rows.ts';
 import { atOnceActivities, startSides, temporalRows } from './temporal-rows.ts';
 
@@ -21,6 +21,7 @@ it('measures', { timeout: 1_800_000 }, async () => {
   try {
     rows.push(...(await temporalRows(sides, only)));
     if (only('trigger')) rows.push(await triggerRow(server));
+    if (only('approve by REST')) rows.push(await approveRow(server));
   } finally {
     await sides.stop();
     await server.close();

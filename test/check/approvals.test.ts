@@ -34,6 +34,28 @@ describe('an approval', () => {
       expect.stringContaining('reminders reminders_without_notice'),
     ]);
     expect(asking({ reminders: [] }).warnings).toEqual([]);
+    const notify = (on: string[]) => [{ channel: 'inbox', to: 'ann', on }];
+    expect(asking({ reminders: ['1d'], notify: notify(['reminder']) }).warnings).toEqual([]);
+    expect(asking({ reminders: ['1d'], notify: [{ channel: 'inbox', to: 'ann' }] }).warnings).toEqual([]);
+    expect(asking({ reminders: ['1d'], notify: notify(['asked']) }).warnings).toHaveLength(1);
+  });
+
+  it('is told that an escalation notifies nobody', () => {
+    const escalating = { timeout: '1d', onTimeout: 'escalate', escalateTo: ['boss'] };
+    expect(asking(escalating).warnings).toMatchObject([
+      expect.stringContaining('escalateTo escalation_without_notice'),
+    ]);
+    const notify = [{ channel: 'inbox', to: 'boss', on: ['escalated'] }];
+    expect(asking({ ...escalating, notify }).warnings).toEqual([]);
+  });
+
+  it('sends messages only by channels that are known, to somebody, with what the channel takes', () => {
+    const problems = (entry: object) => asking({ notify: [entry] as never }).problems;
+    expect(problems({ channel: 'pigeon', to: 'ann' })).toHaveLength(1);
+    expect(problems({ channel: 'email' })).toHaveLength(1);
+    expect(problems({ channel: 'email', to: 'a@b.test', secret: 'x' })).toHaveLength(1);
+    expect(problems({ channel: 'email', to: 'a@b.test', on: ['sometimes'] })).toHaveLength(1);
+    expect(problems({ channel: 'email', to: '{{ secrets.X }}' })).not.toEqual([]);
   });
 
   it('needs as many approvers as its quorum', () => {

@@ -81,6 +81,12 @@ describe('signalbox run --dry', () => {
     });
     expect(failing.exit).toBe(40);
     expect(failing.out).toContain('error: no at a: No.');
+    const answers = '{"review": {"decision": "approved"}}';
+    const decided = await cli(['run', good, '--dry', '--input', '{"amount": 120}', '--answers', answers]);
+    expect(decided.out).toContain('refund  completed');
+    const badly = await cli(['run', good, '--dry', '--input', '{"amount": 1}', '--answers', '{"review": 1}']);
+    expect(badly).toMatchObject({ exit: 20, err: expect.stringContaining('expected {decision}') });
+    expect((await cli(['run', good, '--answers', answers])).exit).toBe(20);
     const wrong = await cli(['run', good, '--dry', '--input', '{"amount": "much"}']);
     expect(wrong.exit).toBe(10);
     expect(wrong.err).toContain('/amount');

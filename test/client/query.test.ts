@@ -95,7 +95,9 @@ describe('queries of lists', () => {
       expect(runQuery('o', { tag: text })).toContain(
         `SignalboxTags = '${attributeValues([text])[0]!.replaceAll("'", "\\'")}'`,
       );
-      expect(runQuery('o', { channel: text })).toContain(`SignalboxChannel = '${attributeValue(text)}'`);
+      expect(runQuery('o', { channel: text })).toContain(
+        `SignalboxChannel = '${attributeValue(text).replaceAll("'", "\\'")}'`,
+      );
       expect(runQuery('o', { executionId: text })).toContain(`WorkflowId = '${text}'`);
       const tags = triggerAttributes('o', 'w', 'w.t', eventTrigger(text))['SignalboxTags'];
       expect(compare('tags', '=', eventTag(text)).text).toBe(

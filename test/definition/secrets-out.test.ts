@@ -61,7 +61,7 @@ describe('clear secrets in a definition', () => {
 
   it('are taken once', () => {
     const once = extractSecrets(definition).document;
-    expect(extractSecrets(once)).toEqual({ document: once, secrets: [], problems: [] });
+    expect(extractSecrets(once)).toEqual({ document: once, secrets: [], problems: [], replacements: [] });
   });
 
   it('are taken out of config.secrets where they are values, also in dialect 000', () => {

@@ -32,12 +32,12 @@ const twice: Steps = {
 
 describe('admit', () => {
   it('takes what fits, and says which visit', () => {
-    expect(started({ review: review() }).admit(approve())).toEqual({ accepted: true, path: 'review' });
+    expect(started({ review: review() }).admit(approve())).toMatchObject({ accepted: true, path: 'review' });
     expect(started(twice).admit(approve({ step: 'each[1]/review' }))).toEqual({
       accepted: true,
       path: 'each[1]/review',
     });
-    expect(started(twice).admit({ type: 'pause' })).toEqual({ accepted: true, path: '' });
+    expect(started(twice).admit({ type: 'pause' })).toMatchObject({ accepted: true, path: '' });
   });
 
   it('refuses a slug with several open visits, and names their paths', () => {
@@ -69,7 +69,7 @@ describe('admit', () => {
     });
     expect(player.admit({ type: 'submit', data: 1, via: 'api' })).toMatchObject({ code: 'not_waiting' });
     expect(player.admit({ type: 'retryStep' })).toMatchObject({ code: 'not_waiting' });
-    expect(player.admit({ type: 'skipTimer', step: 'rest' })).toEqual({ accepted: true, path: 'rest' });
+    expect(player.admit({ type: 'skipTimer', step: 'rest' })).toMatchObject({ accepted: true, path: 'rest' });
   });
 
   it('tells a step that has been decided from one whose turn has not come', () => {
@@ -108,14 +108,14 @@ describe('admit', () => {
   it('gives a remembered key its answer again, whatever has happened since, and takes it once', () => {
     const player = started({ first: review({}, 'second'), second: review() }, true);
     const asked = approve({ key: '17', by: 'ann' });
-    expect(player.admit(asked)).toEqual({ accepted: true, path: 'first' });
+    expect(player.admit(asked)).toMatchObject({ accepted: true, path: 'first' });
     player.feed(asked);
     expect(player.feed(asked)).toEqual([]);
-    expect(player.admit(asked)).toEqual({ accepted: true, path: 'first' });
+    expect(player.admit(asked)).toMatchObject({ accepted: true, path: 'first' });
     expect(Object.values(player.state.frames).map(({ visit }) => visit?.slug)).toEqual(['second']);
     player.feed(approve());
     expect(player.ended).toBe(true);
-    expect(player.admit(asked)).toEqual({ accepted: true, path: 'first' });
+    expect(player.admit(asked)).toMatchObject({ accepted: true, path: 'first' });
   });
 
   it('takes one of twenty decisions at once, and tells the others so (E5)', () => {
@@ -142,7 +142,7 @@ it('refuses a decision after the timeout, also while the run is paused; a remind
   const player = started({ review: review({ timeout: '2h', reminders: ['1h'] }) });
   player.feed({ type: 'pause' });
   player.fire('review/reminder[0]');
-  expect(player.admit(approve())).toEqual({ accepted: true, path: 'review' });
+  expect(player.admit(approve())).toMatchObject({ accepted: true, path: 'review' });
   player.fire('review');
   expect(player.admit(approve())).toMatchObject({ code: 'already_decided' });
   expect(player.feed(approve())).toEqual([]);
@@ -153,7 +153,7 @@ describe('requests that come again', () => {
     const player = started({ review: review() });
     player.feed({ type: 'pause', key: 'p' });
     player.feed({ type: 'resume', key: 'r' });
-    expect(player.admit({ type: 'pause', key: 'p' })).toEqual({ accepted: true, path: '' });
+    expect(player.admit({ type: 'pause', key: 'p' })).toMatchObject({ accepted: true, path: '' });
     player.feed({ type: 'pause', key: 'p' });
     expect(player.state.paused).toBe(false);
     player.feed({ type: 'pause', key: 'q' });

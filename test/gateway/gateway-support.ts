@@ -11,6 +11,8 @@ import type { KeyRecord, Role } from '../../src/contract/organization.ts';
 import { buildApp } from '../../src/gateway/app.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { OffloadPool } from '../../src/gateway/threads/pool.ts';
+import { defined } from '../../src/json/defined.ts';
+import { loggedScope } from '../../src/observe/scope.ts';
 
 export type LonelyGateway = { url: string; logged: string[]; close(): Promise<void> };
 
@@ -18,6 +20,7 @@ export type LonelyGateway = { url: string; logged: string[]; close(): Promise<vo
 export const NO_KEYS: Keyring = {
   hasKeys: async () => false,
   holderOf: async () => undefined,
+  holderById: async () => undefined,
   forget: () => undefined,
   settled: async () => undefined,
 };
@@ -81,6 +84,7 @@ export async function lonelyGateway(
   keyring: Keyring = NO_KEYS,
   answering: Partial<Connection['workflowService']> = {},
   refuses = false,
+  consoleDir?: string,
 ): Promise<LonelyGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-gateway-'));
   const config = readConfig({ SIGNALBOX_PORT: '0', SIGNALBOX_DATA: dataDir, ...overrides });
@@ -88,8 +92,13 @@ export async function lonelyGateway(
   const { workflowService } = connection;
   Object.assign(workflowService, refuses ? {} : lateAnswers(workflowService), answering);
   const logged: string[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
-  const gateway = await startGateway(config, { temporal: { client, namespace: 'none' }, log, keyring });
+  const log = pino({ level: 'info', mixin: () => loggedScope() }, { write: (line: string) => void logged.push(line) });
+  const gateway = await startGateway(config, {
+    temporal: { client, namespace: 'none' },
+    log,
+    keyring,
+    ...defined({ consoleDir }),
+  });
   return {
     url: gateway.url,
     logged,

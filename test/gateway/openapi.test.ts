@@ -44,7 +44,7 @@ describe('the OpenAPI document', () => {
       security: object[];
     };
     expect(components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
-    expect(security).toEqual([{ apiKey: [] }, {}]);
+    expect(security).toEqual([{ apiKey: [] }, { session: [] }, {}]);
     expect(paths['/api/keys']?.['post']).toMatchObject({ 'x-role': 'admin' });
     expect(paths['/api/keys']?.['post']).not.toHaveProperty('security');
     for (const path of ['/healthz', '/webhooks/{path}', '/api/public/trigger/{publicApiKey}/{workflowId}'])

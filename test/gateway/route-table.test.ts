@@ -55,10 +55,14 @@ describe('the table of routes', () => {
     ]);
     expect(keeping('none').sort()).toEqual([
       '/api/expressions/evaluate',
+      '/api/session',
+      '/api/workflows/graph',
       '/api/workflows/validate',
+      '/approvals/:token',
       '/callbacks/:token',
       '/codec/decode',
       '/codec/encode',
+      '/mcp',
       '/webhooks/:org/*path',
       '/webhooks/:path',
     ]);

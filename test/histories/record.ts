@@ -62,11 +62,28 @@ const local: Definition = {
   },
 };
 
+/** Twenty light steps of 30 ms in a row, beside an approval: a local segment, then regular ones. */
+const segments: Definition = {
+  name: 'Segments',
+  slug: 'segments',
+  steps: {
+    both: { stepType: 'parallel', nextSteps: { work: 'each', ask: 'ask' } },
+    each: {
+      stepType: 'forEach',
+      config: { items: Array.from({ length: 20 }, (_, n) => n), concurrency: 1 },
+      nextSteps: { item: 'get' },
+    },
+    get: { stepType: 'http', config: { url: 'https://example.com/slow', idempotent: true } },
+    ask: { stepType: 'approval', config: { message: 'Go on?' } },
+  },
+};
+
 const seen = new Map<string, number>();
 async function http({ config, execution }: ActivityInput): Promise<unknown> {
   const { url } = config as { url: string };
   const attempt = (seen.get(execution.id) ?? 0) + 1;
   seen.set(execution.id, attempt);
+  if (url.endsWith('/slow')) await new Promise((resolve) => setTimeout(resolve, 30));
   if (url.endsWith('/gone')) throw ApplicationFailure.retryable('No more.', 'gone', { retryable: false });
   if (url.endsWith('/refused') && attempt < 3) throw ApplicationFailure.retryable('Not yet.', 'http_connect');
   if (url.endsWith('/flaky') && attempt < 3) throw ApplicationFailure.retryable('Try again.', 'http_status');
@@ -148,6 +165,26 @@ it('records local activities, and long walks that yield', async () => {
   }
 });
 
+it('records segments, with an update, a signal and a cancellation while they run', async () => {
+  const isUnderWay = async (handle: WorkflowHandle): Promise<void> => {
+    await until(
+      async () => (await handle.fetchHistory()).events ?? [],
+      (events) => events.some((event) => event.activityTaskScheduledEventAttributes?.activityId === '$segment'),
+    );
+  };
+  const handle = await startRun(server, segments);
+  await isUnderWay(handle);
+  await handle.signal('message', { name: 'n', payload: 1 });
+  await handle.executeUpdate('approve', { args: [{ step: 'ask' }] as [unknown] });
+  await handle.result();
+  await keep('segments', handle);
+  const cancelled = await startRun(server, segments);
+  await isUnderWay(cancelled);
+  await cancelled.cancel();
+  await cancelled.result().catch(() => undefined);
+  await keep('segments-cancelled', cancelled);
+});
+
 it('records a run that waits for a slot, one that is aborted, and their gates', async () => {
   const limited = { ...approve, slug: 'limited', config: { concurrency: { limit: 1 } } };
   const restarting = { ...approve, slug: 'restarting', config: { mode: 'restart' as const } };
@@ -200,6 +237,14 @@ const ACTORS: Actor[] = [
     ['free', { workflow: 'w', revision: 2 }],
   ],
   ['inbox', {}, ['deliver', { message: { id: 'm', to: ['ann'] } }], ['remove', { id: 'm' }]],
+  [
+    'lender',
+    {},
+    ...['a', 'b', 'a', 'b'].map((shard, n): [string, object] => [
+      'borrow',
+      { shard, seq: n + 1, limit: 20, keeps: n, waits: 2, spare: 1 },
+    ]),
+  ],
   [
     'organization',
     {},
@@ -264,6 +309,7 @@ async function keep(name: string, handle: WorkflowHandle): Promise<void> {
 /** Takes out who ran it and where: identities, names of queues, stacks. */
 function scrubbed(value: unknown, key: string): unknown {
   if (key === 'identity') return 'worker';
+  if (key === 'deploymentName' || key === 'workerDeploymentName') return 'signalbox';
   if (key === 'stackTrace') return '';
   if (key === 'taskQueue') return { name: 'signalbox', kind: (value as { kind?: string }).kind };
   if (Array.isArray(value)) return value.map((member) => scrubbed(member, ''));

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Definition } from '../../src/definition/document/types.ts';
-import { type FoldedRun, guessesOf, sliceOf } from '../../src/history/chain.ts';
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
+import { framePath, tickPath, visitPath } from '../../src/engine/state/paths.ts';
+import { briefsOf, type FoldedRun, guessesOf, sliceOf } from '../../src/history/chain.ts';
 import { Fold } from '../../src/history/fold.ts';
 import type { RunTrace } from '../../src/history/run-trace.ts';
+import { type IterationRange, summaryOf } from '../../src/history/summary.ts';
+import type { TraceRow } from '../../src/history/trace-rows.ts';
+import { defined } from '../../src/json/defined.ts';
+import { runParts } from '../../src/steps/parts.ts';
 import { places, withRoots } from '../engine/roots.ts';
-import { Model, WORKFLOW_ID } from './model.ts';
-import { blocksWithChildren, definitionOf } from './programs.ts';
+import { Model, type SegmentPlan, WORKFLOW_ID } from './model.ts';
+import { blocks, blocksWithChildren, definitionOf } from './programs.ts';
 
 type Asked = { readonly do: 'signal' | 'update'; readonly name: string; readonly payload: unknown };
 type Act =
@@ -127,9 +132,77 @@ function folded(model: Model): (RunTrace & FoldedRun)[] {
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
+/** Every visit ends after it begins, within the run, and before what the core began after its end. */
+function demandTimes(model: Model, rows: readonly TraceRow[]): void {
+  const byPath = new Map(rows.map((row) => [row.path, row]));
+  const run = model.histories.flat();
+  let ended = run[0]!.time;
+  for (const line of model.trace) {
+    const row = byPath.get(line.path)!;
+    if (line.t === 'begin') expect(row.startedAt).toBeGreaterThanOrEqual(Math.max(ended, line.at));
+    if (line.t !== 'end') continue;
+    expect(row.completedAt).toBeGreaterThanOrEqual(row.startedAt);
+    expect(row.completedAt).toBeLessThanOrEqual(line.at);
+    expect(row.completedAt).toBeLessThanOrEqual(run.at(-1)!.time);
+    ended = Math.max(ended, row.completedAt!);
+  }
+}
+
+/** A row's frame and visit make its path, and its container is a row in the frame around it. */
+function demandPlaces(rows: readonly TraceRow[]): void {
+  const byPath = new Map(rows.map((row) => [row.path, row]));
+  for (const { path, stepSlug, frame, container, branch, index, tick, visit, inner } of rows) {
+    if (inner !== true) expect(visitPath(frame ?? '', stepSlug, visit!)).toBe(path);
+    expect([branch, index, tick].filter((one) => one !== undefined)).toHaveLength(frame === undefined ? 0 : 1);
+    if (frame === undefined) continue;
+    expect(byPath.has(container!)).toBe(true);
+    if (tick !== undefined) expect(frame).toBe(tickPath(container!, tick));
+    else expect(frame).toBe(framePath(container!, branch ?? String(index), branch === undefined));
+  }
+}
+
+/** The summary counts the rows, of the whole run and of each frame. */
+function demandSummary(chain: readonly FoldedRun[], rows: readonly TraceRow[]): void {
+  const briefs = briefsOf(chain);
+  expect(briefs.map(withoutValues)).toEqual(rows.map(withoutValues));
+  const frames = new Set(rows.flatMap(({ frame }) => (frame === undefined ? [] : [frame])));
+  for (const within of [undefined, ...frames]) {
+    const meant = rows.filter(({ path }) => within === undefined || path.startsWith(`${within}/`));
+    const { counted, steps, containers } = runParts(summaryOf(briefs, { ranges: 3, ...defined({ within }) }));
+    expect(counted).toBe(meant.length);
+    for (const { stepSlug, visits, statuses, ports } of steps) {
+      const own = meant.filter((row) => row.stepSlug === stepSlug && row.inner !== true);
+      expect(visits).toBe(own.length);
+      const by = (value: (row: TraceRow) => string | undefined) => (name: string) =>
+        own.filter((row) => value(row) === name).length;
+      for (const [status, n] of Object.entries(statuses)) expect(by((row) => row.status)(status)).toBe(n);
+      for (const [port, n] of Object.entries(ports)) expect(by((row) => row.port)(port)).toBe(n);
+    }
+    for (const { iterations, failed, ranges, kind, stepSlug } of containers) {
+      const of = meant.filter(({ container }) => byPathOf(rows, container)?.stepSlug === stepSlug);
+      expect(iterations).toBeGreaterThanOrEqual(new Set(of.map(({ frame }) => frame)).size);
+      const sum = (range: IterationRange) => Object.values(range.statuses).reduce((a, b) => a + b, 0);
+      const failures = ranges.reduce((all, { statuses }) => all + (statuses.failed ?? 0), 0);
+      if (kind === 'branches') continue;
+      expect(ranges.reduce((all, range) => all + sum(range), 0)).toBe(iterations);
+      expect(failures).toBe(failed);
+      expect(ranges.length).toBeLessThanOrEqual(3);
+    }
+  }
+}
+
+const withoutValues = ({ input: _i, output: _o, error: _e, failures: _f, ...row }: TraceRow) => row;
+
+const byPathOf = (rows: readonly TraceRow[], path: string | undefined) => rows.find((row) => row.path === path);
+
 /** What the fold of a model's history must be, whatever happened in it. */
-function demandFold(definition: Definition, acts: readonly Act[], cancels: boolean): void {
-  const model = new Model(definition);
+function demandFold(
+  definition: Definition,
+  acts: readonly Act[],
+  cancels: boolean,
+  plans: readonly SegmentPlan[] = [],
+): void {
+  const model = new Model(definition, {}, plans);
   for (const one of acts) {
     if (model.ended) break;
     perform(model, one);
@@ -151,6 +224,9 @@ function demandFold(definition: Definition, acts: readonly Act[], cancels: boole
     expect(row.status === 'running' || row.status === 'waiting').toBe(end === undefined);
     if (end?.t === 'end') expect(row).toMatchObject({ status: end.status, ...(end.port ? { port: end.port } : {}) });
   }
+  demandTimes(model, rows);
+  demandPlaces(rows);
+  demandSummary(chain, rows);
   const wondered = guessesOf(chain).filter(({ why }) => !why.startsWith('local_activit'));
   if (!acts.some((one) => one.do === 'task' && one.fails.includes('taskTimedOut'))) expect(wondered).toEqual([]);
 }
@@ -175,3 +251,59 @@ it('folds to the live state also where whole roots are stored at random places (
     { numRuns },
   );
 }, 60_000);
+
+const plan: fc.Arbitrary<SegmentPlan> = fc.record({
+  local: fc.boolean(),
+  ends: fc.integer({ min: 0, max: 8 }),
+  fails: fc.array(fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }), {
+    maxLength: 5,
+  }),
+});
+const plans = fc.array(plan, { minLength: 1, maxLength: 6 });
+
+it('folds segments to the live state, whatever comes while they run and wherever they are cut (E6)', () => {
+  fc.assert(
+    fc.property(blocksWithChildren, happenings, fc.boolean(), plans, (list, acts, cancels, cuts) =>
+      demandFold(definitionOf(list), acts, cancels, cuts),
+    ),
+    { numRuns },
+  );
+}, 60_000);
+
+/** Walks the run to its end: every effect and timer ends, the oldest first. */
+function rowsOf(definition: Definition, cuts: readonly SegmentPlan[]): { [path: string]: unknown } {
+  const model = new Model(definition, {}, cuts);
+  for (let turns = 0; !model.ended && turns < 2_000; turns++) {
+    model.task();
+    if (model.openActivities > 0) model.completeActivity(0);
+    else if (model.openTimers > 0) model.fireTimer(0);
+  }
+  model.close();
+  const { rows } = sliceOf(folded(model), 0, 100_000);
+  return Object.fromEntries(
+    rows.map(({ path, status, port, attempts, frame, visit }) => [path, { status, port, attempts, frame, visit }]),
+  );
+}
+
+it('shows the same rows with segments, wherever they are cut, as without them', () => {
+  const unhindered = plans.map((list) => list.map((cut) => ({ ...cut, ends: cut.ends + 1, fails: [] })));
+  fc.assert(
+    fc.property(blocks, unhindered, (list, cuts) => {
+      const definition = withoutRaces(definitionOf(list));
+      expect(rowsOf(definition, cuts)).toEqual(rowsOf(definition, []));
+    }),
+    { numRuns },
+  );
+}, 60_000);
+
+/** The winner of a race depends on the order in which effects end. Waits for people do not end here. */
+function withoutRaces(definition: Definition): Definition {
+  const steps = Object.entries(definition.steps).map(([slug, step]): [string, StepDefinition] => {
+    if (step.stepType === 'race') return [slug, { ...step, stepType: 'parallel', config: { mode: 'settled' } }];
+    if (step.stepType !== 'listen' && step.stepType !== 'approval') return [slug, step];
+    const [next] = Object.values(step.nextSteps ?? {});
+    const nextSteps = next === undefined ? {} : { success: next };
+    return [slug, { stepType: 'set', config: { values: { passed: true } }, nextSteps }];
+  });
+  return { ...definition, steps: Object.fromEntries(steps) };
+}

@@ -36,6 +36,8 @@ describe('a row of the trace', () => {
       status: 'completed',
       port: 'success',
       attempts: 1,
+      visit: 1,
+      eventId: 5,
       input: expect.objectContaining({ url: 'https://example.com/a' }),
       output: { type: 'http', data: 7, meta: { status: 200 } },
       startedAt: 50,
@@ -80,7 +82,7 @@ describe('a row of the trace', () => {
 
   it('takes the times of a local activity from its marker, and goes on past one that became a regular activity', () => {
     const local = { type: 'localActivity', summary: 'it', attempt: 1, backoff: false } as const;
-    const times = { scheduledAt: 2, completedAt: 12 };
+    const times = { completedAt: 12 };
     const ended = fold(history(...began, [13, { ...local, ...times, result: { data: 1 } }]));
     expect(ended.rows[1]).toMatchObject({ status: 'completed', attempts: 1, startedAt: 2, completedAt: 12 });
     const late = fold(
@@ -96,6 +98,44 @@ describe('a row of the trace', () => {
       ),
     );
     expect(late.rows[1]).toMatchObject({ status: 'completed', attempts: 2, output: { data: 2 } });
+  });
+
+  it('ends before what follows it begins, also where servers disagree about the time', () => {
+    const { rows } = fold(
+      history(
+        ...began,
+        [3, { type: 'activityScheduled', activityId: 'it' }],
+        [95, { type: 'activityStarted', scheduledId: 5, attempt: 1 }],
+        [94, { type: 'activityCompleted', scheduledId: 5, result: { data: 7 } }],
+        [91, scheduled],
+        [92, taken],
+        [93, done],
+      ),
+    );
+    expect(rows.slice(1)).toMatchObject([
+      { path: 'it', startedAt: 92, completedAt: 92 },
+      { path: 'end', startedAt: 92, completedAt: 92 },
+    ]);
+  });
+
+  it('begins with the first of several activities of the visit', () => {
+    const { rows } = fold(
+      history(
+        ...began,
+        [3, { type: 'activityScheduled', activityId: 'it' }],
+        [50, { type: 'signal', name: 'retryStep', payload: { step: 'it' } }],
+        [51, scheduled],
+        [52, taken],
+        [53, done],
+        [53, { type: 'activityScheduled', activityId: 'it!2' }],
+        [60, { type: 'activityStarted', scheduledId: 10, attempt: 1 }],
+        [70, { type: 'activityCompleted', scheduledId: 10, result: { data: 7 } }],
+        [71, scheduled],
+        [72, taken],
+        [73, done],
+      ),
+    );
+    expect(rows[1]).toMatchObject({ path: 'it', status: 'completed', completedAt: 70 });
   });
 
   it('goes on past a local activity that is tried again after a pause, and counts both, also while it is tried', () => {

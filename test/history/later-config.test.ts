@@ -75,6 +75,7 @@ function folded(runId: string, rows: Rows): FoldedRun {
     rows: rows.rows,
     bytes: rows.bytes,
     ends: rows.ends,
+    briefs: rows.briefs,
     count: rows.count,
     waiting: new Set(),
     inherited: [],

@@ -3,23 +3,38 @@
  * does, and writes the history that the server would. The fold never sees the model, only that history.
  */
 
+import { SEGMENT } from '../../src/contract/activity.ts';
+import { buildIdOf } from '../../src/contract/build-id.ts';
 import type { RunError, RunInput } from '../../src/contract/run.ts';
+import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { toEvent, updateToEvent } from '../../src/engine/inbound/signals.ts';
+import { type SegmentConfig, type SegmentEnd, SegmentWalk } from '../../src/engine/segment.ts';
 import { failureOfCause } from '../../src/engine/state/causes.ts';
 import { CHILDREN, childEvents } from '../../src/engine/state/child-run.ts';
-import type { Command, Event, TraceEvent } from '../../src/engine/state/protocol.ts';
+import type { Command, Event, RunCommand, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
+import { nextAttempt } from '../../src/engine/walk/next-attempt.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
+import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import type { Program } from '../../src/steps/program-types.ts';
+import { Segments } from '../../workflows/run/segments.ts';
 import { programOf } from '../support/program.ts';
 
 const YIELD = '$yield';
+/** Of a worker that runs segments. */
+const BUILD_ID = buildIdOf({ historyLimit: 1_000, dataBytes: MAX_STATE_BYTES, segments: true });
+const REFUSED = {
+  kind: 'application',
+  type: 'http_status',
+  message: 'No.',
+  details: [{ retryable: true }],
+} as const;
 export const WORKFLOW_ID = 'run.default.model.1';
 
 /** What has come for the workflow and waits for its next task, in order of arrival. */
@@ -31,7 +46,21 @@ type Job =
 type Issue =
   | Command
   | { readonly type: 'initiate'; readonly id: string; readonly executionId: string }
-  | { readonly type: 'ask' };
+  | { readonly type: 'ask' }
+  | { readonly type: 'segment'; readonly segment: OpenSegment };
+
+/** How a segment goes: whether it is local, after how many ends it stops, and which of its effects fail. */
+export interface SegmentPlan {
+  readonly local: boolean;
+  readonly ends: number;
+  readonly fails: readonly boolean[];
+}
+
+interface OpenSegment {
+  readonly config: SegmentConfig;
+  readonly plan: SegmentPlan;
+  readonly ended: (list: readonly SegmentEnd[] | undefined) => void;
+}
 
 interface OpenTask {
   readonly id: string;
@@ -40,6 +69,7 @@ interface OpenTask {
   cancelled: boolean;
   readonly at?: number;
   readonly child?: Extract<Command, { type: 'child' }>;
+  readonly segment?: OpenSegment;
 }
 
 type Unnumbered<E> = E extends HistoryEvent ? Omit<E, 'id' | 'time'> : never;
@@ -63,10 +93,17 @@ export class Model {
   #accepted: Unnumbered<HistoryEvent>[] = [];
   #begun = false;
   readonly #input: RunInput;
+  /** One for each segment, in turn. Without plans there are no segments. */
+  readonly #plans: readonly SegmentPlan[];
+  #planned = 0;
+  #segments!: Segments;
+  #localSegment: OpenSegment | undefined;
+  #hadLocalSegment = false;
 
-  constructor(definition: Definition, input: RunInput['input'] = {}) {
+  constructor(definition: Definition, input: RunInput['input'] = {}, plans: readonly SegmentPlan[] = []) {
     this.program = programOf(definition);
-    this.#input = { definition, input: input ?? {} };
+    this.#input = { definition, input: input ?? {}, ...(plans.length === 0 ? {} : { light: ['test.light'] }) };
+    this.#plans = plans;
     this.state = this.#open(this.#input);
   }
 
@@ -93,7 +130,7 @@ export class Model {
       as: 'request',
       take: (at) => {
         const event = toEvent(name, payload, at);
-        if (event !== undefined) this.#apply(event);
+        if (event !== undefined) this.#segments.whenFree(() => this.#apply(event));
       },
     });
   }
@@ -107,39 +144,83 @@ export class Model {
       as: 'request',
       take: (at) => {
         const event = updateToEvent(name, payload, at);
-        if (event === undefined || !('accepted' in admit(this.program, this.state, event))) return;
+        if (event === undefined) return;
+        const isTaken = (): boolean => 'accepted' in admit(this.program, this.state, event);
+        if (!this.#segments.isOpen && !isTaken()) return;
         this.#accepted.push({ type: 'updateAccepted', sequencingId, updateId, name, payload });
-        this.#apply(event);
+        this.#segments.whenFree(() => {
+          if (isTaken()) this.#apply(event);
+        });
       },
     });
   }
 
   cancel(): void {
     this.#write({ type: 'cancelRequested' });
-    this.#jobs.push({ as: 'other', take: (at) => this.#apply({ type: 'cancel', at }) });
+    this.#jobs.push({ as: 'other', take: (at) => this.#segments.whenFree(() => this.#apply({ type: 'cancel', at })) });
   }
 
   completeActivity(n: number, result: EffectResult = { data: { n } }): void {
     const [task] = this.#activities.splice(n % this.#activities.length, 1);
     if (task === undefined) return;
+    if (task.segment !== undefined) {
+      this.#endSegment(task, task.segment);
+      return;
+    }
     const given = task.id === CHILDREN ? { data: { ended: this.#endings() } as unknown as Json } : result;
     this.#write({ type: 'activityStarted', scheduledId: task.openedBy, attempt: 1 });
     this.#write({ type: 'activityCompleted', scheduledId: task.openedBy, result: given });
     this.#jobs.push({
       as: 'other',
-      take: (at) => {
-        if (task.cancelled) return;
-        if (task.id === YIELD) this.#apply({ type: 'continue', at });
-        else if (task.id === CHILDREN) {
-          for (const event of childEvents(given.data, at)) this.#apply(event);
-          this.#asked();
-        } else if (task.child === undefined) this.#apply({ type: 'completed', at, id: task.id, result: given });
-        else {
-          this.#apply({ type: 'completed', at, id: task.id, result: { data: null } });
-          if (!this.ended) this.#commands.push({ ...task.child, type: 'initiate' });
-        }
-      },
+      take: (at) => this.#segments.whenFree(() => this.#completed(task, given, at)),
     });
+  }
+
+  #completed(task: OpenTask, given: EffectResult, at: number): void {
+    if (task.cancelled) return;
+    if (task.id === YIELD) this.#apply({ type: 'continue', at });
+    else if (task.id === CHILDREN) {
+      for (const event of childEvents(given.data, at)) this.#apply(event);
+      this.#asked();
+    } else if (task.child === undefined) this.#apply({ type: 'completed', at, id: task.id, result: given });
+    else {
+      this.#apply({ type: 'completed', at, id: task.id, result: { data: null } });
+      if (!this.ended) this.#commands.push({ ...task.child, type: 'initiate' });
+    }
+  }
+
+  #endSegment({ openedBy }: OpenTask, segment: OpenSegment): void {
+    const ends = this.#walkSegment(segment);
+    this.#write({ type: 'activityStarted', scheduledId: openedBy, attempt: 1 });
+    this.#write({ type: 'activityCompleted', scheduledId: openedBy, result: { data: { ends } } });
+    this.#jobs.push({ as: 'other', take: () => segment.ended(ends) });
+  }
+
+  /** What the activity does: it walks a copy of the state. */
+  #walkSegment({ config, plan }: OpenSegment): readonly SegmentEnd[] {
+    const { state, at: began } = JSON.parse(JSON.stringify(config)) as SegmentConfig;
+    const walk = new SegmentWalk(this.program, restore(state));
+    const ends: SegmentEnd[] = [];
+    const open = new Map<string, RunCommand>();
+    for (let at = began + 1; ends.length < plan.ends; at++) {
+      for (const command of walk.begin()) open.set(command.id, command);
+      const ids = [...open.keys()];
+      const id = ids[at % Math.max(1, ids.length)];
+      if (id === undefined) break;
+      const command = open.get(id)!;
+      open.delete(id);
+      const end = { id, at, startedAt: at - 1 };
+      const error = failureOfCause(REFUSED);
+      const isFailed = plan.fails[ends.length % Math.max(1, plan.fails.length)] === true;
+      const again = isFailed && nextAttempt(command, error, undefined) !== undefined;
+      const ended: SegmentEnd = isFailed
+        ? { ...end, error, ...(again ? { again: 'retry' } : {}) }
+        : { ...end, result: { data: { at } } };
+      ends.push(ended);
+      for (const cancelled of walk.take(ended)) open.delete(cancelled);
+      this.clock = Math.max(this.clock, at);
+    }
+    return ends;
   }
 
   /** One child starts, or one that runs ends: it reports, or is terminated and found out by asking. */
@@ -151,7 +232,7 @@ export class Model {
         as: 'other',
         take: (at) => {
           if (starting.cancelled) return;
-          this.#apply({ type: 'childStarted', at, id: starting.id });
+          this.#segments.whenFree(() => this.#apply({ type: 'childStarted', at, id: starting.id }));
           this.#running.push(starting.id);
         },
       });
@@ -181,16 +262,22 @@ export class Model {
   failActivity(n: number, attempt = 3): void {
     const [task] = this.#activities.splice(n % this.#activities.length, 1);
     if (task === undefined) return;
-    const cause = { kind: 'application', type: 'http_status', message: 'No.', details: [{ retryable: true }] } as const;
+    const cause = REFUSED;
     this.#write({ type: 'activityStarted', scheduledId: task.openedBy, attempt });
     this.#write({ type: 'activityFailed', scheduledId: task.openedBy, cause });
     this.#jobs.push({
       as: 'other',
       take: (at) => {
-        if (task.id === CHILDREN) this.#asked();
-        if (task.cancelled || task.id === CHILDREN) return;
-        if (task.id === YIELD) this.#apply({ type: 'continue', at });
-        else this.#apply({ type: 'failed', at, id: task.id, error: failureOfCause(cause) });
+        if (task.segment !== undefined) {
+          task.segment.ended(undefined);
+          return;
+        }
+        this.#segments.whenFree(() => {
+          if (task.id === CHILDREN) this.#asked();
+          if (task.cancelled || task.id === CHILDREN) return;
+          if (task.id === YIELD) this.#apply({ type: 'continue', at });
+          else this.#apply({ type: 'failed', at, id: task.id, error: failureOfCause(cause) });
+        });
       },
     });
   }
@@ -203,7 +290,7 @@ export class Model {
     this.#jobs.push({
       as: 'other',
       take: (at) => {
-        if (!task.cancelled) this.#apply({ type: 'fired', at, id: task.id });
+        if (!task.cancelled) this.#segments.whenFree(() => this.#apply({ type: 'fired', at, id: task.id }));
       },
     });
   }
@@ -222,6 +309,7 @@ export class Model {
     this.#jobs = [];
     this.#commands = this.#commands.filter((command) => command.type === 'ask');
     this.#accepted = [];
+    this.#hadLocalSegment = false;
     if (!this.#begun) {
       this.#begun = true;
       if (this.#input.carried === undefined && this.histories.length === 1) this.#apply({ type: 'started', at });
@@ -231,7 +319,7 @@ export class Model {
     const markers = this.#locals(at);
     // What comes while the task runs is buffered by the server, and written behind its commands.
     const buffered = this.#buffered(meanwhile);
-    this.#write({ type: 'taskCompleted' });
+    this.#write({ type: 'taskCompleted', ...(this.#plans.length === 0 ? {} : { buildId: BUILD_ID }) });
     for (const event of this.#accepted) this.#write(event);
     for (const marker of markers) this.#write(marker);
     for (const command of this.#commands.splice(0)) this.#issue(command);
@@ -273,13 +361,45 @@ export class Model {
     const plain = JSON.parse(JSON.stringify(argument)) as RunInput;
     const before = this.histories.length > 1 ? { continuedFrom: `run-${this.histories.length - 2}` } : {};
     const event = this.#write({ type: 'workflowStarted', argument: plain, ...before });
-    if (plain.carried !== undefined) return restore(plain.carried);
-    return genesis(this.program, genesisOf(runInputOf(plain)!, WORKFLOW_ID, event.time));
+    const state =
+      plain.carried === undefined
+        ? genesis(this.program, genesisOf(runInputOf(plain)!, WORKFLOW_ID, event.time))
+        : restore(plain.carried);
+    this.#segments = this.#segmentsOf(state);
+    return state;
+  }
+
+  #segmentsOf(state: RunState): Segments {
+    return new Segments({
+      program: this.program,
+      state,
+      mayBegin: () => this.#plans.length > 0,
+      now: () => this.clock,
+      run: (config, _first, ended) => {
+        const plan = this.#plans[this.#planned++ % this.#plans.length]!;
+        const segment = { config, plan, ended };
+        if (!plan.local || this.#hadLocalSegment) {
+          this.#commands.push({ type: 'segment', segment });
+          return;
+        }
+        this.#hadLocalSegment = true;
+        this.#localSegment = segment;
+      },
+      goesOn: (command, failure, askedMs) => {
+        const next = nextAttempt(command, failure, askedMs);
+        if (next !== undefined) this.#commands.push(next.command);
+        return next !== undefined;
+      },
+      noteEnd: () => undefined,
+      apply: (event) => this.#apply(event),
+      perform: (command) => this.#commands.push(command),
+    });
   }
 
   #apply(event: Event): void {
     if (this.ended) return;
-    for (const command of advance(this.program, this.state, event, (line) => this.trace.push(line))) {
+    const commands = advance(this.program, this.state, event, (line) => this.trace.push(line));
+    for (const command of this.#segments.takeFrom(commands)) {
       if (command.type === 'cancel') this.#takeBack(command.id);
       else this.#commands.push(command);
     }
@@ -303,13 +423,24 @@ export class Model {
     const markers: Unnumbered<HistoryEvent>[] = [];
     let clock = at;
     for (;;) {
+      const segment = this.#localSegment;
+      if (segment !== undefined) {
+        this.#localSegment = undefined;
+        const ends = this.#walkSegment(segment);
+        clock = Math.max(clock, ends.at(-1)?.at ?? 0) + 1;
+        this.clock = Math.max(this.clock, clock);
+        const times = { attempt: 1, completedAt: clock, backoff: false };
+        markers.push({ type: 'localActivity', summary: SEGMENT, ...times, result: { data: { ends } } });
+        segment.ended(ends);
+        continue;
+      }
       const n = this.#commands.findIndex((command) => command.type === 'run' && command.local);
       const command = this.#commands[n];
       if (command?.type !== 'run') return markers;
       this.#commands.splice(n, 1);
       clock += 2;
       this.clock = Math.max(this.clock, clock);
-      const times = { attempt: 1, scheduledAt: clock - 2, completedAt: clock, backoff: false };
+      const times = { attempt: 1, completedAt: clock, backoff: false };
       const result = { data: { at: clock } };
       markers.push({ type: 'localActivity', summary: command.id, ...times, result });
       this.#apply({ type: 'completed', at: clock, id: command.id, result });
@@ -322,6 +453,7 @@ export class Model {
       this.#asking = true;
       this.#schedule(CHILDREN);
     }
+    if (command.type === 'segment') this.#schedule(SEGMENT, undefined, command.segment);
     if (command.type === 'run') this.#schedule(command.id);
     if (command.type === 'child') this.#schedule(command.id, command);
     if (command.type === 'initiate') {
@@ -334,10 +466,10 @@ export class Model {
     }
   }
 
-  #schedule(activityId: string, child?: OpenTask['child']): void {
+  #schedule(activityId: string, child?: OpenTask['child'], segment?: OpenSegment): void {
     const { id } = this.#write({ type: 'activityScheduled', activityId });
-    const task = { id: activityId, openedBy: id, cancelled: false };
-    this.#remember(this.#activities, child === undefined ? task : { ...task, child });
+    const task = { id: activityId, openedBy: id, cancelled: false, ...defined({ child, segment }) };
+    this.#remember(this.#activities, task);
   }
 
   #remember(list: OpenTask[], task: OpenTask): void {

@@ -92,7 +92,9 @@ describe('bootstrap without the rights to do it', () => {
 
 test('a workflow that is closing is asked again after 10 ms, any other exhaustion later', () => {
   const { delayFunction, retryableDecider } = retryOptions();
-  const closing = { code: 8, details: 'Workflow is closing', metadata: {} } as Parameters<typeof delayFunction>[1];
+  const closing = { code: 8, details: 'Workflow is closing', metadata: { get: () => [] } } as unknown as Parameters<
+    typeof delayFunction
+  >[1];
   const busy = { ...closing, details: 'namespace rate limit exceeded' };
   expect(retryableDecider(1, closing)).toBe(true);
   expect(delayFunction(1, closing)).toBe(10);

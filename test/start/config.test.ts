@@ -41,10 +41,12 @@ describe('settings', () => {
       ownPorts: [],
       blobs: { folder: resolve('.signalbox/blobs'), isOn: true },
       limits: { overflow: 'queue' },
+      logLevel: 'info',
       mail: {},
       ownTemporal: { ui: true },
       retentionDays: 30,
       temporal: { namespace: 'signalbox' },
+      workerVersioning: 'off',
     });
   });
 

@@ -3,6 +3,7 @@ import {
   type DataFolder,
   dataFolder,
   type Stack,
+  startPartOnly,
   startStack,
   startToEnd,
   startWorkerOnly,
@@ -36,6 +37,31 @@ describe('one part alone', { timeout: 60_000 }, () => {
     expect(await worker.end('SIGTERM')).toBeLessThan(15_000);
     expect(stack.child.exitCode).toBeNull();
     expect((await handle.describe()).status.name).toBe('COMPLETED');
+  });
+
+  test('a worker that dies ends its process with an error, so that whoever started it sees it', async () => {
+    const worker = startWorkerOnly(folder.path, { SIGNALBOX_TASK_QUEUE: 'a-third-queue' });
+    await until('the worker polls', 30_000, () => worker.output().includes('The worker polls task queue'));
+    const { pid } = JSON.parse(
+      worker
+        .output()
+        .split('\n')
+        .find((line) => line.includes('The worker is ready.')) ?? '',
+    ) as { pid: number };
+    process.kill(pid, 'SIGKILL');
+    await until('the process has ended', 10_000, () => worker.child.exitCode !== null);
+    expect(worker.child.exitCode).toBe(1);
+    expect(worker.output()).toContain('The worker ended unexpectedly (SIGKILL).');
+  });
+
+  test('a gateway alone logs to standard output', async () => {
+    const gateway = startPartOnly('gateway', folder.path, { SIGNALBOX_PORT: '0', SIGNALBOX_LOG_LEVEL: 'info' });
+    await until('the gateway listens', 30_000, () => gateway.output().includes('The gateway listens at'));
+    const [, url] = /listens at (\S+)\. /.exec(gateway.output()) ?? [];
+    const id = 'request-of-this-test';
+    expect((await fetch(`${url}/healthz`, { headers: { 'x-request-id': id } })).status).toBe(200);
+    await until('the request is logged', 5_000, () => gateway.output().includes(id));
+    expect(await gateway.end('SIGTERM')).toBeLessThan(15_000);
   });
 
   test('a worker says what it needs where nothing tells it the address of Temporal', async () => {

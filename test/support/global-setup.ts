@@ -15,7 +15,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Where the server of all end-to-end tests listens. */
     temporalAddress: string;
-    /** The Temporal CLI; empty when TEMPORAL_ADDRESS was given. */
+    /** The Temporal CLI. */
     temporalBinary: string;
   }
 }
@@ -31,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (given.temporal.address !== undefined) {
     await prepare(given.temporal.address, namespaces);
     project.provide('temporalAddress', given.temporal.address);
-    project.provide('temporalBinary', '');
+    project.provide('temporalBinary', (await obtainTemporal({ say })).path);
     return async () => {};
   }
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-e2e-'));

@@ -10,10 +10,13 @@ export const LONGEST_FILES: readonly string[] = [
   'test/e2e/triggers/public-trigger.test.ts',
   'test/e2e/gateway/gateway-idempotency.test.ts',
   'test/e2e/gateway/gateway-faults.test.ts',
+  'test/e2e/gateway/gateway-crowd.test.ts',
   'test/e2e/triggers/triggers-crash.test.ts',
   'test/start/faults.test.ts',
   'test/e2e/worker/worker-pulse.test.ts',
   'test/e2e/gateway/gateway-openapi-actors.test.ts',
+  'test/e2e/console/run-live.test.ts',
+  'test/e2e/console/run-graph.test.ts',
   'test/e2e/runs/run-continue.test.ts',
   'test/e2e/agents/agent.test.ts',
   'test/e2e/cli/readme.test.ts',
@@ -23,6 +26,10 @@ export const LONGEST_FILES: readonly string[] = [
   'test/e2e/triggers/triggers-schedule.test.ts',
   'test/e2e/activities/run-python.test.ts',
   'test/e2e/gateway/gateway-odd-runs.test.ts',
+  'test/e2e/console/runs.test.ts',
+  'test/e2e/console/settings.test.ts',
+  'test/e2e/console/everywhere.test.ts',
+  'test/e2e/console/frame.test.ts',
 ];
 
 /** The files of the project `long`: the steadiest first, since a time limit may cut what comes last. */
@@ -32,8 +39,12 @@ export const LONG_FILES: readonly string[] = [
   'test/e2e/gateway/gateway-openapi-actors.test.ts',
   'test/start/faults.test.ts',
   'test/e2e/limits/gates-load.long.test.ts',
+  'test/e2e/limits/gates-divided.long.test.ts',
+  'test/e2e/gateway/gateway-crowd.long.test.ts',
   'test/e2e/runs/trace-random.long.test.ts',
   'test/e2e/worker/faults-workers.test.ts',
+  'test/e2e/worker/rolling-upgrade.long.test.ts',
+  'test/start/image.long.test.ts',
 ];
 
 export class Order extends BaseSequencer {

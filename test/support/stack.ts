@@ -97,13 +97,14 @@ export async function startToEnd(
   return { code: child.exitCode, output: output() };
 }
 
-/** Runs `start --only worker`; does not wait until it polls. */
-export function startWorkerOnly(
-  dataDir: string,
-  extra: NodeJS.ProcessEnv = {},
-): Pick<Stack, 'child' | 'output' | 'end'> {
-  return runStart(dataDir, extra, ['--only', 'worker']);
-}
+type Part = Pick<Stack, 'child' | 'output' | 'end'>;
+
+/** Runs `start --only PART`; does not wait until it is ready. */
+export const startPartOnly = (part: 'gateway' | 'worker', dataDir: string, extra: NodeJS.ProcessEnv = {}): Part =>
+  runStart(dataDir, extra, ['--only', part]);
+
+export const startWorkerOnly = (dataDir: string, extra: NodeJS.ProcessEnv = {}): Part =>
+  startPartOnly('worker', dataDir, extra);
 
 function runStart(dataDir: string, extra: NodeJS.ProcessEnv, args: readonly string[] = []) {
   const env: NodeJS.ProcessEnv = { ...process.env, SIGNALBOX_DATA: dataDir, SIGNALBOX_PORT: '0', ...extra };

@@ -5,14 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
+import { segmentActivity } from '../../activities/segment/segment.ts';
 import { createActivities } from '../../activities/table.ts';
+import { loadActions } from '../../src/actions/load.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/temporal/connect.ts';
+import { makeCurrent } from '../../src/client/temporal/deployment.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import { dataLimitOf } from '../../src/definition/document/limits.ts';
+import { defined } from '../../src/json/defined.ts';
 import { activityDependencies } from '../../workers/activity-dependencies.ts';
+import { hashOfBundle } from '../../workers/bundle.ts';
+import { workerObservers } from '../../workers/observers.ts';
 import { interpreterOptions } from '../../workflows/run/worker-settings.ts';
 import { namespaceOfSlot } from './namespaces.ts';
 
@@ -100,7 +106,12 @@ async function endAll({ client }: TemporalConnection, taskQueue: string): Promis
 }
 
 /** A worker that polls. */
-export type TestWorker = { stop(): Promise<void> };
+export type TestWorker = {
+  buildId: string;
+  /** With SIGNALBOX_WORKER_VERSIONING=1: what became of its version. */
+  madeCurrent?: 'already' | 'set' | 'newer';
+  stop(): Promise<void>;
+};
 
 export type TestWorkerOptions = {
   /** Activities that replace or join the real ones, by name. */
@@ -123,28 +134,37 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     installed = true;
   }
   const connection = await NativeConnection.connect(connectionOptions(server.config));
-  const parts = activityDependencies(connection, server.config);
+  const parts = activityDependencies(connection, server.config, await loadActions(server.config.actionsDir));
+  const activities = { ...createActivities(server.config, parts), ...parts.actors, ...options.activities };
+  const bundle = options.bundle ?? join(compiledRoot(), 'workflow-bundle.js');
+  const { historyLimit, blobs, workerVersioning } = server.config;
+  const codeHash = workerVersioning === 'off' ? {} : { codeHash: hashOfBundle(bundle) };
+  const interpreter = interpreterOptions(
+    { historyLimit, dataBytes: dataLimitOf(blobs.isOn), ...codeHash },
+    server.taskQueue,
+  );
   const worker = await Worker.create({
     connection,
     namespace: server.namespace,
     taskQueue: server.taskQueue,
     dataConverter: dataConverterOf(server.config),
-    workflowBundle: { codePath: options.bundle ?? join(compiledRoot(), 'workflow-bundle.js') },
-    ...interpreterOptions({
-      historyLimit: server.config.historyLimit,
-      dataBytes: dataLimitOf(server.config.blobs.isOn),
-    }),
-    activities: {
-      ...createActivities(server.config, parts),
-      ...parts.actors,
-      ...options.activities,
-    },
+    workflowBundle: { codePath: bundle },
+    ...interpreter,
+    activities: { ...activities, segment: segmentActivity(activities as never) },
+    ...workerObservers(),
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,
     shutdownGraceTime: 1_000,
     shutdownForceTime: 5_000,
   });
   const running = worker.run();
+  const { version } = interpreter.workerDeploymentOptions;
+  const madeCurrent =
+    workerVersioning === 'automatic'
+      ? await makeCurrent(connection, { namespace: server.namespace, ...version })
+      : undefined;
   return {
+    ...defined({ madeCurrent }),
+    buildId: version.buildId,
     stop: async () => {
       worker.shutdown();
       await running;

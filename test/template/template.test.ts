@@ -95,7 +95,7 @@ describe('secrets and callbacks', () => {
     const { value, secrets } = rendered(template, context, { secrets: true });
     const before = JSON.stringify(value);
     const joined = joinSecrets(value, secrets, (part) =>
-      'secret' in part ? `<${part.secret}>` : `https://x/${part.callback}`,
+      'secret' in part ? `<${part.secret}>` : 'callback' in part ? `https://x/${part.callback}` : '',
     );
     expect(joined).toEqual({
       url: 'b/pay',

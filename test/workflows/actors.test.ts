@@ -13,6 +13,7 @@ import { debounceActor } from '../../workflows/actors/debounce.ts';
 import { definitionActor } from '../../workflows/actors/definition.ts';
 import { hookActor } from '../../workflows/actors/hook.ts';
 import { inboxActor } from '../../workflows/actors/inbox.ts';
+import { lenderActor } from '../../workflows/actors/lender.ts';
 import { limiterActor } from '../../workflows/actors/limiter.ts';
 import { organizationActor } from '../../workflows/actors/organization.ts';
 import { syncActor } from '../../workflows/actors/sync.ts';
@@ -100,6 +101,20 @@ const SUBJECTS: { readonly [actor: string]: Subject } = {
     START,
     update('deliver', { message: fc.record({ id, to: fc.array(name), text: fc.string({ maxLength: 20 }) }) }),
     update('remove', { id }),
+  ),
+  lender: subject(
+    lenderActor,
+    START,
+    update('borrow', { shard: id, seq: small, limit: fc.nat(20), keeps: small, waits: small, spare: small }),
+    timer,
+  ),
+  shard: subject(
+    limiterActor,
+    { ...START, scope: 'global', lender: 'l' },
+    update('take', { run: id, limit: fc.constantFrom(5, 6), overflow: fc.constant('queue'), group: name }),
+    signal('release', { run: id, unstarted: fc.constantFrom(undefined, true) }),
+    signal('recalled', {}),
+    signal('lendable', {}),
   ),
   limiter: subject(
     limiterActor,

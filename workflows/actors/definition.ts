@@ -6,15 +6,16 @@
  * Changes and proposals are read without a worker, from the actor's history: the carried state and the answer of each
  * update (src/client/versions/definition-history.ts). So an answer contains everything that its update has changed.
  */
-import type {
-  DefinitionChange,
-  DefinitionHead,
-  DefinitionStart,
-  HookPath,
-  PutDefinition,
-  PutDefinitionAnswer,
-  RemoveDefinition,
-  RemovedDefinition,
+import {
+  type DefinitionChange,
+  type DefinitionHead,
+  type DefinitionStart,
+  type HookPath,
+  type PutDefinition,
+  type PutDefinitionAnswer,
+  type RemoveDefinition,
+  type RemovedDefinition,
+  tagOfHead,
 } from '../../src/contract/actors.ts';
 import { defined } from '../../src/json/defined.ts';
 import { type Actor, type Effect, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
@@ -26,6 +27,7 @@ import { nextVersion } from './version-number.ts';
 const MAX_CHANGES = 5_000;
 /** Of one change as JSON, besides its notes. */
 const CHANGE_OVERHEAD_BYTES = 250;
+const TEXT_BYTES = 110;
 /** Of the changes together, as JSON: one payload carries them. */
 const MAX_CHANGES_BYTES = 1_000_000;
 
@@ -39,8 +41,8 @@ const put: Operation<State, PutDefinition, PutDefinitionAnswer> = (before, reque
   const at = new Date(now).toISOString();
   const isChanged = before.head?.hash !== request.hash;
   const head = headOf(before, request, isChanged, at);
-  const isNewVersion = isChanged || before.head?.version !== head.version;
-  const change = isNewVersion ? changeOf(request, head.version, at) : undefined;
+  const isRecorded = isChanged || before.head?.version !== head.version || before.head.text?.hash !== head.text?.hash;
+  const change = isRecorded ? changeOf(request, head.version, at) : undefined;
   const state: State = {
     ...(applied?.state ?? before),
     head,
@@ -86,10 +88,10 @@ function putRefused({ start, head }: State, { ifNew, ifRevision }: PutDefinition
   return undefined;
 }
 
-/** The refusal where the definition does not have the hash that the request expects; `*` stands for any hash. */
+/** The refusal where the definition does not have the tag that the request expects; `*` stands for any. */
 function mismatch({ start, head }: State, ifMatch: string | undefined): Refusal | undefined {
-  if (ifMatch === undefined || (head !== null && (ifMatch === '*' || ifMatch === head.hash))) return undefined;
-  const has = head === null ? 'it does not exist' : `its hash is ${head.hash}`;
+  if (ifMatch === undefined || (head !== null && (ifMatch === '*' || ifMatch === tagOfHead(head)))) return undefined;
+  const has = head === null ? 'it does not exist' : `its tag is ${tagOfHead(head)}`;
   return refuse(
     'hash_mismatch',
     `Workflow ${start.slug} is not what you expect: ${has}. Read it again, and repeat your change on that.`,
@@ -114,16 +116,17 @@ function headOf(before: State, request: PutDefinition, isChanged: boolean, at: s
       triggers: request.triggers,
       triggerSecrets: request.triggerSecrets,
       origin: request.origin ?? before.head?.origin,
+      text: request.text ?? (isChanged ? undefined : before.head?.text),
     }),
   };
 }
 
 function changeOf(
-  { hash, source, by, notes, proposalId }: PutDefinition,
+  { hash, source, by, notes, proposalId, text }: PutDefinition,
   version: string,
   at: string,
 ): DefinitionChange {
-  return { hash, version, source, at, ...defined({ by, notes, proposalId }) };
+  return { hash, version, source, at, ...defined({ by, notes, proposalId, text }) };
 }
 
 /** The latest changes that fit. */
@@ -131,7 +134,8 @@ function withinLimits(changes: readonly DefinitionChange[]): readonly Definition
   let from = Math.max(0, changes.length - MAX_CHANGES);
   let bytes = 0;
   for (let at = changes.length - 1; at >= from; at--) {
-    bytes += CHANGE_OVERHEAD_BYTES + 3 * (changes[at]?.notes?.length ?? 0);
+    const { notes = '', text } = changes[at] ?? {};
+    bytes += CHANGE_OVERHEAD_BYTES + 3 * notes.length + (text === undefined ? 0 : TEXT_BYTES);
     if (bytes > MAX_CHANGES_BYTES) from = at + 1;
   }
   return from === 0 ? changes : changes.slice(from);

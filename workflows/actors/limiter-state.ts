@@ -63,6 +63,10 @@ export class LimiterState {
   get limit(): number {
     return this.#limit;
   }
+  /** For a shard, whose takes name the whole limit and not its share. */
+  set limit(limit: number) {
+    this.#limit = limit;
+  }
   get active(): number {
     return this.#leases.size;
   }

@@ -6,6 +6,7 @@
  * that was terminated sends nothing, so the limiter asks Temporal about its holders: often while a run waits, rarely
  * while none does. It ends when it has held nothing for a minute.
  */
+import { LENDABLE_SIGNAL, type Lent, RECALLED_SIGNAL } from '../../src/contract/lender.ts';
 import {
   ACTIVE_WANTED,
   type GateStart,
@@ -29,6 +30,7 @@ import {
   refuse,
   type SignalOperation,
 } from './actor.ts';
+import { ask, asksAt, type Borrowing, beginShare, borrowed, carriedShare, usableOf } from './limiter-share.ts';
 import { type LimiterNotice, LimiterState } from './limiter-state.ts';
 
 /** An empty limiter ends after this. */
@@ -56,9 +58,12 @@ interface Limiter {
   readonly askedAt: number;
   readonly asked: number;
   readonly pauseMs: number;
+  /** Of a shard of a large limit. */
+  readonly share?: Borrowing;
 }
 
-const take: Operation<Limiter, TakeSlot, TakeAnswer> = (state, request, now) => {
+const take: Operation<Limiter, TakeSlot, TakeAnswer> = (whole, asked, now) => {
+  const { state, request } = withinShare(whole, asked);
   const refused = takeRefused(state.runs, request, now);
   if (refused !== undefined) return refused;
   const runs = state.runs.copy();
@@ -72,6 +77,15 @@ const take: Operation<Limiter, TakeSlot, TakeAnswer> = (state, request, now) => 
     verdict.as === 'waiting' ? { as: 'waiting', since: new Date(verdict.since).toISOString() } : { as: 'granted' };
   return { ...changed(state, runs, now, notices), answer };
 };
+
+/** A shard gives leases of its share only. */
+function withinShare(state: Limiter, request: TakeSlot): { readonly state: Limiter; readonly request: TakeSlot } {
+  const { share } = state;
+  if (share === undefined) return { state, request };
+  const { limit } = request;
+  const heard = limit === share.limit ? share : { ...share, limit, isTold: share.limit !== 0 };
+  return { state: { ...state, share: heard }, request: { ...request, limit: usableOf(share) } };
+}
 
 function takeRefused(runs: LimiterState, request: TakeSlot, now: number): Refusal | undefined {
   if (runs.knows(request.run)) return undefined;
@@ -148,14 +162,64 @@ function question(asked: readonly string[], patienceMs: number): Call<Limiter> {
   };
 }
 
-function next({ runs, leaving, changedAt, askedAt, pauseMs }: Limiter, now: number): Next {
-  if (leaving.size > 0) return 'act';
+function next(state: Limiter, now: number): Next {
+  const { leaving } = state;
+  const borrowAt = borrowsAt(state);
+  if (leaving.size > 0 || (borrowAt !== undefined && borrowAt <= now)) return 'act';
+  const at = holdersAt(state, now);
+  if (borrowAt === undefined) return at;
+  return typeof at === 'object' && at.at < borrowAt ? at : { at: borrowAt };
+}
+
+const borrowsAt = ({ share, runs, changedAt }: Limiter): number | undefined =>
+  share === undefined ? undefined : asksAt(share, runs, changedAt);
+
+/** When the holders are asked about, or the end. */
+function holdersAt({ runs, changedAt, askedAt, pauseMs }: Limiter, now: number): Next {
   if (runs.isEmpty) return now < changedAt + IDLE_MS ? { at: changedAt + IDLE_MS } : 'end';
   const isAwaited = runs.waiting > 0 || runs.ending.length > 0;
   return { at: askedAt + (isAwaited ? pauseMs : QUIET_PAUSE_MS) };
 }
 
+/** Asks the lender for slots, or gives some back. */
+function borrowing(state: Limiter, share: Borrowing, now: number): Change<Limiter> & { readonly call: Call<Limiter> } {
+  const asked = ask(share, state.runs, state.start.workflowId, now);
+  const runs = state.runs.copy();
+  runs.limit = usableOf(asked.share);
+  return {
+    state: { ...state, runs, share: asked.share },
+    answer: undefined,
+    call: {
+      activity: 'borrowSlots',
+      argument: asked.question,
+      done: (later, answer, _calledAt, doneAt) => {
+        if (later.share === undefined) return { state: later, answer: undefined };
+        const got = later.runs.copy();
+        const ours = borrowed(later.share, answer as Lent, got);
+        got.limit = usableOf(ours);
+        const notices: LimiterNotice[] = [];
+        got.grant(doneAt, notices);
+        return {
+          state: { ...later, runs: got, share: ours },
+          answer: undefined,
+          effects: notices.map((notice) => effectOf(notice, later.start.workflowId)),
+        };
+      },
+    },
+  };
+}
+
+/** A message of the lender. */
+const toldBy =
+  (told: Pick<Borrowing, 'isTold'> | Pick<Borrowing, 'isRecalled'>): SignalOperation<Limiter> =>
+  (state) => ({
+    state: state.share === undefined ? state : { ...state, share: { ...state.share, ...told } },
+    answer: undefined,
+  });
+
 function act(state: Limiter, now: number): Change<Limiter> & { readonly call?: Call<Limiter> } {
+  const borrowAt = borrowsAt(state);
+  if (state.share !== undefined && borrowAt !== undefined && borrowAt <= now) return borrowing(state, state.share, now);
   if (state.leaving.size > 0)
     return {
       state: { ...state, leaving: new Set() },
@@ -173,9 +237,10 @@ function act(state: Limiter, now: number): Change<Limiter> & { readonly call?: C
 }
 
 export const limiterActor: Actor<GateStart, Limiter> = {
-  begin: ({ scope, carried }, { now, workflowId }) => {
+  begin: ({ scope, organizationId, lender, carried }, { now, workflowId }) => {
     const runs = new LimiterState(carried?.runs);
     return {
+      ...(lender === undefined ? {} : { share: beginShare({ lender, organizationId }, carried?.share) }),
       start: { scope, workflowId },
       runs,
       leaving: new Set(runs.ending),
@@ -185,9 +250,16 @@ export const limiterActor: Actor<GateStart, Limiter> = {
       pauseMs: FIRST_PAUSE_MS,
     };
   },
-  carry: ({ runs }) => ({ runs: runs.carried() }),
+  carry: ({ runs, share }) => ({
+    runs: runs.carried(),
+    ...(share === undefined ? {} : { share: carriedShare(share) }),
+  }),
   updates: { take },
-  signals: { release },
+  signals: {
+    release,
+    [LENDABLE_SIGNAL]: toldBy({ isTold: true }),
+    [RECALLED_SIGNAL]: toldBy({ isRecalled: true }),
+  },
   queries: { order: ({ runs }): QueueOrder => runs.order() },
   next,
   act,

@@ -11,6 +11,7 @@ import {
   FIRED_SIGNAL,
   type Firing,
   MOST_BACKFILL_NOTES,
+  MOST_RECENT_FIRINGS,
   NEVER_FIRED,
   type NoteBackfill,
   type PutTrigger,
@@ -120,7 +121,7 @@ const fired: SignalOperation<State> = (state, payload) => {
   if (state.trigger === null || typeof firing?.outcome !== 'string') return { state, answer: undefined };
   const record = recorded(state.fired, firing);
   return {
-    state: { ...state, fired: record },
+    state: { ...state, fired: record, recent: [firing, ...state.recent].slice(0, MOST_RECENT_FIRINGS) },
     answer: undefined,
     effects: [{ type: 'memo', fields: { fired: record } }],
   };
@@ -158,6 +159,7 @@ function removed(before: State, now: number): Change<State, Trigger | null> {
     trigger: null,
     revision: before.revision + 1,
     fired: NEVER_FIRED,
+    recent: [],
     absentSince: now,
   };
   return { state, answer: before.trigger, effects: shown(state) };
@@ -207,6 +209,7 @@ export const triggerActor: Actor<TriggerStart, State> = {
     droppedAt: carried?.droppedAt ?? -1,
     claims: carried?.claims ?? [],
     fired: carried?.fired ?? NEVER_FIRED,
+    recent: carried?.recent ?? [],
     backfills: carried?.backfills ?? [],
     absentSince: carried !== undefined && carried.trigger === null ? now : undefined,
   }),

@@ -18,22 +18,32 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type ActivityInput, NOT_LIGHT, PAUSE, YIELD } from '../../src/contract/activity.ts';
-import { dataBytesOf } from '../../src/contract/build-id.ts';
+import { type ActivityInput, NOT_LIGHT, PAUSE, SEGMENT, YIELD } from '../../src/contract/activity.ts';
+import { dataBytesOf, hasSegments } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
+import type { SegmentConfig, SegmentEnd, SegmentList } from '../../src/engine/segment.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
+import { nextAttempt } from '../../src/engine/walk/next-attempt.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/json/json.ts';
+import { isObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
 import { failureFrom, retryAfterOf } from './failures.ts';
 import { TaskBytes } from './task-bytes.ts';
 
 /** The timeout of a local activity, since other frames and signals wait for it (ARCHITECTURE.md §3). */
 const LOCAL_LIMIT_MS = 2_000;
-/** The code of an attempt that was not done in time (src/engine/state/causes.ts). */
-const TIMEOUT = 'timeout';
+/** At least as long as the activity begins effects, and the last of them takes (activities/segment/segment.ts). */
+const SEGMENT_LIMIT_MS = 15_000;
+const LOCAL_SEGMENT: LocalActivityOptions = {
+  summary: SEGMENT,
+  startToCloseTimeout: SEGMENT_LIMIT_MS,
+  retry: { maximumAttempts: 1 },
+  cancellationType: 'ABANDON',
+};
+/** Temporal takes 400 bytes of a summary. */
+const SUMMARY_CHARACTERS = 100;
 const NOOP = 'noop';
 const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToCloseTimeout: 10_000 };
 
@@ -51,6 +61,10 @@ export class ActivitiesAndTimers {
   readonly #shield = new CancellationScope({ cancellable: false });
   readonly #open = new Map<string, CancellationScope>();
   readonly #task = new TaskBytes(() => dataBytes() > MAX_STATE_BYTES);
+  /** The open segment, where it is a regular activity. */
+  #segment: CancellationScope | undefined;
+  /** The host's actions that are not light, as far as workers have said so. */
+  readonly #notLight = new Set<Json>();
 
   constructor(execution: ActivityInput['execution'], receive: Receiver) {
     this.#execution = execution;
@@ -66,7 +80,7 @@ export class ActivitiesAndTimers {
   activity(command: RunCommand, earlierAttempts = 0): void {
     const { id } = command;
     const input = { ...this.#input(command), ...(earlierAttempts === 0 ? {} : { earlierAttempts }) };
-    const isLocal = command.local && this.#task.takesLocal;
+    const isLocal = command.local && this.#task.takesLocal && !this.#isKnownAsNotLight(command);
     if (isLocal) this.#task.localBegins();
     else this.#task.asks(jsonBytes(command.config));
     const ended = (answer?: Json): void => {
@@ -85,15 +99,68 @@ export class ActivitiesAndTimers {
       (error) => {
         const failure = failureFrom(error, command.local ? undefined : earlierAttempts + command.retry.maxAttempts);
         ended(failure as unknown as Json);
-        const next = isLocal ? asRegular(command, failure, retryAfterOf(error)) : undefined;
-        if (next !== undefined) {
-          this.#after(next.pauseMs, id, () => this.activity(next.command, next.earlierAttempts));
-          return;
-        }
+        if (isLocal && this.goesOn(command, failure, retryAfterOf(error))) return;
         this.#receive({ type: 'failed', at: Date.now(), id, error: failure });
       },
       ended,
     );
+  }
+
+  /** So that a loop asks once, and not each time. Tasks of workers before segments asked each time. */
+  #isKnownAsNotLight(command: RunCommand): boolean {
+    return this.#notLight.size > 0 && runsSegments() && this.#notLight.has(actionOf(command));
+  }
+
+  /** The next attempt after the first, local one, as a regular activity. False where there is none. */
+  goesOn(command: RunCommand, failure: FailureShape, askedMs: number | undefined): boolean {
+    if (failure.code === NOT_LIGHT) this.#notLight.add(actionOf(command));
+    const next = nextAttempt(command, failure, askedMs);
+    if (next === undefined) return false;
+    this.#after(next.pauseMs, command.id, () => this.activity(next.command, next.earlierAttempts));
+    return true;
+  }
+
+  /**
+   * A segment: local where it has room in this task and is the first, otherwise regular. `ended` gets its list; nothing
+   * where the activity failed, or was cancelled before it began. `first`: the path at which it begins.
+   */
+  segment(config: SegmentConfig, first: string, ended: (list: readonly SegmentEnd[] | undefined) => void): void {
+    const isLocal = this.#task.takesSegment;
+    const input: ActivityInput = {
+      config: config as unknown as Json,
+      secrets: [],
+      idempotencyKey: SEGMENT,
+      path: SEGMENT,
+      stepSlug: first,
+      execution: this.#execution,
+    };
+    if (isLocal) this.#task.segmentBegins();
+    else this.#task.asks(jsonBytes(input as unknown as Json));
+    this.inFlight++;
+    const over = (result?: EffectResult): void => {
+      this.inFlight--;
+      this.#segment = undefined;
+      if (isLocal) this.#task.localEnds(sizeOf(result as unknown as Json | undefined));
+      else this.#task.renew();
+      ended((result?.data as unknown as SegmentList | undefined)?.ends);
+    };
+    const scope = new CancellationScope({ cancellable: true, parent: this.#shield });
+    if (!isLocal) this.#segment = scope;
+    const call = isLocal ? local('segment', LOCAL_SEGMENT) : regular('segment', segmentOptions(first));
+    scope
+      .run(async () => {
+        call(input).then(over, (error: unknown) => {
+          // As in #begin: a worker without the activity does not have this version of the workflow.
+          if (error instanceof ReferenceError) throw error;
+          over();
+        });
+      })
+      .catch(() => over());
+  }
+
+  /** The open segment, if it is a regular activity, ends as soon as it can, with what it has done. */
+  hurry(): void {
+    this.#segment?.cancel();
   }
 
   /** `at`: epoch milliseconds. A time in the past fires immediately. */
@@ -199,9 +266,19 @@ export class ActivitiesAndTimers {
   }
 }
 
+/** The type of an action of the host. */
+function actionOf({ config }: RunCommand): Json {
+  return isObject(config) ? (config['type'] ?? null) : null;
+}
+
 /** Bytes that this task's worker lets a run hold. */
 function dataBytes(): number {
   return dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId);
+}
+
+/** Whether this task's worker runs segments. */
+export function runsSegments(): boolean {
+  return hasSegments(workflowInfo().currentDeploymentVersion?.buildId);
 }
 
 /** Activities refuse results that are too deep to measure, but nothing may throw here. */
@@ -226,26 +303,15 @@ function regularCall(command: RunCommand): Call {
   return regular(command.activity, options);
 }
 
-interface NextAttempt {
-  readonly command: RunCommand;
-  readonly earlierAttempts: number;
-  readonly pauseMs: number;
-}
-
-/** The next attempt of a failed local activity, as a regular one. Undefined where there is none. */
-function asRegular(command: RunCommand, failure: FailureShape, askedMs: number | undefined): NextAttempt | undefined {
-  const { retry, repeatable } = command;
-  const regular = { ...command, local: false };
-  if (failure.code === NOT_LIGHT) return { command: regular, earlierAttempts: 0, pauseMs: 0 };
-  // The timeout of local activities is not the step's own.
-  if (repeatable === true && failure.code === TIMEOUT) return { command: regular, earlierAttempts: 1, pauseMs: 0 };
-  const { maxAttempts, nonRetryable, initialIntervalMs, backoffCoefficient, maximumIntervalMs } = retry;
-  if (!failure.retryable || maxAttempts <= 1 || nonRetryable.includes(failure.code)) return undefined;
-  const second = Math.min(initialIntervalMs * backoffCoefficient, Math.max(initialIntervalMs, maximumIntervalMs));
+/** Another attempt continues from the heartbeats of the one before. After a cancellation the list still comes. */
+function segmentOptions(first: string): ActivityOptions {
   return {
-    command: { ...regular, retry: { ...retry, maxAttempts: maxAttempts - 1, initialIntervalMs: second } },
-    earlierAttempts: 1,
-    pauseMs: askedMs ?? initialIntervalMs,
+    activityId: SEGMENT,
+    summary: `from ${first}`.slice(0, SUMMARY_CHARACTERS),
+    startToCloseTimeout: SEGMENT_LIMIT_MS,
+    heartbeatTimeout: 5_000,
+    retry: { maximumAttempts: 5, initialInterval: 100 },
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   };
 }
 

@@ -26,6 +26,13 @@ export interface Parent {
   readonly initiator?: string;
 }
 
+/** The data of the activity `resolveWorkflow`. Workers before segments did not say what is light. */
+export interface ResolvedWorkflow {
+  readonly definition: Definition;
+  readonly hash: string;
+  readonly light?: readonly string[];
+}
+
 /**
  * Starts the child, and resolves when it runs. The handle resolves when the child closes, if this execution still runs
  * then. The child is abandoned: it outlives this execution, and reports by a signal.
@@ -33,8 +40,7 @@ export interface Parent {
 export function startRun(
   parent: Parent,
   command: ChildCommand,
-  definition: Definition,
-  hash: string,
+  { definition, hash, light }: ResolvedWorkflow,
 ): Promise<ChildWorkflowHandle<Run>> {
   const trigger = { type: 'subworkflow', id: parent.executionId, metadata: { path: command.id } } as const;
   const input: RunInput = {
@@ -46,7 +52,7 @@ export function startRun(
     parentId: parent.executionId,
     depth: parent.depth + 1,
     ...(parent.within.length === 0 ? {} : { within: parent.within }),
-    ...defined({ initiator: parent.initiator }),
+    ...defined({ initiator: parent.initiator, light }),
     ...(command.wait === false ? {} : { notify: { workflowId: parent.executionId, path: command.id } }),
   };
   const options: ChildWorkflowOptions = {

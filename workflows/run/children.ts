@@ -18,14 +18,13 @@ import {
 } from '@temporalio/workflow';
 import type { ActivityInput } from '../../src/contract/activity.ts';
 import type { OpenChild } from '../../src/contract/children.ts';
-import type { Definition } from '../../src/definition/document/types.ts';
 import { CHILDREN, CHILDREN_CLOCK, childEvents } from '../../src/engine/state/child-run.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
-import { type ChildCommand, type Parent, startRun } from './child-start.ts';
+import { type ChildCommand, type Parent, type ResolvedWorkflow, startRun } from './child-start.ts';
 import { failureFrom } from './failures.ts';
 
 /** The pause between two questions for the status of open children. The memo `childCheckMs` overrides it. */
@@ -131,7 +130,7 @@ export class Children {
   #begin(command: ChildCommand, starting: Starting, result: EffectResult): void {
     const { id, executionId } = command;
     const { receive } = this.#options;
-    const { definition, hash } = result.data as unknown as { definition: Definition; hash: string };
+    const resolved = result.data as unknown as ResolvedWorkflow;
     // The core's clock needs the activity's end, which is in history. Only the child needs its result.
     receive({ type: 'completed', at: Date.now(), id, result: { data: null } });
     const begun = (known: boolean): void => {
@@ -149,7 +148,7 @@ export class Children {
       this.#watch();
     };
     this.#shield
-      .run(() => startRun(this.#options.parent, command, definition, hash))
+      .run(() => startRun(this.#options.parent, command, resolved))
       .then(
         (child) => {
           begun(false);

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { Refusal, RunError } from '../../src/contract/run.ts';
 import type { Problem } from '../../src/definition/document/types.ts';
-import { failureOfCause } from '../../src/engine/state/causes.ts';
+import { failureOfCause, retryAfterIn } from '../../src/engine/state/causes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
@@ -33,15 +33,10 @@ export function failureFrom(error: unknown, most?: number): FailureShape {
   return failureOfCause({ kind: 'other', message: cause instanceof Error ? cause.message : undefined });
 }
 
-/**
- * The pause that the other side asked for (Retry-After), in milliseconds, as the activity reports it
- * (activities/runtime/wrap-activity.ts).
- */
+/** The pause that the other side asked for, in milliseconds. */
 export function retryAfterOf(error: unknown): number | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  const told: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
-  if (typeof told !== 'object' || told === null || !('retryAfterMs' in told)) return undefined;
-  return typeof told.retryAfterMs === 'number' && told.retryAfterMs > 0 ? told.retryAfterMs : undefined;
+  return cause instanceof ApplicationFailure ? retryAfterIn(cause.details) : undefined;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
-import type { Accepted, Refusal } from '../../src/contract/run.ts';
+import type { Accepted, Recorded, Refusal } from '../../src/contract/run.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../../src/engine/inbound/signal-texts.ts';
 import { SIGNALS, toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/inbound/signals.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
@@ -25,8 +25,14 @@ import { refusal } from './failures.ts';
 export interface RunHandlers {
   /** Applies an event. Must not throw. */
   take(event: Event): void;
+  /** Acts on the event now, or after the open segment. */
+  whenFree(act: () => void, event: Event): void;
+  /** No segment is open. */
+  isFree(): boolean;
   /** Whether the run accepts the event now, and which visit takes it. Changes nothing. */
   admit(event: Event): Accepted | Refusal;
+  /** What became of a decision that `take` has applied, for the answer of its update. */
+  recorded(path: string): Recorded;
   /** A signal was ignored. Only the run's details show it, since a signal has no answer. */
   ignored(signal: string, message: string): void;
 }
@@ -53,6 +59,9 @@ export function listenToSignals(run: RunHandlers): void {
       run.ignored(name, `${why} ${DESCRIPTIONS[name] ?? ''}`.trim());
       return;
     }
+    run.whenFree(() => taken(name, event), event);
+  };
+  const taken = (name: string, event: Event): void => {
     const answer = CAN_BE_REFUSED.has(event.type) ? run.admit(event) : undefined;
     run.take(event);
     if (answer === undefined || 'accepted' in answer) return;
@@ -83,16 +92,37 @@ export function answerUpdates(run: RunHandlers): void {
       if ('accepted' in answer) return answer;
       throw refusal(answer);
     };
+    const taken = (event: Event): Accepted => {
+      const answer = admitted(event);
+      run.take(event);
+      return event.type === 'decide' ? { ...answer, ...run.recorded(answer.path) } : answer;
+    };
+    const takenLater = (event: Event): Promise<Accepted> =>
+      new Promise((resolve, reject) => {
+        const act = (): void => {
+          try {
+            resolve(taken(event));
+          } catch (error) {
+            reject(error);
+          }
+        };
+        run.whenFree(act, event);
+      });
     setHandler(
       defineUpdate<Accepted, [unknown]>(name),
       (payload) => {
         const event = asked(payload);
-        const answer = admitted(event);
-        run.take(event);
-        return answer;
+        return run.isFree() ? taken(event) : takenLater(event);
       },
-      // A refusal here leaves no event in history. The handler asks again, because a replay does not run validators.
-      { validator: (payload) => void admitted(asked(payload)), ...described(name) },
+      // A refusal here leaves no event in history. The handler asks again, because a replay does not run validators,
+      // and because an open segment may change the answer.
+      {
+        validator: (payload) => {
+          const event = asked(payload);
+          if (run.isFree()) admitted(event);
+        },
+        ...described(name),
+      },
     );
   }
 }

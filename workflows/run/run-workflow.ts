@@ -24,6 +24,7 @@ import { dataBytesOf } from '../../src/contract/build-id.ts';
 import {
   type Accepted,
   CANCEL_REASON,
+  type Recorded,
   type Refusal,
   RUN_WORKFLOW,
   type RunError,
@@ -32,7 +33,7 @@ import {
 import type { Definition } from '../../src/definition/document/types.ts';
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { heldGates, wantedSlots } from '../../src/engine/inbound/admission.ts';
-import { inboxOf, pausedSince, statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
+import { inboxOf, pausedSince, recordedAt, statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
 import { resumedAt } from '../../src/engine/resume/rewind.ts';
 import { carriedLimitOf } from '../../src/engine/state/limits.ts';
 import type { Command, Event } from '../../src/engine/state/protocol.ts';
@@ -44,7 +45,7 @@ import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import { ActivitiesAndTimers } from './activities-and-timers.ts';
+import { ActivitiesAndTimers, runsSegments } from './activities-and-timers.ts';
 import { cancelDetails, endAsCancelled } from './cancelled.ts';
 import { Children } from './children.ts';
 import { ContinueAsNewPolicy } from './continue-as-new-policy.ts';
@@ -53,6 +54,7 @@ import { internalError, invalidDefinition, runFailure } from './failures.ts';
 import { answerQueries, answerUpdates, listenToSignals } from './message-handlers.ts';
 import { openChildren, openCommands } from './open-commands.ts';
 import { reportToParent } from './parent-report.ts';
+import { Segments } from './segments.ts';
 import { releaseSlots, Slots } from './slots.ts';
 import { stepsOf } from './steps-query.ts';
 import { type Shown, showDetails, showInLists } from './visibility.ts';
@@ -108,6 +110,7 @@ class RunExecution {
   readonly #input: RunInput;
   readonly #state: RunState;
   readonly #commands: ActivitiesAndTimers;
+  readonly #segments: Segments;
   readonly #children: Children;
   readonly #slots: Slots;
   readonly #policy = new ContinueAsNewPolicy();
@@ -141,9 +144,20 @@ class RunExecution {
     const receive = (event: Event): void => {
       if (event.type === 'continue') this.#policy.noteEvent();
       else this.#policy.noteOutsideEvent();
-      this.#apply(event);
+      this.#segments.whenFree(() => this.#apply(event));
     };
     this.#commands = new ActivitiesAndTimers(execution, receive);
+    this.#segments = new Segments({
+      program,
+      state: this.#state,
+      mayBegin: () => runsSegments() && !this.#policy.holds(),
+      now: () => Date.now(),
+      run: (config, first, ended) => this.#commands.segment(config, first, ended),
+      goesOn: (command, failure, askedMs) => this.#commands.goesOn(command, failure, askedMs),
+      noteEnd: () => this.#policy.noteOutsideEvent(),
+      apply: (event) => this.#apply(event),
+      perform: (command) => this.#perform(command),
+    });
     const receiveNew = (event: Event): void => {
       this.#commands.noteEvent();
       receive(event);
@@ -170,7 +184,9 @@ class RunExecution {
       this.#policy.close();
       this.#commands.noteEvent();
       this.#release();
-      this.#apply({ type: 'cancel', at: Date.now() });
+      const event: Event = { type: 'cancel', at: Date.now() };
+      this.#segments.whenFree(() => this.#apply(event));
+      this.#commands.hurry();
     });
   }
 
@@ -190,13 +206,24 @@ class RunExecution {
   }
 
   #listen(): void {
+    const noted = (): void => {
+      this.#policy.noteOutsideEvent();
+      this.#commands.noteEvent();
+    };
     const run = {
       take: (event: Event): void => {
-        this.#policy.noteOutsideEvent();
-        this.#commands.noteEvent();
+        // An event that waited for a segment was noted when it came.
+        if (!this.#segments.isApplied) noted();
         this.#apply(event);
       },
+      whenFree: (act: () => void, event: Event): void => {
+        if (this.#segments.isOpen) noted();
+        this.#segments.whenFree(act);
+        if (event.type === 'abort' || event.type === 'cancel') this.#commands.hurry();
+      },
+      isFree: (): boolean => !this.#segments.isOpen,
       admit: (event: Event): Accepted | Refusal => admit(this.#program, this.#state, event),
+      recorded: (path: string): Recorded => recordedAt(this.#state, path),
       ignored: (signal: string, message: string): void => {
         this.#refused = { signal, at: new Date().toISOString(), message };
         this.#showDetails();
@@ -222,7 +249,8 @@ class RunExecution {
     if (this.#outcome !== undefined) return;
     const { paused, droppedCount: dropped } = this.#state;
     try {
-      for (const command of advance(this.#program, this.#state, event)) this.#perform(command);
+      const commands = advance(this.#program, this.#state, event);
+      for (const command of this.#segments.takeFrom(commands)) this.#perform(command);
     } catch (error) {
       log.error('The core failed.', { error: String(error), event: event.type });
       this.#outcome = { as: 'failed', error: internalError(error) };
@@ -294,7 +322,7 @@ class RunExecution {
 
   /** After continue-as-new: sends the open commands again, timers with the time that is left. */
   #sendOpenCommands(): void {
-    for (const command of openCommands(this.#state)) this.#begin(command);
+    for (const command of this.#segments.takeFrom(openCommands(this.#state))) this.#begin(command);
     this.#children.adopt(openChildren(this.#state));
     this.#slots.ask(wantedSlots(this.#state));
     // Memo and attributes were passed on, so this writes nothing. The current details were not.

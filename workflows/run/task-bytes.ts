@@ -22,6 +22,7 @@ export class TaskBytes {
   readonly #hasBlobs: () => boolean;
   #bytes = 0;
   #openLocal = 0;
+  #hadSegment = false;
 
   /** `hasBlobs`: larger payloads are stored apart, and a task sends only their references. */
   constructor(hasBlobs: () => boolean) {
@@ -31,6 +32,20 @@ export class TaskBytes {
   /** An event of history came: a new task has begun. */
   renew(): void {
     this.#bytes = 0;
+    this.#hadSegment = false;
+  }
+
+  /**
+   * Whether a segment has room as a local activity: one in each task, since everything else of the run waits for it,
+   * and for all that follow it in the task.
+   */
+  get takesSegment(): boolean {
+    return !this.#hadSegment && this.takesLocal;
+  }
+
+  segmentBegins(): void {
+    this.#hadSegment = true;
+    this.localBegins();
   }
 
   /** Whether a local activity has room, with the largest result and the largest command after it. */

@@ -53,15 +53,21 @@ export interface Shown {
 export function showInLists(program: Program, input: RunInput, state: RunState, shown: Shown, ended: boolean): void {
   const pairs = attributesOf(program, state, shown);
   if (ended) pairs.push({ key: keys.durationMs, value: Math.max(0, Date.now() - state.genesis.startedAt) });
-  const changed = pairs.filter(({ key, value }) => !same(workflowInfo().typedSearchAttributes.get(key), value));
+  const changed = pairs.filter(({ key, value }) => !isListed(workflowInfo().typedSearchAttributes.get(key), value));
   if (changed.length > 0) upsertSearchAttributes(changed);
   // To Temporal an aborted run has failed: only the memo tells the difference.
   if (ended && shown.status === 'aborted') upsertMemo({ status: shown.status });
   const memo = ended ? { ...costsOf(state), ...droppedOf(state) } : memoOf(program, input, state, shown);
   const before = workflowInfo().memo ?? {};
-  const fresh = Object.entries(memo).filter(([key, value]) => value !== undefined && !same(before[key], value));
+  const fresh = Object.entries(memo).filter(
+    ([key, value]) => value !== undefined && !same(before[key], value) && !isKnownEmpty(input, before[key], value),
+  );
   if (fresh.length > 0) upsertMemo(Object.fromEntries(fresh));
 }
+
+/** Whether the memo says by the absence of a list that it is empty. Runs of earlier versions write empty lists. */
+const isKnownEmpty = ({ shown }: RunInput, before: unknown, value: unknown): boolean =>
+  shown === true && before === undefined && Array.isArray(value) && value.length === 0;
 
 /** Shows in Temporal's Web UI what the run waits for and how to answer. This is no command, so it adds no event. */
 export function showDetails(program: Program, state: RunState, shown: Shown, refused?: RefusedRequest): void {
@@ -174,6 +180,14 @@ function shortened(wait: WaitingFor): WaitingFor {
   return message === undefined || message.length <= MAX_SHOWN_TEXT
     ? wait
     : { ...wait, message: `${message.slice(0, MAX_SHOWN_TEXT)}…` };
+}
+
+/** Whether the attribute has the value, perhaps as an earlier version wrote it. */
+const isListed = (before: unknown, value: unknown): boolean => same(before, value) || same(rewritten(before), value);
+
+function rewritten(value: unknown): unknown {
+  if (typeof value === 'string') return attributeValue(value);
+  return Array.isArray(value) ? attributeValues(value.map(String)) : value;
 }
 
 /** Values of attributes and memos: JSON, and dates. */

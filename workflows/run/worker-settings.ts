@@ -8,7 +8,8 @@
  * (src/contract/build-id.ts), and nothing else has to be recorded. Measured: five tasks of one run by workers of four
  * limits replay with the limit of each task, also in queries of the closed run and in Worker.runReplayHistory.
  */
-import { buildIdOf, type WorkerStamp } from '../../src/contract/build-id.ts';
+import type { WorkerDeploymentOptions } from '@temporalio/worker';
+import { buildIdOf, deploymentOf, type WorkerStamp } from '../../src/contract/build-id.ts';
 
 /** With activities always in flight, nothing new begins at this multiple of the limit. */
 export const HOLD_FACTOR = 10;
@@ -24,24 +25,21 @@ export const MAX_HISTORY_BYTES = 25_000_000;
  */
 const ACTIVATION_MS = 30_000;
 
-const DEPLOYMENT = 'signalbox';
-
 /**
  * Options for Worker.create that the interpreter needs. The SDK reads `isolateExecutionTimeout`, although its types do
- * not name it.
+ * not name it. A stamp with the hash of the code makes Temporal choose workers by version: every workflow goes on with
+ * the current one (AUTO_UPGRADE), as histories of all versions replay (TEMPORAL.md §11).
  */
-export function interpreterOptions(stamp: WorkerStamp): {
-  workerDeploymentOptions: {
-    version: { deploymentName: string; buildId: string };
-    useWorkerVersioning: false;
-  };
-  isolateExecutionTimeout: number;
-} {
+export function interpreterOptions(
+  stamp: WorkerStamp,
+  taskQueue: string,
+): { workerDeploymentOptions: WorkerDeploymentOptions; isolateExecutionTimeout: number } {
+  const version = { deploymentName: deploymentOf(taskQueue), buildId: buildIdOf({ ...stamp, segments: true }) };
   return {
-    workerDeploymentOptions: {
-      version: { deploymentName: DEPLOYMENT, buildId: buildIdOf(stamp) },
-      useWorkerVersioning: false,
-    },
+    workerDeploymentOptions:
+      stamp.codeHash === undefined
+        ? { version, useWorkerVersioning: false }
+        : { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     isolateExecutionTimeout: ACTIVATION_MS,
   };
 }

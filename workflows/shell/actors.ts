@@ -4,6 +4,7 @@ import { debounceActor } from '../actors/debounce.ts';
 import { definitionActor } from '../actors/definition.ts';
 import { hookActor } from '../actors/hook.ts';
 import { inboxActor } from '../actors/inbox.ts';
+import { lenderActor } from '../actors/lender.ts';
 import { limiterActor } from '../actors/limiter.ts';
 import { organizationActor } from '../actors/organization.ts';
 import { syncActor } from '../actors/sync.ts';
@@ -24,6 +25,8 @@ export const definition = actorWorkflow(definitionActor);
 /** The limiter: `gate` is its workflow type. */
 export const gate = actorWorkflow(limiterActor, ASKS_TEMPORAL);
 export const hook = actorWorkflow(hookActor);
+/** Lends the slots of a large limit to its shards, which are limiters. */
+export const lender = actorWorkflow(lenderActor, ASKS_TEMPORAL);
 export const inbox = actorWorkflow(inboxActor);
 export const organization = actorWorkflow(organizationActor);
 export const sync = actorWorkflow(syncActor);

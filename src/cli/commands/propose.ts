@@ -47,7 +47,7 @@ export const addPropose: AddCommand = (program, { terminal, action }) => {
         const { body } = await gateway.call<Proposed>('POST', path, {
           json: {
             baseWorkflowHash: options.base ?? (await storedHash(gateway, slug)),
-            proposal: written.document.json,
+            text: written.text,
             ...defined({ notes, executionId: execution, dialect }),
           },
         });

@@ -1,8 +1,10 @@
 /** `signalbox run FILE`: runs a definition without storing it; `--dry` simulates it locally, without a gateway. */
 
+import { z } from 'zod';
 import { type Checked, walkable } from '../../check/check.ts';
 import { unknownPresets } from '../../definition/document/presets.ts';
 import { dryRun } from '../../history/dry-run.ts';
+import { type DryAnswers, dryAnswersSchema } from '../../history/dry-run-answers.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { acceptedInput } from '../accepted-input.ts';
@@ -20,6 +22,7 @@ import type { AddCommand } from './command.ts';
 interface RunOptions {
   readonly input?: Json;
   readonly presets?: JsonObject;
+  readonly answers?: JsonObject;
   readonly dry?: boolean;
   readonly wait: number;
   readonly dialect?: string;
@@ -35,6 +38,7 @@ export const addRun: AddCommand = (program, { terminal, action }) => {
     .argument('<file>', 'the definition in YAML or JSON, in any dialect; - is standard input')
     .option('--input <json>', "the run's input", jsonOption)
     .option('--presets <json>', 'results of steps that are then not executed: {step: result}', objectOption)
+    .option('--answers <json>', 'with --dry: what comes for each wait: {path: answer}', objectOption)
     .option('--dry', 'simulate locally: no gateway, no side effects, no waiting')
     .option('--wait <seconds>', 'how long to wait for the end', secondsOption, DEFAULT_WAIT_SECONDS)
     .addOption(dialectOption())
@@ -42,6 +46,8 @@ export const addRun: AddCommand = (program, { terminal, action }) => {
     .action(
       action(async (file: string, options: RunOptions) => {
         const written = await readDocument(terminal, file);
+        if (options.answers !== undefined && options.dry !== true)
+          throw new CliError(EXIT.flags, 'Only a dry run takes --answers. Add --dry.');
         return options.dry === true ? runDry(terminal, written, options) : runReally(terminal, written, options);
       }),
     );
@@ -81,7 +87,7 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
   const run = dryRun(definition, {
     now: Date.now(),
     input: acceptedInput(definition, options.input === undefined ? {} : options.input),
-    ...defined({ presets: options.presets }),
+    ...defined({ presets: options.presets, answers: answersIn(options.answers) }),
   });
   const problems = [...checked.problems, ...run.problems];
   if (options.json === true) terminal.out(pretty({ ...run, problems, warnings: checked.warnings }));
@@ -90,6 +96,16 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
     for (const line of dryRunLines(definition, run)) terminal.out(line);
   }
   return exitOf(run);
+}
+
+function answersIn(written: JsonObject | undefined): DryAnswers | undefined {
+  if (written === undefined) return undefined;
+  const read = dryAnswersSchema(z.custom<Json>(), z.string()).safeParse(written);
+  if (read.success) return read.data;
+  const places = read.error.issues.map(({ path }) => path.join('.'));
+  throw new CliError(EXIT.flags, 'The answers are not as expected.', [
+    `At ${[...new Set(places)].join(', ')}: expected {decision}, {form}, {message}, {timeout: true}, or a list.`,
+  ]);
 }
 
 function demandWalkable(written: WrittenDocument, checked: Checked): NonNullable<Checked['definition']> {

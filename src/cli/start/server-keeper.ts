@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync, statSync } from 'node:fs';
+import { copyFileSync, mkdirSync, openSync, statSync, truncateSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 
@@ -13,12 +13,15 @@ export type KeeperTask = { binary: string; args: string[]; host: string; port: n
 const TERM_MS = 2_500;
 const POLL_MS = 50;
 const LOG_BYTES = 20_000_000;
+const ROTATE_MS = 60_000;
 
 const task = JSON.parse(process.argv[2] ?? '') as KeeperTask;
 // The database and the log contain data of runs, so only their owner may read them.
 process.umask(0o077);
 mkdirSync(dirname(task.logFile), { recursive: true });
-const log = openSync(task.logFile, isLong(task.logFile) ? 'w' : 'a');
+rotate();
+const log = openSync(task.logFile, 'a');
+setInterval(rotate, ROTATE_MS).unref();
 const server = spawn(task.binary, task.args, { stdio: ['ignore', log, log] });
 
 let ending = false;
@@ -29,8 +32,16 @@ function end(): void {
   setTimeout(() => server.kill('SIGKILL'), TERM_MS);
 }
 
-function isLong(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES;
+/** The server keeps its log open, so a long one is copied and emptied. On a full disk it grows on. */
+function rotate(): void {
+  const { logFile } = task;
+  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) <= LOG_BYTES) return;
+  try {
+    copyFileSync(logFile, `${logFile}.1`);
+    truncateSync(logFile);
+  } catch {
+    // The next time may do.
+  }
 }
 
 function tellWhenListening(): void {

@@ -74,7 +74,7 @@ export async function ownWorker(
   config: Config,
   env: NodeJS.ProcessEnv,
   shutdown: Shutdown,
-  options: Pick<WorkerProcessOptions, 'logToStdout' | 'onRestart' | 'onDeath'>,
+  options: Pick<WorkerProcessOptions, 'logToStdout' | 'isUnversioned' | 'onRestart' | 'onDeath' | 'onEnd'>,
 ): Promise<Supervised> {
   const worker = await startWorkerProcess({ config, env, say, ...options });
   shutdown.add(

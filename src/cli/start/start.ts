@@ -1,4 +1,5 @@
 import { runningStack } from '#stacks';
+import { examineServer } from '../../client/doctor/examine.ts';
 import { bootstrap } from '../../client/temporal/bootstrap.ts';
 import { connect, type TemporalConnection } from '../../client/temporal/connect.ts';
 import { knowsDivisions, setStoredApart } from '../../client/temporal/division.ts';
@@ -6,6 +7,8 @@ import { identityOf } from '../../client/temporal/worker-liveness.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
 import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
+import { workerDeaths } from '../../observe/metrics.ts';
+import { linesOf } from '../finding-lines.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { installExampleWorkflows } from './install-examples.ts';
 import { claimPort } from './ports.ts';
@@ -38,6 +41,16 @@ export class NoAddressError extends Error {
   }
 }
 
+/** The worker of `start --only worker` has ended. Whoever runs containers or services starts it again, and sees why. */
+export class WorkerEndedError extends Error {
+  readonly code = 'worker_ended';
+  readonly exitCode = 1;
+  constructor(reason: string) {
+    super(`${reason} The process ends with it, so that its supervisor starts it again.`);
+    this.name = 'WorkerEndedError';
+  }
+}
+
 /**
  * `signalbox start`: starts a Temporal server (unless TEMPORAL_ADDRESS is set), bootstraps it, starts gateway and
  * worker, and waits for the signal to end. Resolves to the exit code when all parts have ended.
@@ -50,7 +63,10 @@ export async function start(options: StartOptions = {}): Promise<number> {
   const shutdown = listenForShutdown(say);
   try {
     if (options.only === undefined) await startStack(config, env, shutdown);
-    else await startPart(config, env, options.only, shutdown);
+    else {
+      const { ended } = await startPart(config, env, options.only, shutdown);
+      if (ended !== undefined) await Promise.race([shutdown.asked, ended]);
+    }
     await shutdown.asked;
     return 0;
   } catch (error) {
@@ -86,12 +102,16 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   // Callback URLs of the worker need the gateway's actual address.
   const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
   const worker: Supervised = await ownWorker(forWorker, env, shutdown, {
+    isUnversioned: server !== undefined,
     onRestart: () => {
       note.worker(worker);
       // The new process may have the id of a dead one.
       deadWorkers.delete(identityOf(worker.pid() ?? 0));
     },
-    onDeath: (pid) => deadWorkers.add(identityOf(pid ?? 0)),
+    onDeath: (pid) => {
+      workerDeaths.inc();
+      deadWorkers.add(identityOf(pid ?? 0));
+    },
   });
   note.worker(worker);
   shutdown.signal.throwIfAborted();
@@ -100,8 +120,9 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   for (const warning of warnings) say(`Warning: ${warning}`);
   // The start does not wait for the examples, but shutdown does: the client throws if the connection closes during a
   // call.
+  const warned = server === undefined ? sayFindings(complete, temporal, shutdown) : Promise.resolve();
   const offered = installExampleWorkflows(complete, temporal, say, shutdown.signal);
-  shutdown.add(SHUTDOWN_RANK.rim, () => offered);
+  shutdown.add(SHUTDOWN_RANK.rim, () => Promise.all([offered, warned]).then(() => undefined));
   await Promise.race([offered, shutdown.asked]);
 }
 
@@ -110,7 +131,7 @@ async function startPart(
   env: NodeJS.ProcessEnv,
   only: 'gateway' | 'worker',
   shutdown: Shutdown,
-): Promise<void> {
+): Promise<{ ended?: Promise<never> }> {
   let config = given;
   if (given.temporal.address === undefined) {
     const stack = runningStack(given.dataDir);
@@ -119,15 +140,40 @@ async function startPart(
   }
   makeDataFolder(given.dataDir);
   const temporal = await ready(config, shutdown, false);
+  const warned = sayFindings(config, temporal, shutdown);
+  shutdown.add(SHUTDOWN_RANK.rim, () => warned);
   if (only === 'gateway') {
-    const { gatewayUrl, needsKeys, warnings } = await gatewayOn(config, temporal, shutdown, undefined);
+    const { gatewayUrl, needsKeys, warnings } = await gatewayOn(config, temporal, shutdown, undefined, undefined);
     const access = needsKeys ? 'with an API key' : 'from this machine only, since there are no API keys';
     say(`The gateway listens at ${gatewayUrl}. It is accessible ${access}.`);
     for (const warning of warnings) say(`Warning: ${warning}`);
-    return;
+    return {};
   }
-  await ownWorker(config, env, shutdown, { logToStdout: true });
+  let fail = (_error: Error): void => undefined;
+  const ended = new Promise<never>((_resolve, reject) => {
+    fail = reject;
+  });
+  ended.catch(() => undefined);
+  const onEnd = (reason: string): void => fail(new WorkerEndedError(reason));
+  await ownWorker(config, env, shutdown, { logToStdout: true, onEnd });
   say(`The worker polls task queue ${config.taskQueue} at ${config.temporal.address}.`);
+  return { ended };
+}
+
+/**
+ * Says what `signalbox doctor` warns of, without holding up the start. Whether a worker is alive is left out: it may
+ * start later.
+ */
+async function sayFindings(config: Config, temporal: TemporalConnection, shutdown: Shutdown): Promise<void> {
+  try {
+    for (const finding of await examineServer(config, temporal)) {
+      if (shutdown.signal.aborted) return;
+      if (finding.check === 'worker' || (finding.level !== 'warning' && finding.level !== 'blocks')) continue;
+      for (const line of linesOf(finding)) say(line);
+    }
+  } catch (error) {
+    if (!shutdown.signal.aborted) say(`The Temporal server could not be examined: ${(error as Error).message}`);
+  }
 }
 
 const withAddress = (config: Config, address: string): Config => ({
@@ -171,13 +217,18 @@ async function gatewayOn(
   temporal: TemporalConnection,
   shutdown: Shutdown,
   server: OwnServer | undefined,
-  deadWorkers: ReadonlySet<string> = new Set(),
+  /** Undefined: the gateway runs alone. */
+  stackWorkers: ReadonlySet<string> | undefined,
 ): Promise<{ config: Config; gatewayUrl: string; needsKeys: boolean; warnings: readonly string[] }> {
   const claimed = config.port === 0 ? await claimPort(config.host) : undefined;
   if (claimed) shutdown.add(SHUTDOWN_RANK.claims, async () => claimed.release());
   const port = claimed?.port ?? config.port;
   const complete = { ...config, port, ownPorts: [port, ...(server?.ports ?? []), ...config.ownPorts] };
-  const gateway = await startGatewayInProcess(complete, temporal, server?.uiUrl, deadWorkers);
+  const gateway = await startGatewayInProcess(complete, temporal, {
+    uiUrl: server?.uiUrl,
+    deadWorkers: stackWorkers ?? new Set(),
+    isAlone: stackWorkers === undefined,
+  });
   shutdown.add(SHUTDOWN_RANK.rim, () => gateway.close());
   shutdown.signal.throwIfAborted();
   const { url: gatewayUrl, needsKeys, warnings } = gateway;

@@ -21,6 +21,8 @@ export type SuperviseOptions = {
   onReadyAgain?: () => void;
   /** Called when a child has died, even before it was ready, to clean up before the next start. */
   onDeath?: (pid: number | undefined) => void;
+  /** The child is not restarted: called with the reason when it has ended after it was ready. */
+  onEnd?: (reason: string) => void;
 };
 
 const FIRST_PAUSE_MS = 500;
@@ -68,8 +70,10 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
         // If it was never ready, the caller of launch() handles the error.
         if (!isReady) return;
         if (Date.now() - begun > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
-        say(`${name} ended unexpectedly (${signal ?? `exit code ${code}`}).`);
-        again();
+        const reason = `${name} ended unexpectedly (${signal ?? `exit code ${code}`}).`;
+        say(reason);
+        if (options.onEnd === undefined) again();
+        else options.onEnd(reason);
       });
     });
   };

@@ -1,11 +1,13 @@
 import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import type { Config } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import type { Binary } from './obtain-temporal.ts';
 import type { SavedPorts } from './port-file.ts';
 import { type ClaimedPort, claimNamedPort, claimPort } from './ports.ts';
-import { compiledRoot } from './project-root.ts';
+import { compiledRoot, projectRoot } from './project-root.ts';
 import type { Say } from './say.ts';
 import type { KeeperTask } from './server-keeper.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -48,25 +50,16 @@ const READY_MS = 60_000;
 const END_MS = 3_500;
 
 /**
- * Raises limits of the dev server that slow down a single busy machine (TEMPORAL.md §8): polling of transfer, timer and
- * visibility queues, requests per second, concurrent batch operations, queries that wait for a workflow task, and the
- * minimum time before an id starts again or continues as new.
+ * The dynamic configuration of deploy/temporal/dynamic-config.yaml as `key=JSON` pairs. It raises limits that slow down
+ * a single busy machine (TEMPORAL.md §8).
  */
-const DYNAMIC_CONFIG: readonly string[] = [
-  'history.transferProcessorMaxPollRPS=1000',
-  'history.visibilityProcessorMaxPollRPS=1000',
-  'history.timerProcessorMaxPollRPS=1000',
-  'history.timerProcessorMaxTimeShift="10ms"',
-  'history.maxBufferedQueryCount=50',
-  'history.workflowIdReuseMinimalInterval="10ms"',
-  'history.rps=30000',
-  'matching.rps=12000',
-  'frontend.rps=24000',
-  'frontend.namespaceRPS=24000',
-  'frontend.namespaceRPS.visibility=1000',
-  'frontend.namespaceCount=10000',
-  'frontend.MaxConcurrentBatchOperationPerNamespace=100',
-];
+function dynamicConfig(): string[] {
+  const text = readFileSync(join(projectRoot(), 'deploy', 'temporal', 'dynamic-config.yaml'), 'utf8');
+  const settings = parse(text) as { readonly [key: string]: readonly { readonly value: unknown }[] };
+  return Object.entries(settings).flatMap(([key, values]) =>
+    values.map(({ value }) => `${key}=${JSON.stringify(value)}`),
+  );
+}
 
 /** Starts the server with its keeper, and resolves when it listens. */
 export async function startServer(options: ServerOptions): Promise<OwnServer> {
@@ -113,7 +106,7 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
       ...['--log-level', 'warn', '--log-format', 'json'],
       ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile]),
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-      ...[...DYNAMIC_CONFIG, allowedHosts(wanted.ui ? httpPort : undefined)].flatMap((setting) => [
+      ...[...dynamicConfig(), allowedHosts(wanted.ui ? httpPort : undefined)].flatMap((setting) => [
         '--dynamic-config-value',
         setting,
       ]),

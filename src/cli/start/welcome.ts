@@ -15,6 +15,7 @@ export type Welcome = {
 export function welcome(say: Say, { config, gatewayUrl, uiUrl, needsKeys, seconds }: Welcome): void {
   const { address, namespace } = config.temporal;
   say(`Ready after ${seconds.toFixed(1)} s. Data: ${config.dataDir}`);
+  say(`  Console      ${gatewayUrl}/console`);
   say(`  Gateway      ${gatewayUrl} (docs: ${gatewayUrl}/docs)`);
   if (uiUrl !== undefined) say(`  Temporal UI  ${uiUrl}/namespaces/${namespace}/workflows`);
   say(`  Temporal     ${address}, namespace ${namespace} (npm run temporal -- workflow list)`);

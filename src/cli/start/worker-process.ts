@@ -14,8 +14,12 @@ export type WorkerProcessOptions = {
   env: NodeJS.ProcessEnv;
   say: Say;
   logToStdout?: boolean;
+  /** Whatever the settings say, the worker is no version of a deployment. */
+  isUnversioned?: boolean;
   onRestart?: () => void;
   onDeath?: (pid: number | undefined) => void;
+  /** The worker is not restarted: called with the reason when it has ended. */
+  onEnd?: (reason: string) => void;
 };
 
 /** Starts workers/main.js as a supervised child, and resolves when it polls. */
@@ -27,6 +31,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Super
     SIGNALBOX_OWN_PORTS: config.ownPorts.join(','),
     TEMPORAL_NAMESPACE: config.temporal.namespace,
     ...defined({ TEMPORAL_ADDRESS: config.temporal.address, SIGNALBOX_PUBLIC_URL: config.publicUrl }),
+    ...(options.isUnversioned ? { SIGNALBOX_WORKER_VERSIONING: '0' } : {}),
     ...(options.logToStdout ? { SIGNALBOX_LOG_TO_STDOUT: '1' } : {}),
   };
   return supervise({
@@ -40,6 +45,6 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Super
         detached: true,
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),
-    ...defined({ onReadyAgain: options.onRestart, onDeath: options.onDeath }),
+    ...defined({ onReadyAgain: options.onRestart, onDeath: options.onDeath, onEnd: options.onEnd }),
   });
 }

@@ -10,7 +10,9 @@ import {
   type PutDefinitionAnswer,
   type RemoveDefinition,
   type RemovedDefinition,
+  tagOfHead,
 } from '../../contract/actors.ts';
+import type { TextReference } from '../../contract/text-reference.ts';
 import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
@@ -21,7 +23,8 @@ import { definitionId } from '../temporal/ids.ts';
 import { hooksOf } from '../triggers/hook-config.ts';
 import { claimHooks, freeHooks } from '../triggers/hooks.ts';
 import { claimTriggers, dropTriggers, putTriggers, removeTriggersOf } from '../triggers/triggers.ts';
-import { readHead } from '../versions/definition-head.ts';
+import { forgetHead, readHead } from '../versions/definition-head.ts';
+import { referenceOf, storeText, type WrittenText } from '../versions/texts.ts';
 import { storeVersion } from '../versions/versions.ts';
 
 const LONGEST_SHOWN = 1_000;
@@ -48,7 +51,9 @@ export interface DefinitionWrite {
   readonly source: ChangeSource;
   readonly by?: string;
   readonly notes?: string;
-  /** The hash that the current definition must have; `*` accepts any hash. */
+  /** The text as the author wrote it, without clear secrets, or the reference to one that is stored. */
+  readonly text?: WrittenText | TextReference;
+  /** The tag that the current definition must have (tagOfHead); `*` accepts any. */
   readonly ifMatch?: string;
   /** Refuses the write where a definition exists. */
   readonly ifNew?: boolean;
@@ -93,6 +98,7 @@ export async function putDefinition(
   let claimed: readonly HookPath[];
   try {
     await storeVersion(access, org, hash, definition);
+    if (request.text !== undefined && 'text' in request.text) await storeText(access, org, slug, request.text);
     claimed = await claimHooks(access, org, slug, wanted);
   } catch (error) {
     await giveBack();
@@ -123,6 +129,7 @@ export async function putDefinition(
           ifNew: request.ifNew,
           ifRevision: request.ifRevision,
           origin: request.origin,
+          text: request.text && referenceOf(request.text),
           proposalId: request.proposalId,
         }),
       },
@@ -134,6 +141,8 @@ export async function putDefinition(
       await giveBack();
     }
     throw error;
+  } finally {
+    forgetHead(access, org, slug);
   }
   await request.along?.();
   const { revision } = answer.head;
@@ -185,6 +194,8 @@ export async function removeDefinition(
     const left = await readMemo<RemovedDefinition>(access, actor, 'removed');
     if (left !== undefined) await takeAlong(left);
     throw new ClientError('not_found', `There is no workflow called ${slug}.`);
+  } finally {
+    forgetHead(access, org, slug);
   }
   await takeAlong(removed);
 }
@@ -227,13 +238,13 @@ async function demand(
   if (head === undefined) {
     throw new ClientError(
       'hash_mismatch',
-      `Workflow ${slug} does not exist, so it cannot have the hash that you expect.`,
+      `Workflow ${slug} does not exist, so it cannot have the tag that you expect.`,
     );
   }
-  if (ifMatch !== '*' && ifMatch !== head.hash) {
+  if (ifMatch !== '*' && ifMatch !== tagOfHead(head)) {
     throw new ClientError(
       'hash_mismatch',
-      `Workflow ${slug} has the hash ${head.hash}. Read it again, and repeat your change on that.`,
+      `Workflow ${slug} has the tag ${tagOfHead(head)}. Read it again, and repeat your change on that.`,
     );
   }
 }

@@ -19,6 +19,7 @@ import { writeTo } from '../temporal/actor-calls.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { readDefinition } from '../versions/definition-head.ts';
 import { readDefinitionHistory } from '../versions/definition-history.ts';
+import { referenceOf, storeText, type WrittenText } from '../versions/texts.ts';
 import { readVersion, storeVersion } from '../versions/versions.ts';
 import { onCurrent, putDefinition } from './definitions.ts';
 
@@ -27,6 +28,8 @@ export interface ProposalRequest {
   /** Checked, without secrets in clear text. */
   readonly definition: Definition;
   readonly hash: string;
+  /** The proposed definition as its author wrote it, without clear secrets. */
+  readonly text?: WrittenText;
   readonly notes?: string;
   readonly by?: string;
   readonly executionId?: string;
@@ -43,7 +46,7 @@ export async function createProposal(
   slug: string,
   request: ProposalRequest,
 ): Promise<Proposal> {
-  const { definition, hash, id, ...rest } = request;
+  const { definition, hash, id, text, ...rest } = request;
   const known = id === undefined ? undefined : await findProposal(access, org, slug, id);
   if (known !== undefined) return known;
   demandModifiable(slug, await demand(access, org, slug));
@@ -53,10 +56,12 @@ export async function createProposal(
       `The proposal is what workflow ${slug} is already: it changes nothing.`,
     );
   await storeVersion(access, org, hash, definition);
+  if (text !== undefined) await storeText(access, org, slug, text);
   const { proposal } = await writeTo<Propose, ProposalAnswer>(access, definitionId(org, slug), 'propose', {
     ...rest,
     id: id ?? ulid(),
     hash,
+    ...defined({ text: text && referenceOf(text) }),
   });
   return proposal;
 }
@@ -129,7 +134,7 @@ async function applyOnce(
       source: 'proposal_apply',
       proposalId: id,
       ifRevision: head.revision,
-      ...defined({ key, by, notes: proposal.notes }),
+      ...defined({ key, by, notes: proposal.notes, text: proposal.text }),
     });
     return { head: answer.head, proposal: answer.proposal ?? proposal };
   } catch (error) {

@@ -42,7 +42,8 @@ async function rollBackOnce(
   // With a key, this request may have made it the current version. The actor knows.
   if (head.hash === hash && key === undefined) return { head, alreadyAtVersion: true };
   const history = await readDefinitionHistory(access, org, slug);
-  if (!history?.changes.some((change) => change.hash === hash))
+  const change = history?.changes.findLast((one) => one.hash === hash);
+  if (change === undefined)
     throw new ClientError(
       'version_not_found',
       `The history of workflow ${slug} has no ${hash}. Give the hash of one of its versions.`,
@@ -53,7 +54,7 @@ async function rollBackOnce(
     hash,
     source: 'rollback',
     ifRevision: head.revision,
-    ...defined({ key, notes, by }),
+    ...defined({ key, notes, by, text: change.text }),
   });
   return { head: answer.head, alreadyAtVersion: !answer.changed };
 }

@@ -3,6 +3,7 @@
  * that left the set are deleted.
  */
 
+import { tagOfHead } from '../../contract/actors.ts';
 import {
   type ChangeSynced,
   DEFAULT_SET,
@@ -131,7 +132,7 @@ async function remove(access: WriteAccess, org: string, slug: string, options: S
   if (options.dryRun === true) return [slug];
   try {
     await removeDefinition(access, org, slug, {
-      ifMatch: head.hash,
+      ifMatch: tagOfHead(head),
       ...defined({ by: options.by }),
     });
     return [slug];

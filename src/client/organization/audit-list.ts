@@ -103,21 +103,22 @@ async function* entriesOf(access: Access, workflowId: string): AsyncGenerator<Au
   const seen = new Set<string>();
   const outcomes = new Map<string, AuditedOutcome>();
   for await (const { signalName, input } of signalsOf(access, workflowId)) {
-    const [told] = await decodeArrayFromPayloads(access.client.options.loadedDataConverter, input?.payloads);
-    if (signalName === 'outcome') outcomes.set((told as AuditedOutcome).of, told as AuditedOutcome);
+    const together = await decodeArrayFromPayloads(access.client.options.loadedDataConverter, input?.payloads);
+    if (signalName === 'outcome') for (const outcome of together as AuditedOutcome[]) outcomes.set(outcome.of, outcome);
     if (signalName !== 'change') continue;
-    const change = told as AuditedChange;
-    if (seen.has(change.id)) continue;
-    seen.add(change.id);
-    const ended = outcomes.get(change.id);
-    outcomes.delete(change.id);
-    if (ended === undefined) {
-      yield { ...change, outcome: 'unknown' };
-      continue;
+    for (const change of (together as AuditedChange[]).reverse()) {
+      if (seen.has(change.id)) continue;
+      seen.add(change.id);
+      yield entryOf(change, outcomes.get(change.id));
+      outcomes.delete(change.id);
     }
-    const { outcome, status, target } = ended;
-    yield { ...change, target: { ...change.target, ...target }, outcome, status };
   }
+}
+
+function entryOf(change: AuditedChange, ended: AuditedOutcome | undefined): AuditEntry {
+  if (ended === undefined) return { ...change, outcome: 'unknown' };
+  const { outcome, status, target } = ended;
+  return { ...change, target: { ...change.target, ...target }, outcome, status };
 }
 
 async function* signalsOf(access: Access, workflowId: string): AsyncGenerator<Signalled> {

@@ -1,7 +1,8 @@
 /**
  * Records who changed what, and when. The change is recorded before it is made, and its outcome afterwards. If the
  * first record fails, the change is not made. If the second record is missing, the list shows the outcome as unknown.
- * Both records are signals, which the server keeps without a worker.
+ * Both records are signals, which the server keeps without a worker. What many requests record at once goes in one
+ * signal, which has a record in each argument.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
@@ -12,12 +13,15 @@ import { idPart } from '../../contract/workflow-ids.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { type Access, unaudited } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
+import { Batches } from '../temporal/batches.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { writeAlong } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 
 /** Changes that this process records before it checks the length of the history again. */
 const LOOK_EVERY = 50;
+/** Records in one signal. Each has some hundred bytes. */
+const MOST_TOGETHER = 100;
 const OUTCOME_TRIES = 5;
 const OUTCOME_PAUSE_MS = 1_000;
 
@@ -56,29 +60,29 @@ export function auditOver(over: Access): AuditTrail {
   const writing = new Set<Promise<void>>();
 
   /** The actor that records the organization's next change. */
-  const actorOf = async (org: string): Promise<string> => {
+  const actorOf = async (org: string, changes: number): Promise<string> => {
     const month = new Date().toISOString().slice(0, 7);
     const known = parts.get(org);
     if (known?.month === month && known.told < LOOK_EVERY) {
-      known.told += 1;
+      known.told += changes;
       return auditId(org, month, known.part);
     }
     let part = known?.month === month ? known.part : 1;
     while (!(await takesMore(access, auditId(org, month, part)))) part += 1;
-    parts.set(org, { month, part, told: 1 });
+    parts.set(org, { month, part, told: changes });
     return auditId(org, month, part);
   };
 
-  const tell = async (org: string, change: AuditedChange): Promise<string> => {
-    const workflowId = await actorOf(org);
+  const tell = async (org: string, changes: readonly AuditedChange[]): Promise<string> => {
+    const workflowId = await actorOf(org, changes.length);
     const apart = await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) });
     await writeAlong(access, () =>
-      access.client.workflow.signalWithStart<(start: AuditStart) => Promise<never>, [AuditedChange]>(AUDIT_WORKFLOW, {
+      access.client.workflow.signalWithStart<(start: AuditStart) => Promise<never>, AuditedChange[]>(AUDIT_WORKFLOW, {
         workflowId,
         taskQueue: access.taskQueue,
         args: [{ organizationId: org }],
         signal: 'change',
-        signalArgs: [change],
+        signalArgs: [...changes],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         ...apart,
       }),
@@ -86,16 +90,32 @@ export function auditOver(over: Access): AuditTrail {
     return workflowId;
   };
 
+  /** By organization. */
+  const changes = new Batches<AuditedChange, string>(MOST_TOGETHER, (org, together) =>
+    tell(org, together).catch((error: unknown) => {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      // The actor was terminated in the meantime.
+      parts.delete(org);
+      return tell(org, together);
+    }),
+  );
+  /** By actor. */
+  const outcomes = new Batches<AuditedOutcome, void>(MOST_TOGETHER, async (workflowId, together) => {
+    const handle = access.client.workflow.getHandle(workflowId);
+    for (let tries = 1; tries <= OUTCOME_TRIES; tries++) {
+      try {
+        return await writeAlong(access, () => handle.signal<AuditedOutcome[]>('outcome', ...together));
+      } catch {
+        if (tries < OUTCOME_TRIES) await delay(OUTCOME_PAUSE_MS, undefined, { ref: false });
+      }
+    }
+  });
+
   return {
     announce: async (org, change) => {
       const told: AuditedChange = { id: ulid(), at: new Date().toISOString(), ...change };
       try {
-        const workflowId = await tell(org, told).catch((error: unknown) => {
-          if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-          // The actor was terminated in the meantime.
-          parts.delete(org);
-          return tell(org, told);
-        });
+        const workflowId = await changes.add(org, told);
         return { id: told.id, workflowId };
       } catch (error) {
         if (!hasCode(error, 'outcome_unknown', 'temporal_unreachable')) throw error;
@@ -107,17 +127,7 @@ export function auditOver(over: Access): AuditTrail {
       }
     },
     conclude: ({ id, workflowId }, outcome) => {
-      const handle = access.client.workflow.getHandle(workflowId);
-      const write = async (): Promise<void> => {
-        for (let tries = 1; tries <= OUTCOME_TRIES; tries++) {
-          try {
-            return await writeAlong(access, () => handle.signal<[AuditedOutcome]>('outcome', { of: id, ...outcome }));
-          } catch {
-            if (tries < OUTCOME_TRIES) await delay(OUTCOME_PAUSE_MS, undefined, { ref: false });
-          }
-        }
-      };
-      const written = write();
+      const written = outcomes.add(workflowId, { of: id, ...outcome });
       writing.add(written);
       void written.finally(() => writing.delete(written));
     },

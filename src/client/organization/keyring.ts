@@ -12,7 +12,7 @@ import { amendEntry } from './organization-entries.ts';
 import { isFresh, isOrganization } from './organizations.ts';
 
 /** How long a key that another gateway revoked may still be accepted. */
-const FRESH_MS = 2_000;
+const FRESH_MS = 1_500;
 /** The maximum age of the list for a key that it does not contain: another gateway may just have made the key. */
 const FRESH_FOR_UNKNOWN_MS = 250;
 /** How long a request waits for a newer list where an older one exists. */
@@ -35,6 +35,12 @@ export interface Keyring {
    * The holder of the key. Undefined for a text that is not a valid key. @throws ClientError `temporal_unreachable`.
    */
   holderOf(text: string): Promise<KeyHolder | undefined>;
+  /**
+   * The holder of the key of that id, for sessions that began with the key itself. Undefined for a revoked key. Whoever
+   * asks must compare the record with the one of the session's beginning, since no MAC is checked here.
+   * @throws ClientError `temporal_unreachable`.
+   */
+  holderById(organizationId: string, keyId: string): Promise<KeyHolder | undefined>;
   /** Call this after keys of the organization were made or revoked. */
   forget(organizationId: string): void;
   /** Resolves when all pending writes are done. */
@@ -104,17 +110,27 @@ export function keyringOver(access: Access): Keyring {
     void written.finally(() => writing.delete(written));
   };
 
+  const recordOf = async (org: string, id: string): Promise<KeyRecord | undefined> => {
+    const find = async (freshMs?: number) => (await recordsOf(org, freshMs)).get(id);
+    return (await find()) ?? (await find(FRESH_FOR_UNKNOWN_MS));
+  };
+
   return {
     hasKeys: async () => (await recordsOf(DEFAULT_ORGANIZATION)).size > 0,
     holderOf: async (text) => {
       const claim = claimOf(text);
       if (claim === undefined) return undefined;
       const { organizationId, id } = claim;
-      const find = async (freshMs?: number) => (await recordsOf(organizationId, freshMs)).get(id);
-      const record = (await find()) ?? (await find(FRESH_FOR_UNKNOWN_MS));
+      const record = await recordOf(organizationId, id);
       if (record === undefined || !isKey(access, organizationId, id, record, text)) return undefined;
       noteUse(organizationId, id, record);
       return { organizationId, keyId: id, record };
+    },
+    holderById: async (organizationId, keyId) => {
+      const record = await recordOf(organizationId, keyId);
+      if (record === undefined) return undefined;
+      noteUse(organizationId, keyId, record);
+      return { organizationId, keyId, record };
     },
     forget: (organizationId) => {
       known.delete(organizationId);

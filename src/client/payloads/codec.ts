@@ -1,8 +1,8 @@
 /**
  * The payload codec. With SIGNALBOX_CODEC=1 Temporal stores the inputs, states and results of runs and actors as
  * AES-256-GCM ciphertext. Earlier plain payloads and ciphertext under former master keys stay readable, so the codec
- * can be switched on and off, and keys can change. Ids, search attributes, types of failures and headers (this project
- * has none) are not encrypted, because Temporal works with them.
+ * can be switched on and off, and keys can change. Ids, search attributes, types of failures and headers (contexts of
+ * traces) are not encrypted, because Temporal works with them.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';

@@ -13,6 +13,8 @@ export interface Keys {
   readonly resumeTokens: Uint8Array;
   /** HMAC-SHA256 of callback URLs. */
   readonly callbacks: Uint8Array;
+  /** HMAC-SHA256 of links by which people decide approvals. */
+  readonly approvals: Uint8Array;
   /** AES-256-GCM of the secrets under which API keys are kept. */
   readonly apiKeys: Uint8Array;
   /** HMAC-SHA256 that derives the API keys of requests that may be repeated. */
@@ -24,6 +26,8 @@ export interface Keys {
   readonly answers: Uint8Array;
   /** HMAC-SHA256 of organizations' public keys. */
   readonly publicKeys: Uint8Array;
+  /** AES-256-GCM of the cookies of browsers' sessions. */
+  readonly sessions: Uint8Array;
 }
 
 /** HKDF-SHA256 of the 32 bytes of a master key: 32 bytes for each purpose, always the same. */
@@ -34,12 +38,14 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
     cursors: derive('cursors'),
     resumeTokens: derive('resume tokens'),
     callbacks: derive('callbacks'),
+    approvals: derive('approvals'),
     apiKeys: derive('api keys'),
     madeKeys: derive('made keys'),
     payloads: derive('payloads'),
     requests: derive('requests'),
     answers: derive('answers'),
     publicKeys: derive('public keys'),
+    sessions: derive('sessions'),
   };
 }
 

@@ -1,16 +1,25 @@
-/** Lists the open approvals of an organization, and who may decide them (LANGUAGE.md §6). */
+/** Lists what an organization's runs ask of people, approvals and input, and who may answer (LANGUAGE.md §6). */
 
 import { includesRole, type Role } from '../../contract/organization.ts';
-import type { Standing, WaitingFor } from '../../contract/run.ts';
+import type { ShownWaitingFor, Standing } from '../../contract/run.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
 import type { Access } from '../temporal/access.ts';
+import { readArgument } from '../temporal/first-event.ts';
+import { legible } from '../temporal/unreadable.ts';
+import { readCursor, writeCursor } from '../visibility/cursor.ts';
 import type { Page, PageRequest } from '../visibility/listing.ts';
 import { resumeToken } from './resume-token.ts';
 import { listRuns } from './run-list.ts';
+import { wantsComment } from './run-read.ts';
 import type { ExecutionView } from './run-view.ts';
 
 const USER = 'user:';
+
+export const QUESTION_KINDS = ['approval', 'input'] as const;
+export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** The caller. Without an id there are no persons, and every caller may decide. */
 export interface Viewer extends Standing {
@@ -19,20 +28,27 @@ export interface Viewer extends Standing {
 }
 
 /** A wait as its viewer sees it: an approval that the viewer may decide comes with its token. */
-export type ShownWait = WaitingFor & { readonly resumeToken?: string };
+export type ShownWait = ShownWaitingFor & { readonly resumeToken?: string };
 
 export type ApprovalView = ShownWait & {
   readonly executionId: string;
   readonly workflowId: string;
-  /** Open approvals only. The steps of a run show its decisions. */
+  readonly workflowName?: string;
+  /** The person who started the run. */
+  readonly requester?: string;
+  /** Open questions only. The steps of a run show its decisions. */
   readonly status: 'pending';
+  /** Whether the viewer may answer, as far as the list of waits shows. */
+  readonly mayAnswer: boolean;
   /** The first person in `audience` (document 000). `audience` names all of them. */
   readonly approverMemberId?: string;
   /** Why the other members are missing. */
   readonly unreadable?: Unreadable;
 };
 
-export interface ApprovalFilter extends PageRequest {
+export interface QuestionFilter {
+  /** Any of these. */
+  readonly kinds: readonly QuestionKind[];
   readonly workflowId?: string;
   readonly executionId?: string;
   readonly priority?: string;
@@ -40,64 +56,152 @@ export interface ApprovalFilter extends PageRequest {
   readonly resourceId?: string;
   /** `user:ann`, `role:finance`, `resource:order:17`: runs that wait for all of these. */
   readonly waiting: readonly string[];
-  /** Only approvals that the viewer may decide. */
+}
+
+export interface ApprovalFilter extends QuestionFilter, PageRequest {
+  /** Only questions that the viewer may answer. */
   readonly mine: boolean;
 }
 
-/** Pages without a listed approval that are skipped before an empty page is answered. */
+/**
+ * The newest question comes first among those of so many runs, which are read at once. Further runs follow, the latest
+ * start first.
+ */
+const RUNS_AT_ONCE = 500;
+/** Parts without a listed question that are passed before an empty page is answered. */
 const PATIENCE = 20;
+/** The parts that are counted. */
+const COUNTED_PARTS = 4;
+
+interface Found {
+  readonly run: ExecutionView;
+  readonly view: ApprovalView;
+}
+
+/** Where a page begins: in which part of the runs, and after which question of it. */
+interface Position {
+  readonly from?: string;
+  readonly after?: string;
+}
 
 /**
- * A page holds the listed approvals of up to `limit` runs. An unreadable run that waits for an approval is an item with
- * the reason, because the list would be incomplete without it.
+ * The newest first. An unreadable run that waits for an answer is an item with the reason, because the list would be
+ * incomplete without it.
+ * @throws ClientError `invalid_cursor`.
  */
 export async function listApprovals(
   access: Access,
   org: string,
   viewer: Viewer,
-  filter: ApprovalFilter,
+  { mine, cursor, limit, ...filter }: ApprovalFilter,
 ): Promise<Page<ApprovalView>> {
-  const { mine, priority, resourceId, cursor, ...runs } = filter;
-  const isListed = (wait: WaitingFor): boolean =>
-    wait.kind === 'approval' &&
-    (!mine || mayDecide(viewer, wait)) &&
-    (priority === undefined || wait.priority === priority) &&
-    (resourceId === undefined || wait.resourceId === resourceId);
-  let from = cursor;
+  const { cursors } = access.keys;
+  const list = JSON.stringify(['approvals', org, mine, viewer.id ?? null, filter]);
+  let { from, after }: Position =
+    cursor === undefined ? {} : JSON.parse(Buffer.from(readCursor(cursors, list, cursor)).toString());
   for (let passed = 0; ; passed++) {
-    const page = await listRuns(access, org, {
-      ...runs,
-      ...defined({ cursor: from }),
-      status: ['pending', 'running', 'waiting', 'rolling_back'],
-      waiting: ['approval', ...filter.waiting],
-    });
-    const items = page.items.flatMap((run) =>
-      run.unreadable === undefined
-        ? run.waitingFor.filter(isListed).map((wait) => approvalView(access, viewer, run, wait))
-        : [unreadApproval(run, run.unreadable)],
+    const part = await partOf(access, org, viewer, filter, from);
+    const wanted = part.items.filter(
+      ({ view }) =>
+        (!mine || view.mayAnswer || view.unreadable !== undefined) && (after === undefined || placeOf(view) < after),
     );
-    if (items.length > 0 || page.nextCursor === undefined || passed === PATIENCE) return { ...page, items };
-    from = page.nextCursor;
+    if (wanted.length > 0 || part.nextCursor === undefined || passed === PATIENCE) {
+      const found = wanted.slice(0, limit);
+      const last = found.at(-1);
+      const next: Position | undefined =
+        last !== undefined && wanted.length > found.length
+          ? { ...defined({ from }), after: placeOf(last.view) }
+          : part.nextCursor === undefined
+            ? undefined
+            : { from: part.nextCursor };
+      const items = await Promise.all(found.map((one) => withFacts(access, org, one)));
+      return next === undefined
+        ? { items }
+        : { items, nextCursor: writeCursor(cursors, list, Buffer.from(JSON.stringify(next))) };
+    }
+    from = part.nextCursor;
+    after = undefined;
   }
 }
 
-function approvalView(access: Access, viewer: Viewer, run: ExecutionView, wait: WaitingFor): ApprovalView {
-  const person = wait.audience?.find((name) => name.startsWith(USER));
+export interface QuestionCount {
+  /** What the viewer may answer. */
+  readonly mine: number;
+  readonly all: number;
+  /** There are more than were counted. */
+  readonly isPartial?: true;
+}
+
+/** Counts the open questions, of at most some thousand runs. */
+export async function countApprovals(
+  access: Access,
+  org: string,
+  viewer: Viewer,
+  filter: QuestionFilter,
+): Promise<QuestionCount> {
+  let [mine, all] = [0, 0];
+  let from: string | undefined;
+  for (let parts = 0; parts < COUNTED_PARTS; parts++) {
+    const part = await partOf(access, org, viewer, filter, from);
+    all += part.items.length;
+    mine += part.items.filter(({ view }) => view.mayAnswer).length;
+    from = part.nextCursor;
+    if (from === undefined) return { mine, all };
+  }
+  return { mine, all, isPartial: true };
+}
+
+/** The questions of a part of the runs, the newest first. */
+async function partOf(
+  access: Access,
+  org: string,
+  viewer: Viewer,
+  { kinds, priority, resourceId, waiting, ...runs }: QuestionFilter,
+  from: string | undefined,
+): Promise<Page<Found>> {
+  const isListed = (wait: ShownWaitingFor): boolean =>
+    kinds.some((kind) => kind === wait.kind) &&
+    (priority === undefined || wait.priority === priority) &&
+    (resourceId === undefined || wait.resourceId === resourceId);
+  const page = await listRuns(access, org, {
+    ...runs,
+    limit: RUNS_AT_ONCE,
+    ...defined({ cursor: from }),
+    status: ['pending', 'running', 'waiting', 'rolling_back'],
+    waiting,
+    awaited: kinds,
+  });
+  const items = page.items.flatMap((run): Found[] =>
+    run.unreadable === undefined
+      ? run.waitingFor.filter(isListed).map((wait) => ({ run, view: approvalView(access, viewer, run, wait) }))
+      : [{ run, view: unreadApproval(run, run.unreadable) }],
+  );
+  return { ...page, items: items.sort((a, b) => (placeOf(a.view) < placeOf(b.view) ? 1 : -1)) };
+}
+
+const placeOf = ({ since, executionId, path }: ApprovalView): string => `${since} ${executionId} ${path}`;
+
+/** A question of a run as its viewer sees it. */
+export function approvalView(access: Access, viewer: Viewer, run: ExecutionView, wait: ShownWaitingFor): ApprovalView {
+  const person = wait.kind === 'approval' ? wait.audience?.find((name) => name.startsWith(USER)) : undefined;
   return {
     executionId: run.id,
     workflowId: run.workflowId,
+    ...defined({ requester: run.initiator }),
     status: 'pending',
+    mayAnswer: mayAnswer(viewer, wait),
     ...(person === undefined ? {} : { approverMemberId: person.slice(USER.length) }),
     ...shownWait(access, viewer, run.id, wait),
   };
 }
 
-/** The open approval of the run is unknown. */
+/** The open question of the run is unknown. */
 function unreadApproval({ id, workflowId, startedAt }: ExecutionView, unreadable: Unreadable): ApprovalView {
   return {
     executionId: id,
     workflowId,
     status: 'pending',
+    mayAnswer: false,
     path: '',
     stepSlug: '',
     kind: 'approval',
@@ -106,9 +210,58 @@ function unreadApproval({ id, workflowId, startedAt }: ExecutionView, unreadable
   };
 }
 
-/** Whether the run would accept the viewer's decision, as far as the list of waits shows. */
-function mayDecide(viewer: Viewer, { audience = [], notBy = [] }: WaitingFor): boolean {
-  if (!includesRole(viewer.role, 'approver')) return false;
+/** What a definition says beside a question. */
+interface Facts {
+  readonly name: string;
+  /** Approvals that want a comment. */
+  readonly commented: ReadonlySet<string>;
+}
+
+const MOST_FACTS = 1_000;
+/** By organization and hash, the least recently used first. A hash names one definition for ever. */
+const known = new Map<string, Promise<Facts | undefined>>();
+
+async function withFacts(access: Access, org: string, { run, view }: Found): Promise<ApprovalView> {
+  const facts = await factsOf(access, org, run);
+  if (facts === undefined) return view;
+  const { name: workflowName, commented } = facts;
+  return {
+    ...view,
+    workflowName,
+    ...(view.kind === 'approval' && commented.has(view.stepSlug) ? { commentRequired: true as const } : {}),
+  };
+}
+
+/** Undefined where the definition cannot be read. */
+function factsOf(access: Access, org: string, { id, workflowHash, temporal }: ExecutionView) {
+  const key = JSON.stringify([access.namespace, org, workflowHash ?? temporal.runId]);
+  const facts = known.get(key) ?? readFacts(access, id, temporal.runId);
+  known.delete(key);
+  known.set(key, facts);
+  if (known.size > MOST_FACTS) known.delete(known.keys().next().value ?? '');
+  // What cannot be read now may be readable later.
+  void facts.then((read) => {
+    if (read === undefined) known.delete(key);
+  });
+  return facts;
+}
+
+async function readFacts(access: Access, id: string, runId: string): Promise<Facts | undefined> {
+  try {
+    const { value } = await legible(() => readArgument<unknown>(access, id, runId));
+    const definition: Definition | undefined = value === undefined ? undefined : runInputOf(value)?.definition;
+    if (definition === undefined) return undefined;
+    const commented = Object.keys(definition.steps).filter((slug) => wantsComment(definition, slug));
+    return { name: definition.name, commented: new Set(commented) };
+  } catch {
+    // The run is gone, or Temporal does not answer: the list itself is right without it.
+    return undefined;
+  }
+}
+
+/** Whether the run would accept the viewer's answer, as far as the list of waits shows. */
+function mayAnswer(viewer: Viewer, { kind, audience = [], notBy = [] }: ShownWaitingFor): boolean {
+  if (!includesRole(viewer.role, kind === 'input' ? 'runner' : 'approver')) return false;
   const { id, roles, groups } = viewer;
   if (id === undefined) return true;
   if (notBy.includes(id)) return false;
@@ -117,7 +270,7 @@ function mayDecide(viewer: Viewer, { audience = [], notBy = [] }: WaitingFor): b
 }
 
 /** An approval shows its token only to viewers who may decide it. */
-export function shownWait(access: Access, viewer: Viewer, executionId: string, wait: WaitingFor): ShownWait {
-  if (wait.kind !== 'approval' || !mayDecide(viewer, wait)) return wait;
+export function shownWait(access: Access, viewer: Viewer, executionId: string, wait: ShownWaitingFor): ShownWait {
+  if (wait.kind !== 'approval' || !mayAnswer(viewer, wait)) return wait;
   return { ...wait, resumeToken: resumeToken(access.keys.resumeTokens, executionId, wait) };
 }

@@ -23,8 +23,9 @@ import { actorAttributes } from '../temporal/division.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { bulkId } from '../temporal/ids.ts';
-import { grpcOf, isInvalidArgument, read, write } from '../temporal/rpc.ts';
+import { grpcOf, read, write } from '../temporal/rpc.ts';
 import { dateOf } from '../temporal/timestamps.ts';
+import { countOf } from '../visibility/count.ts';
 import { currentPage } from '../visibility/current-runs.ts';
 import { idsAmongOthers, listBareExact, listsWanted } from '../visibility/exact-lists.ts';
 import { pagesOf } from '../visibility/pages.ts';
@@ -70,18 +71,18 @@ export function countBulk(
   org: string,
   request: Pick<BulkRequest, 'action' | 'filter'>,
 ): Promise<number> {
-  return countOf(access, org, request, queryOf(org, request, Date.now()));
+  return countRuns(access, org, request, queryOf(org, request, Date.now()));
 }
 
 /** An open run is the last run of its id. Temporal would count every failed run of an execution that was retried. */
-async function countOf(
+async function countRuns(
   access: Access,
   org: string,
   { action, filter }: Pick<BulkRequest, 'action' | 'filter'>,
   query: string,
 ): Promise<number> {
   const wanted = listsWanted(filter);
-  if (action !== 'retry') return (await idsAmongOthers(access, query, wanted))?.length ?? count(access, query);
+  if (action !== 'retry') return (await idsAmongOthers(access, query, wanted))?.length ?? countOf(access, query);
   let found = 0;
   for await (const runs of currentRuns(access, org, query, wanted, COUNTED)) found += runs.length;
   return found;
@@ -102,13 +103,13 @@ export async function startBulk(access: WriteAccess, org: string, request: BulkR
   let total: number;
   let isNew: boolean;
   if (action === 'retry') {
-    total = await countOf(access, org, request, query);
+    total = await countRuns(access, org, request, query);
     const wanted = listsWanted(filter);
     const some = wanted.length === 0 ? {} : { wanted };
     isNew = await startRetries(access, operationId, { organizationId: org, query, ...some, total });
   } else {
     const ids = await idsAmongOthers(access, query, listsWanted(filter));
-    total = ids?.length ?? (await count(access, query));
+    total = ids?.length ?? (await countOf(access, query));
     isNew = await startBatch(access, operationId, action, targetOf(org, request, query, ids), reason);
   }
   if (!isNew) return readBulk(access, org, operationId);
@@ -165,7 +166,8 @@ async function goesOn(access: WriteAccess, org: string, executionId: string): Pr
     await retryRun(access, org, executionId);
     return true;
   } catch (error) {
-    if (hasCode(error, 'temporal_unreachable', 'outcome_unknown') || !(error instanceof ClientError)) throw error;
+    if (hasCode(error, 'temporal_unreachable', 'temporal_busy', 'outcome_unknown') || !(error instanceof ClientError))
+      throw error;
     return error.code === 'not_failed';
   }
 }
@@ -174,20 +176,6 @@ function queryOf(org: string, { action, filter }: Pick<BulkRequest, 'action' | '
   // A run that fails again in the meantime is not retried again and again.
   const part: Part = action === 'retry' ? { failedBy: now } : { open: true };
   return runQuery(org, filter, part);
-}
-
-async function count(access: Access, query: string): Promise<number> {
-  try {
-    const { count: found } = await read(access, () =>
-      access.client.workflowService.countWorkflowExecutions({ namespace: access.namespace, query }),
-    );
-    return Number(found ?? 0);
-  } catch (error) {
-    if (!isInvalidArgument(error)) throw error;
-    throw new ClientError('invalid_query', 'A filter has a value that cannot be searched for. Check types and dates.', {
-      cause: error,
-    });
-  }
 }
 
 /** False where the operation was started before. */

@@ -4,12 +4,9 @@
  * disconnected resumes after the last id that it has seen.
  */
 
-import type { RunError, RunStatus, WaitingFor } from '../../contract/run.ts';
-import { statusOf, waitingFor } from '../../engine/inbound/view.ts';
-import type { TraceEvent } from '../../engine/state/protocol.ts';
+import type { RunError, RunStatus } from '../../contract/run.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
-import { Fold } from '../../history/fold.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
@@ -21,18 +18,11 @@ import { historyOf, plainEvents } from '../temporal/histories.ts';
 import { grpcOf, translated } from '../temporal/rpc.ts';
 import { Turns } from '../temporal/turns.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
+import { type News, RunEvents } from './run-events.ts';
 import { outcomeOf } from './run-view.ts';
 
-export type Happening = { readonly id: string } & (
-  | { readonly event: 'step'; readonly data: StepHappening }
-  | {
-      readonly event: 'status';
-      readonly data: { readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] };
-    }
-  | { readonly event: 'end'; readonly data: End }
-  /** The steps from here on cannot be read. The stream reports only the end. */
-  | { readonly event: 'unreadable'; readonly data: Unreadable }
-);
+/** An event of a stream. */
+export type Happening = { readonly id: string } & (News | { readonly event: 'end'; readonly data: End });
 
 interface End {
   readonly status: RunStatus;
@@ -40,19 +30,6 @@ interface End {
   readonly error?: RunError;
   /** Why output or error are missing. */
   readonly unreadable?: Unreadable;
-}
-
-/** A visit has begun, or has ended. */
-export interface StepHappening {
-  readonly path: string;
-  readonly stepSlug?: string;
-  readonly stepType?: string;
-  readonly status: 'running' | 'completed' | 'failed' | 'cancelled' | 'skipped';
-  readonly port?: string;
-  readonly output?: Json;
-  readonly error?: RunError;
-  /** ISO 8601. */
-  readonly at: string;
 }
 
 /** Temporal answers a long poll after 20 s at the latest. */
@@ -88,7 +65,7 @@ async function* follow(
     const skip = runId === seen?.runId ? seen.number : 0;
     const run = new FollowedRun(executionId, runId);
     for await (const happening of run.follow(access, signal)) {
-      if (run.told > skip) yield happening;
+      if (run.events.told > skip) yield happening;
     }
     const { closed } = run;
     if (closed?.how === 'continued' && closed.nextRunId !== undefined) {
@@ -97,11 +74,17 @@ async function* follow(
     }
     if (closed === undefined || runs[n + 1] !== undefined) continue;
     const data = await endOf(access, executionId, runId, closed);
-    if (data !== undefined && run.told + 1 > skip) yield { id: run.nextId(), event: 'end', data };
+    if (data !== undefined && run.events.told + 1 > skip) yield { id: run.events.nextId(), event: 'end', data };
   }
 }
 
-async function endOf(access: Access, executionId: string, runId: string, { how }: Closed): Promise<End | undefined> {
+/** The end of the last run of the chain; undefined where there is none to tell. */
+export async function endOf(
+  access: Access,
+  executionId: string,
+  runId: string,
+  { how }: Closed,
+): Promise<End | undefined> {
   const closing = await legible(() => readClosing(access, executionId, runId));
   if (closing.unreadable !== undefined) return { status: STATUSES[how], unreadable: closing.unreadable };
   if (closing.value === undefined) return undefined;
@@ -119,80 +102,42 @@ const STATUSES: { readonly [how in Closed['how']]: RunStatus } = {
   continued: 'running',
 };
 
-/** One run of the chain, with its own fold and event numbers. */
+/** One run of the chain, as far as it has been followed. */
 class FollowedRun {
-  /** Events so far. */
-  told = 0;
+  readonly events: RunEvents;
   closed: Closed | undefined;
   readonly #executionId: string;
   readonly #runId: string;
-  readonly #fold: Fold;
-  readonly #slugs = new Map<string, { stepSlug: string; stepType: string }>();
-  #news: Omit<Happening, 'id'>[] = [];
-  #shown = '';
-  #isUnread = false;
 
   constructor(executionId: string, runId: string) {
     this.#executionId = executionId;
     this.#runId = runId;
-    this.#fold = new Fold(executionId, { from: 0, to: 0 }, { heard: (line) => this.#hear(line), tolerant: true });
-  }
-
-  nextId(): string {
-    return `${this.#runId}:${++this.told}`;
+    this.events = new RunEvents(executionId, runId, { from: 0, to: 0 });
   }
 
   async *follow(access: Access, signal: AbortSignal): AsyncGenerator<Happening> {
     const turns = new Turns();
     for await (const page of pagesOf(access, this.#executionId, this.#runId, signal)) {
       for (const event of page) {
-        await turns.take(this.#fold.pushInParts(event));
+        await turns.take(this.events.push(event));
         await turns.rest();
         if (event.type === 'closed') this.closed = event;
-        yield* this.#tell();
+        yield* this.#news();
       }
-      await turns.take(this.#fold.settleInParts());
-      yield* this.#tell();
+      await turns.take(this.events.settle());
+      yield* this.#news();
     }
   }
 
-  *#tell(): Generator<Happening> {
-    this.#look();
-    const news = this.#news;
-    this.#news = [];
-    for (const one of news) yield { id: this.nextId(), ...one } as Happening;
-  }
-
-  #look(): void {
-    const { state, unreadable } = this.#fold;
-    if (unreadable !== undefined) {
-      if (!this.#isUnread) this.#news.push({ event: 'unreadable', data: unreadable });
-      this.#isUnread = true;
-      return;
-    }
-    if (state === undefined || state.ending !== undefined) return;
-    const data = { status: statusOf(state), waitingFor: waitingFor(state) };
-    const shown = JSON.stringify(data);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
-    this.#news.push({ event: 'status', data });
-  }
-
-  #hear(line: TraceEvent): void {
-    if (line.t === 'begin') {
-      const { path, slug: stepSlug, stepType } = line;
-      this.#slugs.set(path, { stepSlug, stepType });
-      this.#news.push({ event: 'step', data: { path, stepSlug, stepType, status: 'running', at: iso(line.at) } });
-    } else if (line.t === 'end') {
-      const { t: _t, at, path, ...told } = line;
-      const { value: rest } = writable(told, ['output', 'error']);
-      this.#news.push({ event: 'step', data: { path, ...this.#slugs.get(path), ...rest, at: iso(at) } });
-      this.#slugs.delete(path);
-    }
+  *#news(): Generator<Happening> {
+    for (const news of this.events.takeNews()) yield { id: this.events.nextId(), ...shown(news) };
   }
 }
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+/** Values that cannot be written as JSON are left out. */
+function shown(news: News): News {
+  return news.event === 'step' ? { ...news, data: writable(news.data, ['output', 'error']).value } : news;
+}
 
 /** Yields the existing pages, and then the new ones until the run is closed. A page has whole transactions. */
 async function* pagesOf(

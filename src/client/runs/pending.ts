@@ -29,12 +29,16 @@ export interface ShownRetrying {
   readonly nextAttemptAt?: string;
   /** The activity was paused through Temporal. */
   readonly activityPaused?: true;
+  /** Absent where there is no limit. */
+  readonly maxAttempts?: number;
 }
 
 export function pendingAttempts(converter: LoadedDataConverter, pending: Pending): Promise<PendingAttempt[]> {
   return Promise.all(
     (pending ?? []).map(
-      async ({ activityId, attempt, lastFailure, nextAttemptScheduleTime, scheduledTime, state, paused }) => {
+      async ({ activityId, attempt, lastFailure, nextAttemptScheduleTime, scheduledTime, state, paused, ...times }) => {
+        const lastStartedAt = msOf(times.lastStartedTime);
+        const lastEndedAt = msOf(times.lastAttemptCompleteTime);
         const nextAttemptAt = msOf(nextAttemptScheduleTime) ?? msOf(scheduledTime);
         const waits = state !== PENDING_ACTIVITY_STATE_STARTED && (attempt ?? 1) > 1 && nextAttemptAt !== undefined;
         return {
@@ -43,16 +47,17 @@ export function pendingAttempts(converter: LoadedDataConverter, pending: Pending
           ...(lastFailure ? { lastFailure: await causeOf(converter, lastFailure).catch(() => UNREADABLE) } : {}),
           ...(waits && paused !== true ? { nextAttemptAt } : {}),
           ...(paused === true ? { paused } : {}),
+          ...defined({ lastStartedAt, lastEndedAt, maxAttempts: times.maximumAttempts || undefined }),
         };
       },
     ),
   );
 }
 
-export const shownRetrying = ({ lastError, nextAttemptAt, paused }: Retrying): ShownRetrying => ({
+export const shownRetrying = ({ lastError, nextAttemptAt, paused, maxAttempts }: Retrying): ShownRetrying => ({
   ...defined({ lastError }),
   ...(nextAttemptAt === undefined ? {} : { nextAttemptAt: new Date(nextAttemptAt).toISOString() }),
-  ...defined({ activityPaused: paused }),
+  ...defined({ activityPaused: paused, maxAttempts }),
 });
 
 /** An activity of a run that is retried or paused, shown where one run is read. */
@@ -61,6 +66,8 @@ export interface RetriedEffect extends ShownRetrying {
   readonly path: string;
   /** The number of the running or next attempt. */
   readonly attempt: number;
+  /** When the previous attempt ended. ISO 8601. */
+  readonly lastEndedAt?: string;
 }
 
 /** Omits the activities of the shell, whose ids are not paths. */
@@ -70,10 +77,11 @@ export async function retriedEffects(converter: LoadedDataConverter, pending: Pe
     .filter(
       ({ activityId, lastFailure, paused }) => !activityId.startsWith('$') && (lastFailure ?? paused) !== undefined,
     )
-    .map(({ activityId, attempt, lastFailure, ...rest }) => ({
+    .map(({ activityId, attempt, lastFailure, lastEndedAt, ...rest }) => ({
       // `retryStep` starts an activity again under its path and a number.
       path: activityId.replace(/![0-9]+$/, ''),
       attempt,
+      ...(lastEndedAt === undefined ? {} : { lastEndedAt: new Date(lastEndedAt).toISOString() }),
       ...shownRetrying({ ...rest, ...(lastFailure === undefined ? {} : { lastError: failureOfCause(lastFailure) }) }),
     }));
 }

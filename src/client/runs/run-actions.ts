@@ -6,6 +6,7 @@ import type {
   DecideSignal,
   Decision,
   MessageSignal,
+  Recorded,
   Submission,
   SubmitSignal,
   WaitingFor,
@@ -13,6 +14,7 @@ import type {
 import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
+import { isRunIdOf } from '../temporal/ids.ts';
 import { read, write, writeAlong } from '../temporal/rpc.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { identityFor, type TerminationReason } from '../temporal/termination-reason.ts';
@@ -31,20 +33,15 @@ export interface DecideRequest extends Omit<Decision, 'via' | 'override' | 'reas
   readonly step?: string;
   /** Names the approval: replaces `step`, or confirms it. */
   readonly resumeToken?: string;
+  /** How the decision came. Default: `api`. */
+  readonly via?: string;
   /** A repeated key gets the same answer. */
   readonly key?: string;
 }
 
-/** The effect of an accepted decision. */
-export interface Recorded {
-  /** vote: the approval stays open for further votes. */
-  readonly recorded: 'decision' | 'vote';
-  readonly votes?: NonNullable<WaitingFor['votes']>;
-}
-
 /**
- * The effect of a decision, by the present state of its approval. Undefined where the run cannot be queried, or does
- * not answer.
+ * The effect of a decision, by the present state of its approval, for answers of workers that do not say it. Undefined
+ * where the run cannot be queried, or does not answer.
  */
 export async function recordedAs(access: Access, executionId: string, path: string): Promise<Recorded | undefined> {
   const handle = access.client.workflow.getHandle(executionId);
@@ -74,16 +71,18 @@ async function decideNow(
   executionId: string,
   request: DecideRequest,
 ): Promise<Accepted> {
-  const execution = await demandOpen(access, org, executionId);
   const { resumeToken, step: asked, key = ulid(), ...decision } = request;
-  const step = resumeToken === undefined ? asked : await stepOfToken(access, execution, resumeToken, asked);
+  const step =
+    resumeToken === undefined
+      ? asked
+      : await stepOfToken(access, await demandOpen(access, org, executionId), resumeToken, asked);
   const signal: DecideSignal & { key: string } = {
-    ...decision,
     via: 'api',
+    ...decision,
     key,
     ...defined({ step }),
   };
-  return update(access, executionId, 'decide', signal);
+  return update(access, org, executionId, 'decide', signal);
 }
 
 export interface SubmitRequest extends Omit<Submission, 'via'> {
@@ -107,9 +106,8 @@ async function submitNow(
   executionId: string,
   request: SubmitRequest,
 ): Promise<Accepted> {
-  await demandOpen(access, org, executionId);
   const signal: SubmitSignal & { key: string } = { ...request, via: 'api', key: request.key ?? ulid() };
-  return update(access, executionId, 'submit', signal);
+  return update(access, org, executionId, 'submit', signal);
 }
 
 /**
@@ -198,15 +196,29 @@ async function demandOpen(access: Access, org: string, executionId: string): Pro
   return execution;
 }
 
+/**
+ * Sends an update to an open run. An id that names the organization is not looked up first: the update itself tells
+ * whether the run is open.
+ * @throws ClientError `not_found`, `closed`, and the refusal of the run.
+ */
 async function update(
   access: WriteAccess,
+  org: string,
   executionId: string,
   name: string,
   signal: object & { readonly key: string },
 ): Promise<Accepted> {
+  const isNamed = isRunIdOf(org, executionId);
+  if (!isNamed) await demandOpen(access, org, executionId);
   const handle = access.client.workflow.getHandle(executionId);
   const options = { args: [signal] as [object], updateId: signal.key };
-  return onOpen(() => write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options)));
+  try {
+    return await write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options));
+  } catch (error) {
+    if (!hasCode(error, 'not_found')) throw error;
+    if (isNamed) await demandOpen(access, org, executionId);
+    throw closed();
+  }
 }
 
 /** The answer of `act`. Where the run has ended in the meantime, the stored answer of the key. */

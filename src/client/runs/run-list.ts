@@ -79,6 +79,8 @@ export interface RunFilter extends PageRequest {
   readonly state?: { readonly [key: string]: string };
   /** The awaited kinds and persons, such as `approval` or `user:ann`: all of these. */
   readonly waiting?: readonly string[];
+  /** The awaited kinds: any of these. Open runs only. */
+  readonly awaited?: readonly string[];
   readonly started?: Range;
   readonly ended?: Range;
   /** Milliseconds. */
@@ -112,11 +114,18 @@ export async function listOfWorkflow<T, Filter extends RunFilter>(
 export function listRows(access: Access, org: string, filter: RunFilter): Promise<Page<Row>> {
   const query = runQuery(org, filter);
   const wanted = listsWanted(filter);
-  return currentPage(access, org, filter, async (request) => {
+  const list = async (request: PageRequest): Promise<Page<Row>> => {
     const page = await listPage(access, query, request);
     return { ...page, items: page.items.filter((row) => holdsAll(row, wanted)) };
-  });
+  };
+  return currentPage(access, org, filter, list, isOfIds(filter));
 }
+
+/** The members of a filter that all runs of an id fulfil, or none. */
+const OF_IDS: ReadonlySet<string> = new Set<keyof RunFilter>(['limit', 'cursor', 'workflowId', 'executionId']);
+
+const isOfIds = (filter: RunFilter): boolean =>
+  Object.entries(filter).every(([name, value]) => value === undefined || OF_IDS.has(name));
 
 /**
  * The open runs that wait for one of these values and had started by `startedBy` (epoch milliseconds). Each run is read
@@ -177,6 +186,9 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
   for (const [key, value] of Object.entries(filter.state ?? {}))
     clauses.push(compare('state', '=', stateValue(key, value)));
   for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', who));
+  const { awaited = [] } = filter;
+  // A run that was terminated keeps the attribute.
+  if (awaited.length > 0) clauses.push(open, any(...awaited.map((kind) => compare('waiting', '=', kind))));
   clauses.push(...period('started', filter.started), ...period('closeTime', filter.ended));
   clauses.push(...range('durationMs', filter.duration));
   const tokens = range('tokens', filter.tokens);

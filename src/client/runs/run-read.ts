@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import {
   RUN_WORKFLOW,
   type RunError,
@@ -9,26 +10,35 @@ import {
   type RunMemo,
   type RunStatus,
   type RunTrigger,
-  type WaitingFor,
+  type ShownWaitingFor,
 } from '../../contract/run.ts';
 import type { Definition, StepDefinition } from '../../definition/document/types.ts';
 import { restore } from '../../engine/state/serialize.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
-import { isObject, type Json } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
+import { knownToReturnEarly, noteEarlyReturns } from '../starts/early-returns.ts';
 import { positionOf } from '../starts/limiters.ts';
 import type { Access } from '../temporal/access.ts';
 import { describeLegibly, type LegibleDescription } from '../temporal/actor-calls.ts';
 import { firstRunId, readArgument, readClosing } from '../temporal/first-event.ts';
+import { isRunIdOf } from '../temporal/ids.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
+import { msOf } from '../temporal/timestamps.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
-import { retriedEffects } from './pending.ts';
+import { hasWorker } from '../temporal/worker-liveness.ts';
+import { type RetriedEffect, retriedEffects } from './pending.ts';
 import { type Execution, type ExecutionView, executionView, outcomeOf, saidBy, waitsOf } from './run-view.ts';
-import { readFoldedState } from './trace.ts';
+import { readFoldedState } from './trace-chain.ts';
 import { validMemo } from './valid-memo.ts';
+
+const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
+const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
+/** A task that is due waits so long before somebody asks whether a worker lives. */
+const UNTAKEN_MS = 2_000;
 
 /**
  * The run, if it is one of that organization.
@@ -63,12 +73,16 @@ export function executionOf(description: LegibleDescription): Execution {
   };
 }
 
-/** The run with its input and, once it has ended, its output or error. `exclude` omits members. */
+/**
+ * The run with its input and, once it has ended, its output or error. `exclude` omits members. `dead`: identities of
+ * workers that are known to have ended.
+ */
 export async function readRun(
   access: Access,
   org: string,
   executionId: string,
   exclude: ReadonlySet<string> = new Set(),
+  dead?: ReadonlySet<string>,
 ): Promise<ExecutionView> {
   const description = await describeRun(access, org, executionId);
   const execution = executionOf(description);
@@ -81,9 +95,11 @@ export async function readRun(
   const view = await withPositions(access, { ...told, waitingFor: withComments(told.waitingFor, argument) });
   const converter = access.client.options.loadedDataConverter;
   const retrying = await retriedEffects(converter, description.raw.pendingActivities);
+  const waitingFor = [...view.waitingFor, ...retryWaits(retrying), ...(await workerWait(access, description, dead))];
   const { output, error } = end.value ?? {};
   const whole = {
     ...view,
+    waitingFor,
     ...(retrying.length === 0 ? {} : { retrying }),
     ...(argument === undefined || exclude.has('input')
       ? {}
@@ -115,15 +131,61 @@ async function withPositions(access: Access, view: ExecutionView): Promise<Execu
   return { ...view, waitingFor };
 }
 
+/** The activities that wait for their next attempt. A path that was shortened does not tell its step. */
+function retryWaits(retrying: readonly RetriedEffect[]): ShownWaitingFor[] {
+  return retrying.flatMap(({ path, attempt, maxAttempts, lastError, lastEndedAt, nextAttemptAt }) =>
+    nextAttemptAt === undefined
+      ? []
+      : [
+          {
+            path,
+            stepSlug: path.includes('~~') ? '' : (/^[\w-]+/.exec(path.slice(path.lastIndexOf('/') + 1))?.[0] ?? ''),
+            kind: 'retry' as const,
+            since: lastEndedAt ?? nextAttemptAt,
+            until: nextAttemptAt,
+            attempt,
+            ...defined({ maxAttempts, message: lastError?.message }),
+          },
+        ],
+  );
+}
+
+/** The wait of a run with a task that nobody has taken for a while, where no worker lives. */
+async function workerWait(
+  access: Access,
+  { status, raw }: LegibleDescription,
+  dead: ReadonlySet<string> | undefined,
+): Promise<ShownWaitingFor[]> {
+  if (!isOpen(status.name)) return [];
+  const { pendingWorkflowTask: task, pendingActivities } = raw;
+  const due = [
+    ...(task?.state === PENDING_WORKFLOW_TASK_STATE_SCHEDULED ? [msOf(task.scheduledTime)] : []),
+    ...(pendingActivities ?? [])
+      .filter(({ state, paused }) => state === PENDING_ACTIVITY_STATE_SCHEDULED && paused !== true)
+      .map(({ nextAttemptScheduleTime, scheduledTime }) => msOf(nextAttemptScheduleTime) ?? msOf(scheduledTime)),
+  ].flatMap((at) => at ?? []);
+  const since = Math.min(...due);
+  if (Date.now() - since < UNTAKEN_MS || due.length === 0 || (await hasWorker(access, dead))) return [];
+  return [{ path: '', stepSlug: '', kind: 'worker', since: new Date(since).toISOString() }];
+}
+
 /** Adds whether a decision needs a comment, as the definition of the step says. */
-function withComments(waits: readonly WaitingFor[], started: RunInput | undefined): readonly WaitingFor[] {
-  const steps = (started?.definition.steps ?? {}) as { readonly [slug: string]: StepDefinition | null | undefined };
-  return waits.map((wait) => {
-    const step = wait.kind === 'approval' ? steps[wait.stepSlug] : undefined;
-    return step?.stepType === 'approval' && step.config?.['commentRequired'] === true
+function withComments<Wait extends ShownWaitingFor>(
+  waits: readonly Wait[],
+  started: RunInput | undefined,
+): readonly Wait[] {
+  return waits.map((wait) =>
+    wait.kind === 'approval' && wantsComment(started?.definition, wait.stepSlug)
       ? { ...wait, commentRequired: true as const }
-      : wait;
-  });
+      : wait,
+  );
+}
+
+/** Whether the step is an approval that no decision without a comment ends. */
+export function wantsComment(definition: Definition | undefined, slug: string): boolean {
+  const steps = (definition?.steps ?? {}) as { readonly [slug: string]: StepDefinition | null | undefined };
+  const step = Object.hasOwn(steps, slug) ? steps[slug] : undefined;
+  return step?.stepType === 'approval' && step.config?.['commentRequired'] === true;
 }
 
 /** The present status of the run. Undefined where Temporal no longer has it. */
@@ -155,8 +217,13 @@ export async function readStart(
 
 type Outcome = ReturnType<typeof outcomeOf>;
 
-const returnsEarly = async (access: Access, description: WorkflowExecutionDescription): Promise<boolean> =>
-  mayDrain((await legible(() => readStart(access, description))).value?.definition);
+async function returnsEarly(access: Access, description: WorkflowExecutionDescription): Promise<boolean> {
+  const { workflowId } = description;
+  const known = knownToReturnEarly(access, workflowId);
+  if (known !== undefined) return known;
+  const { value: start } = await legible(() => readStart(access, description));
+  return start === undefined ? false : noteEarlyReturns(access, workflowId, start.definition);
+}
 
 /**
  * The output of a run that has returned while its activities are still in flight. A run that closed since has its
@@ -168,16 +235,6 @@ async function decidedOutcome(access: Access, description: WorkflowExecutionDesc
   const output =
     decided.output ?? (await readFoldedState(access, description.workflowId, description.runId))?.draining?.output;
   return { status: 'completed', output: output ?? null };
-}
-
-/** Whether the run may show its output before it closes. */
-function mayDrain(definition: Definition | undefined): boolean {
-  if (definition === undefined || definition.output !== undefined) return false;
-  // A run that was started by hand may have any values in place of steps.
-  return Object.values(definition.steps).some((step) => {
-    const { stepType, config } = isObject(step) ? (step as unknown as StepDefinition) : ({} as Partial<StepDefinition>);
-    return stepType === 'return' ? config?.['drain'] !== false : stepType === 'finish' && config?.['drain'] === true;
-  });
 }
 
 export type RunResult =
@@ -201,6 +258,38 @@ const SHORTEST_POLL_MS = 100;
 /** The time between two reads of a run that may return before it closes. */
 const LOOK_EVERY_MS = 500;
 
+/** How long a result is waited for before the run is described, if it may return early. */
+const QUICK_MS = 100;
+
+/**
+ * The end of a run that completes while it is waited for, without a description: that is one call. Undefined where
+ * more must be known, and for runs that may return early.
+ */
+async function completedSoon(
+  access: Access,
+  executionId: string,
+  until: number,
+  signal: AbortSignal | undefined,
+): Promise<RunResult | undefined> {
+  const begun = Date.now();
+  const isPatient = knownToReturnEarly(access, executionId) === false;
+  const over = isPatient ? signal : AbortSignal.any([AbortSignal.timeout(QUICK_MS), ...(signal ? [signal] : [])]);
+  const last = isPatient ? until : Math.min(until, begun + QUICK_MS);
+  // The latest run of the chain.
+  let runId = '';
+  while (Date.now() < last && over?.aborted !== true) {
+    const asked = Date.now();
+    const { value: closing, unreadable } = await legible(() =>
+      readClosing(access, executionId, runId, Math.min(until - asked, LONGEST_POLL_MS), over),
+    );
+    if (closing?.how === 'completed') return endOf(outcomeOf(closing));
+    if (closing?.how === 'continued') runId = closing.runId;
+    else if (closing !== undefined || unreadable !== undefined) return undefined;
+    if (Date.now() - asked < SHORTEST_POLL_MS) await delay(Math.max(0, Math.min(SHORTEST_POLL_MS, last - Date.now())));
+  }
+  return undefined;
+}
+
 /** The run's result. Waits up to `waitMs` for it, across continue-as-new. */
 export async function readResult(
   access: Access,
@@ -210,6 +299,14 @@ export async function readResult(
   signal?: AbortSignal,
 ): Promise<RunResult> {
   const until = Date.now() + waitMs;
+  if (waitMs > 0 && isRunIdOf(org, executionId)) {
+    const end = await completedSoon(access, executionId, until, signal).catch((error: unknown) => {
+      // The description says the same of an id that does not exist, in the words of all routes.
+      if (!hasCode(error, 'not_found')) throw error;
+      return undefined;
+    });
+    if (end !== undefined) return end;
+  }
   let description = await describeRun(access, org, executionId);
   let runId = description.runId;
   const looks = waitMs > 0 && isOpen(description.status.name) && (await returnsEarly(access, description));
@@ -235,7 +332,7 @@ export async function readResult(
     if (Date.now() - asked < SHORTEST_POLL_MS) await delay(Math.min(SHORTEST_POLL_MS, until - Date.now()));
     if (looks) description = await describeRun(access, org, executionId);
   }
-  description = await describeRun(access, org, executionId);
+  if (waitMs > 0) description = await describeRun(access, org, executionId);
   const end = await legible(() => readEnd(access, description));
   if (end.unreadable !== undefined && !isOpen(description.status.name))
     return unreadEnd(access, description, end.unreadable);

@@ -18,7 +18,7 @@ import { isOpen } from '../temporal/run-status.ts';
 import { writable } from '../temporal/unreadable.ts';
 import { describeRun, executionOf } from './run-read.ts';
 import { executionView } from './run-view.ts';
-import { readFolded } from './trace.ts';
+import { readFolded } from './trace-chain.ts';
 
 /** An open visit. Of nested visits only the innermost is listed. */
 export interface CurrentStep {

@@ -11,6 +11,7 @@ import {
   type RunMemo,
   type RunOrigin,
   type RunStatus,
+  type ShownWaitingFor,
   type WaitingFor,
 } from '../../contract/run.ts';
 import type { Unreadable } from '../../history/events.ts';
@@ -32,7 +33,8 @@ export interface ExecutionView {
   readonly workflowVersion?: string;
   readonly workflowHash?: string;
   readonly status: RunStatus;
-  readonly waitingFor: readonly WaitingFor[];
+  /** Retries, and the lack of a worker, where one run is read. */
+  readonly waitingFor: readonly ShownWaitingFor[];
   /** Activities that are retried, or that were paused through Temporal. Present where one run is read. */
   readonly retrying?: readonly RetriedEffect[];
   /** The run starts nothing new until it receives the signal `resume`. */
@@ -242,7 +244,19 @@ function shownTrigger(started: RunInput | undefined): { type: string; id?: strin
   return typeof id === 'string' ? { type, id } : { type };
 }
 
-function urlOf(access: Access, workflowId: string, runId: string): { url?: string } {
+/** The event of a run's history in Temporal's Web UI; undefined without a UI, and where the event is not known. */
+export function eventUrlOf(
+  access: Pick<Access, 'webUrl' | 'namespace'>,
+  workflowId: string,
+  runId: string | undefined,
+  eventId: number | undefined,
+): string | undefined {
+  if (runId === undefined || eventId === undefined) return undefined;
+  const { url } = urlOf(access, workflowId, runId);
+  return url === undefined ? undefined : `${url}/events/${eventId}`;
+}
+
+function urlOf(access: Pick<Access, 'webUrl' | 'namespace'>, workflowId: string, runId: string): { url?: string } {
   if (access.webUrl === undefined) return {};
   const place = [access.namespace, 'workflows', workflowId, runId].map(encodeURIComponent);
   return { url: `${access.webUrl}/namespaces/${place.join('/')}/history` };

@@ -16,7 +16,8 @@ import { listRuns, type RunFilter } from './run-list.ts';
 import { describeRun, readRun, readStart } from './run-read.ts';
 import { shownDefinition } from './run-state.ts';
 import type { ExecutionView } from './run-view.ts';
-import { readFoldedState, readTrace, type Step } from './trace.ts';
+import { readTrace, type Step } from './trace.ts';
+import { readFoldedState } from './trace-chain.ts';
 
 export interface Run004 {
   readonly id: string;

@@ -16,11 +16,13 @@ import {
   type RunTrigger,
 } from '../../contract/run.ts';
 import { attributeValue, attributeValues } from '../../contract/search-attributes.ts';
+import { lightActionsOf } from '../../definition/document/light-actions.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { carriedLimitOf } from '../../engine/state/limits.ts';
 import { exactJsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { noteScope } from '../../observe/scope.ts';
 import { ClientError } from '../errors.ts';
 import { limitersOf } from '../organization/limits.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
@@ -29,7 +31,9 @@ import { keyedRunId, namedRunId, newRunId } from '../temporal/ids.ts';
 import { write } from '../temporal/rpc.ts';
 import { statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
+import { noteEarlyReturns } from './early-returns.ts';
 import { reserveSlots } from './limiters.ts';
+import { shardOf } from './shards.ts';
 
 /** Temporal accepts 2 MB, and the rest of the request needs some of it. */
 export const MAX_START_BYTES = 1_900_000;
@@ -87,15 +91,17 @@ export const FINGERPRINT = 'fingerprint';
 export async function beginRun(access: WriteAccess, org: string, request: RunStart): Promise<StartedRun> {
   const { definition, key } = request;
   const executionId = key === undefined ? newRunId(org, definition.slug) : idOfKey(org, definition.slug, key);
-  const wanted = await limitersOf(access, org, request);
+  noteScope({ organizationId: org, executionId });
+  const limiters = await limitersOf(access, org, request);
+  const wanted = limiters.map((limiter) => shardOf(limiter, executionId));
   if (wanted.length > 0 && key !== undefined) {
     // A run that exists must not take another slot.
     const known = await findKeyedRun(access, org, definition.slug, key);
     if (known !== undefined) return known;
   }
-  measure(runInput(org, request, executionId, wanted), access.dataBytes);
+  measure(runInput(access, org, request, executionId, wanted), access.dataBytes);
   const gates = wanted.length === 0 ? wanted : await reserveSlots(access, org, executionId, wanted, request);
-  const input = runInput(org, request, executionId, gates);
+  const input = runInput(access, org, request, executionId, gates);
   const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
   const startedAt = new Date();
   const isNew = await write(access, executionId, async () => {
@@ -116,6 +122,7 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
       throw error;
     }
   });
+  if (isNew) noteEarlyReturns(access, executionId, definition);
   // An id without a key is unique, so an earlier attempt of this call took it.
   if (isNew || key === undefined) return { outcome: 'started', executionId, status: 'pending' };
   const found = await findKeyedRun(access, org, definition.slug, key);
@@ -154,13 +161,21 @@ export async function findKeyedRun(
 const idOfKey = (org: string, slug: string, { scope, key, name }: StartKey): string =>
   name === undefined ? keyedRunId(org, slug, scope, key) : namedRunId(org, slug, name);
 
-function runInput(org: string, request: RunStart, executionId: string, gates: readonly GateWanted[]): RunInput {
+function runInput(
+  access: Access,
+  org: string,
+  request: RunStart,
+  executionId: string,
+  gates: readonly GateWanted[],
+): RunInput {
+  const light = lightActionsOf(request.definition, access.lightActions);
   return {
     definition: withState(request.definition, request.state),
     // A carried state contains its input.
     ...(request.carried === undefined ? { input: request.input } : { carried: request.carried(executionId, gates) }),
     organizationId: org,
     trigger: request.trigger,
+    shown: true,
     ...defined({
       presets: request.presets,
       hash: request.hash,
@@ -170,7 +185,7 @@ function runInput(org: string, request: RunStart, executionId: string, gates: re
       notify: request.notify,
     }),
     ...(gates.length === 0 ? {} : { gates }),
-    ...defined({ forkOf: request.forkOf }),
+    ...defined({ forkOf: request.forkOf, light }),
   };
 }
 

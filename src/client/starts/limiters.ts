@@ -3,6 +3,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import {
+  type Borrow,
+  type BorrowQuestion,
+  LENDER_WORKFLOW,
+  type LenderStart,
+  type Lent,
+  shardId,
+} from '../../contract/lender.ts';
+import {
   ACTIVE_WANTED,
   type ActiveRun,
   GATE_WORKFLOW,
@@ -21,6 +29,7 @@ import {
   type TakeSlot,
 } from '../../contract/limiter.ts';
 import { defined } from '../../json/defined.ts';
+import { slotRequests } from '../../observe/metrics.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, writeOrStart } from '../temporal/actor-calls.ts';
@@ -50,6 +59,7 @@ export async function takeSlots(
   for (const wanted of gates) {
     const answer = await takeSlot(access, org, { run, startedAt, asking }, wanted);
     answers.push(answer);
+    slotRequests.inc({ scope: wanted.scope, answer: answer.as });
     if (answer.as !== 'granted') break;
   }
   return answers;
@@ -143,7 +153,15 @@ export function limiterActivitiesOver(over: WriteAccess): GateActivities {
       answers: await takeSlots(over, organizationId, run, gates, startedAt),
     }),
     describeHolders: (question) => describeHolders(over, question),
+    borrowSlots: (question) => borrowSlots(over, question),
   };
+}
+
+/** A shard borrows slots of its limit, and gives back what it does not keep. Repeating it is harmless. */
+function borrowSlots(access: WriteAccess, { organizationId, lender, ...request }: BorrowQuestion): Promise<Lent> {
+  const start: LenderStart = { organizationId, historyLimit: access.historyLimit };
+  const actor = { workflowId: lender, workflowType: LENDER_WORKFLOW, start };
+  return writeOrStart<LenderStart, Borrow, Lent>(access, actor, 'borrow', request);
 }
 
 /** The run that asks. `asking` describes a run that has not started yet. */
@@ -217,7 +235,10 @@ async function takeTelling(
     const { closed, missing } = await describeHolders(access, { runs, patienceMs: 0 });
     return new Set([...closed, ...missing]);
   });
-  return takeWith(access, org, asker, wanted, found, active);
+  const { lender, gate } = wanted;
+  // A shard counts the runs that would have asked it.
+  const counted = lender === undefined ? active : active.filter(({ run }) => shardId(lender, run) === gate);
+  return takeWith(access, org, asker, wanted, found, counted);
 }
 
 /** Throws the refusal that an answer contains. */
@@ -231,11 +252,11 @@ function takeWith(
   access: WriteAccess,
   org: string,
   { run, startedAt }: Asker,
-  { gate, scope, limit, overflow, evict, group, basis }: GateWanted,
+  { gate, scope, limit, overflow, evict, group, basis, lender }: GateWanted,
   found: HolderAnswer | undefined,
   active?: readonly ActiveRun[],
 ): Promise<TakeAnswer> {
-  const start: GateStart = { organizationId: org, historyLimit: access.historyLimit, scope };
+  const start: GateStart = { organizationId: org, historyLimit: access.historyLimit, scope, ...defined({ lender }) };
   const actor = { workflowId: gate, workflowType: GATE_WORKFLOW, start };
   return writeOrStart<GateStart, TakeSlot, TakeAnswer>(access, actor, 'take', {
     run,

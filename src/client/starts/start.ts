@@ -87,8 +87,9 @@ async function startOrRepeat(access: WriteAccess, org: string, request: StartReq
   try {
     return await startPrepared(access, org, request, await prepare());
   } catch (error) {
-    // A start whose outcome is unknown is not a refusal: the caller sends it again with the key.
-    const isRefusal = error instanceof ClientError && error.code !== 'outcome_unknown';
+    // Neither an unknown outcome nor a silent Temporal refuses the start: the caller sends it again with the key.
+    const isRefusal =
+      error instanceof ClientError && !hasCode(error, 'outcome_unknown', 'temporal_unreachable', 'temporal_busy');
     const known = key && isRefusal ? await findStart(access, org, request, key) : undefined;
     if (known === undefined) throw error;
     return known;

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/config.ts';
 import { dataLimitOf } from '../../definition/document/limits.ts';
+import { defined } from '../../json/defined.ts';
 import { deriveKeys, type Keys } from '../payloads/keys.ts';
 import type { TemporalConnection } from './connect.ts';
 
@@ -18,6 +19,8 @@ export interface Access {
   readonly keys: Keys;
   /** Keys of former master keys, latest first. Values that they sealed or signed stay readable. */
   readonly formerKeys: readonly Keys[];
+  /** The types of the host's light actions. Absent in a process that has not loaded the actions. */
+  readonly lightActions?: readonly string[];
   /** The address of Temporal's Web UI, for links to runs. It has no slash at the end. */
   readonly webUrl?: string;
 }
@@ -54,7 +57,7 @@ export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
   config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits' | 'blobs'>,
   masterKey: Uint8Array,
-  webUrl?: string,
+  { webUrl, lightActions }: { readonly webUrl?: string; readonly lightActions?: readonly string[] } = {},
 ): Access {
   return {
     client: temporal.client,
@@ -65,6 +68,7 @@ export function access(
     limits: config.limits,
     keys: deriveKeys(masterKey),
     formerKeys: config.formerMasterKeys.map(deriveKeys),
+    ...defined({ lightActions }),
     ...(webUrl === undefined ? {} : { webUrl: webUrl.replace(/\/+$/, '') }),
   };
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
-import { SearchAttributeType } from '@temporalio/common';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
+import { type RegisteredAttributes, shortageLines, shortages } from './attribute-room.ts';
 import type { TemporalConnection } from './connect.ts';
 import { GRPC } from './grpc.ts';
-import { type SignalboxKey, searchAttributeKeys } from './search-attributes.ts';
+import { cliTypeOf, type SignalboxKey, searchAttributeKeys } from './search-attributes.ts';
 
 const SECONDS_A_DAY = 86_400;
 const POLL_MS = 100;
@@ -39,16 +39,6 @@ export type BootstrapOptions = {
   /** Also set the retention of an existing namespace: only for a server of our own. */
   ownServer?: boolean;
   timeoutMs?: number;
-};
-
-const cliTypes: Record<SearchAttributeType, string> = {
-  [SearchAttributeType.TEXT]: 'Text',
-  [SearchAttributeType.KEYWORD]: 'Keyword',
-  [SearchAttributeType.INT]: 'Int',
-  [SearchAttributeType.DOUBLE]: 'Double',
-  [SearchAttributeType.BOOL]: 'Bool',
-  [SearchAttributeType.DATETIME]: 'Datetime',
-  [SearchAttributeType.KEYWORD_LIST]: 'KeywordList',
 };
 
 const hasCode = (error: unknown, ...codes: number[]): boolean =>
@@ -143,6 +133,7 @@ async function register(connection: Connection, namespace: string, missing: read
     });
   } catch (error) {
     if (hasCode(error, GRPC.ALREADY_EXISTS)) return;
+    if (hasCode(error, GRPC.INVALID_ARGUMENT)) throw await withoutRoom(connection, namespace, missing, error);
     if (!refused(error)) throw error;
     throw new BootstrapError(
       `Namespace ${namespace} lacks ${missing.length} search attributes, and they may not be registered from here.`,
@@ -151,8 +142,25 @@ async function register(connection: Connection, namespace: string, missing: read
   }
 }
 
+/** The BootstrapError where the namespace has no room for the attributes; any other error stays as it is. */
+async function withoutRoom(
+  connection: Connection,
+  namespace: string,
+  missing: readonly SignalboxKey[],
+  error: unknown,
+): Promise<unknown> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const found = shortages((customAttributes ?? {}) as RegisteredAttributes, missing);
+  if (found.length === 0) return error;
+  const text = found.map((one) => one.text).join('; ');
+  return new BootstrapError(
+    `Namespace ${namespace} has no room for ${missing.length} search attributes: ${text}.`,
+    shortageLines(found, namespace),
+  );
+}
+
 const registrationCommand = (namespace: string, key: SignalboxKey): string =>
-  `temporal operator search-attribute create --namespace ${namespace} --name ${key.name} --type ${cliTypes[key.type]}`;
+  `temporal operator search-attribute create --namespace ${namespace} --name ${key.name} --type ${cliTypeOf(key.type)}`;
 
 /** Whether a query over every attribute succeeds: all parts of the server know the namespace and the attributes. */
 async function isUsable({ client, connection, namespace }: TemporalConnection): Promise<boolean> {

@@ -1,7 +1,22 @@
-import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  type ConnectionOptions,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
 import type { Config, TemporalSettings } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import { dataConverterOf } from '../payloads/data-converter.ts';
+import { type GrpcStatus, passingOf } from './passing.ts';
+import { traceHeaders } from './trace-headers.ts';
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+/** An interceptor of gRPC calls, which passes them on with `next`. */
+export type CallInterceptor = (
+  options: Parameters<Interceptor>[0],
+  next: Parameters<Interceptor>[1],
+) => ReturnType<Parameters<Interceptor>[1]>;
 
 /** An open connection to Temporal, the client of the configured namespace over it, and a function that closes it. */
 export type TemporalConnection = {
@@ -32,11 +47,20 @@ const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** The server's refusal while the closing task of a workflow is in flight, for example when it continues as new. */
 const CLOSING = /workflow is closing/i;
 
-/** Retries as the SDK does, but comes back after 10 ms when a workflow is just closing (TEMPORAL.md §2). */
+/** The longest pause between two tries to connect, which the library would let grow to two minutes. */
+const RECONNECT_MS = 2_000;
+
+/**
+ * Retries as the SDK does, but comes back after 10 ms when a workflow is just closing (TEMPORAL.md §2). Where Temporal
+ * refuses or is away, rpc.ts decides.
+ */
 export function retryOptions(): Parameters<typeof makeGrpcRetryInterceptor>[0] {
   const usual = defaultGrpcRetryOptions();
   return {
-    retryableDecider: usual.retryableDecider,
+    retryableDecider: (attempt, status) => {
+      const passing = passingOf(status as GrpcStatus);
+      return passing !== 'rate' && passing !== 'away' && usual.retryableDecider(attempt, status);
+    },
     delayFunction: (attempt, status) =>
       CLOSING.test(status.details) ? CLOSING_DELAY_MS : usual.delayFunction(attempt, status),
   };
@@ -55,25 +79,30 @@ export function connectionOptions(config: Config): SharedOptions {
 }
 
 /**
- * Connects to Temporal as the settings say, within ten seconds.
+ * Connects to Temporal as the settings say, within ten seconds. `around` sees every call, once for all its attempts.
  * @throws ConnectError
  */
-export async function connect(config: Config): Promise<TemporalConnection> {
+export async function connect(config: Config, around: readonly CallInterceptor[] = []): Promise<TemporalConnection> {
   const options = connectionOptions(config);
   const retries = endableRetries();
   let connection: Connection;
   try {
     connection = await Connection.connect({
       ...options,
-      interceptors: [makeGrpcRetryInterceptor(retries.options)],
+      interceptors: [...(around as readonly Interceptor[]), makeGrpcRetryInterceptor(retries.options)],
       connectTimeout: '10s',
-      channelArgs: { 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES },
+      channelArgs: {
+        'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+        'grpc.initial_reconnect_backoff_ms': RECONNECT_MS / 4,
+        'grpc.max_reconnect_backoff_ms': RECONNECT_MS,
+      },
     });
   } catch (error) {
     throw new ConnectError(options.address, error);
   }
   const { namespace } = config.temporal;
-  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
+  const interceptors = { workflow: [traceHeaders] };
+  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config), interceptors });
   return { connection, client, namespace, close: () => retries.end().then(() => connection.close()) };
 }
 

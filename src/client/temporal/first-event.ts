@@ -75,6 +75,8 @@ async function longPoll(
   const { client } = access;
   const bounded = () =>
     client.withDeadline(Date.now() + waitMs, () => client.workflowService.getWorkflowExecutionHistory(request));
+  // The client does not notice a signal that was aborted before the call.
+  if (signal?.aborted === true) return undefined;
   let page: HistoryPage;
   try {
     // The client leaves a listener at the signal with each call, so each call has its own signal.

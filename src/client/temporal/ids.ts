@@ -12,6 +12,8 @@ export const sha256Hex = (...parts: readonly (string | Uint8Array)[]): string =>
 export const definitionId = (org: string, slug: string): string => `def.${idPart(org)}.${idPart(slug)}`;
 export const versionId = (org: string, slug: string, hash: string): string =>
   `ver.${idPart(org)}.${idPart(slug)}.${hash.replace(/^sha256:/, '')}`;
+export const textId = (org: string, slug: string, hash: string): string =>
+  `text.${idPart(org)}.${idPart(slug)}.${hash.replace(/^sha256:/, '')}`;
 export const hookId = (org: string, path: string): string => `hook.${idPart(org)}.${idPart(path)}`;
 export const triggerActorId = (org: string, id: string): string => `trigger.${idPart(org)}.${idPart(id)}`;
 const SCHEDULE = 'schedule.';
@@ -30,6 +32,8 @@ export const organizationId = (org: string): string => `org.${idPart(org)}`;
 export const mcpToolsId = (org: string, server: string): string => `mcp-tools.${idPart(org)}.${idPart(server)}`;
 export const inboxId = (org: string): string => `inbox.${idPart(org)}`;
 
+/** Whether the id names a run of that organization. Runs that were started by hand may have any id. */
+export const isRunIdOf = (org: string, id: string): boolean => id.startsWith(`run.${idPart(org)}.`);
 export const newRunId = (org: string, slug: string): string => `run.${idPart(org)}.${idPart(slug)}.${ulid()}`;
 /** The id of the one run that a key may start. `scope` separates keys of different origins. */
 export const keyedRunId = (org: string, slug: string, scope: string, key: string): string =>

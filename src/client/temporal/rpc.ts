@@ -1,7 +1,8 @@
 /**
  * Every call to Temporal goes through here. It has a deadline, is repeated where that helps, and fails with a
  * ClientError. Writes to one workflow queue up, because a workflow takes only ten simultaneous updates (TEMPORAL.md
- * §2).
+ * §2). All writes of this process queue up, and all reads: a crowd waits here, before anything is sent, and the
+ * deadline of a call begins when it is sent. The gateway bounds the crowd (src/gateway/http/crowd.ts).
  *
  * A repeated write must be harmless, so it carries its own key (TEMPORAL.md §2).
  */
@@ -19,25 +20,46 @@ import { BLOB_UNAVAILABLE } from '../payloads/blobs.ts';
 import { UnreadablePayload } from '../payloads/codec.ts';
 import type { Access, WriteAccess } from './access.ts';
 import { GRPC } from './grpc.ts';
+import { type GrpcStatus, IMPATIENT_MS, type Passing, passingOf } from './passing.ts';
+import { Places } from './places.ts';
 
 /** After this time the outcome of a write is unknown (ARCHITECTURE.md §4). */
 const WRITE_MS = 10_000;
 const READ_MS = 5_000;
+/** Writes to one workflow. */
 const AT_ONCE = 5;
+/** Writes of this process, and reads: more at once would answer none of them sooner. */
+const WRITES_AT_ONCE = 32;
+const READS_AT_ONCE = 64;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
-/** Reads once more while Temporal is busy or away, at most READ_MS. */
+/** By target. */
+const queues = new Map<string, Places>();
+const writes = new Places(WRITES_AT_ONCE);
+const reads = new Places(READS_AT_ONCE);
+
+/** Reads once more while Temporal is busy, at most READ_MS. `act` must not read by itself: its place could be taken. */
 export function read<T>(access: Pick<Access, 'client'>, act: () => Promise<T>): Promise<T> {
-  return attempt(access, READ_MS, false, act);
+  return within(reads, () => attempt(access, READ_MS, false, act));
 }
 
 /** A write to the workflow `target`. It may wait for other writes of this process to the workflow. */
 export async function write<T>(access: WriteAccess, target: string, act: () => Promise<T>): Promise<T> {
   await access.beforeWrite();
-  const leave = await enter(target);
+  const queue = queues.get(target) ?? new Places(AT_ONCE);
+  queues.set(target, queue);
   try {
-    return await attempt(access, WRITE_MS, true, act);
+    return await within(queue, () => within(writes, () => attempt(access, WRITE_MS, true, act)));
+  } finally {
+    if (queue.isEmpty) queues.delete(target);
+  }
+}
+
+async function within<T>(places: Places, act: () => Promise<T>): Promise<T> {
+  const leave = await places.enter();
+  try {
+    return await act();
   } finally {
     leave();
   }
@@ -49,7 +71,7 @@ export async function writeAlong<T>(
   act: () => Promise<T>,
 ): Promise<T> {
   await access.beforeWrite();
-  return attempt(access, WRITE_MS, true, act);
+  return within(writes, () => attempt(access, WRITE_MS, true, act));
 }
 
 async function attempt<T>(
@@ -58,26 +80,29 @@ async function attempt<T>(
   isWrite: boolean,
   act: () => Promise<T>,
 ): Promise<T> {
-  const deadline = Date.now() + withinMs;
+  const begun = Date.now();
+  const deadline = begun + withinMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await access.client.withDeadline(deadline, act);
     } catch (error) {
-      if (!isPassing(error) || Date.now() + pauseMs >= deadline) throw translated(error, isWrite);
+      const passing = kindOf(error);
+      const until = passing === 'moment' ? deadline : Math.min(deadline, begun + IMPATIENT_MS);
+      if (passing === undefined || Date.now() + pauseMs >= until) throw translated(error, isWrite);
     }
     await delay(pauseMs);
   }
 }
 
-/** Errors that a retry may resolve: a busy server, a workflow that is just continuing as new, an unreachable server. */
-function isPassing(error: unknown): boolean {
-  if (failureOf(error)?.type === 'AcceptedUpdateCompletedWorkflow') return true;
+/** Of errors that a retry may resolve. */
+function kindOf(error: unknown): Passing | undefined {
+  if (failureOf(error)?.type === 'AcceptedUpdateCompletedWorkflow') return 'moment';
   const grpc = grpcOf(error);
-  if (grpc === undefined) return false;
-  if (grpc.code === GRPC.RESOURCE_EXHAUSTED || grpc.code === GRPC.UNAVAILABLE || grpc.code === GRPC.ABORTED)
-    return true;
+  if (grpc === undefined) return undefined;
   // An update with start has the reason in its message. Its details only say that it could not be executed.
-  return grpc.code === GRPC.FAILED_PRECONDITION && /workflow task/i.test(`${grpc.details} ${messagesOf(error)}`);
+  if (grpc.code === GRPC.FAILED_PRECONDITION && /workflow task/i.test(`${grpc.details} ${messagesOf(error)}`))
+    return 'moment';
+  return passingOf(grpc);
 }
 
 const messagesOf = (error: unknown): string => [...chainOf(error)].map(({ message }) => message).join(' ');
@@ -113,12 +138,16 @@ export function translated(error: unknown, isWrite: boolean): unknown {
       { cause: error },
     );
   }
-  if (
-    isLate ||
-    grpc?.code === GRPC.UNAVAILABLE ||
-    grpc?.code === GRPC.RESOURCE_EXHAUSTED ||
-    grpc?.code === GRPC.ABORTED
-  ) {
+  const passing = grpc === undefined ? undefined : passingOf(grpc);
+  if (passing === 'rate') {
+    return new ClientError(
+      'temporal_busy',
+      'Temporal refuses further calls for a moment, because there are too many. Send it again shortly, and fewer at ' +
+        'once.',
+      { cause: error },
+    );
+  }
+  if (isLate || passing !== undefined) {
     return new ClientError('temporal_unreachable', 'Temporal does not answer at the moment. Try again shortly.', {
       cause: error,
     });
@@ -134,8 +163,9 @@ function* chainOf(error: unknown): Generator<Error> {
 }
 
 /** The gRPC error in the chain of causes. */
-export function grpcOf(error: unknown): { code: number; details: string } | undefined {
-  for (const at of chainOf(error)) if (isGrpcServiceError(at)) return { code: at.code, details: at.details ?? '' };
+export function grpcOf(error: unknown): GrpcStatus | undefined {
+  for (const at of chainOf(error))
+    if (isGrpcServiceError(at)) return { code: at.code, details: at.details ?? '', metadata: at.metadata };
   return undefined;
 }
 
@@ -151,19 +181,4 @@ export const isInvalidArgument = (error: unknown): boolean => grpcOf(error)?.cod
 function failureOf(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof WorkflowUpdateFailedError)) return undefined;
   return error.cause instanceof ApplicationFailure ? error.cause : undefined;
-}
-
-const queues = new Map<string, { inside: number; waiting: (() => void)[] }>();
-
-/** Waits for a place among the writes to `target`. Answers a function that frees the place. */
-async function enter(target: string): Promise<() => void> {
-  const queue = queues.get(target) ?? { inside: 0, waiting: [] };
-  queues.set(target, queue);
-  if (queue.inside >= AT_ONCE) await new Promise<void>((resolve) => queue.waiting.push(resolve));
-  else queue.inside += 1;
-  return () => {
-    const next = queue.waiting.shift();
-    if (next) next();
-    else if (--queue.inside === 0) queues.delete(target);
-  };
 }

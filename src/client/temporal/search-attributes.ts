@@ -34,3 +34,16 @@ export type SignalboxKey = (typeof searchAttributes)[keyof typeof searchAttribut
 
 /** All keys, in the order in which they are registered. */
 export const searchAttributeKeys: readonly SignalboxKey[] = Object.values(searchAttributes);
+
+const CLI_TYPES: Record<SearchAttributeType, string> = {
+  [SearchAttributeType.TEXT]: 'Text',
+  [SearchAttributeType.KEYWORD]: 'Keyword',
+  [SearchAttributeType.INT]: 'Int',
+  [SearchAttributeType.DOUBLE]: 'Double',
+  [SearchAttributeType.BOOL]: 'Bool',
+  [SearchAttributeType.DATETIME]: 'Datetime',
+  [SearchAttributeType.KEYWORD_LIST]: 'KeywordList',
+};
+
+/** The name of a type in commands of the `temporal` CLI. */
+export const cliTypeOf = (type: SearchAttributeType): string => CLI_TYPES[type];

@@ -153,20 +153,21 @@ function closing(raw: Raw): Closed['how'] | undefined {
   return raw.workflowExecutionContinuedAsNewEventAttributes ? 'continued' : undefined;
 }
 
-/** The SDK's core writes `data` of the marker as JSON: {seq, attempt, activity_type, complete_time, …}. */
-function markerOf(data: unknown): { attempt: number; backoff: boolean; scheduledAt?: number; completedAt?: number } {
+/**
+ * The SDK's core writes `data` of the marker as JSON: {seq, attempt, activity_type, complete_time, …}. Its
+ * `original_schedule_time` is of the worker's own clock, which is ahead of the workflow's, so it is not read.
+ */
+function markerOf(data: unknown): { attempt: number; backoff: boolean; completedAt?: number } {
   const written = (data ?? {}) as {
     attempt?: number;
     backoff?: unknown;
     complete_time?: Timestamp;
-    original_schedule_time?: Timestamp;
   };
-  const scheduledAt = msOf(written.original_schedule_time);
   const completedAt = msOf(written.complete_time);
   return {
     attempt: written.attempt ?? 1,
     backoff: written.backoff !== undefined && written.backoff !== null,
-    ...defined({ scheduledAt, completedAt }),
+    ...defined({ completedAt }),
   };
 }
 

@@ -9,7 +9,14 @@ import { ClientError, hasCode } from '../errors.ts';
 import { grpcOf, translated } from './rpc.ts';
 
 /** Codes of errors that do not concern the run's data: Temporal is unreachable, or the error is another run's. */
-const NOT_OF_THE_RUN = ['temporal_unreachable', 'not_found', 'outcome_unknown', 'invalid_cursor', 'invalid_query'];
+const NOT_OF_THE_RUN = [
+  'temporal_unreachable',
+  'temporal_busy',
+  'not_found',
+  'outcome_unknown',
+  'invalid_cursor',
+  'invalid_query',
+];
 
 /**
  * Why the data cannot be read. The text of a decoding error is not repeated, because it may quote data that should have

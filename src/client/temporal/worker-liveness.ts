@@ -20,11 +20,13 @@ const MOST_WORKERS = 1_000;
 const { WORKER_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkerStatus;
 const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
+type Server = Pick<Access, 'client' | 'namespace' | 'taskQueue'>;
+
 /** The identity of a process's worker on this machine. */
 export const identityOf = (pid: number): string => `${pid}@${hostname()}`;
 
 /** `dead`: identities of workers that are known to have ended. */
-export async function hasWorker(access: Access, dead: ReadonlySet<string> = new Set()): Promise<boolean> {
+export async function hasWorker(access: Server, dead: ReadonlySet<string> = new Set()): Promise<boolean> {
   const [beats, pollers] = await Promise.all([beatsOf(access), pollersOf(access)]);
   const now = Date.now();
   const isRecent = (at: Timestamp, withinMs: number) => now - (msOf(at) ?? 0) < withinMs;
@@ -38,7 +40,7 @@ export async function hasWorker(access: Access, dead: ReadonlySet<string> = new 
   );
 }
 
-async function beatsOf({ client, namespace, taskQueue }: Access) {
+async function beatsOf({ client, namespace, taskQueue }: Server) {
   const query = `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
   try {
     const { workersInfo } = await read({ client }, () =>
@@ -51,7 +53,7 @@ async function beatsOf({ client, namespace, taskQueue }: Access) {
   }
 }
 
-async function pollersOf({ client, namespace, taskQueue }: Access) {
+async function pollersOf({ client, namespace, taskQueue }: Server) {
   const { pollers } = await read({ client }, () =>
     client.workflowService.describeTaskQueue({
       namespace,

@@ -97,5 +97,5 @@ export function finalRefusalOf(error: unknown): Refused | undefined {
   return hasCode(error, ...FOR_NOW) ? undefined : refusalOf(error);
 }
 
-const FAULTS: ReadonlySet<string> = new Set(['temporal_unreachable', 'outcome_unknown']);
+const FAULTS: ReadonlySet<string> = new Set(['temporal_unreachable', 'temporal_busy', 'outcome_unknown']);
 const FOR_NOW = ['queue_full', 'blob_unavailable', 'request_in_flight'];

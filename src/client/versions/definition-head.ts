@@ -17,13 +17,71 @@ export async function readHead(access: Access, org: string, slug: string): Promi
   return readMemo<DefinitionHead>(access, definitionId(org, slug), 'head');
 }
 
+/** How long starts use a head that was read before. A change by another process shows after this. */
+const KEPT_MS = 1_000;
+const MOST_KEPT = 10_000;
+
+interface KeptHead {
+  readonly at: number;
+  readonly head: Promise<DefinitionHead | undefined>;
+}
+
+/** By namespace and actor, the oldest first. */
+const kept = new Map<string, KeptHead>();
+
+const keptName = ({ namespace }: Pick<Access, 'namespace'>, actor: string): string => `${namespace} ${actor}`;
+
+/**
+ * The head for a start, as it was within the last second. Writes of this process show at once; whatever compares or
+ * changes a definition reads its actor (readHead).
+ */
+export function recentHead(access: Access, org: string, slug: string): Promise<DefinitionHead | undefined> {
+  const name = keptName(access, definitionId(org, slug));
+  const now = performance.now();
+  const known = kept.get(name);
+  if (known !== undefined && now - known.at < KEPT_MS) return known.head;
+  const head = readHead(access, org, slug);
+  const entry = { at: now, head };
+  kept.delete(name);
+  kept.set(name, entry);
+  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
+  const drop = () => {
+    if (kept.get(name) === entry) kept.delete(name);
+  };
+  // Neither a failure nor an absence is kept.
+  head.then((found) => found ?? drop(), drop);
+  return head;
+}
+
+/** Whoever writes to the actor of a definition calls it when the write has ended, however it ended. */
+export function forgetHead(access: Pick<Access, 'namespace'>, org: string, slug: string): void {
+  kept.delete(keptName(access, definitionId(org, slug)));
+}
+
 /** Head and definition, the definition with the head's version, `enabled`, and the secrets of its triggers. */
 export async function readDefinition(
   access: Access,
   org: string,
   slug: string,
 ): Promise<{ head: DefinitionHead; definition: Definition } | undefined> {
-  const head = await readHead(access, org, slug);
+  return withDefinition(access, org, slug, await readHead(access, org, slug));
+}
+
+/** As readDefinition, for a start: the head is one of the last second. */
+export async function recentDefinition(
+  access: Access,
+  org: string,
+  slug: string,
+): Promise<{ head: DefinitionHead; definition: Definition } | undefined> {
+  return withDefinition(access, org, slug, await recentHead(access, org, slug));
+}
+
+async function withDefinition(
+  access: Access,
+  org: string,
+  slug: string,
+  head: DefinitionHead | undefined,
+): Promise<{ head: DefinitionHead; definition: Definition } | undefined> {
   if (head === undefined) return undefined;
   const stored = await readVersion(access, org, slug, head.hash);
   if (stored === undefined) {

@@ -5,7 +5,7 @@
 import type { Definition } from '../../definition/document/types.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
-import { readHead } from './definition-head.ts';
+import { recentHead } from './definition-head.ts';
 import { readDefinitionHistory } from './definition-history.ts';
 import { readVersion } from './versions.ts';
 
@@ -30,7 +30,7 @@ const HASH = /^(?:sha256:)?([0-9a-f]{64})$/;
  */
 export async function resolveWorkflow(access: Access, org: string, wanted: WantedWorkflow): Promise<ResolvedWorkflow> {
   const { workflow, version } = wanted;
-  const head = await readHead(access, org, workflow);
+  const head = await recentHead(access, org, workflow);
   if (head === undefined)
     throw new ClientError(
       'workflow_not_found',

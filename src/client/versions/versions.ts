@@ -1,15 +1,13 @@
 /** Stored versions of definitions. A version never changes, so it can be cached for ever. */
 
 import type { Client } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { VERSION_WORKFLOW, type VersionStart } from '../../contract/actors.ts';
+import type { VersionStart } from '../../contract/actors.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { actorAttributes } from '../temporal/division.ts';
 import { readArgument } from '../temporal/first-event.ts';
 import { versionId } from '../temporal/ids.ts';
-import { write } from '../temporal/rpc.ts';
+import { startVersion } from './start-version.ts';
 
 const KEPT = 200;
 const kept = new WeakMap<Client, Map<string, Definition>>();
@@ -25,22 +23,7 @@ export async function storeVersion(
   const cache = cacheOf(access);
   if (cache.has(workflowId)) return;
   const start: VersionStart = { organizationId: org, slug: definition.slug, hash, definition };
-  const apart = await actorAttributes(access);
-  await write(access, workflowId, async () => {
-    try {
-      await access.client.workflow.start(VERSION_WORKFLOW, {
-        workflowId,
-        taskQueue: access.taskQueue,
-        args: [start],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        ...apart,
-        staticSummary: `${definition.slug} ${hash.slice(0, 19)}`,
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
-  });
+  await startVersion(access, workflowId, start);
 }
 
 /** The definition with that hash. Undefined where the workflow never had it. Callers must not change it. */

@@ -15,18 +15,23 @@ const MOST_ROWS = 1_000;
 const PATIENCE = 10;
 
 /**
- * A page of `list` without replaced rows. It may have fewer rows than requested. It may even be empty although more
- * rows follow, which the cursor shows.
+ * A page of `list` without replaced rows. `isOfIds`: the list has all runs of an id, or none. On its first page a later
+ * run of an id stands before an earlier one, because open runs come first, and then the latest end. So the page itself
+ * tells which rows are replaced. Otherwise another query does.
+ *
+ * The page may have fewer rows than requested. It may even be empty although more rows follow, which the cursor shows.
  */
 export async function currentPage<T extends BareRow>(
   access: Access,
   org: string,
   request: PageRequest,
   list: (request: PageRequest) => Promise<Page<T>>,
+  isOfIds = false,
 ): Promise<Page<T>> {
   let page = await list(request);
   for (let passed = 0; ; passed++) {
-    const items = await currentOf(access, org, page.items);
+    const isFirst = passed === 0 && request.cursor === undefined;
+    const items = isFirst && isOfIds ? latestOf(page.items) : await currentOf(access, org, page.items);
     if (items.length > 0 || page.nextCursor === undefined || passed === PATIENCE) return { ...page, items };
     page = await list({ ...request, cursor: page.nextCursor });
   }
@@ -35,13 +40,18 @@ export async function currentPage<T extends BareRow>(
 /** The rows that no later run of their id has replaced. An open row is the last of its id. */
 async function currentOf<T extends BareRow>(access: Access, org: string, rows: readonly T[]): Promise<readonly T[]> {
   const ids = [...new Set(rows.filter((row) => row.status !== 'RUNNING').map((row) => row.workflowId))];
-  if (ids.length === 0) return rows;
+  const all: BareRow[] = [];
+  for (let from = 0; from < ids.length; from += AT_ONCE)
+    all.push(...(await runsOf(access, org, ids.slice(from, from + AT_ONCE))));
+  return latestOf(rows, all);
+}
+
+/** The rows without those that have a later run in `all`. */
+function latestOf<T extends BareRow>(rows: readonly T[], all: readonly BareRow[] = rows): readonly T[] {
   const last = new Map<string, BareRow>();
-  for (let from = 0; from < ids.length; from += AT_ONCE) {
-    for (const row of await runsOf(access, org, ids.slice(from, from + AT_ONCE))) {
-      const before = last.get(row.workflowId);
-      if (before === undefined || isLater(row, before)) last.set(row.workflowId, row);
-    }
+  for (const row of all) {
+    const before = last.get(row.workflowId);
+    if (before === undefined || isLater(row, before)) last.set(row.workflowId, row);
   }
   return rows.filter((row) => {
     const newest = last.get(row.workflowId);

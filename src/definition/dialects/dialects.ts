@@ -24,6 +24,8 @@ export interface Conversion {
   readonly dialect: Dialect;
   /** The canonical definition without clear secrets; absent if the document cannot be converted. */
   readonly definition?: Definition;
+  /** In its place, where the document has problems: its canonical form, with any members, without clear secrets. */
+  readonly draft?: JsonObject;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   /** The clear secrets of the document, which are stored encrypted before the definition. */
@@ -101,7 +103,9 @@ function fromCanonical(document: JsonObject, options: ConversionOptions): Conver
   const taken = extractSecrets(normalizeDocument(document, options));
   const problems = [...schemaProblems(taken.document), ...taken.problems];
   const base = { dialect: 'canonical' as const, problems, warnings: [], secrets: taken.secrets, origin: same };
-  return problems.length > 0 ? base : { ...base, definition: taken.document as unknown as Definition };
+  return problems.length > 0
+    ? { ...base, draft: taken.document }
+    : { ...base, definition: taken.document as unknown as Definition };
 }
 
 function fromImported(
@@ -123,7 +127,9 @@ function fromImported(
   }));
   const problems = [...imported.problems, ...found];
   const base = { dialect, problems, warnings, secrets: taken.secrets, origin };
-  return problems.length > 0 ? base : { ...base, definition: taken.document as unknown as Definition };
+  return problems.length > 0
+    ? { ...base, draft: taken.document }
+    : { ...base, definition: taken.document as unknown as Definition };
 }
 
 function same(pointer: string): string {

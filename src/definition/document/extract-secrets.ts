@@ -18,10 +18,17 @@ export interface ClearSecret {
 /** A reference: `{secretRef: 'workflows/refund-approval/triggers/hook/secret'}`. */
 const SECRET_REF = 'secretRef';
 
+export interface Replacement {
+  readonly at: readonly (string | number)[];
+  readonly by: Json;
+}
+
 /** The result of removing secrets from a document. */
 export interface ExtractedSecrets {
   readonly document: JsonObject;
   readonly secrets: readonly ClearSecret[];
+  /** What replaces each secret, by its place in the given document. */
+  readonly replacements: readonly Replacement[];
   /** `secret_too_short`, with pointers into the given document. */
   readonly problems: readonly Problem[];
 }
@@ -41,11 +48,13 @@ export function extractSecrets(document: JsonObject): ExtractedSecrets {
   if (isObject(config) && isObject(config['secrets'])) {
     taken['config'] = { ...config, secrets: fromConfig(config['secrets'], base, taking) };
   }
-  return { document: taken, secrets: taking.secrets, problems: taking.problems };
+  const { secrets, replacements, problems } = taking;
+  return { document: taken, secrets, replacements, problems };
 }
 
 class Taking {
   readonly secrets: ClearSecret[] = [];
+  readonly replacements: Replacement[] = [];
   readonly problems: Problem[] = [];
 
   /** `at`: its pointer in the document. */
@@ -77,7 +86,9 @@ function fromTrigger(trigger: Json, index: number, base: string, taking: Taking)
 function reference(written: Json, name: string, at: readonly (string | number)[], taking: Taking): Json {
   if (typeof written !== 'string') return written;
   taking.take(name, written, at);
-  return { [SECRET_REF]: name };
+  const by = { [SECRET_REF]: name };
+  taking.replacements.push({ at, by });
+  return by;
 }
 
 function fromConfig(written: JsonObject, base: string, taking: Taking): JsonObject {
@@ -90,6 +101,7 @@ function fromConfig(written: JsonObject, base: string, taking: Taking): JsonObje
     }
     const name = `${base}/secrets/${key}`;
     taking.take(name, clear, ['config', 'secrets', key, 'value']);
+    taking.replacements.push({ at: ['config', 'secrets', key], by: name });
     setOwn(names, key, name);
   }
   return names;

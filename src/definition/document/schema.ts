@@ -123,6 +123,13 @@ function step(): z.ZodType {
         'Whether the activity is a local activity of Temporal. auto (default): light activities, while nothing ' +
           'else is open.',
       ),
+    fuse: z
+      .boolean()
+      .optional()
+      .describe(
+        'false: the activity is never part of a segment (light activities that run together in one activity of ' +
+          'Temporal). Default: true.',
+      ),
     onError: z
       .enum(['fail', 'continue'])
       .optional()
@@ -208,6 +215,7 @@ function workflowConfig(): z.ZodType {
         .record(z.string(), z.string().min(1).max(500))
         .optional()
         .describe("Name in `{{ secrets.NAME }}` → name in the organization's secret store."),
+      fuse: z.boolean().optional().describe('false: no light activity of the run is part of a segment. Default: true.'),
       maxSteps: z
         .int()
         .min(1)

@@ -41,6 +41,7 @@ export interface StepDefinition {
   /** Per attempt of an effect. */
   readonly timeout?: Duration;
   readonly local?: boolean | 'auto';
+  readonly fuse?: boolean;
   readonly onError?: 'fail' | 'continue';
   /** A state key for the output's data, or key → expression, which can also read `output`. */
   readonly saveToState?: string | { readonly [key: string]: string };
@@ -78,6 +79,7 @@ export interface WorkflowConfig {
   readonly variables?: JsonObject;
   /** The name in templates → the name in the organization's secret store. */
   readonly secrets?: { readonly [name: string]: string };
+  readonly fuse?: boolean;
   readonly maxSteps?: number;
   readonly mode?: 'parallel' | 'restart';
   readonly debounce?: { readonly key?: string; readonly seconds?: number; readonly maxWait?: Duration };

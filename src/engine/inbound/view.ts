@@ -1,6 +1,13 @@
 /** The visible part of a run: status, waits, searchable state (ARCHITECTURE.md §4). */
 
-import { LISTENS_TO_MANY, listenKeyTag, listenTag, type RunStatus, type WaitingFor } from '../../contract/run.ts';
+import {
+  LISTENS_TO_MANY,
+  listenKeyTag,
+  listenTag,
+  type Recorded,
+  type RunStatus,
+  type WaitingFor,
+} from '../../contract/run.ts';
 import { MAX_ATTRIBUTE_VALUES } from '../../contract/search-attributes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Subscription, WaitingSpec } from '../../steps/kind.ts';
@@ -34,25 +41,44 @@ export function waitingFor(state: RunState): WaitingFor[] {
   if (state.ending !== undefined || state.draining !== undefined) return [];
   if (state.admission !== undefined) return slotWait(state.admission);
   const waits: WaitingFor[] = [];
-  for (const { visit, wait } of allWaits(state)) {
-    const { waiting } = wait;
-    waits.push({
-      path: wait.path,
-      stepSlug: visit.slug,
-      kind: waiting.kind,
-      since: iso(waiting.since),
-      ...(waiting.until === undefined ? {} : { until: iso(waiting.until) }),
-      ...defined({ message: waiting.message, name: waiting.name }),
-      ...heardBy(waiting),
-      ...defined({ form: waiting.form }),
-      ...waiting.about,
-      ...peopleOf(waiting),
-      ...defined({ votes: waiting.votes }),
-      ...(waiting.kind === 'child' ? childOf(state, visit) : {}),
-    });
+  for (const one of allWaits(state)) {
+    waits.push(shownWait(state, one));
     if (waits.length === MAX_SHOWN_WAITS) break;
   }
   return waits;
+}
+
+/** The wait at that path, also one that the list has no room for. */
+export function waitAt(state: RunState, path: string): WaitingFor | undefined {
+  if (state.ending !== undefined || state.draining !== undefined || state.admission !== undefined) return undefined;
+  const found = allWaits(state).find(({ wait }) => wait.path === path);
+  return found === undefined ? undefined : shownWait(state, found);
+}
+
+/** What became of a decision about the approval at that path, once the state has taken it. */
+export function recordedAt(state: RunState, path: string): Recorded {
+  const wait = waitAt(state, path);
+  return wait?.kind !== 'approval' || wait.votes === undefined
+    ? { recorded: 'decision' }
+    : { recorded: 'vote', votes: wait.votes };
+}
+
+function shownWait(state: RunState, { visit, wait }: { readonly visit: OpenVisit; readonly wait: Wait }): WaitingFor {
+  const { waiting } = wait;
+  return {
+    path: wait.path,
+    stepSlug: visit.slug,
+    kind: waiting.kind,
+    since: iso(waiting.since),
+    ...(waiting.until === undefined ? {} : { until: iso(waiting.until) }),
+    ...defined({ message: waiting.message, name: waiting.name }),
+    ...heardBy(waiting),
+    ...defined({ form: waiting.form }),
+    ...waiting.about,
+    ...peopleOf(waiting),
+    ...defined({ votes: waiting.votes }),
+    ...(waiting.kind === 'child' ? childOf(state, visit) : {}),
+  };
 }
 
 /** The number of waits; `waitingFor` lists the first ones. */

@@ -52,6 +52,16 @@ export function failureOfCause(cause: FailureCause, attempts?: number): FailureS
   }
 }
 
+/**
+ * The pause that the other side asked for (Retry-After), in milliseconds, as the activity reports it in the details of
+ * its failure (activities/runtime/wrap-activity.ts).
+ */
+export function retryAfterIn(details: readonly unknown[] | null | undefined): number | undefined {
+  const [told] = details ?? [];
+  if (typeof told !== 'object' || told === null || !('retryAfterMs' in told)) return undefined;
+  return typeof told.retryAfterMs === 'number' && told.retryAfterMs > 0 ? told.retryAfterMs : undefined;
+}
+
 const TIMEOUTS: { readonly [type: string]: string } = {
   START_TO_CLOSE: 'the limit of one attempt',
   SCHEDULE_TO_CLOSE: 'the limit of all attempts',

@@ -89,6 +89,8 @@ export interface RunCommand {
   readonly timeoutMs: number;
   readonly heartbeatMs?: number;
   readonly local: boolean;
+  /** It may run in a segment (segment.ts). */
+  readonly fuse?: true;
   /**
    * Starting it again is safe: a local activity that takes too long continues as a regular one, whatever `retry`
    * says.
@@ -112,6 +114,22 @@ export interface Genesis {
   readonly timeoutMs?: number;
   /** The limiters of the run. */
   readonly gates?: readonly GateWanted[];
+  /** The types of the host's light actions. Absent: only the worker of an action knows whether it is light. */
+  readonly light?: readonly string[];
+}
+
+/** The place of a visit. At the root of the run all members but `visit` are absent. */
+export interface Place {
+  /** The innermost scope: an iteration `each[3]`, a branch `par/left`, or a tick `poll~2`. */
+  readonly frame?: string;
+  /** The path of the visit of the container whose body the frame is. */
+  readonly container?: string;
+  /** Which frame of the container it is: one of these three. Indices and ticks are from 0. */
+  readonly branch?: string;
+  readonly index?: number;
+  readonly tick?: number;
+  /** Which visit of the step within its frame, from 1. Absent for inner rows and rollbacks. */
+  readonly visit?: number;
 }
 
 /** One event of the trace. The fold in src/history turns them into rows. */
@@ -121,6 +139,10 @@ export type TraceEvent =
       readonly path: string;
       readonly slug: string;
       readonly stepType: string;
+      /** Absent for inner rows and rollbacks. */
+      readonly place?: Place;
+      /** The path of the visit whose inner row it is. */
+      readonly within?: string;
       readonly at: number;
     }
   /** The config as evaluated, secrets as placeholders. */

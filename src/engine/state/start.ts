@@ -35,7 +35,7 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
     ...defined({ hash: input.hash, initiator: input.initiator, parentId: input.parentId }),
     depth: input.depth ?? 0,
     startedAt,
-    ...defined({ timeoutMs: input.timeoutMs }),
+    ...defined({ timeoutMs: input.timeoutMs, light: input.light }),
     ...gatesOf(input),
   };
 }

@@ -51,6 +51,8 @@ export interface OpenVisit {
   /** The step state of the kind. */
   state: JsonObject;
   waiting?: WaitingSpec & { readonly since: number };
+  /** It waited and was answered. Its last commands are to end. */
+  answered?: true;
   /** Open asks within the visit (an agent's calls), by suffix. */
   asks?: { [suffix: string]: WaitingSpec & { readonly since: number } };
   /** Messages of this name go to the visit, even while it does not wait. */

@@ -104,9 +104,13 @@ function fits(core: Core, target: StepAddress, event: AddressedEvent): boolean {
   }
 }
 
-/** The wait has timed out, but the visit has not ended yet, because the run is paused or yields. */
+/**
+ * The wait was answered or has timed out, but the visit has not ended yet: its messages are being sent, or the run is
+ * paused or yields.
+ */
 function isOver(state: RunState, target: StepAddress): boolean {
   const { visit, ask = '' } = target;
+  if (visit.answered === true) return true;
   const until = waitingOf(target)?.until;
   if (until === undefined || until > state.now) return false;
   return state.work.some(

@@ -13,6 +13,7 @@ interface Modifiers {
   readonly retry: ResolvedRetryPolicy;
   readonly timeoutMs: number | undefined;
   readonly local: boolean;
+  readonly fuse: boolean;
 }
 
 /**
@@ -38,6 +39,7 @@ export function runCommand(
     timeoutMs: modifiers.timeoutMs ?? spec.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     ...defined({ heartbeatMs: spec.heartbeatMs }),
     local: modifiers.local,
+    ...(modifiers.fuse ? { fuse: true } : {}),
     ...defined({ repeatable: spec.repeatable }),
   };
 }

@@ -174,6 +174,7 @@ function rollBackNext(core: Core): void {
     retry: rollback!.retry,
     timeoutMs: rollback!.timeoutMs,
     local: false,
+    fuse: false,
   });
   core.trace?.({ t: 'input', path: id, input: spec.config.value });
   openCommand(core, id, { type: 'rollback', path: last.path, command });

@@ -15,7 +15,7 @@ export function beginInner(core: Core, visit: OpenVisit, suffix: string, stepTyp
   visit.innerRows ??= {};
   if (!Object.hasOwn(visit.innerRows, suffix)) {
     visit.innerRows[suffix] = stepType;
-    core.trace?.({ t: 'begin', path, slug: visit.slug, stepType, at: core.state.now });
+    core.trace?.({ t: 'begin', path, slug: visit.slug, stepType, within: visit.path, at: core.state.now });
   }
   if (input !== undefined) core.trace?.({ t: 'input', path, input });
 }

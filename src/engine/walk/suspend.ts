@@ -31,6 +31,10 @@ export function suspend(core: Core, given: VisitRef, outcome: Suspension): void 
     visit.waiting = { ...outcome.waiting, since: visit.waiting?.since ?? core.state.now };
     core.trace?.({ t: 'wait', path: visit.path });
   }
+  if (outcome.answered === true) {
+    delete visit.waiting;
+    visit.answered = true;
+  }
   if (outcome.hears !== undefined) visit.alwaysTakes = outcome.hears;
   openAsks(core, visit, outcome.asks ?? {});
   for (const spec of outcome.run ?? []) openEffect(core, place, spec, outcome.timers !== undefined);
@@ -116,7 +120,8 @@ function isOpen(asked: AskSpec | FailureShape | null): asked is AskSpec {
 
 /** `hasTimers`: the outcome opens timers too, which a local activity would delay. */
 function openEffect(core: Core, { frame, step, path, visit }: OpenVisitRef, spec: RunSpec, hasTimers: boolean): void {
-  const { suffix = '', inner, light, config } = spec;
+  const { suffix = '', inner, config } = spec;
+  const { definition } = core.program;
   const id = commandId(path, suffix);
   const bytes = valueBytes(config.value);
   const limit = valueLimitOf(core.program.dataBytes());
@@ -125,9 +130,11 @@ function openEffect(core: Core, { frame, step, path, visit }: OpenVisitRef, spec
   // crash would repeat those that have ended.
   const local =
     (step.local === true && inner === undefined) ||
-    (step.local === 'auto' && light === true && !hasTimers && isAlone(core));
+    (step.local === 'auto' && isLight(core, spec) !== false && !hasTimers && isAlone(core));
+  const isSure = step.local === true || (step.local === 'auto' && isLight(core, spec) === true);
+  const fuse = isSure && step.fuses && inner === undefined && !hasTimers && definition.config?.fuse !== false;
   const { retry, timeoutMs } = step;
-  const command = runCommand(core, id, step.slug, path, spec, { retry, timeoutMs, local });
+  const command = runCommand(core, id, step.slug, path, spec, { retry, timeoutMs, local, fuse });
   if (spec.suffix === undefined) core.trace?.({ t: 'input', path, input: config.value });
   if (inner !== undefined) beginInner(core, visit, suffix, inner, config.value);
   openCommand(core, id, { type: 'run', frame: frame.id, path, suffix, command, attempt: 1 }, visit);
@@ -148,6 +155,12 @@ function openChild(
   if (bytes > MAX_PAYLOAD_BYTES) throw tooLarge('payload_too_large', "The child's input", bytes);
   openCommand(core, commandId(path, suffix), { type: 'child', frame: frame.id, path, suffix, child }, visit);
   demandSpaceForEffect(core, bytes);
+}
+
+/** Undefined where only the worker knows: an action of the host in a run that was started by hand. */
+function isLight({ state }: Core, { light = false, action }: RunSpec): boolean | undefined {
+  if (!light || action === undefined) return light;
+  return state.genesis.light?.includes(action);
 }
 
 /** A local activity delays other frames, so it is only for a run without another active frame (ARCHITECTURE.md §3). */

@@ -1,4 +1,5 @@
 /** One step of the walk: begins a visit, or resumes it with an event. */
+import { defined } from '../../json/defined.ts';
 import { isPlainObject, type Json, setOwn } from '../../json/json.ts';
 import { compared } from '../../steps/compared.ts';
 import { presetOf } from '../../steps/compile/compile-step.ts';
@@ -11,6 +12,7 @@ import { parseTemplate, render } from '../../template/template.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import { failureOf } from '../state/failure.ts';
 import { tickPath, visited, visitPath } from '../state/paths.ts';
+import { placeOf } from '../state/places.ts';
 import type { Frame, Work } from '../state/state.ts';
 import { completeRun, failRun, ROOT } from './ending.ts';
 import { adoptDagEntries } from './frames.ts';
@@ -43,7 +45,7 @@ function begin(core: Core, frame: Frame, slug: string): void {
   }
   if (!countVisit(core, path, slug)) return;
   const place: VisitRef = { frame, step, path, startedAt: state.now };
-  if (path !== ROOT) core.trace?.({ t: 'begin', path, slug: step.slug, stepType: step.type, at: state.now });
+  if (path !== ROOT) traceBegin(core, place, slug);
   try {
     if (step.when !== undefined && !isMet(core, frame, path, step.when)) {
       applyOutcome(core, place, { do: 'skip' });
@@ -187,6 +189,11 @@ function presetFor(core: Core, step: Step): Preset | undefined {
   const { presets } = core.state.genesis;
   if (Object.hasOwn(presets, step.slug)) return presetOf(presets[step.slug]!);
   return step.preset;
+}
+
+function traceBegin({ trace, state }: Core, { frame, step, path }: VisitRef, key: string): void {
+  const place = trace === undefined ? undefined : placeOf(state, frame, frame.loops.at(-1), key);
+  trace?.({ t: 'begin', path, slug: step.slug, stepType: step.type, ...defined({ place }), at: state.now });
 }
 
 /** Traces the evaluated config, member by member. A member that cannot be evaluated is shown as written. */

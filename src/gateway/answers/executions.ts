@@ -5,7 +5,16 @@ import { anything, named, pageOf, text, time } from './named.ts';
 import { problemItem } from './problem.ts';
 import { definitionDocument } from './workflows.ts';
 
-const status = z.enum(['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'aborted', 'rolling_back']);
+export const status = z.enum([
+  'pending',
+  'running',
+  'waiting',
+  'completed',
+  'failed',
+  'cancelled',
+  'aborted',
+  'rolling_back',
+]);
 
 export const runError = z.object({
   code: text,
@@ -21,16 +30,19 @@ const retrying = {
   lastError: runError.optional().describe('While an activity is retried: why the previous attempt failed.'),
   nextAttemptAt: time.optional().describe('Absent while an attempt runs, and while the activity is paused.'),
   activityPaused: z.literal(true).optional().describe('The activity was paused through Temporal.'),
+  maxAttempts: z.int().optional().describe('Absent where there is no limit.'),
 };
 
 const votes = z.object({
   have: z.int().describe('Approvals so far.'),
   needed: z.int().describe('Approvals required; with quorum all, one for each user, role and group.'),
 });
-const wait = {
+export const wait = {
   path: text,
   stepSlug: text,
-  kind: z.enum(['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot']),
+  kind: z
+    .enum(['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot', 'retry', 'worker'])
+    .describe('retry: an activity that is tried again. worker: none lives. Both only where one run is read.'),
   since: time,
   until: time.optional(),
   message: text.optional().describe('For an approval: the message to the approvers.'),
@@ -40,6 +52,8 @@ const wait = {
   executionId: text.optional().describe('For children: the child run.'),
   gate: text.optional().describe('For slots: the limit that the run waits at, named by its kind.'),
   position: z.int().optional().describe('For slots: the place in the queue, from 1, if it is known.'),
+  attempt: z.int().optional().describe('For retries: the number of the next attempt.'),
+  maxAttempts: z.int().optional().describe('For retries: the most attempts, if there is a limit.'),
   audience: z.array(text).optional().describe('The approvers: `user:ann`, `role:finance`, `group:board`.'),
   notBy: z.array(text).optional().describe('For an approval: persons who may not decide, or who have voted.'),
   votes: votes.optional().describe('For an approval that needs several votes.'),
@@ -47,9 +61,9 @@ const wait = {
     .record(z.string(), anything)
     .optional()
     .describe('For an approval or input: the payload format of `data`. Absent if it exceeds 4,000 characters.'),
-  ...Object.fromEntries(
+  ...(Object.fromEntries(
     SUBJECT.map((member) => [member, text.optional().describe('For an approval: the value in its config.')]),
-  ),
+  ) as { [Member in (typeof SUBJECT)[number]]: z.ZodOptional<typeof text> }),
   commentRequired: z.literal(true).optional().describe('For an approval: it requires a comment. Only in a single run.'),
 };
 const waitingFor = z.array(
@@ -88,14 +102,21 @@ export const execution = named(
   z.object({
     id: text,
     workflowId: text,
-    workflowName: text.optional().describe('Present when one run is read.'),
+    workflowName: text.optional().describe('Present when one run is read, and in lists with `include=workflowName`.'),
     workflowVersion: text.optional(),
     workflowHash: text.optional(),
     status,
     waitingFor,
     ...pause,
     retrying: z
-      .array(z.object({ path: text, attempt: z.int().describe('The attempt that runs or comes next.'), ...retrying }))
+      .array(
+        z.object({
+          path: text,
+          attempt: z.int().describe('The attempt that runs or comes next.'),
+          lastEndedAt: time.optional().describe('When the previous attempt ended.'),
+          ...retrying,
+        }),
+      )
       .optional()
       .describe('Activities that are retried, or paused through Temporal. Present when one run is read.'),
     droppedMessages: z.int().optional().describe('Messages that the run dropped because its inbox was full.'),
@@ -103,7 +124,7 @@ export const execution = named(
     completedAt: time.optional(),
     input: anything.optional(),
     output: anything.optional(),
-    error: runError.optional(),
+    error: runError.optional().describe('Present when one run is read, and in lists with `include=error`.'),
     trigger,
     parentId: text.optional(),
     inline: z.boolean().optional(),
@@ -140,6 +161,16 @@ export const execution = named(
     temporal: z.object({ workflowId: text, runId: text, url: text.optional() }),
   }),
 );
+export const executionCounts = named(
+  'ExecutionCounts',
+  z.object({
+    statuses: z.record(status, z.int()),
+    isApproximate: z
+      .literal(true)
+      .optional()
+      .describe('Some numbers may be too high: there are too many runs to tell which were retried since.'),
+  }),
+);
 export const executionPage = named('ExecutionPage', pageOf(execution));
 
 export const started = named('Started', z.object({ executionId: text, status }));
@@ -152,6 +183,16 @@ export const forked = named(
       .describe('For a fork to another version: steps whose kind differs in that version.'),
   }),
 );
+/** Where a visit is. */
+const place = {
+  frame: text.optional().describe('The innermost iteration, branch or tick that it is in. Absent at the root.'),
+  container: text.optional().describe('The path of the visit of the container whose body the frame is.'),
+  branch: text.optional().describe('The branch that the frame is.'),
+  index: z.int().optional().describe('The iteration that the frame is, from 0.'),
+  tick: z.int().optional().describe('The tick of a loop that the frame is, from 0.'),
+  visit: z.int().optional().describe('Which visit of the step in its frame, from 1.'),
+  inner: z.literal(true).optional().describe("A call within a visit, such as an agent's, in the visit's frame."),
+};
 const step = z.object({
   path: text,
   stepSlug: text,
@@ -161,6 +202,9 @@ const step = z.object({
   attempts: z.int(),
   attempt: z.int().optional().describe('With attempts=true: the number of the attempt, from 1.'),
   ...retrying,
+  ...place,
+  eventId: z.int().optional().describe("The event of Temporal's history that opened it, where there is one."),
+  temporalUrl: text.optional().describe("That event in Temporal's Web UI."),
   input: anything.optional(),
   output: anything.optional().describe('{type, data, meta}.'),
   error: runError.optional(),
@@ -251,21 +295,6 @@ export const decided = named(
 export const submitted = named('Submitted', z.object({ executionId: text, path: text }));
 export const messageSent = named('MessageSent', z.object({ executionId: text, name: text, messageId: text }));
 export const ended = named('Ended', z.object({ executionId: text, status }));
-
-export const approvalPage = named(
-  'ApprovalPage',
-  pageOf(
-    z.object({
-      ...wait,
-      executionId: text,
-      workflowId: text,
-      status: z.literal('pending'),
-      approverMemberId: text.optional().describe('The first approver.'),
-      resumeToken: text.optional(),
-      unreadable: unreadable.optional(),
-    }),
-  ),
-);
 
 const webhookResult = named('WebhookResult', z.object({ executionId: text, ...result.shape }));
 

@@ -13,6 +13,7 @@ const head = {
   tags: z.array(text),
   createdAt: time,
   updatedAt: time,
+  textHash: text.optional().describe('The hash of its text as it was written, where one is kept.'),
   origin: text.optional().describe('The sync source that it belongs to, if a sync stored it.'),
 };
 export const workflowHead = named('WorkflowHead', z.object(head));
@@ -41,23 +42,39 @@ export const validation = named(
   }),
 );
 
-export const graph = named(
-  'Graph',
+const graphMembers = {
+  slug: text,
+  flow: z.enum(['ports', 'dag']),
+  start: text.optional(),
+  nodes: z.array(
+    z.object({
+      id: text,
+      name: text,
+      stepType: text.describe('As written in the definition.'),
+      kind: text.describe('The step kind that the type means; $end; in a draft also unknown.'),
+      class: z.enum(['pure', 'effect', 'wait', 'container', 'end']),
+      container: text.optional().describe('The container step whose body holds it.'),
+      branch: text.optional().describe('The body port of the container that leads to it, if it is exactly one.'),
+      branches: z.array(text).optional().describe('Of a container: the wired ports that lead into its body.'),
+      ports: z.array(text).describe('Every port by which it can be left, wired or not. Empty with flow: dag.'),
+    }),
+  ),
+  edges: z.array(z.object({ from: text, to: text, port: text.optional().describe('Absent with flow: dag.') })),
+};
+export const graph = named('Graph', z.object({ ...graphMembers, hash: text }));
+export const runGraph = named(
+  'RunGraph',
+  z.object({ ...graphMembers, hash: text.optional().describe('Absent for an inline run.') }),
+);
+export const draftGraph = named(
+  'DraftGraph',
   z.object({
-    slug: text,
-    hash: text,
-    flow: z.enum(['ports', 'dag']),
-    start: text.optional(),
-    nodes: z.array(
-      z.object({
-        id: text,
-        name: text,
-        stepType: text,
-        class: z.enum(['pure', 'effect', 'wait', 'container', 'end']),
-        container: text.optional().describe('The container step whose body holds it.'),
-        branch: text.optional().describe('The body port of the container that leads to it.'),
-      }),
-    ),
-    edges: z.array(z.object({ from: text, to: text, port: text.optional().describe('Absent with flow: dag.') })),
+    ...graphMembers,
+    hash: text.optional().describe('Absent where there are problems.'),
+    problems: z.array(problemItem),
+    warnings: z.array(problemItem),
   }),
 );
+
+export type Graph = z.infer<typeof runGraph>;
+export type DraftGraph = z.infer<typeof draftGraph>;

@@ -1,24 +1,24 @@
 /**
- * Authentication: a request needs a valid API key, or must come from this machine while the gateway has no keys. A key
- * in a request is checked even while none is needed, so a revoked key is refused.
+ * Authentication: a request needs a valid API key or a browser's session, or must come from this machine while the
+ * gateway has no keys. A key in a request is checked even while none is needed, so a revoked key is refused.
  */
 import type { Request, RequestHandler } from 'express';
-import type { KeyHolder, Keyring } from '../../client/organization/keyring.ts';
-import { sameText } from '../../client/payloads/keys.ts';
+import type { Keyring } from '../../client/organization/keyring.ts';
 import type { Config } from '../../config/config.ts';
-import { rolesUpTo } from '../../contract/organization.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
+import { holderOfKey } from './key-holders.ts';
 import { demandLoopback, demandNoProxy, isLoopback } from './loopback.ts';
 import type { PublicAddresses } from './path-pattern.ts';
 import { KEYLESS, keyRequired, type Principal, setPrincipal } from './principal.ts';
+import { callerOfSession, type SessionGateway } from './session.ts';
 
 type Settings = Pick<Config, 'host' | 'adminKey'>;
 
-export function authenticate(config: Settings, keyring: Keyring, addresses: PublicAddresses): RequestHandler {
+export function authenticate(gateway: SessionGateway, keyring: Keyring, addresses: PublicAddresses): RequestHandler {
+  const { config } = gateway;
   return async (req, _res, next) => {
     if (addresses.isForAnywhere(req.path)) return next();
-    if (!addresses.isPublic(req.path)) setPrincipal(req, await whoAsks(req, config, keyring));
+    if (!addresses.isPublic(req.path)) setPrincipal(req, await whoAsks(req, gateway, keyring));
     else if (!(await needsKeys(config, keyring))) {
       if (!addresses.isProbe(req.path)) demandNoProxy(req);
       setPrincipal(req, letInFromHere(req, config));
@@ -28,13 +28,19 @@ export function authenticate(config: Settings, keyring: Keyring, addresses: Publ
 }
 
 /**
- * The caller as of now. Streams call this again while they are open.
- * @throws HttpProblem `key_invalid`, `key_required`, `host_not_allowed`, `origin_not_allowed`.
+ * The caller as of now. Streams call this again while they are open. A key in the request wins over a session.
+ * @throws HttpProblem `key_invalid`, `key_required`, `required_header_missing`, `host_not_allowed`,
+ * `origin_not_allowed`.
  */
-export async function whoAsks(req: Request, config: Settings, keyring: Keyring): Promise<Principal> {
+export async function whoAsks(req: Request, gateway: SessionGateway, keyring: Keyring): Promise<Principal> {
+  const { config } = gateway;
   const shown = req.get('authorization');
   if (shown !== undefined) return holderOf(config, keyring, shown);
-  if (await needsKeys(config, keyring)) throw keyRequired();
+  if (await needsKeys(config, keyring)) {
+    const caller = await callerOfSession(gateway, keyring, req);
+    if (caller === undefined) throw keyRequired();
+    return caller;
+  }
   demandNoProxy(req);
   return letInFromHere(req, config);
 }
@@ -51,29 +57,14 @@ function letInFromHere(req: Request, { host }: Settings): Principal {
   return KEYLESS;
 }
 
-async function holderOf({ adminKey }: Settings, keyring: Keyring, header: string): Promise<Principal> {
+async function holderOf(config: Settings, keyring: Keyring, header: string): Promise<Principal> {
   const key = /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
-  if (adminKey !== undefined && sameText(key, adminKey)) return ENVIRONMENT;
-  const holder = await keyring.holderOf(key);
-  if (holder !== undefined) return principalFor(holder);
+  const holder = await holderOfKey(config, keyring, key);
+  if (holder !== undefined) return holder.principal;
   throw new HttpProblem(
     'key_invalid',
     'The Authorization header holds no key of this gateway, or one that was revoked. Send `Bearer <key>` with a ' +
       'key of yours.',
     { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
   );
-}
-
-/** The holder of SIGNALBOX_ADMIN_KEY. */
-const ENVIRONMENT: Principal = {
-  organizationId: DEFAULT_ORGANIZATION,
-  id: 'admin',
-  role: 'admin',
-  roles: rolesUpTo('admin'),
-  groups: [],
-};
-
-function principalFor({ organizationId, keyId, record }: KeyHolder): Principal {
-  const { user, role, roles, groups } = record;
-  return { organizationId, id: user, role, roles: [...rolesUpTo(role), ...roles], groups, keyId };
 }

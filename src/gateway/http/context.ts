@@ -26,6 +26,8 @@ export interface Gateway {
   readonly actions: HostActions;
   /** Threads for work whose length the caller decides. */
   readonly offload: OffloadPool;
+  /** Where the console was built. Default: dist/console. */
+  readonly consoleDir?: string;
   /** Aborted when the gateway closes, which ends long waits. */
   readonly closing: AbortSignal;
   /** Identities of workers whose processes ended, as the process that started the gateway knows. The set may change. */

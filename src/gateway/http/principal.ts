@@ -2,6 +2,7 @@
 import type { Request } from 'express';
 import { includesRole, type Role, rolesUpTo } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { noteScope } from '../../observe/scope.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 
 export interface Principal {
@@ -13,6 +14,8 @@ export interface Principal {
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   readonly keyId?: string;
+  /** The session of a browser that let the caller in: its id, and when it ends, in milliseconds since 1970. */
+  readonly session?: { readonly id: string; readonly until: number };
 }
 
 /** The caller while the gateway has no keys. */
@@ -28,6 +31,7 @@ const principals = new WeakMap<Request, Principal>();
 /** Called once for each request, when its key is checked (auth.ts). */
 export function setPrincipal(req: Request, principal: Principal): void {
   principals.set(req, principal);
+  noteScope({ organizationId: principal.organizationId });
 }
 
 export function keyRequired(): HttpProblem {

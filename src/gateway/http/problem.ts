@@ -28,24 +28,21 @@ export function asProblem(thrown: unknown): HttpProblem {
 }
 
 export function sendProblem(res: Response, problem: HttpProblem): void {
-  const { problems, headers = {}, more = {} } = problem.options;
+  const { headers = {} } = problem.options;
   if (res.headersSent) {
     res.destroy();
     return;
   }
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.status(problem.status).type('application/problem+json');
-  res.send(
-    JSON.stringify({
-      type: 'about:blank',
-      title: problem.title,
-      status: problem.status,
-      detail: problem.message,
-      code: problem.code,
-      ...defined({ problems }),
-      ...more,
-    }),
-  );
+  res.send(JSON.stringify(problemBody(problem)));
+}
+
+/** The body of a problem's answer. */
+export function problemBody({ title, status, message, code, options }: HttpProblem): JsonObject {
+  const { problems, more = {} } = options;
+  const found = problems as unknown as Json | undefined;
+  return { type: 'about:blank', title, status, detail: message, code, ...defined({ problems: found }), ...more };
 }
 
 function ofClient(error: ClientError): HttpProblem {

@@ -94,7 +94,7 @@ async function isAtHome(req: Request, config: Config, keyring: Keyring): Promise
 }
 
 /** The address that is limited. An IPv6 caller owns a whole network, so only the first 64 bits count. */
-function addressOf(req: Request): string {
+export function addressOf(req: Request): string {
   const address = req.ip ?? 'unknown';
   if (!address.includes(':') || /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address)) return address;
   const [head = '', tail] = address.split('::');

@@ -5,6 +5,7 @@
 
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
+import type { AuditTrail } from '../../client/organization/audit.ts';
 import type { Keyring } from '../../client/organization/keyring.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import type { Role } from '../../contract/organization.ts';
@@ -71,6 +72,8 @@ interface RouteOptions extends RouteHead {
   readonly isAudited?: boolean;
   /** False: the gateway answers without asking Temporal. */
   readonly asksTemporal?: boolean;
+  /** Whether it may change something: such requests form the crowd (crowd.ts). Default: every method but GET. */
+  readonly writes?: boolean;
 }
 
 /** A request before its params, query and body are checked. */
@@ -79,6 +82,8 @@ export interface Incoming {
   /** Its writes are recorded in the audit, where the route is audited. */
   readonly access: WriteAccess;
   readonly keyring: Keyring;
+  /** For routes that record more than their writes. */
+  readonly trail: AuditTrail;
   /** All routes of the gateway. */
   readonly routes: readonly Route[];
   readonly req: Request;
@@ -163,6 +168,7 @@ export interface Route extends RouteHead {
   readonly idempotency: Idempotency;
   readonly isAudited: boolean;
   readonly asksTemporal: boolean;
+  readonly writes: boolean;
   readonly params: Params;
   readonly query?: z.ZodType;
   readonly body?: RouteBody<unknown>;
@@ -212,8 +218,13 @@ export function rawRoute<A extends RouteAnswers>(
   return { ...defaultsOf(rest), ...rest, params, answer: handle };
 }
 
-const defaultsOf = ({ method, role }: RouteHead): Pick<Route, 'idempotency' | 'isAudited' | 'asksTemporal'> => ({
+const defaultsOf = ({
+  method,
+  role,
+  asksTemporal = true,
+}: RouteOptions): Pick<Route, 'idempotency' | 'isAudited' | 'asksTemporal' | 'writes'> => ({
   idempotency: method === 'POST' && role !== 'public' ? 'answer' : 'none',
   isAudited: method !== 'GET',
-  asksTemporal: true,
+  asksTemporal,
+  writes: method !== 'GET' && asksTemporal,
 });

@@ -6,6 +6,7 @@ import { unaudited } from '../../client/temporal/access.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { auditedAccess } from './audited.ts';
 import type { Gateway } from './context.ts';
+import type { Crowd } from './crowd.ts';
 import type { AnswerKeeper } from './idempotency.ts';
 import { pathPattern } from './path-pattern.ts';
 import { demandRole } from './principal.ts';
@@ -17,6 +18,7 @@ export interface Serving {
   /** Where changes are recorded. */
   readonly trail: AuditTrail;
   readonly keeper: AnswerKeeper;
+  readonly crowd: Crowd;
 }
 
 /** Mounts all routes in their order. Methods that a path does not have are answered 405. */
@@ -42,18 +44,19 @@ export function serveRoutes(router: Router, routes: readonly Route[], serving: S
 async function answerBy(
   route: Route,
   routes: readonly Route[],
-  { gateway, keyring, trail, keeper }: Serving,
+  { gateway, keyring, trail, keeper, crowd }: Serving,
   req: Request,
   res: Response,
 ): Promise<void> {
   const isPublic = route.role === 'public';
   if (route.role !== 'public') demandRole(req, route.role);
+  if (route.writes) crowd.enter(res);
   if (!isPublic && route.idempotency === 'answer' && (await keeper(req, res))) return;
   const access =
     !isPublic && route.isAudited
       ? auditedAccess(gateway.access, trail, req, res, route.path)
       : unaudited(gateway.access);
-  send(res, await route.answer({ gateway, access, keyring, routes, req, res }));
+  send(res, await route.answer({ gateway, access, keyring, trail, routes, req, res }));
 }
 
 function send(res: Response, outcome: Outcome): void {

@@ -7,6 +7,7 @@ import { demandLength, putTakenSecrets } from '../../client/organization/secrets
 import { hmacHex } from '../../client/payloads/keys.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
+import type { WrittenText } from '../../client/versions/texts.ts';
 import { DIALECTS } from '../../definition/dialects/dialects.ts';
 import { definitionHash } from '../../definition/document/canonical.ts';
 import type { ClearSecret } from '../../definition/document/extract-secrets.ts';
@@ -16,9 +17,9 @@ import { isObject, type Json } from '../../json/json.ts';
 import { mediaOf, rawBody } from '../http/body.ts';
 import type { Gateway } from '../http/context.ts';
 import { principalOf } from '../http/principal.ts';
-import type { Found } from '../threads/tasks.ts';
+import type { Drawn, Found, Media } from '../threads/tasks.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
-import { checkBytesIn, checkIn } from './in-threads.ts';
+import { checkBytesIn, checkIn, draftIn } from './in-threads.ts';
 import { toolsForText } from './known-tools.ts';
 
 export const dialectName = z.enum(DIALECTS);
@@ -34,6 +35,8 @@ export interface Checked {
   readonly definition?: Definition;
   /** To be stored with the definition. */
   readonly secrets: readonly ClearSecret[];
+  /** The text to store with it (CheckOptions.keepsText). */
+  readonly text?: WrittenText;
 }
 
 export interface CheckOptions {
@@ -46,6 +49,8 @@ export interface CheckOptions {
   readonly tools?: KnownTools;
   /** False: the organization has no API keys. */
   readonly persons?: boolean;
+  /** Answer the text of the body, to store it. */
+  readonly keepsText?: boolean;
 }
 
 /**
@@ -54,14 +59,44 @@ export interface CheckOptions {
  * result.
  */
 export async function checkBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<Checked> {
+  return checkBytes(gateway, principalOf(req).organizationId, documentIn(req), options);
+}
+
+/** Checks a document that is given as text, YAML or JSON, and answers its text. @throws HttpProblem as checkBody. */
+export async function checkText(
+  gateway: Gateway,
+  organizationId: string,
+  text: string,
+  options: CheckOptions = {},
+): Promise<Checked> {
+  const media = /^\s*\{/.test(text) ? 'json' : 'yaml';
+  return checkBytes(gateway, organizationId, { bytes: Buffer.from(text), media }, { ...options, keepsText: true });
+}
+
+async function checkBytes(
+  gateway: Gateway,
+  organizationId: string,
+  { bytes, media }: { readonly bytes: Buffer; readonly media: Media },
+  options: CheckOptions,
+): Promise<Checked> {
+  const known = { ...options, ...(await toolsForText(gateway, organizationId, bytes)) };
+  const found = await checkBytesIn(gateway, organizationId, bytes, media, sent(gateway, known));
+  const { text } = found;
+  return { ...accepted(gateway, found, known), ...(text === undefined ? {} : { text: { text, media } }) };
+}
+
+function documentIn(req: Request): { bytes: Buffer; media: Media } {
   const media = mediaOf(req);
   if (media !== 'json' && media !== 'yaml') {
     throw new HttpProblem('unsupported_media_type', 'Send the definition as application/json or application/yaml.');
   }
-  const bytes = rawBody(req);
-  const { organizationId } = principalOf(req);
-  const known = { ...options, ...(await toolsForText(gateway, organizationId, bytes)) };
-  return accepted(gateway, await checkBytesIn(gateway, organizationId, bytes, media, sent(gateway, known)), known);
+  return { bytes: rawBody(req), media };
+}
+
+/** Draws the document in a body, JSON or YAML, also one with problems. @throws HttpProblem as checkBody. */
+export async function drawBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<Drawn> {
+  const { bytes, media } = documentIn(req);
+  return draftIn(gateway, principalOf(req).organizationId, bytes, media, sent(gateway, options));
 }
 
 /** Checks a document. @throws HttpProblem `invalid_name`, and those of the pool. Other problems are in the result. */

@@ -12,8 +12,11 @@ import type { Gateway } from '../http/context.ts';
 import { evaluateText } from '../threads/evaluation.ts';
 import {
   compared,
+  type Drawn,
+  drawnOf,
   type Found,
   found,
+  foundIn,
   type Media,
   type Results,
   readDocument,
@@ -37,8 +40,20 @@ export async function checkBytesIn(
   media: Media,
   options: SentCheckOptions,
 ): Promise<Found> {
-  if (bytes.length <= SMALL_DOCUMENT_BYTES) return found(readDocument(bytes, media), options, actions);
+  if (bytes.length <= SMALL_DOCUMENT_BYTES) return foundIn(bytes, media, options, actions);
   return offload.run(organizationId, { kind: 'checkBytes', bytes, media, options });
+}
+
+/** Draws a document that may have problems. @throws HttpProblem those of readDocument and of the pool. */
+export async function draftIn(
+  { offload, actions }: Gateway,
+  organizationId: string,
+  bytes: Uint8Array,
+  media: Media,
+  options: SentCheckOptions,
+): Promise<Drawn> {
+  if (bytes.length <= SMALL_DOCUMENT_BYTES) return drawnOf(readDocument(bytes, media), options, actions);
+  return offload.run(organizationId, { kind: 'draft', bytes, media, options });
 }
 
 /** Checks documents; results have their order. @throws HttpProblem `invalid_name`, and those of the pool. */

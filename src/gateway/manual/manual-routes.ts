@@ -1,5 +1,4 @@
 /** The routes of the manual (`/docs`) and of the JSON Schema for editors (`/schema.json`). */
-import type { Express } from 'express';
 import { defined } from '../../json/defined.ts';
 import { anyObject, text } from '../answers/named.ts';
 import { perGateway } from '../http/context.ts';
@@ -13,14 +12,6 @@ import { languageSchema } from './schema-json.ts';
 import { docsQuery, searchManual } from './search.ts';
 
 const MARKDOWN = '.md';
-
-/** Redirects a browser from `/` to the manual. A program gets the answer of any unknown address. */
-export function leadToDocs(app: Express): void {
-  app.get('/', (req, res, next) => {
-    if (req.accepts(['json', 'html']) === 'html') res.redirect(302, '/docs');
-    else next();
-  });
-}
 
 const manualOf = perGateway(({ actions }, routes: readonly Route[]) => manual(routes, actions));
 const schemaOf = perGateway(({ actions }) => JSON.stringify(languageSchema(actions), null, 2));

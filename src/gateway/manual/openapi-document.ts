@@ -6,13 +6,15 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { namedSchemas } from '../answers/named.ts';
 import { problem } from '../answers/problem.ts';
 import type { Route, RouteAnswer } from '../http/route.ts';
+import { SESSION_COOKIE } from '../http/session.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
 import { jsonSchemaOf } from './schema-json.ts';
 import { objectOf } from './schema-words.ts';
 
 const JSON_MEDIA = 'application/json';
-/** The name of the security scheme. */
+/** The names of the security schemes. */
 const KEY = 'apiKey';
+const SESSION = 'session';
 const DIALECT = 'draft-2020-12';
 
 /** What every route with a body may answer. */
@@ -39,7 +41,9 @@ const REQUEST_KEY = {
   'Idempotency-Key': 'A request that repeats the key is the same request, and gets the same answer.',
 } as const;
 /** What every route that asks Temporal may answer. */
-const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable', 'payload_unreadable'];
+const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable', 'temporal_busy', 'payload_unreadable'];
+/** What every route may answer that changes something. */
+const CROWD_PROBLEMS: readonly ProblemCode[] = ['gateway_busy'];
 /** What every route may answer, except routes that can be called from anywhere. */
 const GUARD_PROBLEMS: readonly ProblemCode[] = [
   'host_not_allowed',
@@ -47,11 +51,12 @@ const GUARD_PROBLEMS: readonly ProblemCode[] = [
   'proxy_without_keys',
   'key_required',
   'key_invalid',
+  'required_header_missing',
   'role_required',
 ];
 
 /** As in package.json; a test compares them. */
-export const API_VERSION = '0.2.0';
+export const API_VERSION = '0.3.0';
 
 const made = new WeakMap<readonly Route[], JsonObject>();
 
@@ -64,11 +69,12 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
 
 /** The codes that a route may answer, by status. */
 export function problemsOf(route: Route): ReadonlyMap<number, readonly ProblemCode[]> {
-  const { problems = [], body, callers, asksTemporal, idempotency } = route;
+  const { problems = [], body, callers, asksTemporal, writes, idempotency } = route;
   const codes = new Set([
     ...COMMON_PROBLEMS,
     ...(callers === 'anywhere' ? [] : GUARD_PROBLEMS),
     ...(asksTemporal ? TEMPORAL_PROBLEMS : []),
+    ...(writes ? CROWD_PROBLEMS : []),
     ...(body === undefined ? [] : BODY_PROBLEMS),
     ...(idempotency === 'answer' ? KEY_PROBLEMS : []),
     ...problems,
@@ -119,7 +125,7 @@ function makeDocument(routes: readonly Route[]): JsonObject {
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     // Without keys, no key is needed.
-    security: [{ [KEY]: [] }, {}],
+    security: [{ [KEY]: [] }, { [SESSION]: [] }, {}],
     components: {
       schemas: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)])),
       securitySchemes: {
@@ -129,6 +135,12 @@ function makeDocument(routes: readonly Route[]): JsonObject {
           description:
             'An API key. `x-role` gives the least role; each role may do what the roles before it may: ' +
             'viewer, runner, approver, editor, admin.',
+        },
+        [SESSION]: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: SESSION_COOKIE,
+          description: 'For pages of the gateway; with `X-Signalbox-Console: 1` where something is changed.',
         },
       },
     },

@@ -55,6 +55,7 @@ const DEADLINES_MS: Deadlines = {
   walk: 6_000,
   diff: 6_000,
   graph: 6_000,
+  draft: 6_000,
 };
 
 type Deadlines = { readonly [kind in Task['kind']]: number };
@@ -246,6 +247,7 @@ const WHAT = {
   walk: 'Walking the definition',
   diff: 'Comparing the versions',
   graph: 'Drawing the definition',
+  draft: 'Drawing the draft',
 } as const satisfies { readonly [kind in Task['kind']]: string };
 
 const tooLong = (kind: Task['kind'], deadlineMs: number): HttpProblem =>

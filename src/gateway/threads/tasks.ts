@@ -6,24 +6,31 @@
  */
 
 import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';
-import { graphOf } from '../../check/graph.ts';
+import { draftGraphOf, type Graph, graphOf } from '../../check/graph.ts';
 import { definitionDifference, type VersionDifference } from '../../definition/document/diff.ts';
 import { documentOfJson, parseDocument } from '../../definition/document/parse.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { hasLoneSurrogate, VettedDocument } from '../../definition/document/vet.ts';
+import { textToKeep } from '../../definition/document/written-text.ts';
 import { type DryRun, dryRun } from '../../history/dry-run.ts';
+import type { DryAnswers } from '../../history/dry-run-answers.ts';
 import { defined } from '../../json/defined.ts';
-import { isObject, type Json } from '../../json/json.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { decodeText, parseJsonText } from '../validation/json-guard.ts';
 import { evaluateText } from './evaluation.ts';
 
 /** Facts about the host for the checker. Each thread reads the host's actions itself. */
-export type SentCheckOptions = Omit<CheckOptions, 'actions'>;
+export type SentCheckOptions = Omit<CheckOptions, 'actions'> & {
+  /** Answer the text to keep of a document that is read. */
+  readonly keepsText?: boolean;
+};
 
 /** The checker's result for a document, and the slug in the document. */
 export interface Found {
   readonly checked: Checked;
+  /** The text of a document that is about to be stored, without its clear secrets. */
+  readonly text?: string;
   readonly writtenSlug: Json | undefined;
 }
 
@@ -32,6 +39,7 @@ export interface Walked {
   readonly organizationId: string;
   readonly input: Json;
   readonly presets: { readonly [slug: string]: Json };
+  readonly answers?: DryAnswers;
   /** Epoch milliseconds. */
   readonly now: number;
   /** The size limits of a run on this host. */
@@ -54,6 +62,12 @@ export type Task =
       readonly media: Media;
       readonly options: SentCheckOptions;
     }
+  | {
+      readonly kind: 'draft';
+      readonly bytes: Uint8Array;
+      readonly media: Media;
+      readonly options: SentCheckOptions;
+    }
   /** `documents`: JSON of a list. */
   | { readonly kind: 'check'; readonly documents: string; readonly options: SentCheckOptions }
   | { readonly kind: 'evaluate'; readonly bytes: Uint8Array }
@@ -62,8 +76,15 @@ export type Task =
   /** `definition`: JSON. */
   | { readonly kind: 'graph'; readonly definition: string };
 
+/** What can be drawn of a document, and what is wrong with it. */
+export interface Drawn extends Pick<Checked, 'problems' | 'warnings' | 'hash'> {
+  readonly slug: string;
+  readonly graph: Graph;
+}
+
 export interface Results {
   readonly checkBytes: Found;
+  readonly draft: Drawn;
   readonly check: readonly Found[];
   /** JSON. */
   readonly evaluate: string;
@@ -78,7 +99,9 @@ type Actions = CheckOptions['actions'];
 export function perform(task: Task, actions: Actions): Results[Task['kind']] {
   switch (task.kind) {
     case 'checkBytes':
-      return lean(found(readDocument(task.bytes, task.media), task.options, actions));
+      return lean(foundIn(task.bytes, task.media, task.options, actions));
+    case 'draft':
+      return drawnOf(readDocument(task.bytes, task.media), task.options, actions);
     case 'check':
       return (JSON.parse(task.documents) as Json[]).map((document) => lean(found(document, task.options, actions)));
     case 'evaluate':
@@ -100,11 +123,35 @@ export function found(given: Json | VettedDocument, options: SentCheckOptions, a
   return { checked, writtenSlug: isObject(document) ? document['slug'] : undefined };
 }
 
+/** Reads and checks a document. @throws HttpProblem those of readDocument, and `invalid_name`. */
+export function foundIn(bytes: Uint8Array, media: Media, options: SentCheckOptions, actions: Actions): Found {
+  const result = found(readDocument(bytes, media), options, actions);
+  const { valid, definition, secrets } = result.checked;
+  if (options.keepsText !== true || !valid || definition === undefined) return result;
+  const text = textToKeep(decodeText(bytes), media, options.slug ?? definition.slug, secrets);
+  return { ...result, ...defined({ text }) };
+}
+
+/** Draws a document, whatever problems it has. @throws HttpProblem `invalid_name`. */
+export function drawnOf(document: VettedDocument, options: SentCheckOptions, actions: Actions): Drawn {
+  const { problems, warnings, hash, definition, draft = {} } = found(document, options, actions).checked;
+  const drawn = definition === undefined ? draft : (definition as unknown as JsonObject);
+  const { slug } = drawn;
+  const isWhole = problems.length === 0;
+  return {
+    slug: typeof slug === 'string' ? slug : '',
+    graph: draftGraphOf(drawn),
+    problems,
+    warnings,
+    ...(isWhole ? defined({ hash }) : {}),
+  };
+}
+
 /** Drops a definition that cannot be stored, run or walked, since it may be large. */
-function lean({ checked, writtenSlug }: Found): Found {
-  const { definition, ...rest } = checked;
+function lean({ checked, ...found }: Found): Found {
+  const { definition, draft: _draft, ...rest } = checked;
   const isWanted = definition !== undefined && walkable(checked) !== undefined;
-  return { checked: isWanted ? checked : rest, writtenSlug };
+  return { checked: isWanted ? checked : rest, ...found };
 }
 
 /** Problems of text that is not a document. All other problems are problems of the definition. */

@@ -56,6 +56,14 @@ export const timeoutMsField = z
   .optional()
   .describe('The timeout of the run. It overrides `config.timeout`.');
 
+/** Some of these names, separated by commas. */
+export const listOf = <Name extends string>(names: readonly Name[]) =>
+  z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(names, { error: `Expected names out of ${names.join(', ')}.` })))
+    .meta({ type: 'string', pattern: `^(${names.join('|')})(,(${names.join('|')}))*$` });
+
 /** `limit` and `cursor`, which all lists take. */
 export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
   limit: wholeNumber(1, most).default(defaultLimit).describe(`How many. Default: ${defaultLimit}.`),

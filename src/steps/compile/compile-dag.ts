@@ -58,6 +58,7 @@ export function* compileDag(definition: Definition, steps: Map<string, Step>, re
     config: {},
     retry: RETRY_POLICIES.default,
     local: 'auto',
+    fuses: true,
     continueOnError: false,
     saves: [],
     references: [],

@@ -61,6 +61,7 @@ export function compileStep(
     retry,
     ...defined({ timeoutMs }),
     local: written.local ?? 'auto',
+    fuses: written.fuse !== false,
     continueOnError: written.onError === 'continue',
     saves: savesOf(written, at, report),
     ...defined({ outputVariable: written.outputVariable, rollback }),

@@ -46,6 +46,7 @@ const DEFINITION: Members = {
 const CONFIG: Members = {
   variables: OBJECT,
   retryPolicy: RETRY,
+  fuse: [oneOf(true, false), 'true or false'],
   maxSteps: [isCount, 'a whole number of at least 1'],
   onFailure: [oneOf('fail', 'rollback'), "'fail' or 'rollback'"],
 };
@@ -57,6 +58,7 @@ const STEP: Members = {
   when: WHEN,
   retry: RETRY,
   local: [oneOf(true, false, 'auto'), "true, false or 'auto'"],
+  fuse: [oneOf(true, false), 'true or false'],
   onError: [oneOf('fail', 'continue'), "'fail' or 'continue'"],
   saveToState: [(value) => isText(value) || isTexts(value), 'a key, or an object: key → expression'],
   outputVariable: TEXT,

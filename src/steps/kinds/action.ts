@@ -77,6 +77,7 @@ function planHostAction(
         secrets: secrets.map(({ path, parts }) => ({ path: ['parameters', ...path], parts })),
       },
       light: true,
+      action: type,
       timeoutMs: LONGEST_MS,
       heartbeatMs: HEARTBEAT_MS,
     };

@@ -34,6 +34,9 @@ response.
   text in the message, and status and body in the details. 408, 425, 429 and 5xx are retried, after \`Retry-After\`
   where the server sends it. An incomplete response is \`http_connect\` or \`http_timeout\`, and is retried.
 - **Idempotency.** Every attempt carries the same \`Idempotency-Key\`, unless the step sets that header itself.
+- **Short requests.** \`idempotent: true\` says that repeating the request is safe. Such requests run within the
+  workflow task or in a segment, as light activities do; one that takes more than two seconds is sent again, as an
+  activity of its own.
 - **Destinations.** http and https. The certificate must be trusted where the worker runs, otherwise the error is
   \`certificate_not_trusted\`; \`NODE_EXTRA_CA_CERTS\` adds authorities. Private and local addresses are refused with
   \`address_not_allowed\` unless the host allows them. Up to five redirects are followed, and credentials are not sent
@@ -104,6 +107,10 @@ export function httpSchema(): z.ZodType {
     maxBytes: templated(z.number().int().min(1).max(MAX_BLOB_STATE_BYTES))
       .optional()
       .describe('Limit of the answer (1.8 MB); at most 16 MB, and 1.9 MB on a host without a blob store.'),
+    idempotent: z
+      .boolean()
+      .optional()
+      .describe('Sending the request again is safe, and its answer is quick: it may run as a light activity.'),
     description: z.string().optional().describe('For readers.'),
   });
 }
@@ -129,6 +136,12 @@ export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: 
     const limitMs = timeoutMs(visit);
     const rendered = renderMembers(visit, members);
     (rendered.value as JsonObject)['timeout'] = durationMs(limitMs);
-    return { activity: 'http', config: rendered, timeoutMs: limitMs + MARGIN_MS, heartbeatMs: HEARTBEAT_MS };
+    return {
+      activity: 'http',
+      config: rendered,
+      timeoutMs: limitMs + MARGIN_MS,
+      heartbeatMs: HEARTBEAT_MS,
+      ...(config['idempotent'] === true ? { light: true, repeatable: true } : {}),
+    };
   };
 }

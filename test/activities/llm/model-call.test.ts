@@ -32,6 +32,7 @@ it('tells how far an answer has come when it is asked, and not with each of its 
     signal: new AbortController().signal,
     input: inputOf({}),
     attempt: 1,
+    isLocal: false,
     scrub: {
       text: (text) => text,
       json: (value) => value,

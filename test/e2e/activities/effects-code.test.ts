@@ -74,11 +74,11 @@ describe('run_code', () => {
     expect(await isActivity(run.id)).toBe(true);
   });
 
-  it('is an activity of its own beside other branches', async () => {
+  it('is an activity of its own beside other branches where it says fuse: false', async () => {
     const run = await ended(gateway, {
       both: { stepType: 'parallel', nextSteps: { a: 'one', b: 'two' } },
-      one: code('return 1'),
-      two: code('return 2', { language: 'typescript' }),
+      one: code('return 1', {}, { fuse: false }),
+      two: code('return 2', { language: 'typescript' }, { fuse: false }),
     });
     expect(run).toMatchObject({ status: 'completed', output: { a: 1, b: 2 } });
     expect(await isActivity(run.id)).toBe(true);

@@ -50,6 +50,23 @@ describe('an effect that is tried again', () => {
       retrying: [{ path: 'call', attempt: 2, lastError, nextAttemptAt: expect.stringMatching(/^20.*Z$/) }],
     });
     expect(Date.parse(body.retrying[0].nextAttemptAt)).toBeGreaterThan(Date.now());
+    expect(body.waitingFor).toMatchObject([
+      {
+        kind: 'retry',
+        path: 'call',
+        stepSlug: 'call',
+        attempt: 2,
+        maxAttempts: 5,
+        until: body.retrying[0].nextAttemptAt,
+        message: lastError.message,
+      },
+    ]);
+    const attempts = await gateway.request('GET', `${path}/steps?attempts=true`);
+    expect(attempts.body.items).toMatchObject([
+      { attempt: 1, status: 'failed', error: lastError, completedAt: body.waitingFor[0].since },
+      { attempt: 2, status: 'running', nextAttemptAt: body.retrying[0].nextAttemptAt, maxAttempts: 5 },
+    ]);
+    expect(Date.parse(attempts.body.items[0].startedAt)).toBeLessThanOrEqual(Date.parse(body.waitingFor[0].since));
     const steps = await gateway.request('GET', `${path}/steps`);
     expect(steps.body.items).toMatchObject([
       { path: 'call', status: 'running', attempts: 2, lastError, nextAttemptAt: body.retrying[0].nextAttemptAt },

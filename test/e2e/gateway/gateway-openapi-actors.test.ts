@@ -15,8 +15,17 @@ async function endOrganization({ server }: TestGateway): Promise<void> {
   }
 }
 
-// No server of tools listens in this test.
-const OTHERS_NEEDED = new Set(['listMcpTools']);
+// No server of tools listens in this test, sessions are for pages of the gateway, and a console may not be built.
+const OTHERS_NEEDED = new Set([
+  'listMcpTools',
+  'logIn',
+  'logOut',
+  'console',
+  'consolePage',
+  'consoleAsset',
+  'openApprovalLink',
+  'decideByApprovalLink',
+]);
 
 holdToDocument(
   (path) => !isAboutRuns(path),
@@ -103,6 +112,7 @@ holdToDocument(
         BackfillTriggerRequest: [{ start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:00:01Z' }],
         PublishEventRequest: [{ name: unique('nobody-listens') }],
         EncodePayloadsRequest: [{ payloads: [{ data: 'YQ==' }] }],
+        McpRequest: [{ jsonrpc: '2.0', id: 1, method: 'ping' }],
         DecodePayloadsRequest: [{ payloads: [{ data: 'YQ==' }] }],
         status: ['pending'],
         'If-Match': [echo.hash, '*'],

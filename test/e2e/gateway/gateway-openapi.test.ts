@@ -78,6 +78,7 @@ holdToDocument(
         deliverPost: { path: [hooked], org: ['default'] },
         deliverPostToDefault: { path: [hooked] },
         decide: { id: await started(approval, 3) },
+        getApproval: { executionId: await started(approval, 2), path: ['review'] },
         submit: { id: await started(form, 3) },
         cancelExecution: { id: await started(approval, 3) },
         terminateExecution: { id: await started(approval, 3) },

@@ -21,6 +21,7 @@ const last = { stepType: 'finish', config: { output: '{{ steps.fetch.output.data
 const round = (): Definition => ({
   name: 'Round',
   slug: 'round',
+  config: { fuse: false },
   steps: {
     again: { stepType: 'loop', config: { while: 'loop.index < 30' }, nextSteps: { loop: 'fetch', done: 'done' } },
     fetch: { ...fetching(), nextSteps: { success: 'again' } },
@@ -30,6 +31,7 @@ const round = (): Definition => ({
 const abreast = (): Definition => ({
   name: 'Abreast',
   slug: 'abreast',
+  config: { fuse: false },
   output: '{{ outputs.all|length }}',
   steps: {
     each: {

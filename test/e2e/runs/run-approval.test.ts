@@ -57,8 +57,16 @@ describe('a run that waits for a person', () => {
     const handle = await startRun(server, twice);
     await waitsAt(handle, 'first');
     const args = [{ step: 'first', by: 'ann', key: 'k1' }] as [unknown];
-    expect(await handle.executeUpdate('approve', { args })).toEqual({ accepted: true, path: 'first' });
-    expect(await handle.executeUpdate('approve', { args })).toEqual({ accepted: true, path: 'first' });
+    expect(await handle.executeUpdate('approve', { args })).toEqual({
+      accepted: true,
+      path: 'first',
+      recorded: 'decision',
+    });
+    expect(await handle.executeUpdate('approve', { args })).toEqual({
+      accepted: true,
+      path: 'first',
+      recorded: 'decision',
+    });
     await waitsAt(handle, 'second');
     const before = await eventTypes(handle);
     const late = await handle

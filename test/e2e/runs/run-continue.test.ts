@@ -44,7 +44,7 @@ describe('a run that continues as new', () => {
       const memo = await waitsAt(handle, `each~${i}/ask`);
       expect(memo.waitingFor[0]?.message).toBe(`Round ${i}?`);
       const answer = { args: [{ step: 'ask', by: 'ann', key: `round-${i}` }] as [unknown] };
-      expect(await handle.executeUpdate('approve', answer)).toEqual({ accepted: true, path: `each~${i}/ask` });
+      expect(await handle.executeUpdate('approve', answer)).toMatchObject({ accepted: true, path: `each~${i}/ask` });
     }
     expect(await handle.result()).toBe(count);
     const { count: runs, longest } = await until(
@@ -62,7 +62,7 @@ describe('a run that continues as new', () => {
     await handle.executeUpdate('approve', first);
     for (let i = 1; i < 6; i++) {
       await waitsAt(handle, `each~${i}/ask`);
-      expect(await handle.executeUpdate('approve', first)).toEqual({ accepted: true, path: 'each~0/ask' });
+      expect(await handle.executeUpdate('approve', first)).toMatchObject({ accepted: true, path: 'each~0/ask' });
       await handle.signal('approve', {});
     }
     expect(await handle.result()).toBe(6);

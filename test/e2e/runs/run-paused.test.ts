@@ -28,7 +28,7 @@ const detailsOf = async (id: string): Promise<string> =>
 /** Runs the command of the details that begins so, as a reader would copy it. */
 async function copy(id: string, name: string): Promise<void> {
   const command = (await detailsOf(id)).split('\n').find((line) => line.includes(`--name ${name}`)) ?? '';
-  const binary = inject('temporalBinary') || 'temporal';
+  const binary = inject('temporalBinary');
   const env = { ...process.env, TEMPORAL_ADDRESS: inject('temporalAddress') };
   execFileSync('/bin/sh', ['-c', command.trim().replace(/^temporal /, `'${binary}' `)], { env, stdio: 'pipe' });
 }

@@ -10,7 +10,7 @@ import { memoOf, startRun, waitsAt } from './run-support.ts';
 
 const executed = promisify(execFile);
 /** With a server that was given, the CLI is that of the PATH. */
-const temporal = inject('temporalBinary') || 'temporal';
+const temporal = inject('temporalBinary');
 
 let server: TestServer;
 beforeAll(async () => {

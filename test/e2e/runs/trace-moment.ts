@@ -1,7 +1,7 @@
 /** The live state of a run beside the fold of its history, of one moment. */
 import { isDeepStrictEqual } from 'node:util';
 import { isGrpcServiceError, QueryNotRegisteredError, ServiceError, type WorkflowHandle } from '@temporalio/client';
-import { readFoldedState } from '../../../src/client/runs/trace.ts';
+import { readFoldedState } from '../../../src/client/runs/trace-chain.ts';
 import type { TestServer } from '../../support/temporal.ts';
 
 /** Looks so often, a tenth of a second apart, while they differ. */

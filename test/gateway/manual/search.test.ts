@@ -81,12 +81,6 @@ describe('the search of the manual', () => {
 });
 
 describe('the gateway’s own address', () => {
-  it('leads browsers to the manual', async () => {
-    const answer = await ask('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-    expect(answer.status).toBe(302);
-    expect(answer.headers.get('location')).toBe('/docs');
-  });
-
   it.each(['*/*', 'application/json'])(
     'answers programs (%s) with a problem, as any unknown address',
     async (accept) => {

@@ -1,34 +1,43 @@
-/** `GET /api/approvals`: pending approvals of the caller or of others, by person, role, group or resource. */
+/**
+ * `/api/approvals`: what runs ask of the caller or of others, approvals and inputs, by person, role, group or resource;
+ * and one question with the facts, also once it was answered.
+ */
 
 import { z } from 'zod';
-import { listApprovals } from '../../../client/runs/approvals.ts';
+import { countApprovals, listApprovals, QUESTION_KINDS } from '../../../client/runs/approvals.ts';
+import { readQuestion } from '../../../client/runs/question.ts';
 import { defined } from '../../../json/defined.ts';
-import { approvalPage } from '../../answers/executions.ts';
+import { approval, approvalCount, approvalPage } from '../../answers/approvals.ts';
 import { type Route, route } from '../../http/route.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
-import { nameText, pageQuery } from '../../validation/validation.ts';
+import { nameText, pageQuery, pathName } from '../../validation/validation.ts';
 
 const text = nameText(200);
+const questionFilter = {
+  kind: z.enum(QUESTION_KINDS).optional().describe('Only approvals, or only inputs. Default: both.'),
+  workflowId: text.optional().describe('The slug of the workflow.'),
+  executionId: text.optional().describe('The run that waits for the answer.'),
+  priority: text.optional().describe('The priority in the approval: low, medium, high, urgent.'),
+  approver: text.optional().describe('A person who is asked, or `role:finance`, `group:board`.'),
+  user: text.optional().describe('A person among those who are asked.'),
+  role: text.optional().describe('A role among those who are asked.'),
+  group: text.optional().describe('A group among those who are asked.'),
+  resourceType: text.optional().describe('The type of the resource that the approval is about.'),
+  resourceId: text.optional().describe('The id of the resource. Without `resourceType` the type may be any.'),
+};
+const approvalCountQuery = z.strictObject(questionFilter);
 const approvalListQuery = z.strictObject({
   ...pageQuery(),
-  workflowId: text.optional().describe('The slug of the workflow.'),
-  executionId: text.optional().describe('The run that waits for the approval.'),
+  ...questionFilter,
   status: z
     .literal('pending')
     .optional()
-    .describe('Only pending approvals are listed. Decided approvals are in the steps of their run.'),
-  priority: text.optional().describe('The priority in the approval: low, medium, high, urgent.'),
-  approver: text.optional().describe('An approver: a person, or `role:finance`, `group:board`.'),
-  user: text.optional().describe('A person among the approvers.'),
-  role: text.optional().describe('A role among the approvers.'),
-  group: text.optional().describe('A group among the approvers.'),
-  resourceType: text.optional().describe('The type of the resource that the approval is about.'),
-  resourceId: text.optional().describe('The id of the resource. Without `resourceType` the type may be any.'),
+    .describe('Only pending questions are listed. Answered ones are in the steps of their run.'),
   all: z
     .enum(['true', 'false'])
     .optional()
     .describe(
-      "true: also other people's approvals. Default: the caller's approvals, unless user, role or group is given.",
+      "true: also other people's questions. Default: what the caller may answer, unless user, role or group is given.",
     ),
 });
 
@@ -39,26 +48,68 @@ export const approvalRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'listApprovals',
     tag: 'executions',
-    summary: 'Lists pending approvals.',
+    summary: 'Lists pending approvals and inputs, the newest first.',
     description:
-      'By person, role, group, resource, priority, workflow or run. Decided approvals are not listed: they are ' +
-      'in the steps of their run.',
+      'By kind, person, role, group, resource, priority, workflow or run. The newest comes first among the questions ' +
+      'of 500 runs at a time. What was answered is not listed: it is in the steps of its run.',
     query: approvalListQuery,
-    answers: { 200: { text: 'A page of approvals.', schema: approvalPage } },
+    answers: { 200: { text: 'A page of questions.', schema: approvalPage } },
     problems: LIST_PROBLEMS,
     handle: async ({ access, principal, query }) => {
-      const { limit, cursor, user, role, group, approver, all, workflowId, executionId, priority, resourceId } = query;
+      const { limit, cursor, user, role, group, approver, all } = query;
       const isNamed = (user ?? role ?? group ?? approver) !== undefined;
-      const page = await listApprovals(access, principal.organizationId, principal, {
+      const { items, ...page } = await listApprovals(access, principal.organizationId, principal, {
+        ...filterOf(query),
         limit,
-        waiting: waitsOf(query),
         mine: all === undefined ? !isNamed : all === 'false',
-        ...defined({ cursor, workflowId, executionId, priority, resourceId }),
+        ...defined({ cursor }),
       });
-      return { status: 200, body: page };
+      return { status: 200, body: { ...page, items: items.map((item) => ({ ...item, kind: asQuestion(item.kind) })) } };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/approvals/count',
+    role: 'viewer',
+    id: 'countApprovals',
+    tag: 'executions',
+    summary: 'Counts pending approvals and inputs: those that the caller may answer, and all.',
+    query: approvalCountQuery,
+    answers: { 200: { text: 'The numbers.', schema: approvalCount } },
+    problems: LIST_PROBLEMS,
+    handle: async ({ access, principal, query }) => ({
+      status: 200,
+      body: await countApprovals(access, principal.organizationId, principal, filterOf(query)),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/approvals/:executionId/:path',
+    role: 'viewer',
+    id: 'getApproval',
+    tag: 'executions',
+    summary: 'Reads an approval or an input with the facts, also once it was answered.',
+    description: 'With the input of the run and what the step was given. `path` is the path of the visit, encoded.',
+    params: { executionId: pathName, path: pathName },
+    answers: { 200: { text: 'The question.', schema: approval } },
+    problems: ['not_found', 'no_such_step'],
+    handle: async ({ access, principal, params: { executionId, path } }) => {
+      const question = await readQuestion(access, principal.organizationId, principal, executionId, path);
+      return { status: 200, body: { ...question, kind: asQuestion(question.kind) } };
     },
   }),
 ];
+
+const asQuestion = (kind: string): 'approval' | 'input' => (kind === 'input' ? 'input' : 'approval');
+
+function filterOf(query: z.infer<typeof approvalCountQuery>) {
+  const { kind, workflowId, executionId, priority, resourceId } = query;
+  return {
+    kinds: kind === undefined ? QUESTION_KINDS : [kind],
+    waiting: waitsOf(query),
+    ...defined({ workflowId, executionId, priority, resourceId }),
+  };
+}
 
 /** The values that the runs' search attribute must all contain. */
 function waitsOf({
@@ -68,7 +119,7 @@ function waitsOf({
   group,
   resourceType,
   resourceId,
-}: z.infer<typeof approvalListQuery>): readonly string[] {
+}: z.infer<typeof approvalCountQuery>): readonly string[] {
   const resource = resourceId === undefined ? resourceType : `${resourceType}:${resourceId}`;
   return [
     ...(approver === undefined ? [] : [/^(user|role|group):/.test(approver) ? approver : `user:${approver}`]),

@@ -1,4 +1,7 @@
-/** The HTML pages of a callback's URL: a small form that sends the callback, and a confirmation. */
+/**
+ * The HTML pages for people without an account: the form of a callback's URL and of an approval's link, a confirmation,
+ * and why something was refused.
+ */
 
 import type { PayloadFormat, Problem } from '../../../definition/document/types.ts';
 import { isJsonSchema } from '../../../definition/payload/format.ts';
@@ -8,7 +11,7 @@ import { escaped } from '../../http/escaped.ts';
 import { type FormField, formFields } from '../../input/form-fields.ts';
 
 const STYLE =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}label{display:block;margin:1rem 0 .25rem}small{display:block;margin-bottom:.25rem;color:#555}input,select,textarea{width:100%;padding:.5rem;box-sizing:border-box;font:inherit}button{margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit}.error{color:#b00020;margin:.25rem 0}[aria-invalid]{border:2px solid #b00020}';
+  ':root{color-scheme:light dark}body{background:light-dark(#fff,#0f1216);color:light-dark(#171b21,#e8ebef);font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}label{display:block;margin:1rem 0 .25rem}small{display:block;margin-bottom:.25rem;color:light-dark(#555,#aaa)}input,select,textarea{width:100%;padding:.5rem;box-sizing:border-box;font:inherit}button{margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit}.error{color:light-dark(#b00020,#ff8087);margin:.25rem 0}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem}dt{color:light-dark(#555,#aaa)}dd{margin:0;overflow-wrap:anywhere}.thumbs{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.thumbs button{min-height:48px}h1{overflow-wrap:anywhere;white-space:pre-wrap}[aria-invalid]{border:2px solid light-dark(#b00020,#ff8087)}';
 
 /** A form that was refused. It keeps the values that were typed. */
 export interface Refused {
@@ -40,9 +43,45 @@ export function refusalPage(title: string, detail: string): string {
   return page(title, [`<p>${escaped(detail)}</p>`]);
 }
 
+/** What a person is asked by a link. */
+export interface AskedByLink {
+  readonly message: string;
+  /** Names and values, in their order. */
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  /** The person as whom it is decided. */
+  readonly person: string;
+  readonly form: PayloadFormat | undefined;
+  readonly commentRequired: boolean;
+}
+
+/** Names of fields in the page of an approval's link. Those of the form begin with DATA. */
+export const DATA = 'data.';
+
+/** A question with its facts and a form. Only sending it decides. */
+export function questionPage(asked: AskedByLink, refused?: Refused): string {
+  const { message, facts, person, form, commentRequired } = asked;
+  const fields = form === undefined ? [] : formFields(form).map((field, n) => fieldHtml(field, n, refused, DATA));
+  const shown = new Set(form === undefined ? [] : formFields(form).map(({ name }) => childPointer('', name)));
+  const general = (refused?.problems ?? []).filter(({ pointer }) => !shown.has(pointer));
+  const comments = getOwn(refused?.typed ?? {}, 'comments');
+  return page(message, [
+    `<dl>${facts.map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>`,
+    ...(refused === undefined ? [] : ['<p class="error" role="alert">This was not sent yet. Please correct it:</p>']),
+    ...general.map(({ pointer, message: text }) => errorHtml(pointer === '' ? text : `${pointer}: ${text}`)),
+    '<form method="post">',
+    ...fields,
+    `<label for="comments">Comment${commentRequired ? ' (required)' : ''}</label>`,
+    `<textarea id="comments" name="comments" rows="3"${commentRequired ? ' required' : ''}>` +
+      `${escaped(typeof comments === 'string' ? comments : '')}</textarea>`,
+    '<div class="thumbs"><button type="submit" name="decision" value="rejected" formnovalidate>Reject</button>',
+    '<button type="submit" name="decision" value="approved">Approve</button></div>',
+    `</form>\n<p><small>You decide as ${escaped(person)}. A decision cannot be taken back.</small></p>`,
+  ]);
+}
+
 const COMMENT = '<label for="comment">Comment</label>\n<textarea id="comment" name="comment" rows="4"></textarea>';
 
-function fieldHtml(field: FormField, n: number, refused: Refused | undefined): string {
+function fieldHtml(field: FormField, n: number, refused: Refused | undefined, prefix = ''): string {
   const { name, label, description } = field;
   const id = `field-${n}`;
   const place = childPointer('', name);
@@ -54,7 +93,7 @@ function fieldHtml(field: FormField, n: number, refused: Refused | undefined): s
   ].join('');
   const control = controlHtml(
     field,
-    `id="${id}" name="${escaped(name)}"`,
+    `id="${id}" name="${escaped(prefix + name)}"`,
     marks,
     value === undefined ? '' : `${value}`,
   );
@@ -121,8 +160,10 @@ function page(title: string, content: readonly string[]): string {
 <style>${STYLE}</style>
 </head>
 <body>
+<main>
 <h1>${heading}</h1>
 ${content.join('\n')}
+</main>
 </body>
 </html>
 `;

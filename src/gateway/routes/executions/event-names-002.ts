@@ -3,7 +3,8 @@
  * approval is sent once.
  */
 
-import type { Happening, StepHappening } from '../../../client/runs/event-stream.ts';
+import type { Happening } from '../../../client/runs/event-stream.ts';
+import type { StepNews } from '../../../client/runs/run-events.ts';
 import { isObject } from '../../../json/json.ts';
 
 export interface NamedEvent {
@@ -11,7 +12,7 @@ export interface NamedEvent {
   readonly data: object;
 }
 
-const STEP_EVENTS: { readonly [status in StepHappening['status']]: string } = {
+const STEP_EVENTS: { readonly [status in StepNews['status']]: string } = {
   running: 'step.started',
   completed: 'step.completed',
   skipped: 'step.completed',
@@ -34,8 +35,9 @@ export function namesOf002(executionId: string, fresh: boolean): (happening: Hap
         ];
       case 'end':
         return [{ event: 'execution.finished', data }];
+      case 'attempt':
       case 'unreadable':
-        return [{ event: 'unreadable', data }];
+        return [{ event: happening.event, data }];
       case 'status': {
         const { status, waitingFor } = happening.data;
         const approvals = waitingFor.filter(({ kind }) => kind === 'approval');
@@ -58,7 +60,7 @@ export function namesOf002(executionId: string, fresh: boolean): (happening: Hap
 }
 
 /** The events of a decided approval, beside those of its step. */
-function decided({ stepType, output }: StepHappening): string[] {
+function decided({ stepType, output }: StepNews): string[] {
   const data = isObject(output) ? output['data'] : undefined;
   if (stepType !== 'approval' || !isObject(data)) return [];
   if (data['decision'] === 'approved') return ['approval.approved'];

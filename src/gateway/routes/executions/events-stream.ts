@@ -15,17 +15,24 @@ import { callerGone } from '../../http/caller-gone.ts';
 import { perGateway } from '../../http/context.ts';
 import { type Incoming, type Route, route, SENT } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import { checked, nameText, pathName } from '../../validation/validation.ts';
+import { checked, listOf, nameText, pathName } from '../../validation/validation.ts';
 import { type NamedEvent, namesOf002 } from './event-names-002.ts';
 import { Streams } from './open-streams.ts';
 
 /** Proxies close connections that are silent for a minute. */
 const HEARTBEAT_MS = 15_000;
 const RECONNECT_MS = 1_000;
+const eventId = nameText(100);
 /** How often a stream checks its key. A stream ends once its key is revoked. */
-const RECHECK_MS = 2_000;
+const RECHECK_MS = 500;
+
+const EXCLUDED = ['input', 'output'] as const;
 
 const eventsQuery = z.strictObject({
+  after: eventId
+    .optional()
+    .describe('Begins after this event: the `lastEventId` of a summary. The header Last-Event-ID has priority.'),
+  exclude: listOf(EXCLUDED).optional().describe('Members of events to leave out, separated by commas: input, output.'),
   names: z
     .literal('002')
     .optional()
@@ -33,6 +40,14 @@ const eventsQuery = z.strictObject({
       '002: events have the names of document 002, such as execution.started, step.completed, approval.required.',
     ),
 });
+
+function without(events: readonly NamedEvent[], exclude: readonly string[]): readonly NamedEvent[] {
+  if (exclude.length === 0) return events;
+  return events.map(({ event, data }) => ({
+    event,
+    data: Object.fromEntries(Object.entries(data).filter(([member]) => !exclude.includes(member))),
+  }));
+}
 
 const streamsOf = perGateway(() => new Streams());
 
@@ -47,9 +62,9 @@ export const eventStreamRoutes: readonly Route[] = [
     description:
       '`step` when a visit begins or ends, `status` when the run begins to wait or goes on, `end` with the ' +
       'result; then the stream ends. `unreadable` if the rest of the history cannot be read. From the ' +
-      'beginning, or after Last-Event-ID. With names=002: execution.started, step.started, step.completed, ' +
-      'step.failed, step.cancelled, approval.required, approval.approved, approval.denied, execution.resumed, ' +
-      'execution.finished, and status for other changes.',
+      'beginning, or after `after` or Last-Event-ID. `attempt` when an attempt has failed. With names=002: ' +
+      'execution.started, step.started, step.completed, step.failed, step.cancelled, approval.required, ' +
+      'approval.approved, approval.denied, execution.resumed, execution.finished, and status for other changes.',
     params: { id: pathName },
     query: eventsQuery,
     headers: { 'Last-Event-ID': 'The last event that was seen.' },
@@ -58,20 +73,21 @@ export const eventStreamRoutes: readonly Route[] = [
       204: { text: 'The run has ended, and the caller has seen every event.' },
     },
     problems: ['not_found', 'invalid_cursor', 'too_many_streams'],
-    handle: async ({ principal, params: { id }, query: { names }, ...incoming }) => {
+    handle: async ({ principal, params: { id }, query: { names, after, exclude = [] }, ...incoming }) => {
       const { gateway, access, req, res } = incoming;
       const description = await describeRun(access, principal.organizationId, id);
+      const seen = lastEventId(req) ?? after;
       const leave = streamsOf(gateway).enter(principal);
       const gone = callerGone(res);
       const recheck = setInterval(() => void unlessLeftOut(incoming, () => gone.abort()), RECHECK_MS);
       const signal = AbortSignal.any([gone.signal, gateway.closing]);
       try {
-        const happenings = await followRun(access, id, signal, lastEventId(req));
+        const happenings = await followRun(access, id, signal, seen);
         // An ended run has all of its events, so it is known whether any is left to send.
         const first = isOpen(description.status.name) ? undefined : await happenings.next();
         if (first?.done === true) return { status: 204 };
-        const named = names === '002' ? namesOf002(id, lastEventId(req) === undefined) : asItIs;
-        await stream(incoming, first?.value, happenings, named);
+        const named = names === '002' ? namesOf002(id, seen === undefined) : asItIs;
+        await stream(incoming, first?.value, happenings, (happening) => without(named(happening), exclude));
         return SENT;
       } finally {
         clearInterval(recheck);
@@ -84,7 +100,7 @@ export const eventStreamRoutes: readonly Route[] = [
 
 async function unlessLeftOut({ gateway, keyring, req }: Incoming, leave: () => void): Promise<void> {
   try {
-    await whoAsks(req, gateway.config, keyring);
+    await whoAsks(req, gateway, keyring);
   } catch (error) {
     // While the key cannot be checked, an accepted caller keeps its stream.
     if (error instanceof HttpProblem) leave();
@@ -144,5 +160,5 @@ export function drained(stream: Writable): Promise<void> {
 
 function lastEventId(req: Request): string | undefined {
   const id = req.get('last-event-id');
-  return id === undefined || id === '' ? undefined : checked(nameText(100), id, 'header');
+  return id === undefined || id === '' ? undefined : checked(eventId, id, 'header');
 }

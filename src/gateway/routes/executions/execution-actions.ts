@@ -3,6 +3,7 @@ import { ulid } from 'ulid';
 import { z } from 'zod';
 import { hasCode } from '../../../client/errors.ts';
 import { forkRun } from '../../../client/runs/fork.ts';
+import { withAnswer } from '../../../client/runs/question.ts';
 import { retryRun } from '../../../client/runs/retry.ts';
 import { cancelRun, decide, recordedAs, sendMessage, submit, terminateRun } from '../../../client/runs/run-actions.ts';
 import { readRun } from '../../../client/runs/run-read.ts';
@@ -80,15 +81,17 @@ export const executionActionRoutes: readonly Route[] = [
     problems: [...OF_STEP, 'already_decided', 'already_voted', 'needs_override', 'resume_token_mismatch'],
     handle: async ({ access, principal, req, params: { id }, body: { approve, ...rest } }) => {
       const decision = approve ? ('approved' as const) : ('rejected' as const);
-      const { path } = await decide(access, principal.organizationId, id, {
+      const { path, recorded, votes } = await decide(access, principal.organizationId, id, {
         decision,
         ...defined(rest),
         ...personOf(principal),
         ...defined({ key: idOfKey(req) }),
+      }).catch(async (refusal: unknown) => {
+        throw await withAnswer(access, id, rest.step, refusal);
       });
       const { comments } = rest;
-      const recorded = await recordedAs(access, id, path);
-      return { status: 200, body: { executionId: id, path, decision, ...recorded, ...defined({ comments }) } };
+      const effect = recorded === undefined ? await recordedAs(access, id, path) : { recorded, ...defined({ votes }) };
+      return { status: 200, body: { executionId: id, path, decision, ...effect, ...defined({ comments }) } };
     },
   }),
   route({
@@ -107,6 +110,8 @@ export const executionActionRoutes: readonly Route[] = [
         data: body.data,
         ...personOf(principal),
         ...defined({ step: body.step, key: idOfKey(req) }),
+      }).catch(async (refusal: unknown) => {
+        throw await withAnswer(access, id, body.step, refusal);
       });
       return { status: 200, body: { executionId: id, path } };
     },

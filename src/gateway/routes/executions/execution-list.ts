@@ -2,9 +2,10 @@
 
 import { z } from 'zod';
 import type { ListedStatus, RunFilter } from '../../../client/runs/run-list.ts';
+import { ROW_PARTS, type RowFilter, type RowPart } from '../../../client/runs/run-rows.ts';
 import { defined } from '../../../json/defined.ts';
-import { pageQuery } from '../../validation/validation.ts';
-import { filterOf, filterQuery } from './run-filters.ts';
+import { listOf, pageQuery } from '../../validation/validation.ts';
+import { errorCodes, filterOf, filterQuery } from './run-filters.ts';
 
 const exclude = z
   .string()
@@ -17,10 +18,27 @@ const exclude = z
 
 const members = { ...pageQuery(), ...filterQuery, exclude };
 
+const rowParts = listOf(ROW_PARTS);
+
 /** The query of a run list as a filter. `exclude` has no effect: these lists have no input, output or definition. */
-export const runListQuery: z.ZodType<RunFilter> = z
-  .strictObject(members)
-  .transform(({ limit, cursor, exclude: _exclude, ...given }): RunFilter => pageOf(limit, cursor, given));
+export const runListQuery: z.ZodType<RowFilter & { readonly include: ReadonlySet<RowPart> }> = z
+  .strictObject({
+    ...members,
+    errorCode: errorCodes.optional(),
+    include: rowParts
+      .optional()
+      .describe(`Parts that lists leave out by default, separated by commas: ${ROW_PARTS.join(', ')}.`),
+  })
+  .transform(({ limit, cursor, exclude: _exclude, include = [], errorCode, ...given }) => ({
+    ...pageOf(limit, cursor, given),
+    ...defined({ errorCode }),
+    include: new Set(include),
+  }));
+
+/** The filters of a run list without a status: what is counted for each status. */
+export const runCountQuery = z
+  .strictObject(Object.fromEntries(Object.entries(filterQuery).filter(([name]) => name !== 'status')))
+  .transform((given): Omit<RunFilter, 'limit' | 'cursor' | 'status'> => filterOf(given));
 
 /** Statuses that document 004 shows under one name. */
 const SHOWN_TOGETHER: { readonly [status in ListedStatus]?: readonly ListedStatus[] } = {

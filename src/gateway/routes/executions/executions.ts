@@ -1,14 +1,16 @@
 /** `/api/executions`: runs, started inline, listed and read (ARCHITECTURE.md §5). */
 
 import { z } from 'zod';
-import { listRuns } from '../../../client/runs/run-list.ts';
+import { countRuns } from '../../../client/runs/run-counts.ts';
 import { describeRun, readResult, readRun } from '../../../client/runs/run-read.ts';
+import { listRunRows } from '../../../client/runs/run-rows.ts';
 import { readSnapshot, readState } from '../../../client/runs/run-state.ts';
-import { readTrace, STEP_STATUSES } from '../../../client/runs/trace.ts';
+import { EXCLUDED_MEMBERS, readTrace, STEP_STATUSES } from '../../../client/runs/trace.ts';
 import { readCursor, writeCursor } from '../../../client/visibility/cursor.ts';
 import { defined } from '../../../json/defined.ts';
 import {
   execution,
+  executionCounts,
   executionDefinition,
   executionPage,
   executionState,
@@ -19,8 +21,8 @@ import {
 import { callerGone } from '../../http/caller-gone.ts';
 import { type Route, route } from '../../http/route.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
-import { pageQuery, pathName, wholeNumber } from '../../validation/validation.ts';
-import { runListQuery } from './execution-list.ts';
+import { listOf, pageQuery, pathName, wholeNumber } from '../../validation/validation.ts';
+import { runCountQuery, runListQuery } from './execution-list.ts';
 import { shownRun, shownWaits } from './shown-waits.ts';
 
 const LONGEST_WAIT_SECONDS = 60;
@@ -32,15 +34,10 @@ const executionQuery = z.strictObject({
     .optional()
     .describe('Parts to leave out: input, output.'),
 });
-const statusList = z
-  .string()
-  .transform((text) => text.split(','))
-  .pipe(z.array(z.enum(STEP_STATUSES, { error: `Expected statuses out of ${STEP_STATUSES.join(', ')}.` })))
-  .meta({ type: 'string', pattern: `^(${STEP_STATUSES.join('|')})(,(${STEP_STATUSES.join('|')}))*$` });
 
 const stepsQuery = z.strictObject({
   ...pageQuery(1_000, 10_000),
-  status: statusList
+  status: listOf(STEP_STATUSES)
     .optional()
     .describe(`Only visits of these statuses, separated by commas: ${STEP_STATUSES.join(', ')}.`),
   attempts: z
@@ -48,6 +45,13 @@ const stepsQuery = z.strictObject({
     .optional()
     .describe('true: one row for each attempt of a step, the last with its end. `limit` counts visits.'),
   step: pathName.optional().describe('Only visits of this step: its slug, or the path of one visit.'),
+  under: pathName
+    .optional()
+    .describe('Only visits in this iteration, branch or tick, at any depth: the `frame` of a step.'),
+  order: z.enum(['asc', 'desc']).default('asc').describe('By start. desc: the newest first. Default: asc.'),
+  exclude: listOf(EXCLUDED_MEMBERS)
+    .optional()
+    .describe(`Members to leave out, separated by commas: ${EXCLUDED_MEMBERS.join(', ')}.`),
 });
 const resultQuery = z.strictObject({
   wait: wholeNumber(0, LONGEST_WAIT_SECONDS).default(0).describe('Seconds. Default: 0.'),
@@ -66,15 +70,32 @@ export const executionRoutes: readonly Route[] = [
     description:
       'Open runs come first, the latest start first, then ended runs, the latest end first. Lists may ' +
       'lag behind by a second; reading a run by its id does not. Each execution is listed once, as it is now; a ' +
-      'page may hold fewer than `limit` where executions were retried, and `nextCursor` tells whether more ' +
-      'follow.',
+      'page may hold fewer than `limit` where executions were retried, and with `errorCode`; `nextCursor` tells ' +
+      'whether more follow.',
     query: runListQuery,
     answers: { 200: { text: 'A page of runs.', schema: executionPage } },
     problems: LIST_PROBLEMS,
     handle: async ({ access, principal, query }) => {
-      const page = await listRuns(access, principal.organizationId, query);
+      const { include, ...filter } = query;
+      const page = await listRunRows(access, principal.organizationId, filter, include);
       return { status: 200, body: { ...page, items: page.items.map((run) => shownRun(access, principal, run)) } };
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/executions/counts',
+    role: 'viewer',
+    id: 'countExecutions',
+    tag: 'executions',
+    summary: 'Counts the runs of each status.',
+    description: 'With the filters of the list. Counts may lag behind by a second.',
+    query: runCountQuery,
+    answers: { 200: { text: 'The counts.', schema: executionCounts } },
+    problems: ['invalid_query'],
+    handle: async ({ access, principal, query }) => ({
+      status: 200,
+      body: await countRuns(access, principal.organizationId, query),
+    }),
   }),
   route({
     method: 'GET',
@@ -87,8 +108,8 @@ export const executionRoutes: readonly Route[] = [
     query: executionQuery,
     answers: { 200: { text: 'The run.', schema: execution } },
     problems: ['not_found'],
-    handle: async ({ access, principal, params: { id }, query: { exclude } }) => {
-      const run = await readRun(access, principal.organizationId, id, new Set(exclude?.split(',')));
+    handle: async ({ gateway: { deadWorkers }, access, principal, params: { id }, query: { exclude } }) => {
+      const run = await readRun(access, principal.organizationId, id, new Set(exclude?.split(',')), deadWorkers);
       return { status: 200, body: shownRun(access, principal, run) };
     },
   }),
@@ -100,21 +121,23 @@ export const executionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Lists the visits of steps, in order of start.',
     description:
-      'With `status` or `step` a page may be short or empty and still have a `nextCursor`: the next page ' +
+      'With `status`, `step` or `under` a page may be short or empty and still have a `nextCursor`: the next page ' +
       'continues. `total` counts all visits.',
     params,
     query: stepsQuery,
     answers: { 200: { text: 'A page of visits.', schema: stepPage } },
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ access, principal, params: { id }, query }) => {
-      const { limit, cursor, status: statuses, step, attempts } = query;
+      const { limit, cursor, status: statuses, step, under, order, exclude, attempts } = query;
       await describeRun(access, principal.organizationId, id);
       const { cursors } = access.keys;
-      const list = `steps ${id}`;
+      const list = `steps ${id}${order === 'desc' ? ' desc' : ''}`;
       const position = cursor === undefined ? undefined : Buffer.from(readCursor(cursors, list, cursor)).toString();
       const page = await readTrace(access, id, {
         limit,
-        ...defined({ statuses, step, cursor: position }),
+        order,
+        ...defined({ statuses, step, under, cursor: position }),
+        ...(exclude === undefined ? {} : { exclude: new Set(exclude) }),
         ...(attempts === 'true' ? { attempts: true } : {}),
       });
       const { nextCursor: next } = page;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { acceptedInput, demandPresets } from '../../../client/starts/accepted-input.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import { unaudited } from '../../../client/temporal/access.ts';
+import { dryAnswersSchema } from '../../../history/dry-run-answers.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { startedOrDryRun } from '../../answers/executions.ts';
@@ -45,13 +46,20 @@ const inlineRunBody = z
       .optional()
       .describe(
         'Simulates the run without effects, on a simulated clock, and returns the outcome. It stops where only a ' +
-          'person could continue.',
+          'person could continue, unless `answers` say how.',
       ),
+    answers: dryAnswersSchema(anyJson, nameText(200))
+      .optional()
+      .describe('With `dryRun`: what comes for each wait, by its path, or by the slug of its step for each visit.'),
   })
   .refine(
     (body) => (body.definition === undefined) === (body.stepsConfig !== undefined),
     'Give `definition`, or `workflowConfig` and `stepsConfig`.',
-  );
+  )
+  .refine((body) => body.answers === undefined || body.dryRun === true, {
+    message: 'Only a dry run takes answers.',
+    path: ['answers'],
+  });
 
 export const inlineRunRoutes: readonly Route[] = [
   route({
@@ -92,7 +100,15 @@ export const inlineRunRoutes: readonly Route[] = [
       });
       const givenInput = body.input === undefined ? {} : body.input;
       if (body.dryRun === true)
-        return { status: 200, body: await dryRun(gateway, checked, { input: givenInput, presets, organizationId }) };
+        return {
+          status: 200,
+          body: await dryRun(gateway, checked, {
+            input: givenInput,
+            presets,
+            organizationId,
+            ...defined({ answers: body.answers }),
+          }),
+        };
       const { definition, hash } = demandValid(checked);
       demandPresets(definition, presets);
       const input = acceptedInput(definition, givenInput, '/input');

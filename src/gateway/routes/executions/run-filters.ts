@@ -15,10 +15,23 @@ const text = nameText(1_000);
 const STATUSES: readonly string[] = [...LISTED_STATUSES, ...Object.keys(STATUS_ALIASES)];
 const DAY_MS = 86_400_000;
 
+/** `a,b`, or a list, as a list. */
+const listOf = (given: string | readonly string[]): readonly string[] =>
+  (typeof given === 'string' ? [given] : given).flatMap((one) => one.split(','));
+const words = z.union([z.string(), z.array(z.string()).max(20)]).transform(listOf);
+
+const WAIT_KINDS = ['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot'] as const;
+const waitKinds = words.pipe(
+  z.array(z.enum(WAIT_KINDS, { error: `Expected kinds out of ${WAIT_KINDS.join(', ')}.` })).readonly(),
+);
+
+/** Error codes, which Visibility does not know: only lists take them. */
+export const errorCodes = words
+  .pipe(z.array(nameText(200)).min(1).max(20).readonly())
+  .describe('Runs that failed or were terminated with one of these error codes, separated by commas.');
+
 /** `failed,aborted`, or a list. */
-const statuses = z
-  .union([z.string(), z.array(z.string()).max(20)])
-  .transform((given) => (Array.isArray(given) ? given : [given]).flatMap((one) => one.split(',')))
+const statuses = words
   .refine((names) => names.every((name) => STATUSES.includes(name)), `Expected statuses out of ${STATUSES.join(', ')}.`)
   .transform((names) => names.map((name) => STATUS_ALIASES[name] ?? (name as ListedStatus)));
 
@@ -58,6 +71,9 @@ const dates = z.union(
 
 const filtersWith = (number: z.ZodType<number>, stateValue: z.ZodType<string>) => ({
   status: statuses.describe(`Any of these, separated by commas: ${STATUSES.join(', ')}.`),
+  waitingFor: waitKinds.describe(
+    `Open runs that wait for any of these, separated by commas: ${WAIT_KINDS.join(', ')}.`,
+  ),
   workflowId: text.describe('The slug of the workflow.'),
   executionId: text.describe('One run, by its id.'),
   conversationId: text.describe('The conversation that the run belongs to.'),
@@ -87,6 +103,7 @@ const SNAKE: { readonly [name: string]: keyof Filters } = {
   employeeId: 'aiEmployeeId',
   trigger_id: 'triggerId',
   trigger_type: 'triggerType',
+  waiting_for: 'waitingFor',
 };
 
 const shapeOf = (filters: ReturnType<typeof filtersWith>): { [name: string]: z.ZodOptional<z.ZodType> } =>
@@ -108,6 +125,6 @@ export function filterOf(given: { readonly [name: string]: unknown }): Omit<RunF
   const meant: Partial<Filters> & { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(given))
     if (value !== undefined && Object.hasOwn(filterBody, name)) meant[SNAKE[name] ?? name] = value;
-  const { aiEmployeeId, ...rest } = meant;
-  return { ...(rest as unknown as RunFilter), ...defined({ employeeId: aiEmployeeId }) };
+  const { aiEmployeeId, waitingFor, ...rest } = meant;
+  return { ...(rest as unknown as RunFilter), ...defined({ employeeId: aiEmployeeId, awaited: waitingFor }) };
 }

@@ -1,16 +1,16 @@
 /** Adds resume tokens to the approvals that the caller may decide (LANGUAGE.md §6). */
 import { type ShownWait, shownWait, type Viewer } from '../../../client/runs/approvals.ts';
 import type { Access } from '../../../client/temporal/access.ts';
-import type { WaitingFor } from '../../../contract/run.ts';
+import type { ShownWaitingFor } from '../../../contract/run.ts';
 
 export const shownWaits = (
   access: Access,
   viewer: Viewer,
   executionId: string,
-  waits: readonly WaitingFor[],
+  waits: readonly ShownWaitingFor[],
 ): readonly ShownWait[] => waits.map((wait) => shownWait(access, viewer, executionId, wait));
 
-export function shownRun<Run extends { readonly id: string; readonly waitingFor: readonly WaitingFor[] }>(
+export function shownRun<Run extends { readonly id: string; readonly waitingFor: readonly ShownWaitingFor[] }>(
   access: Access,
   viewer: Viewer,
   run: Run,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { listAudit } from '../../../client/organization/audit-list.ts';
 import { defined } from '../../../json/defined.ts';
 import { pageOf } from '../../answers/named.ts';
+import { change } from '../../answers/organization.ts';
 import { type Route, route } from '../../http/route.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery } from '../../validation/validation.ts';
@@ -14,18 +15,6 @@ const auditQuery = z.strictObject({
     .optional()
     .describe('Only changes by this method and route, such as `PUT /api/workflows/:slug`.'),
 });
-const change = z.object({
-  id: z.string(),
-  at: z.iso.datetime().describe('ISO 8601.'),
-  by: z.string().optional().describe('The person. Absent while the gateway has no keys.'),
-  keyId: z.string().optional(),
-  action: z.string().describe('Method and route.'),
-  target: z.record(z.string(), z.unknown()).describe('Parameters of the route, and names from the answer.'),
-  requestId: z.string().optional().describe('X-Request-Id of the answer.'),
-  outcome: z.enum(['done', 'refused', 'unknown']),
-  status: z.int().optional().describe('The status of the answer.'),
-});
-
 export const auditRoutes: readonly Route[] = [
   route({
     method: 'GET',

@@ -11,6 +11,7 @@ import { ROLES } from '../../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../../engine/state/start.ts';
 import { defined } from '../../../json/defined.ts';
 import { pageOf } from '../../answers/named.ts';
+import { apiKey, madeKey } from '../../answers/organization.ts';
 import { needsKeys } from '../../http/auth.ts';
 import { indexedPage } from '../../http/pages.ts';
 import { demandOrganization, principalOf } from '../../http/principal.ts';
@@ -39,23 +40,6 @@ const keyListQuery = z.strictObject({ ...pageQuery(), organization });
 const keyQuery = z.strictObject({ organization });
 const keyId = z.string().regex(/^[0-9a-f]{12}$/);
 
-const key = z.object({
-  id: z.string(),
-  organizationId: z.string(),
-  name: z.string(),
-  role: z.enum(ROLES),
-  user: z.string().describe('The person who uses it.'),
-  roles: z.array(z.string()),
-  groups: z.array(z.string()),
-  prefix: z.string().describe('The beginning of the key, which identifies it in lists.'),
-  createdAt: z.iso.datetime().describe('ISO 8601.'),
-  createdBy: z.string().optional(),
-  lastUsedAt: z.iso
-    .datetime()
-    .describe('ISO 8601.')
-    .optional()
-    .describe('When the key was last used. Up to ten minutes late.'),
-});
 const resealed = z.object({
   resealed: z.int(),
   unchanged: z.int().describe('Values that are already under the present key.'),
@@ -73,7 +57,7 @@ export const keyRoutes: readonly Route[] = [
     tag: 'access',
     summary: 'Lists API keys, oldest first, without the keys themselves.',
     query: keyListQuery,
-    answers: { 200: { text: 'A page of keys.', schema: pageOf(key) } },
+    answers: { 200: { text: 'A page of keys.', schema: pageOf(apiKey) } },
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ gateway, access, req, query: { organization, ...page } }) => {
       const org = organizationMeant(req, organization);
@@ -93,7 +77,7 @@ export const keyRoutes: readonly Route[] = [
       'gets the same key, even if a gateway died before it answered.',
     body: jsonOf(keyBody),
     answers: {
-      201: { text: 'Made.', schema: key.extend({ key: z.string().describe('The key. Only this answer shows it.') }) },
+      201: { text: 'Made.', schema: madeKey },
     },
     problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'too_many', 'too_large'],
     handle: async ({ gateway: { config }, access, keyring, principal, req, body }) => {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { deleteLimit, effectiveLimits, putLimit, readLimits } from '../../../client/organization/limits.ts';
 import { DEFAULT_LIMITS, LIMIT_SCOPES } from '../../../contract/limits.ts';
 import { OVERFLOWS } from '../../../definition/document/types.ts';
+import { limitEntry, limits } from '../../answers/organization.ts';
 import { createdOrOk, type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -18,14 +19,6 @@ const limitBody = z.strictObject({
   overflow: z.enum(OVERFLOWS).optional().describe('What happens to runs over the limit. Default: queue.'),
 });
 
-const limit = { limit: z.int(), overflow: z.enum(OVERFLOWS) };
-const limitEntry = z.object({ ...limit, updatedAt: z.iso.datetime().describe('ISO 8601.') });
-const limits = z.object({
-  own: z.object(Object.fromEntries(LIMIT_SCOPES.map((scope) => [scope, limitEntry.optional()]))),
-  effective: z.object(
-    Object.fromEntries([...LIMIT_SCOPES, 'global'].map((scope) => [scope, z.object(limit).optional()])),
-  ),
-});
 const putAnswer = z.object({ scope: limitScope, ...limitEntry.shape });
 
 export const limitRoutes: readonly Route[] = [

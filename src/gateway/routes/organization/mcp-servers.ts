@@ -12,7 +12,7 @@ import type { Config } from '../../../config/config.ts';
 import { mayStartProgram } from '../../../contract/mcp.ts';
 import { references } from '../../../template/references.ts';
 import { parseTemplate } from '../../../template/template.ts';
-import { pageOf } from '../../answers/named.ts';
+import { mcpServer, toolPage } from '../../answers/organization.ts';
 import { namedPage } from '../../http/pages.ts';
 import { type Route, route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -54,26 +54,6 @@ const serverBody = z.union(
   'Expected `url`, with `headers` if it needs any, or `command`, with its `args`, and not both.',
 );
 
-const server = z.object({
-  name: z.string(),
-  url: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional().describe('They hold secrets by name.'),
-  command: z.string().optional(),
-  args: z.array(z.string()).optional(),
-  updatedAt: z.iso.datetime().describe('ISO 8601.'),
-});
-const toolPage = z.object({
-  ...pageOf(
-    z.object({
-      name: z.string(),
-      title: z.string().optional(),
-      description: z.string().optional(),
-      inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
-    }),
-  ).shape,
-  listedAt: z.iso.datetime().describe('When the server was asked.'),
-});
-
 export const mcpServerRoutes: readonly Route[] = [
   ...namedCollection({
     collection: 'mcp-servers',
@@ -83,7 +63,7 @@ export const mcpServerRoutes: readonly Route[] = [
     // Admin, because a server may be a program that the workers start.
     roles: { read: 'viewer', write: 'admin' },
     name: serverName,
-    item: server,
+    item: mcpServer,
     missing: 'mcp_server_not_found',
     list: { summary: 'Lists MCP servers by name.', all: listServers },
     get: { summary: 'Reads the connection of an MCP server.', read: getServer },

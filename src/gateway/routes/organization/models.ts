@@ -8,6 +8,7 @@ import {
   putModel,
 } from '../../../client/organization/models.ts';
 import { MODEL_PROVIDERS } from '../../../contract/models.ts';
+import { modelView } from '../../answers/organization.ts';
 import { nameText } from '../../validation/validation.ts';
 import { namedCollection } from './named-collection.ts';
 import { secretName } from './secrets.ts';
@@ -48,17 +49,6 @@ const modelBody = z.discriminatedUnion('provider', [
     ...settings,
   }),
 ]);
-
-const modelView = z.object({
-  name: z.string(),
-  provider: z.enum(MODEL_PROVIDERS),
-  model: z.string(),
-  baseUrl: z.string().optional(),
-  apiKeySecret: z.string().optional(),
-  prices: z.object({ input: z.number(), output: z.number(), cachedInput: z.number().optional() }).optional(),
-  default: z.boolean().describe('Whether steps without a model use this one.'),
-  updatedAt: z.iso.datetime().describe('ISO 8601.'),
-});
 
 export const modelRoutes = namedCollection({
   collection: 'models',

@@ -5,6 +5,7 @@ import { deleteSecret, LONGEST_SECRET_BYTES, listSecrets, putSecret } from '../.
 import { SHORTEST_SECRET_CHARACTERS } from '../../../definition/document/limits.ts';
 import { defined } from '../../../json/defined.ts';
 import { named, pageOf } from '../../answers/named.ts';
+import { secret } from '../../answers/organization.ts';
 import { nameText, slugText } from '../../validation/validation.ts';
 import { namedCollection } from './named-collection.ts';
 
@@ -39,16 +40,6 @@ const secretBody = z.strictObject({
     .nullish()
     .describe(`Workflows that may use it; null: any. ${LEFT_OUT}`),
 });
-
-const secret = named(
-  'Secret',
-  z.object({
-    name: z.string(),
-    allowedHosts: z.array(z.string()).optional(),
-    allowedWorkflows: z.array(z.string()).optional(),
-    updatedAt: z.iso.datetime().describe('ISO 8601.'),
-  }),
-);
 
 export const secretRoutes = namedCollection({
   collection: 'secrets',

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { acceptedInput, acceptedState, demandPresets } from '../../../client/starts/accepted-input.ts';
 import { startRun } from '../../../client/starts/start.ts';
-import { readDefinition } from '../../../client/versions/definition-head.ts';
+import { recentDefinition } from '../../../client/versions/definition-head.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -89,8 +89,8 @@ async function demandRunnable(
   gateway: Gateway,
   org: string,
   slug: string,
-): Promise<NonNullable<Awaited<ReturnType<typeof readDefinition>>>> {
-  const found = await readDefinition(gateway.access, org, slug);
+): Promise<NonNullable<Awaited<ReturnType<typeof recentDefinition>>>> {
+  const found = await recentDefinition(gateway.access, org, slug);
   if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
   if (!found.head.enabled)
     throw new HttpProblem('workflow_disabled', `Workflow ${slug} is disabled. Store it with enabled: true to run it.`);

@@ -213,7 +213,7 @@ function demandPublicStart({ definition }: PreparedRun): void {
 /** The initiator of a public start, if the request also has an API key of the same organization. */
 async function callerOf({ gateway, keyring, req }: Incoming, org: string): Promise<string | undefined> {
   if (req.get('authorization') === undefined) return undefined;
-  const caller = await whoAsks(req, gateway.config, keyring).catch((error: unknown) => {
+  const caller = await whoAsks(req, gateway, keyring).catch((error: unknown) => {
     // Any other content of the header is ignored here.
     if (error instanceof HttpProblem) return undefined;
     throw error;

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { readStatus } from '../../../client/runs/run-read.ts';
+import { readDeliveries } from '../../../client/triggers/deliveries.ts';
 import { fireTrigger, ORCHESTRATOR } from '../../../client/triggers/firing.ts';
 import { backfillSchedule, readSchedule } from '../../../client/triggers/schedules.ts';
 import { firingOf, recordFiring, refusalOf } from '../../../client/triggers/trigger-records.ts';
@@ -21,7 +22,7 @@ import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
 import { mergePatch } from '../../../json/merge-patch.ts';
 import { started } from '../../answers/executions.ts';
-import { pageOf, time } from '../../answers/named.ts';
+import { firings, trigger, triggerPage } from '../../answers/triggers.ts';
 import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
@@ -67,47 +68,6 @@ const backfillBody = z
     'Expected `start` before `end`, and not before 1970.',
   );
 
-const trigger = z.object({
-  id: z.string(),
-  name: z.string(),
-  workflowId: z.string(),
-  type: z.enum(TRIGGER_TYPES),
-  enabled: z.boolean(),
-  source: z.enum(['definition', 'api']).describe('Where the trigger is stored.'),
-  config: z.record(z.string(), z.unknown()),
-  variableMapping: z.record(z.string(), z.string()).optional(),
-  targetState: z.record(z.string(), z.unknown()).optional(),
-  webhookUrl: z.string().optional(),
-  counts: z.object({ started: z.int(), repeated: z.int(), debounced: z.int(), refused: z.int() }),
-  lastRunAt: time.optional(),
-  last: z
-    .object({
-      at: time,
-      outcome: z.enum(['started', 'repeated', 'debounced', 'refused']),
-      executionId: z.string().optional(),
-      code: z.string().optional(),
-      message: z.string().optional(),
-    })
-    .optional()
-    .describe('The result of the last firing.'),
-  lastRun: z
-    .object({ executionId: z.string(), status: z.string() })
-    .optional()
-    .describe('The last run and its status.'),
-  schedule: z
-    .object({
-      paused: z.boolean().describe('It starts no runs: disabled here, or paused in Temporal, where it can be resumed.'),
-      nextTimes: z.array(time),
-      skipped: z.int(),
-      missed: z.int(),
-    })
-    .optional()
-    .describe('For a single schedule: its next times, firings skipped because a run was active, and missed firings.'),
-  by: z.string().optional(),
-  owner: z.string().optional().describe("The person who made it. Its runs count towards that person's limit."),
-  createdAt: time,
-  updatedAt: time,
-});
 const TRIGGER = { text: 'The trigger.', schema: trigger };
 const params = { id: pathName };
 const WRITTEN: readonly ProblemCode[] = [
@@ -125,13 +85,31 @@ const WRITTEN: readonly ProblemCode[] = [
 export const triggerRoutes: readonly Route[] = [
   route({
     method: 'GET',
+    path: '/api/triggers/:id/deliveries',
+    role: 'viewer',
+    id: 'listDeliveries',
+    tag: 'triggers',
+    summary: 'Lists the last 20 firings of a trigger with their outcomes, newest first.',
+    description:
+      'Deliveries of webhooks, ticks of schedules, events, and firings by hand. A webhook delivery whose signature ' +
+      'does not fit is not listed, because anyone can send one.',
+    params,
+    answers: { 200: { text: 'The firings.', schema: firings } },
+    problems: ['not_found'],
+    handle: async ({ access, principal: { organizationId }, params: { id } }) => {
+      const found = await readDeliveries(access, organizationId, id);
+      return { status: 200, body: { items: found.map(({ count = 1, ...one }) => ({ ...one, count })) } };
+    },
+  }),
+  route({
+    method: 'GET',
     path: '/api/triggers',
     role: 'viewer',
     id: 'listTriggers',
     tag: 'triggers',
     summary: 'Lists triggers, in definitions and outside them.',
     query: triggerListQuery,
-    answers: { 200: { text: 'A page of triggers.', schema: pageOf(trigger) } },
+    answers: { 200: { text: 'A page of triggers.', schema: triggerPage } },
     problems: LIST_PROBLEMS,
     handle: async ({ gateway, access, principal: { organizationId }, query }) => {
       const { enabled, workflowId, type, limit, cursor } = query;

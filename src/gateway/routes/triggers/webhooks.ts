@@ -16,12 +16,15 @@ import type { HookConfig } from '../../../contract/actors.ts';
 import type { TriggerParts } from '../../../definition/document/trigger-mapping.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
+import { webhookDeliveries } from '../../../observe/metrics.ts';
 import { parseDuration } from '../../../template/duration.ts';
 import { started, webhookAnswer } from '../../answers/executions.ts';
 import { mediaOf, rawBody, readBody } from '../../http/body.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
+import { leaveCrowd } from '../../http/crowd.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
+import { asProblem } from '../../http/problem.ts';
 import { type Incoming, type OutcomeOf, type Route, rawRoute } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
@@ -76,6 +79,7 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
       path,
       role: 'public',
       callers: 'anywhere',
+      writes: true,
       id: `deliver${capitalized(method)}${suffix}`,
       tag: 'webhooks',
       summary: 'Delivers a webhook, which starts a run.',
@@ -116,10 +120,12 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
         const { access, req, res } = incoming;
         const place = await placeOf(access, req);
         if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
+        const { scheme } = place.config;
         await readBody(req, res);
         try {
           return await deliver(incoming, place);
         } catch (error) {
+          webhookDeliveries.inc({ scheme, verdict: asProblem(error).code });
           // A disabled trigger answers only for runs that it has started; it does not explain other refusals.
           const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
           throw isRefusal && !place.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
@@ -153,7 +159,10 @@ async function deliver(
   const verdict = scheme.verify(delivery, secrets, config.options);
   if (!verdict.ok) throw new HttpProblem(verdict.code, verdict.message);
   const answer = config.enabled ? scheme.handshake?.(bodyOf(req)) : undefined;
-  if (answer !== undefined) return { status: 200, body: answer };
+  if (answer !== undefined) {
+    webhookDeliveries.inc({ scheme: config.scheme, verdict: 'handshake' });
+    return { status: 200, body: answer };
+  }
   demandHeaders(req, config);
 
   const parts: TriggerParts = {
@@ -171,6 +180,7 @@ async function deliver(
     if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
     throw error;
   }
+  webhookDeliveries.inc({ scheme: config.scheme, verdict: started.outcome });
   recordFiring(access, org, triggerId, firingOf(started));
   if (started.outcome === 'debounced') return { status: 202, body: { debounced: true, until: started.until } };
   return config.respond === 'result' ? resultOf(gateway, org, res, started) : deliveredAnswer(started);
@@ -312,6 +322,7 @@ function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Id
 
 async function resultOf(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<Delivered> {
   const { executionId } = started;
+  leaveCrowd(res);
   const { ended, ...result } = await readResult(
     gateway.access,
     org,

@@ -1,12 +1,18 @@
-/** `GET /api/workflows/:slug/graph`: nodes and edges of a definition, for drawing it. */
+/** Nodes and edges of a definition, for drawing it: of a version, of a run, and of a draft. */
 import { z } from 'zod';
+import { readSnapshot } from '../../../client/runs/run-state.ts';
 import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { readVersion } from '../../../client/versions/versions.ts';
-import { graph } from '../../answers/workflows.ts';
+import { defined } from '../../../json/defined.ts';
+import { definitionDocument, draftGraph, graph, runGraph } from '../../answers/workflows.ts';
 import { type Route, route } from '../../http/route.ts';
+import { rawBodyOf } from '../../http/route-body.ts';
+import { dialectName, drawBody } from '../../input/definition-input.ts';
 import { graphIn } from '../../input/in-threads.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import { slugText } from '../../validation/validation.ts';
+import { pathName, slugText } from '../../validation/validation.ts';
+
+const DOCUMENT = rawBodyOf(definitionDocument, { media: ['application/json', 'application/yaml'] });
 
 const graphQuery = z.strictObject({
   hash: z
@@ -39,6 +45,50 @@ export const graphRoutes: readonly Route[] = [
       if ('problems' in result)
         throw new HttpProblem('invalid_definition', 'This version cannot be walked any more.', result);
       return { status: 200, body: { slug, hash: hash ?? current.head.hash, ...result.graph } };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/executions/:id/graph',
+    role: 'viewer',
+    id: 'getExecutionGraph',
+    tag: 'executions',
+    summary: 'Reads the nodes and edges of the definition of a run, as it was when the run began.',
+    description: 'Also for an inline run, and for a run whose workflow was changed or deleted since.',
+    params: { id: pathName },
+    answers: { 200: { text: 'The graph.', schema: runGraph } },
+    problems: ['not_found', 'invalid_definition'],
+    handle: async ({ gateway, access, principal: { organizationId }, params: { id } }) => {
+      const { workflowId: slug, workflowHash: hash, definition } = await readSnapshot(access, organizationId, id);
+      const result = await graphIn(gateway, organizationId, definition);
+      if ('problems' in result)
+        throw new HttpProblem('invalid_definition', 'The run has a definition that cannot be walked.', result);
+      return { status: 200, body: { slug, ...defined({ hash }), ...result.graph } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/workflows/graph',
+    role: 'viewer',
+    idempotency: 'none',
+    asksTemporal: false,
+    isAudited: false,
+    id: 'drawWorkflow',
+    tag: 'workflows',
+    summary: 'Reads the nodes and edges of a draft, also of one with problems, and stores nothing.',
+    description:
+      'Edges that lead to no step are left out. A step of an unknown type has the kind `unknown`. Tools are not ' +
+      'checked.',
+    query: z.strictObject({
+      dialect: dialectName.optional().describe('The dialect of the document. Default: detected.'),
+    }),
+    body: DOCUMENT,
+    answers: { 200: { text: 'The graph, and the problems of the draft.', schema: draftGraph } },
+    problems: ['invalid_yaml', 'invalid_definition', 'takes_too_long', 'gateway_busy'],
+    handle: async ({ gateway, principal: { id }, req, query: { dialect } }) => {
+      const drawn = await drawBody(gateway, req, { ...defined({ dialect }), persons: id !== undefined });
+      const { graph, ...rest } = drawn;
+      return { status: 200, body: { ...graph, ...rest } };
     },
   }),
 ];

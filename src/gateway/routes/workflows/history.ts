@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { demandVersion } from '../../../client/definitions/proposals.ts';
 import { rollBack } from '../../../client/definitions/rollback.ts';
 import { readDefinitionHistory } from '../../../client/versions/definition-history.ts';
+import { readVersionText } from '../../../client/versions/texts.ts';
 import type { DefinitionChange } from '../../../contract/actors.ts';
 import type { VersionDifference } from '../../../definition/document/diff.ts';
 import { defined } from '../../../json/defined.ts';
-import { anything, pageOf, time } from '../../answers/named.ts';
+import { versionDifference, workflowChangePage, workflowText } from '../../answers/versions.ts';
 import { definitionDocument, workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/pages.ts';
@@ -18,7 +19,7 @@ import { compareIn } from '../../input/in-threads.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pageQuery, slugText } from '../../validation/validation.ts';
-import { ETAG, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
+import { ETAG, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
 
 /** A version's hash, with or without its prefix. */
 export const versionHash = z
@@ -31,34 +32,14 @@ const diffQuery = z.strictObject({
   from: versionHash.describe('The earlier version.'),
   to: versionHash.describe('The later version.'),
 });
+const textQuery = z.strictObject({
+  hash: versionHash.optional().describe('The version. Default: the current one.'),
+  text: versionHash.optional().describe('The hash of a text, from the history. Default: the latest of the version.'),
+});
 const rollbackBody = z.strictObject({
   workflowHash: versionHash.describe('The hash, from the history, of the version to restore.'),
   notes: changeNotes.optional(),
 });
-const change = z.object({
-  hash: z.string(),
-  version: z.string(),
-  source: z.enum(['update', 'sync', 'proposal_apply', 'rollback', 'system']),
-  createdAt: time,
-  createdBy: z.string().optional(),
-  notes: z.string().optional(),
-  sourceProposalId: z.string().optional(),
-});
-/** Members of answers that describe the difference between two versions. */
-export const difference = {
-  diffText: z.string().describe('A unified diff of both as JSON with sorted keys.'),
-  changes: z
-    .array(
-      z.object({
-        op: z.enum(['added', 'removed', 'changed']),
-        pointer: z.string(),
-        before: anything.optional(),
-        after: anything.optional(),
-      }),
-    )
-    .describe('At most 1,000.'),
-};
-
 const params = { slug: slugText };
 
 export const historyRoutes: readonly Route[] = [
@@ -71,7 +52,7 @@ export const historyRoutes: readonly Route[] = [
     summary: 'Lists the versions of a definition, newest first. A deleted definition keeps its versions.',
     params,
     query: z.strictObject(pageQuery()),
-    answers: { 200: { text: 'A page of changes.', schema: pageOf(change) } },
+    answers: { 200: { text: 'A page of changes.', schema: workflowChangePage } },
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ gateway, access, principal: { organizationId }, params: { slug }, query }) => {
       const history = await readDefinitionHistory(access, organizationId, slug);
@@ -103,6 +84,25 @@ export const historyRoutes: readonly Route[] = [
   }),
   route({
     method: 'GET',
+    path: '/api/workflows/:slug/text',
+    role: 'viewer',
+    id: 'getWorkflowText',
+    tag: 'workflows',
+    summary: 'Reads the text of a definition as its author wrote it, with its comments.',
+    description:
+      'YAML and JSON of more than one line are kept with each change. Clear secrets in them are replaced by ' +
+      'references. Where no text was kept, the canonical form is answered as a text, without `textHash`.',
+    params,
+    query: textQuery,
+    answers: { 200: { text: 'The text.', schema: workflowText } },
+    problems: ['not_found', 'version_not_found'],
+    handle: async ({ access, principal: { organizationId }, params: { slug }, query }) => ({
+      status: 200,
+      body: { slug, ...(await readVersionText(access, organizationId, slug, defined(query))) },
+    }),
+  }),
+  route({
+    method: 'GET',
     path: '/api/workflows/:slug/diff',
     role: 'viewer',
     id: 'diffWorkflowVersions',
@@ -111,7 +111,7 @@ export const historyRoutes: readonly Route[] = [
     params,
     query: diffQuery,
     answers: {
-      200: { text: 'What differs.', schema: z.object({ from: z.string(), to: z.string(), ...difference }) },
+      200: { text: 'What differs.', schema: versionDifference },
     },
     problems: ['not_found', 'version_not_found'],
     handle: async ({ gateway, principal: { organizationId }, params: { slug }, query }) => ({
@@ -140,7 +140,7 @@ export const historyRoutes: readonly Route[] = [
       const { workflowHash: hash, notes } = body;
       const change = { hash, ...defined({ key: idOfKey(req), notes, by }) };
       const { head, alreadyAtVersion } = await rollBack(access, organizationId, slug, change);
-      return { status: 200, body: { ...shownHead(head), alreadyAtVersion }, headers: { etag: `"${head.hash}"` } };
+      return { status: 200, body: { ...shownHead(head), alreadyAtVersion }, headers: tagOf(head) };
     },
   }),
 ];
@@ -159,10 +159,10 @@ export async function differenceOf(
   return compareIn(gateway, org, versions, { before: `${slug} ${from}`, after: `${slug} ${to}` });
 }
 
-function shownChange({ at, by, proposalId, ...change }: DefinitionChange) {
+function shownChange({ at, by, proposalId, text, ...change }: DefinitionChange) {
   return {
     ...change,
     createdAt: at,
-    ...defined({ createdBy: by, sourceProposalId: proposalId }),
+    ...defined({ createdBy: by, sourceProposalId: proposalId, textHash: text?.hash }),
   };
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../client/definitions/proposals.ts';
 import { PROPOSAL_STATUSES, type Proposal } from '../../../contract/proposal.ts';
 import { defined } from '../../../json/defined.ts';
-import { pageOf, time } from '../../answers/named.ts';
+import { proposalPage, proposalView, proposalWithDifference } from '../../answers/versions.ts';
 import { workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/pages.ts';
@@ -19,13 +19,13 @@ import { principalOf } from '../../http/principal.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
-import { type Checked, checkDocument, demandValid, dialectName } from '../../input/definition-input.ts';
+import { type Checked, checkDocument, checkText, demandValid, dialectName } from '../../input/definition-input.ts';
 import { toolsFor } from '../../input/known-tools.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pageQuery, pathName, slugText } from '../../validation/validation.ts';
-import { changeNotes, difference, differenceOf, versionHash } from './history.ts';
-import { ETAG, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
+import { changeNotes, differenceOf, versionHash } from './history.ts';
+import { ETAG, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
 
 const proposalListQuery = z.strictObject({
   ...pageQuery(),
@@ -33,7 +33,12 @@ const proposalListQuery = z.strictObject({
 });
 const proposalBody = z.strictObject({
   baseWorkflowHash: versionHash.describe('The version to change: the current version of the workflow.'),
-  proposal: anyJson.describe('The proposed definition, in any dialect.'),
+  proposal: anyJson.optional().describe('The proposed definition, in any dialect. Or give its `text`.'),
+  text: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The proposed definition as it was written, YAML or JSON, with its comments. It takes precedence.'),
   notes: changeNotes.optional(),
   executionId: nameText(300).optional().describe('The run that proposes it.'),
   dialect: dialectName.optional().describe('The dialect of the proposal. Default: detected from its form.'),
@@ -42,32 +47,6 @@ const reviewBody = z.strictObject({
   decision: z.enum(['approve', 'reject']),
   notes: changeNotes.optional(),
 });
-
-const proposal = {
-  id: z.string(),
-  status: z.enum(PROPOSAL_STATUSES),
-  workflowId: z.string(),
-  baseWorkflowHash: z.string(),
-  proposalHash: z.string(),
-  notes: z.string().optional(),
-  proposedBy: z.string().optional(),
-  executionId: z.string().optional(),
-  createdAt: time,
-  expiresAt: time,
-  review: z
-    .object({
-      decision: z.enum(['approve', 'reject']),
-      at: time,
-      by: z.string().optional(),
-      notes: z.string().optional(),
-    })
-    .optional(),
-  appliedAt: time.optional(),
-  appliedBy: z.string().optional(),
-  error: z.string().optional().describe('Why it could not be applied.'),
-};
-const proposalView = z.object(proposal);
-const proposalWithDifference = z.object({ ...proposal, ...difference });
 
 const ofWorkflow = { slug: slugText };
 const ofProposal = { ...ofWorkflow, id: pathName };
@@ -82,7 +61,7 @@ export const proposalRoutes: readonly Route[] = [
     summary: 'Lists proposals to change a definition, newest first.',
     params: ofWorkflow,
     query: proposalListQuery,
-    answers: { 200: { text: 'A page of proposals.', schema: pageOf(proposalView) } },
+    answers: { 200: { text: 'A page of proposals.', schema: proposalPage } },
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ gateway, access, principal: { organizationId }, params: { slug }, query }) => {
       const { status, ...page } = query;
@@ -120,17 +99,19 @@ export const proposalRoutes: readonly Route[] = [
       'version_not_found',
     ],
     handle: async ({ gateway, access, principal, req, params: { slug }, body }) => {
-      const { baseWorkflowHash: baseHash, proposal: document, notes, executionId, dialect } = body;
+      const { baseWorkflowHash: baseHash, proposal: document = null, text, notes, executionId, dialect } = body;
       const { organizationId, id: by } = principal;
       // A workflow that cannot be changed is refused before the proposal is checked.
       await listProposals(access, organizationId, slug);
-      const { definition, hash, secrets } = withSecrets(
-        await checkDocument(gateway, organizationId, document, {
-          slug,
-          ...defined({ dialect }),
-          ...(await toolsFor(gateway, organizationId, document)),
-        }),
-      );
+      const options = { slug, ...defined({ dialect }) };
+      const checked =
+        text === undefined
+          ? await checkDocument(gateway, organizationId, document, {
+              ...options,
+              ...(await toolsFor(gateway, organizationId, document)),
+            })
+          : await checkText(gateway, organizationId, text, options);
+      const { definition, hash, secrets } = withSecrets(checked);
       if (secrets.length > 0)
         throw new HttpProblem(
           'invalid_definition',
@@ -145,7 +126,7 @@ export const proposalRoutes: readonly Route[] = [
         baseHash,
         definition,
         hash,
-        ...defined({ id: idOfKey(req), notes, executionId, by }),
+        ...defined({ id: idOfKey(req), notes, executionId, by, text: checked.text }),
       });
       return { status: 201, body: await withDifference(gateway, organizationId, slug, made) };
     },
@@ -217,7 +198,7 @@ export const proposalRoutes: readonly Route[] = [
     handle: async ({ access, principal: { organizationId }, req, params: { slug, id } }) => {
       const applied = await applyProposal(access, organizationId, slug, id, authorOf(req));
       const body = { proposal: shownProposal(slug, applied.proposal), workflow: shownHead(applied.head) };
-      return { status: 200, body, headers: { etag: `"${applied.head.hash}"` } };
+      return { status: 200, body, headers: tagOf(applied.head) };
     },
   }),
 ];

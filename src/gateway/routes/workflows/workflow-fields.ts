@@ -1,8 +1,12 @@
 /** Changes single fields of a definition: `PATCH /api/workflows/:slug`, `/enable`, `/disable` (document 002). */
 import { z } from 'zod';
 import { onCurrent, putDefinition } from '../../../client/definitions/definitions.ts';
+import type { Access } from '../../../client/temporal/access.ts';
 import { readDefinition } from '../../../client/versions/definition-head.ts';
+import { readText, type WrittenText } from '../../../client/versions/texts.ts';
+import type { DefinitionHead } from '../../../contract/actors.ts';
 import { definitionHash } from '../../../definition/document/canonical.ts';
+import { withMembers } from '../../../definition/document/written-text.ts';
 import { defined } from '../../../json/defined.ts';
 import { workflowHead } from '../../answers/workflows.ts';
 import { type Call, type Route, route } from '../../http/route.ts';
@@ -10,7 +14,7 @@ import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { slugText } from '../../validation/validation.ts';
 import { changeNotes } from './history.ts';
-import { ETAG, etagOf, IF_MATCH, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
+import { ETAG, etagOf, IF_MATCH, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
 
 const workflowPatch = z.strictObject({
   name: z.string().min(1).max(200).optional().describe('For people.'),
@@ -72,14 +76,28 @@ async function changed(
     const found = await readDefinition(access, organizationId, slug);
     if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
     const definition = { ...found.definition, ...defined(patch) };
+    const hash = definitionHash(definition);
+    const text = hash === found.head.hash ? undefined : await textWith(access, organizationId, found.head, patch);
     const answer = await putDefinition(access, organizationId, {
       definition,
-      hash: definitionHash(definition),
+      hash,
       source: 'update',
       ifRevision: found.head.revision,
-      ...defined({ ifMatch, notes, by }),
+      ...defined({ ifMatch, notes, by, text }),
     });
     return answer.head;
   });
-  return { status: 200, body: shownHead(head), headers: { etag: `"${head.hash}"` } } as const;
+  return { status: 200, body: shownHead(head), headers: tagOf(head) } as const;
+}
+
+/** The text of the definition with the changed fields. Undefined where there is none, or it cannot be edited. */
+async function textWith(
+  access: Access,
+  organizationId: string,
+  { slug, text: reference }: DefinitionHead,
+  { enabled: _enabled, ...fields }: Patch,
+): Promise<WrittenText | undefined> {
+  const written = reference && (await readText(access, organizationId, slug, reference.hash));
+  const text = written === undefined ? undefined : withMembers(written.text, defined(fields));
+  return written === undefined || text === undefined ? undefined : { media: written.media, text };
 }

@@ -20,7 +20,7 @@ import { runListQuery } from '../executions/execution-list.ts';
 import { shownRun } from '../executions/shown-waits.ts';
 import { changeNotes } from './history.ts';
 import { patchWorkflowRoute } from './workflow-fields.ts';
-import { ETAG, etagOf, IF_MATCH, shownHead } from './workflow-head.ts';
+import { ETAG, etagOf, IF_MATCH, shownHead, tagOf } from './workflow-head.ts';
 
 const workflowListQuery = z.strictObject({
   ...pageQuery(),
@@ -138,7 +138,7 @@ export const workflowRoutes: readonly Route[] = [
       if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
       const { head, definition } = found;
       const body = { ...shownHead(head), definition, ...triggersShown(gateway, organizationId, definition) };
-      return { status: 200, body, headers: { etag: `"${head.hash}"` } };
+      return { status: 200, body, headers: tagOf(head) };
     },
   }),
   patchWorkflowRoute,
@@ -186,7 +186,8 @@ type StoreCall = Pick<
 async function store({ gateway, access, principal, query, req }: StoreCall, slug: string | undefined) {
   const { dialect, notes } = query;
   const { organizationId, id: by } = principal;
-  const checked = await checkBody(gateway, req, { persons: by !== undefined, ...defined({ dialect, slug }) });
+  const options = { persons: by !== undefined, keepsText: true, ...defined({ dialect, slug }) };
+  const checked = await checkBody(gateway, req, options);
   const { definition, hash } = demandValid(checked);
   const ifMatch = etagOf(req.get('if-match'));
   const write: DefinitionWrite = {
@@ -194,7 +195,7 @@ async function store({ gateway, access, principal, query, req }: StoreCall, slug
     hash,
     source: 'update',
     along: storing(access, organizationId, definition.slug, checked.secrets),
-    ...defined({ by, notes, key: idOfKey(req), ifMatch }),
+    ...defined({ by, notes, key: idOfKey(req), ifMatch, text: checked.text }),
     ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
   };
   const { created, head } = await putDefinition(access, organizationId, write);
@@ -202,7 +203,7 @@ async function store({ gateway, access, principal, query, req }: StoreCall, slug
   return createdOrOk(
     created,
     { ...shownHead(head), ...shown, warnings: checked.warnings },
-    { etag: `"${head.hash}"`, ...(created ? { location: `/api/workflows/${head.slug}` } : {}) },
+    { ...tagOf(head), ...(created ? { location: `/api/workflows/${head.slug}` } : {}) },
   );
 }
 

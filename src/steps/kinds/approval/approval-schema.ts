@@ -1,6 +1,8 @@
 /** The written config of an approval (LANGUAGE.md §6). */
 import { z } from 'zod';
-import { duration, instant, nameList, payloadFormat, templated, textTemplate } from '../../config/schema.ts';
+import { MESSAGE_CHANNELS } from '../../../contract/activity-words.ts';
+import { anyValue, duration, instant, nameList, payloadFormat, templated, textTemplate } from '../../config/schema.ts';
+import { NOTICES } from './approval-notify.ts';
 
 export const ON_TIMEOUT = ['timeout', 'approved', 'rejected', 'escalate'] as const;
 export const ON_REJECT = ['port', 'cancel'] as const;
@@ -8,6 +10,29 @@ export const ON_REJECT = ['port', 'cancel'] as const;
 export const PRIORITIES: readonly string[] = ['low', 'medium', 'high', 'urgent'];
 /** Members for the subject of the approval. They are shown with it, and are part of `meta`. */
 export const SUBJECT = ['priority', 'dueDate', 'resourceType', 'resourceId', 'routeHint', 'deeplink'] as const;
+
+const notice = () =>
+  z.strictObject({
+    channel: z.enum(MESSAGE_CHANNELS).describe('As in send_message.'),
+    to: nameList().describe('As in send_message. Each address of an e-mail gets a message and a link of its own.'),
+    on: z
+      .array(z.enum(NOTICES))
+      .min(1)
+      .optional()
+      .describe('When: asked, reminder, escalated, decided. Default: all of them.'),
+    as: textTemplate()
+      .optional()
+      .describe('The person as whom the link decides. Default: the address of an e-mail. Others get no link.'),
+    subject: textTemplate().optional().describe('Default: what happened, and the question.'),
+    from: textTemplate().optional().describe('email: the sender.'),
+    replyTo: textTemplate().optional().describe('email: where answers go.'),
+    smtp: templated(z.record(z.string(), anyValue())).optional().describe('email: the server, as in send_message.'),
+    headers: templated(z.record(z.string(), anyValue())).optional().describe('webhook: request headers.'),
+    secret: z
+      .union([textTemplate(), z.array(textTemplate()).min(1).max(2)])
+      .optional()
+      .describe('webhook: what it is signed with.'),
+  });
 
 export function approvalSchema(): z.ZodType {
   const approvers = z.union([
@@ -43,7 +68,8 @@ export function approvalSchema(): z.ZodType {
       .array(duration())
       .max(20)
       .optional()
-      .describe('Times after the start at which the message gets a mark: "(reminder 1)". They notify nobody.'),
+      .describe('Times after the start at which the message gets a mark, "(reminder 1)", and `notify` sends.'),
+    notify: z.array(notice()).max(10).optional().describe('Whom to send messages, with links to decide by.'),
     form: payloadFormat().optional().describe('What an approver fills in; checked when they approve.'),
     commentRequired: z.boolean().optional().describe('A decision needs a comment.'),
     onReject: z

@@ -11,15 +11,17 @@ import {
   type OpenStepContext,
   type Outcome,
   type Resume,
+  type RunSpec,
   type StepContext,
   StepFailure,
   type StepKind,
   type SubmissionEvent,
   type TimerSpec,
 } from '../../kind.ts';
+import { DECIDED, type Notice, type Notify, planNotify, type Told } from './approval-notify.ts';
 import { electorsOf, excludedRequester, notByOf, personOf, standsFor } from './approval-persons.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT, SUBJECT } from './approval-schema.ts';
-import type { ApprovalState } from './approval-state.ts';
+import type { ApprovalState, Ending } from './approval-state.ts';
 import { audienceOf, quorumOf, tallyOf, type Verdict, type Vote, verdictOf } from './approval-votes.ts';
 
 const REMINDER = '/reminder[';
@@ -44,7 +46,12 @@ line, or a signal. One decision wins. Later ones are refused.
   number of rejections rejects. A vote is not yet a decision, and nobody votes twice.
 - **How long.** After \`timeout\` the step ends by \`timeout\` (with \`approval_timeout\` if that port is not wired),
   decides by itself, or asks \`escalateTo\` for the same time again; any one of them decides. \`reminders\` add
-  "(reminder 1)" to the message that lists show. They notify nobody.
+  "(reminder 1)" to the message that lists show.
+- **Messages.** \`notify\` sends messages by the channels of send_message when it is asked, at reminders, when it is
+  escalated, and when it is decided. Without it nobody is told. Each address of an e-mail gets a link of its own, by
+  which this person decides without an account, once, under the same rules. Opening the link decides nothing. A webhook
+  or a channel of Slack gets a link where \`as\` names the person. A message that cannot be sent fails nothing: the
+  trace shows it below the approval. The step ends when the messages about the decision are sent or have failed.
 - **Data.** \`form\` is a payload format that an approver fills in. \`commentRequired\` demands a comment with either
   decision. With a quorum every vote keeps its approver's form data (\`votes[].data\`), and \`submittedData\` is that
   of the vote that decided.
@@ -101,6 +108,7 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
       commentRequired: flag(config, 'commentRequired'),
       form: planFormat(config['form'], 'form', parse),
       escalateTo: template('escalateTo'),
+      notify: planNotify(config['notify'], parse),
     };
     const requesterMayApprove = flag(config, 'requesterMayApprove');
     const [message, approvers, quorum] = [template('message'), template('approvers'), template('quorum')];
@@ -136,7 +144,8 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
           .map((ms, i) => ({ suffix: `${REMINDER}${i}]`, at: visit.now + ms(visit) }))
           .filter(({ at }) => until === undefined || at < until);
         if (until !== undefined) timers.push({ at: until });
-        return { ...waitForVotes(visit, state, rules), timers };
+        if (config['notify'] !== undefined) state.asked = visit.now;
+        return { ...waitForVotes(visit, state, rules), timers, ...messages(visit, state, rules, 'asked', 'asked') };
       },
       resume: (visit, event) => resume(visit, event, rules),
       refuse: (visit, event) => refuse(visit, event, rules),
@@ -152,14 +161,30 @@ interface Rules {
   readonly commentRequired: boolean;
   readonly form: Format<'form'>;
   readonly escalateTo: Parameters<StepContext['render']>[0];
+  readonly notify: Notify;
+}
+
+/** The messages of a notice, as a member of an outcome. None where nobody is to be told. */
+function messages(
+  visit: StepContext,
+  { message, until, asked = visit.now }: ApprovalState,
+  { notify }: Rules,
+  notice: Notice,
+  name: string,
+  told: Pick<Told, 'decision' | 'by' | 'comments'> = {},
+): { readonly run?: RunSpec[] } {
+  const run = notify(visit, notice, name, { message, until, since: asked, ...told });
+  return run.length === 0 ? {} : { run };
 }
 
 function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState> {
   const { state } = visit;
+  if (state.ending !== undefined) return afterMessage(state, state.ending, event);
   if (event.on === 'fired') {
     if (!event.suffix.startsWith(REMINDER)) return timedOut(visit, rules);
     state.reminded = (state.reminded ?? 0) + 1;
-    return waitForVotes(visit, state, rules);
+    const told = messages(visit, state, rules, 'reminder', `reminder${state.reminded}`);
+    return { ...waitForVotes(visit, state, rules), ...told };
   }
   if (event.on !== 'decision' || refuse(visit, event, rules) !== undefined) return { do: 'ignore' };
   const person = personOf(event);
@@ -243,7 +268,7 @@ function timedOut(visit: Open, rules: Rules): Outcome<ApprovalState> {
         details: { message: state.message, votes: state.votes },
       },
     );
-  return { do: 'end', port: 'timeout', data: outputOf(visit, 'timeout'), meta: metaOf(state) };
+  return ended(visit, { port: 'timeout', data: outputOf(visit, 'timeout') }, rules);
 }
 
 function escalated(visit: Open, rules: Rules): Outcome<ApprovalState> {
@@ -253,13 +278,40 @@ function escalated(visit: Open, rules: Rules): Outcome<ApprovalState> {
   state.audience = audienceOf(visit.render(rules.escalateTo), 'escalateTo');
   state.quorum = 'any';
   state.until = until;
-  return { ...waitForVotes(visit, state, rules), timers: [{ suffix: ESCALATION, at: until }] };
+  const told = messages(visit, state, rules, 'escalated', 'escalated');
+  return { ...waitForVotes(visit, state, rules), timers: [{ suffix: ESCALATION, at: until }], ...told };
 }
 
 function decided(visit: Open, verdict: Verdict, rules: Rules, event?: DecisionEvent): Outcome<ApprovalState> {
-  const output = { data: outputOf(visit, verdict, event), meta: metaOf(visit.state) };
-  if (verdict === 'rejected' && rules.cancelsOnReject) return { do: 'cancel', reason: 'approval_denied', ...output };
-  return { do: 'end', port: verdict, ...output };
+  const port = verdict === 'rejected' && rules.cancelsOnReject ? 'cancel' : verdict;
+  return ended(visit, { port, data: outputOf(visit, verdict, event) }, rules);
+}
+
+/** The end, once those who are to be told of it are. Open messages and timers are given up. */
+function ended(visit: Open, ending: Ending, rules: Rules): Outcome<ApprovalState> {
+  const { state } = visit;
+  const { decision, decidedBy, comments } = ending.data as { decision: Told['decision'] } & {
+    [name: string]: string | null;
+  };
+  const told = { ...defined({ decision }), by: decidedBy ?? null, comments: comments ?? null };
+  const { run } = messages(visit, state, rules, 'decided', 'decided', told);
+  if (run === undefined) return outcomeOf(state, ending);
+  state.ending = ending;
+  state.unsent = run.length;
+  return { do: 'suspend', state, answered: true, run };
+}
+
+/** After the last message about the end the step ends, whether they could be sent or not. */
+function afterMessage(state: ApprovalState, ending: Ending, event: Resume): Outcome<ApprovalState> {
+  const isMessage = (event.on === 'completed' || event.on === 'failed') && event.suffix.startsWith(DECIDED);
+  if (!isMessage) return { do: 'ignore' };
+  state.unsent = (state.unsent ?? 1) - 1;
+  return state.unsent > 0 ? { do: 'suspend', state } : outcomeOf(state, ending);
+}
+
+function outcomeOf(state: ApprovalState, { port, data }: Ending): Outcome<ApprovalState> {
+  const output = { data, meta: metaOf(state) };
+  return port === 'cancel' ? { do: 'cancel', reason: 'approval_denied', ...output } : { do: 'end', port, ...output };
 }
 
 function outputOf(visit: Open, decision: Verdict | 'timeout', event?: DecisionEvent): JsonObject {

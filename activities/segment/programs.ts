@@ -1,0 +1,46 @@
+/** Compiled definitions of the segments that this process has run lately. */
+import { createHash } from 'node:crypto';
+import type { Definition } from '../../src/definition/document/types.ts';
+import { compile } from '../../src/steps/compile/program.ts';
+import type { Program } from '../../src/steps/program-types.ts';
+
+/** Characters of the definitions that are kept, as JSON. A compiled definition takes a few times as much memory. */
+const MOST_CHARACTERS = 8_000_000;
+
+interface Kept {
+  readonly program: Program;
+  readonly characters: number;
+}
+
+/** The key is a hash of what is compiled: definitions of one workflow and version may differ, such as in defaults. */
+export class Programs {
+  readonly #kept = new Map<string, Kept>();
+  #characters = 0;
+
+  /** @throws Error for a definition that does not compile, although it did in the run. */
+  get(definition: Definition, dataBytes: number): Program {
+    const text = JSON.stringify(definition);
+    const key = `${dataBytes} ${createHash('sha256').update(text).digest('base64')}`;
+    const known = this.#kept.get(key);
+    if (known !== undefined) {
+      // The last used is the last to be dropped.
+      this.#kept.delete(key);
+      this.#kept.set(key, known);
+      return known.program;
+    }
+    const result = compile(definition, () => dataBytes);
+    if ('problems' in result) throw new Error('The definition of the segment does not compile.');
+    this.#keep(key, { program: result.program, characters: text.length });
+    return result.program;
+  }
+
+  #keep(key: string, kept: Kept): void {
+    this.#kept.set(key, kept);
+    this.#characters += kept.characters;
+    for (const [oldest, { characters }] of this.#kept) {
+      if (this.#characters <= MOST_CHARACTERS || oldest === key) return;
+      this.#kept.delete(oldest);
+      this.#characters -= characters;
+    }
+  }
+}

@@ -1,0 +1,155 @@
+/** `signalbox backup`: what the stack on a data folder holds, as of one moment, in one file. */
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { isAlive, tryLock } from '#lock';
+import { runningStack, type StackNote } from '#stacks';
+import { readConfig } from '../../config/config.ts';
+import { loadMasterKey } from '../../config/master-key.ts';
+import { defined } from '../../json/defined.ts';
+import { programVersion } from '../../observe/version.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { copyDatabase, DATABASE, settleDatabase } from './database.ts';
+import { BLOBS, CHECKSUMS, KEY, keyIdOf, MANIFEST, type Manifest } from './manifest.ts';
+import { tarEnd, tarHeader, tarPadding } from './tar.ts';
+import { whileStopped } from './while-stopped.ts';
+
+export interface BackupDone {
+  readonly file: string;
+  readonly manifest: Manifest;
+  /** Bytes. */
+  readonly bytes: { readonly file: number; readonly database: number; readonly blobs: number };
+  readonly blobs: number;
+  /** For how many milliseconds the Temporal server stood still; absent if none ran. */
+  readonly stoppedMs?: number;
+}
+
+/** Fast, and still a fifth of the size. */
+const COMPRESSION = 1;
+const ELSEWHERE =
+  'This command is for stacks that run their own Temporal server. The manual says how to back up others (Operating).';
+
+/**
+ * Backs up the stack on SIGNALBOX_DATA, also while it runs.
+ * @throws CliError where there is nothing to back up, the file exists, or the database is damaged.
+ */
+export async function backup(given: string, env: NodeJS.ProcessEnv, replaces: boolean): Promise<BackupDone> {
+  const file = resolve(given);
+  const config = readConfig(env);
+  const { dataDir } = config;
+  const stack = runningStack(dataDir);
+  if (stack !== undefined && stack.temporal.server === undefined)
+    throw new CliError(EXIT.input, `The stack on ${dataDir} uses the Temporal server at ${stack.temporal.address}.`, [
+      ELSEWHERE,
+    ]);
+  const database = join(dataDir, DATABASE);
+  if (!existsSync(database)) throw new CliError(EXIT.input, `There is no database in ${dataDir}.`, [ELSEWHERE]);
+  if (!replaces && existsSync(file))
+    throw new CliError(EXIT.input, `${file} exists. Choose another name, or --replace.`);
+  const draft = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
+  const folder = join(dataDir, `backup-${randomBytes(4).toString('hex')}`);
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    const copy = join(folder, DATABASE);
+    const stoppedMs = await copyAtRest(dataDir, stack, () => copyDatabase(database, copy));
+    await settleDatabase(copy);
+    const keyFile = join(dataDir, KEY);
+    const isIncluded = config.masterKey === undefined;
+    const manifest: Manifest = {
+      format: 1,
+      createdAt: new Date().toISOString(),
+      version: programVersion(),
+      namespace: config.temporal.namespace,
+      masterKey: { id: keyIdOf(loadMasterKey(config)), isIncluded },
+    };
+    const counts = { blobs: 0, bytes: 0 };
+    const parts = partsOf(manifest, copy, isIncluded ? keyFile : undefined, config.blobs.folder, counts);
+    const out = createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true });
+    await pipeline(Readable.from(parts), createGzip({ level: COMPRESSION }), out);
+    await rename(draft, file);
+    const bytes = { file: (await stat(file)).size, database: (await stat(copy)).size, blobs: counts.bytes };
+    return { file, manifest, bytes, blobs: counts.blobs, ...defined({ stoppedMs }) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    await rm(draft, { force: true });
+  }
+}
+
+/** Copies while no server writes. Answers for how long a running one stood still. */
+async function copyAtRest(
+  dataDir: string,
+  stack: StackNote | undefined,
+  copy: () => Promise<void>,
+): Promise<number | undefined> {
+  const server = stack?.temporal.server;
+  if (server !== undefined) {
+    if (process.platform === 'win32')
+      throw new CliError(
+        EXIT.input,
+        'On Windows a running server cannot be stopped for a moment. Stop the stack first.',
+      );
+    if (!isAlive(server))
+      throw new CliError(EXIT.input, 'The Temporal server of the stack restarts at the moment. Try again.');
+    return (await whileStopped(server.pid, copy)).stoppedMs;
+  }
+  const { release } = tryLock(join(dataDir, 'start.lock'));
+  if (release === undefined) throw new CliError(EXIT.input, `A stack starts on ${dataDir} at the moment. Try again.`);
+  try {
+    await copy();
+  } finally {
+    release();
+  }
+  return undefined;
+}
+
+/**
+ * The bytes of the archive. Payloads are read after the database: they are written before history refers to them, and
+ * never changed.
+ */
+async function* partsOf(
+  manifest: Manifest,
+  database: string,
+  keyFile: string | undefined,
+  blobs: string,
+  counts: { blobs: number; bytes: number },
+): AsyncGenerator<Buffer> {
+  const now = new Date();
+  const checksums: { [name: string]: string } = {};
+  const small = function* (name: string, content: Buffer): Generator<Buffer> {
+    checksums[name] = createHash('sha256').update(content).digest('hex');
+    yield tarHeader({ name, size: content.length }, now);
+    yield content;
+    yield tarPadding(content.length);
+  };
+  yield* small(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)));
+  if (keyFile !== undefined) yield* small(KEY, await readFile(keyFile));
+
+  const { size } = await stat(database);
+  const hash = createHash('sha256');
+  yield tarHeader({ name: DATABASE, size }, now);
+  for await (const chunk of createReadStream(database)) {
+    hash.update(chunk as Buffer);
+    yield chunk as Buffer;
+  }
+  yield tarPadding(size);
+  checksums[DATABASE] = hash.digest('hex');
+
+  for (const place of await readdir(blobs).catch(() => [])) {
+    for (const name of await readdir(join(blobs, place)).catch(() => [])) {
+      // A draft of a payload that is just being written is not referred to.
+      if (!/^(?:[0-9a-f]{64}|owner\.json)$/.test(name) || !/^[0-9a-f]{64}$/.test(place)) continue;
+      // The sweep may have removed it, since its run is gone.
+      const content = await readFile(join(blobs, place, name)).catch(() => undefined);
+      if (content === undefined) continue;
+      counts.blobs += 1;
+      counts.bytes += content.length;
+      yield* small(`${BLOBS}/${place}/${name}`, content);
+    }
+  }
+  yield* small(CHECKSUMS, Buffer.from(JSON.stringify(checksums)));
+  yield tarEnd();
+}

@@ -1,0 +1,31 @@
+/** What a backup says of itself, and the names of its files. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+export const MANIFEST = 'manifest.json';
+/** The last file: name → SHA-256 of every other one. */
+export const CHECKSUMS = 'checksums.json';
+export const KEY = 'master.key';
+export const BLOBS = 'blobs';
+/** Names of blobs, in the form that src/client/payloads/blobs.ts gives them. */
+export const BLOB_NAME = /^blobs\/[0-9a-f]{64}\/(?:[0-9a-f]{64}|owner\.json)$/;
+
+export const manifestSchema = z.object({
+  format: z.literal(1),
+  createdAt: z.iso.datetime(),
+  /** Of Signalbox. */
+  version: z.string(),
+  namespace: z.string(),
+  masterKey: z.object({
+    /** Identifies the key without revealing it. */
+    id: z.string(),
+    /** False: it came from the environment. */
+    isIncluded: z.boolean(),
+  }),
+});
+export type Manifest = z.output<typeof manifestSchema>;
+
+export const checksumsSchema = z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/));
+
+export const keyIdOf = (key: Uint8Array): string =>
+  createHash('sha256').update('signalbox backup').update(key).digest('hex').slice(0, 16);

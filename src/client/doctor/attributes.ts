@@ -1,0 +1,27 @@
+/** Whether the namespace has the search attributes of runs, or room for them. */
+import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+import { OWN_NAMESPACE, type RegisteredAttributes, shortageLines, shortages } from '../temporal/attribute-room.ts';
+import { cliTypeOf, searchAttributeKeys } from '../temporal/search-attributes.ts';
+import type { Finding } from './finding.ts';
+
+/** `registered`: the custom search attributes of the namespace. `isSql`: lists come from a SQL database. */
+export function attributesFinding(registered: RegisteredAttributes, isSql: boolean, namespace: string): Finding {
+  const check = 'search attributes';
+  const wrong = searchAttributeKeys.filter(({ name, type }) => {
+    const has = registered[name];
+    return has !== undefined && has !== null && has !== encodeSearchAttributeIndexedValueType(type);
+  });
+  if (wrong.length > 0) {
+    const named = wrong.map(({ name, type }) => `${name} (needed: ${cliTypeOf(type)})`).join(', ');
+    return { check, level: 'blocks', text: `These have another type: ${named}.`, lines: [OWN_NAMESPACE] };
+  }
+  const missing = searchAttributeKeys.filter(({ name }) => registered[name] === undefined);
+  if (missing.length === 0) return { check, level: 'ok', text: `All ${searchAttributeKeys.length} are registered.` };
+  const found = isSql ? shortages(registered, missing) : [];
+  if (found.length === 0) {
+    const text = `${missing.length} are not registered yet. Starting a gateway or a worker registers them.`;
+    return { check, level: 'note', text };
+  }
+  const text = `Namespace ${namespace} has no room for them: ${found.map((one) => one.text).join('; ')}.`;
+  return { check, level: 'blocks', text, lines: shortageLines(found, namespace) };
+}

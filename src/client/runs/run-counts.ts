@@ -1,0 +1,61 @@
+/** How many runs there are of each status, for the tabs of lists. */
+import type { RunStatus } from '../../contract/run.ts';
+import type { Access } from '../temporal/access.ts';
+import { countOf } from '../visibility/count.ts';
+import { currentPage } from '../visibility/current-runs.ts';
+import { listBareExact, listsWanted } from '../visibility/exact-lists.ts';
+import { type RunFilter, runQuery } from './run-list.ts';
+
+export interface RunCounts {
+  /** Of every status. */
+  readonly statuses: { readonly [status in RunStatus]: number };
+  /** Some numbers may be too high: there were too many runs to tell which were retried since. */
+  readonly isApproximate?: true;
+}
+
+export const COUNTED_STATUSES = [
+  'pending',
+  'running',
+  'waiting',
+  'rolling_back',
+  'completed',
+  'failed',
+  'cancelled',
+  'aborted',
+] as const satisfies readonly RunStatus[];
+
+/** Visibility has a row for each run of an execution, so runs of these statuses may have been retried since. */
+const RETRIED: ReadonlySet<RunStatus> = new Set(['failed', 'aborted']);
+/** Up to so many rows are read. Beyond that Temporal's own count is taken. */
+const MOST_READ = 200;
+
+/** @throws ClientError `invalid_query`. */
+export async function countRuns(
+  access: Access,
+  org: string,
+  filter: Omit<RunFilter, 'limit' | 'cursor' | 'status'>,
+): Promise<RunCounts> {
+  const counts = await Promise.all(COUNTED_STATUSES.map((status) => countStatus(access, org, { ...filter, status })));
+  const statuses = Object.fromEntries(COUNTED_STATUSES.map((status, index) => [status, counts[index]!.count]));
+  return {
+    statuses: statuses as RunCounts['statuses'],
+    ...(counts.some(({ isExact }) => !isExact) ? { isApproximate: true as const } : {}),
+  };
+}
+
+async function countStatus(
+  access: Access,
+  org: string,
+  { status, ...filter }: Omit<RunFilter, 'limit' | 'cursor' | 'status'> & { readonly status: RunStatus },
+): Promise<{ readonly count: number; readonly isExact: boolean }> {
+  const query = runQuery(org, { ...filter, status: [status] });
+  const wanted = listsWanted(filter);
+  const count = await countOf(access, query);
+  if (count === 0 || (wanted.length === 0 && !RETRIED.has(status))) return { count, isExact: true };
+  if (count > MOST_READ) return { count, isExact: false };
+  // Some more, since the list may be newer than the count.
+  const page = await currentPage(access, org, { limit: 2 * MOST_READ }, (request) =>
+    listBareExact(access, query, wanted, request),
+  );
+  return { count: page.items.length, isExact: page.nextCursor === undefined };
+}

@@ -1,0 +1,36 @@
+/**
+ * Which runs may show their output before they close: those with a `return` or `finish` that drains. Readers of their
+ * results look at the memo again and again; results of all other runs are one long poll.
+ */
+import type { Definition, StepDefinition } from '../../definition/document/types.ts';
+import { isObject } from '../../json/json.ts';
+import type { Access } from '../temporal/access.ts';
+
+type Reading = Pick<Access, 'namespace'>;
+
+const MOST_KNOWN = 20_000;
+/** By namespace and id, the oldest first. The definition of an execution never changes. */
+const known = new Map<string, boolean>();
+
+/** Whether the run may return early. Undefined where this process has not seen its definition. */
+export const knownToReturnEarly = ({ namespace }: Reading, executionId: string): boolean | undefined =>
+  known.get(`${namespace} ${executionId}`);
+
+/** Remembers whether a run of that definition may return early, and answers it. */
+export function noteEarlyReturns({ namespace }: Reading, executionId: string, definition: Definition): boolean {
+  const name = `${namespace} ${executionId}`;
+  const returnsEarly = mayDrain(definition);
+  known.delete(name);
+  known.set(name, returnsEarly);
+  if (known.size > MOST_KNOWN) known.delete(known.keys().next().value ?? '');
+  return returnsEarly;
+}
+
+function mayDrain(definition: Definition): boolean {
+  if (definition.output !== undefined) return false;
+  // A run that was started by hand may have any values in place of steps.
+  return Object.values(definition.steps).some((step) => {
+    const { stepType, config } = isObject(step) ? (step as unknown as StepDefinition) : ({} as Partial<StepDefinition>);
+    return stepType === 'return' ? config?.['drain'] !== false : stepType === 'finish' && config?.['drain'] === true;
+  });
+}

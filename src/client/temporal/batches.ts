@@ -1,0 +1,48 @@
+/** Items that are sent together: while some are on their way, those that come meanwhile wait, and go together next. */
+export class Batches<Item, Answer> {
+  readonly #send: (name: string, items: readonly Item[]) => Promise<Answer>;
+  readonly #most: number;
+  readonly #waiting = new Map<string, Waiting<Item, Answer>[]>();
+
+  /** `most`: the items of one batch. */
+  constructor(most: number, send: (name: string, items: readonly Item[]) => Promise<Answer>) {
+    this.#most = most;
+    this.#send = send;
+  }
+
+  /** The answer to the batch with the item, or its error. Items of one name go one batch after the other. */
+  add(name: string, item: Item): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const waiting = this.#waiting.get(name);
+      if (waiting !== undefined) {
+        waiting.push({ item, resolve, reject });
+        return;
+      }
+      const begun: Waiting<Item, Answer>[] = [{ item, resolve, reject }];
+      this.#waiting.set(name, begun);
+      void this.#drain(name, begun);
+    });
+  }
+
+  async #drain(name: string, waiting: Waiting<Item, Answer>[]): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, this.#most);
+      try {
+        const answer = await this.#send(
+          name,
+          batch.map(({ item }) => item),
+        );
+        for (const { resolve } of batch) resolve(answer);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#waiting.delete(name);
+  }
+}
+
+interface Waiting<Item, Answer> {
+  readonly item: Item;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}

@@ -1,0 +1,92 @@
+/** Questions that runs ask people: words and addresses that the inbox and one question share. Pure. */
+import type { Approval, ApprovalPage } from './types.ts';
+
+export type Question = ApprovalPage['items'][number];
+
+const URGENT_MS = 60 * 60 * 1_000;
+
+/** What is asked, in words. */
+export const messageOf = ({ message, stepSlug, kind }: Pick<Question, 'message' | 'stepSlug' | 'kind'>): string =>
+  message !== undefined && message.trim() !== '' ? message : kind === 'input' ? `Input for ${stepSlug}` : stepSlug;
+
+export const workflowNameOf = ({ workflowName, workflowId }: Pick<Question, 'workflowName' | 'workflowId'>): string =>
+  workflowName ?? workflowId;
+
+/** Whether less than an hour is left. `until` is ISO 8601, `now` in milliseconds. */
+export const isUrgent = (until: string | undefined, now: number): boolean =>
+  until !== undefined && Date.parse(until) - now < URGENT_MS;
+
+/** `user:ann` → `ann`, `role:finance` → `everyone with the role finance`. */
+export function personText(name: string): string {
+  const [kind, ...rest] = name.split(':');
+  const who = rest.join(':');
+  if (kind === 'user') return who;
+  if (kind === 'role') return `the role ${who}`;
+  return kind === 'group' ? `the group ${who}` : name;
+}
+
+/** Who is asked; undefined where everyone with the right may answer. */
+export const audienceText = (audience: readonly string[] | undefined): string | undefined =>
+  audience === undefined || audience.length === 0 ? undefined : audience.map(personText).join(', ');
+
+/** How a question ended. */
+export interface Ended {
+  readonly status: string;
+  readonly at: string;
+  readonly by?: string | null | undefined;
+  readonly via?: string | undefined;
+  readonly comments?: string | null | undefined;
+}
+
+const WORDS: { readonly [status: string]: string } = {
+  approved: 'approved this',
+  rejected: 'rejected this',
+  submitted: 'answered this',
+};
+
+/** `Ann approved this`, `Nobody answered in time.` */
+export function endedText({ status, by, via }: Ended): string {
+  if (status === 'timeout' || via === 'timeout')
+    return status === 'timeout' ? 'Nobody answered in time.' : `Nobody answered in time, so it was ${status}.`;
+  const word = WORDS[status];
+  if (word === undefined) return status === 'cancelled' ? 'The run ended before an answer.' : 'The step failed.';
+  const who = by ?? (via === 'temporal' ? 'A signal from Temporal' : 'Somebody');
+  return `${who} ${word}${via === 'temporal' && by ? ' by a signal' : ''}.`;
+}
+
+/** The answer in a refusal (409), if it says who was first. */
+export function answerIn(more: { readonly [member: string]: unknown }): Ended | undefined {
+  const answer = more['answer'];
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  const { status, at } = answer as Partial<Ended>;
+  return typeof status === 'string' && typeof at === 'string' ? (answer as Ended) : undefined;
+}
+
+/** The questions before and after this one in the list. */
+export function neighbours(
+  items: readonly Question[],
+  executionId: string,
+  path: string,
+): { readonly before: Question | undefined; readonly after: Question | undefined; readonly isListed: boolean } {
+  const at = items.findIndex((one) => one.executionId === executionId && one.path === path);
+  return { before: items[at - 1], after: at < 0 ? items[0] : items[at + 1], isListed: at >= 0 };
+}
+
+/** The format of the form: as listed, or where it is too long for lists, as the step was given it. */
+export function formatOfQuestion({ form, stepInput }: Pick<Approval, 'form' | 'stepInput'>): object | undefined {
+  if (form !== undefined) return form as object;
+  const given =
+    typeof stepInput === 'object' && stepInput !== null ? (stepInput as { form?: unknown }).form : undefined;
+  return typeof given === 'object' && given !== null ? given : undefined;
+}
+
+/** Only web addresses become links. */
+export function webAddress(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const { protocol } = new URL(text, location.origin);
+    return protocol === 'http:' || protocol === 'https:' ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,112 @@
+/** Stores a text: first what it changes; then, where another was faster, both texts; or a proposal for others. */
+import { useState } from 'preact/hooks';
+import { at, post, request } from '../data/api.ts';
+import { ApiProblem } from '../data/problem.ts';
+import { useAction } from '../data/resource.ts';
+import { hasScreen, navigate } from '../navigation.ts';
+import { announce } from '../parts/announcer.tsx';
+import { Button } from '../parts/button.tsx';
+import { Actions, Dialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { addressOf } from '../routes.ts';
+import { Diff } from './diff.tsx';
+import { mediaOf } from './media.ts';
+import { readStored, type Stored } from './stored.ts';
+
+interface SaveProps {
+  readonly slug: string;
+  /** What the text began from. */
+  readonly base: Stored;
+  readonly text: string;
+  readonly isProposal: boolean;
+  readonly onClose: () => void;
+  /** It was stored. `sent`: the text that was. */
+  readonly onSaved: (now: Stored, sent: string) => void;
+  /** Another version is the base now, and this the text. */
+  readonly onMerged: (base: Stored, text: string) => void;
+}
+
+export function SaveDialog(props: SaveProps) {
+  const { slug, base, text, isProposal, onClose, onSaved, onMerged } = props;
+  const [notes, setNotes] = useState('');
+  const [theirs, setTheirs] = useState<Stored>();
+  const [mine, setMine] = useState(text);
+  const against = theirs ?? base;
+  const save = useAction(async () => {
+    const tag = against.tag;
+    try {
+      await request('PUT', at`/api/workflows/${slug}`, {
+        written: { media: mediaOf(mine, base.media), text: mine },
+        query: { notes },
+        headers: tag === '' ? { 'If-None-Match': '*' } : { 'If-Match': tag },
+      });
+    } catch (thrown) {
+      if (!(thrown instanceof ApiProblem) || thrown.status !== 412) throw thrown;
+      setTheirs(await readStored(slug));
+      return;
+    }
+    onSaved(await readStored(slug), mine);
+    announce('Saved.');
+  });
+  const propose = useAction(async () => {
+    const body = { baseWorkflowHash: base.hash, text: mine };
+    const made = await post<{ id: string }>(at`/api/workflows/${slug}/proposals`, {
+      ...body,
+      ...(notes === '' ? {} : { notes }),
+    });
+    announce('Proposed.');
+    onClose();
+    if (hasScreen('proposal')) navigate(addressOf('proposal', { slug, id: made.id }));
+  });
+  const act = isProposal ? propose : save;
+  const title = theirs !== undefined ? 'Somebody else has saved' : isProposal ? 'Propose this change' : 'Save';
+  return (
+    <Dialog title={title} onClose={onClose} isWide>
+      {theirs === undefined ? (
+        <Diff before={base.tag === '' ? '' : base.text} after={mine} names={['Stored', 'Yours']} />
+      ) : (
+        <>
+          <p role="alert">
+            {theirs.version === undefined ? 'The workflow was deleted' : `Version ${theirs.version} was stored`} since
+            you began. At the left is what is stored now, at the right yours: edit it, and take what you want to keep.
+          </p>
+          <Diff
+            key={theirs.tag}
+            before={theirs.tag === '' ? '' : theirs.text}
+            after={mine}
+            names={['Stored now', 'Yours']}
+            onAfter={setMine}
+          />
+        </>
+      )}
+      <TextField
+        label="Notes"
+        hint={isProposal ? 'Why, for those who review it.' : 'Why, for the history.'}
+        value={notes}
+        onValue={setNotes}
+      />
+      <Problem problem={act.problem} />
+      <Actions>
+        {theirs === undefined ? (
+          <Button onClick={onClose}>Go on editing</Button>
+        ) : (
+          <>
+            <Button onClick={() => onMerged(theirs, theirs.text)}>Drop mine</Button>
+            <Button onClick={() => onMerged(theirs, mine)}>Go on editing</Button>
+          </>
+        )}
+        <Button
+          kind="primary"
+          needs={isProposal ? 'runner' : 'editor'}
+          onClick={() => void act.run()}
+          isBusy={act.isRunning}
+          isDisabled={mine === against.text && against.tag !== ''}
+          why="Nothing differs from what is stored."
+        >
+          {isProposal ? 'Propose' : theirs === undefined ? 'Save' : 'Save mine'}
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,60 @@
+/** The stored text of a workflow, with the tag that a change must name; and an example for one that is new. */
+import { at, get, request } from '../data/api.ts';
+import { ApiProblem } from '../data/problem.ts';
+import type { ReadWorkflow } from '../data/types.ts';
+
+export interface Stored {
+  readonly text: string;
+  readonly media: 'yaml' | 'json';
+  /** As the header ETag says it. '' where nothing is stored yet. */
+  readonly tag: string;
+  readonly name: string;
+  /** Of the stored version; undefined where there is none. */
+  readonly version?: string;
+  readonly hash?: string;
+}
+
+interface WrittenText {
+  readonly media: 'yaml' | 'json';
+  readonly text: string;
+}
+
+/** The stored text, or an example where the slug has none. @throws ApiProblem. */
+export async function readStored(slug: string, signal?: AbortSignal): Promise<Stored> {
+  const options = signal === undefined ? {} : { signal };
+  try {
+    const { body, headers } = await request<ReadWorkflow>('GET', at`/api/workflows/${slug}`, options);
+    const { hash, textHash, name, version } = body;
+    // The text of that version, and not of one that somebody stores meanwhile.
+    const query = { hash, text: textHash };
+    const { text, media } = await get<WrittenText>(at`/api/workflows/${slug}/text`, { ...options, query });
+    return { text, media, tag: headers.get('etag') ?? '', name, version, hash };
+  } catch (thrown) {
+    if (!(thrown instanceof ApiProblem) || thrown.code !== 'not_found') throw thrown;
+    return { text: exampleOf(slug), media: 'yaml', tag: '', name: slug };
+  }
+}
+
+const exampleOf = (slug: string): string => `# A new workflow. Ctrl+Space shows what can be written at a place.
+name: ${JSON.stringify(slug)}
+slug: ${JSON.stringify(slug)}
+
+input:
+  name: {type: string, default: Ann}
+
+steps:
+  received:
+    stepType: trigger
+    nextSteps: {success: greet}
+
+  greet:
+    stepType: mapping
+    config:
+      output: {text: 'Hello, {{ input.name }}.'}
+    nextSteps: {success: done}
+
+  done:
+    stepType: finish
+    config:
+      output: '{{ steps.greet.output.data }}'
+`;

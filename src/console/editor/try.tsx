@@ -1,0 +1,272 @@
+/** Tries a draft: a dry run with an input, outputs in place of steps, and answers for what it waits for. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { z } from 'zod';
+import type { dryRun } from '../../gateway/answers/executions.ts';
+import { canonicalText } from '../../json/canonical-text.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { at, get, post } from '../data/api.ts';
+import { ApiProblem } from '../data/problem.ts';
+import { useAction } from '../data/resource.ts';
+import { awaited, shortId } from '../data/run-words.ts';
+import type { ExecutionPage, StepPage } from '../data/types.ts';
+import { FormFields, formatIn, problemsUnder, useForm } from '../form/form.tsx';
+import type { StepSum } from '../graph/scope.ts';
+import type { GraphInput } from '../graph/ways.ts';
+import { announce } from '../parts/announcer.tsx';
+import { Button } from '../parts/button.tsx';
+import { TextArea } from '../parts/fields.tsx';
+import { Json as JsonTree } from '../parts/json.tsx';
+import { To } from '../parts/link.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { StatusBadge } from '../parts/status.tsx';
+
+export type DryRun = z.infer<typeof dryRun>;
+
+interface TryProps {
+  readonly slug: string;
+  /** The draft, as far as it can be read. */
+  readonly value: Json | undefined;
+  readonly graph: GraphInput | undefined;
+  readonly onWalked: (run: DryRun | undefined) => void;
+  readonly onStep: (slug: string) => void;
+}
+
+/** What a former run gave. */
+interface Expected {
+  readonly id: string;
+  readonly status: string;
+  readonly output: Json | undefined;
+}
+
+const ANSWERS_HINT =
+  'By step that waits, as JSON: {"decision": "approved"}, {"form": …}, {"message": …} or {"timeout": true}.';
+const MOST_PAGES = 10;
+const PAGE = 200;
+/** Kinds that need no preset: a dry run runs them as a run does. */
+const PURE: ReadonlySet<string> = new Set(['pure', 'container', 'end']);
+
+export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
+  const definition = useMemo<JsonObject>(() => (value !== undefined && isObject(value) ? value : {}), [value]);
+  const format = formatIn(definition['input']);
+  const form = useForm(format, format === undefined ? {} : undefined);
+  const [presets, setPresets] = useState('');
+  const [answers, setAnswers] = useState('');
+  const [walked, setWalked] = useState<DryRun>();
+  const [expected, setExpected] = useState<Expected>();
+  const wrongPresets = useMemo(() => mistakeIn(presets), [presets]);
+  const wrongAnswers = useMemo(() => mistakeIn(answers), [answers]);
+
+  const walk = useAction(async (input: Json) => {
+    const options = { presets: objectIn(presets), answers: objectIn(answers) };
+    const run = await post<DryRun>('/api/executions', { definition, input, dryRun: true, ...options });
+    setWalked(run);
+    onWalked(run);
+    announce(`The dry run is ${run.status}.`);
+  });
+  useEffect(() => {
+    if (walk.problem !== undefined) form.refuse(problemsUnder(walk.problem.problems, '/input'));
+  }, [walk.problem]);
+  const former = useAction(async () => {
+    const { items } = await get<ExecutionPage>(at`/api/workflows/${slug}/executions`, { query: { limit: 1 } });
+    const [last] = items;
+    if (last === undefined) throw new ApiProblem({ status: 0, code: 'no_run', detail: 'It has no run yet.' });
+    const run = await get<{ input?: Json; output?: Json; status: string }>(at`/api/executions/${last.id}`);
+    const found = await outputsOf(last.id, graph);
+    if (run.input !== undefined) form.fill(run.input);
+    setPresets(JSON.stringify(found, null, 2));
+    const result = await get<{ output?: Json }>(at`/api/executions/${last.id}/result`).catch(() => ({
+      output: undefined,
+    }));
+    setExpected({ id: last.id, status: run.status, output: result.output });
+    announce('Filled in from the last run.');
+  });
+
+  return (
+    <div class="editor-try">
+      <form
+        class="form"
+        aria-label="Try it"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const read = form.submit();
+          if (read !== undefined && wrongPresets === undefined && wrongAnswers === undefined) void walk.run(read.value);
+        }}
+      >
+        <p class="dim">A dry run has no effects: nothing is sent, and time is simulated.</p>
+        <FormFields form={form} label="Input" />
+        <details>
+          <summary>Outputs in place of steps, and answers</summary>
+          <TextArea
+            label="Outputs of steps"
+            hint="By step, as JSON: data, or {data, port}, or {error}. These steps do not run."
+            value={presets}
+            onValue={setPresets}
+            error={wrongPresets}
+            rows={6}
+            isCode
+          />
+          <TextArea
+            label="Answers"
+            hint={ANSWERS_HINT}
+            value={answers}
+            onValue={setAnswers}
+            error={wrongAnswers}
+            rows={4}
+            isCode
+          />
+        </details>
+        <Problem problem={former.problem} />
+        <Problem
+          problem={walk.problem}
+          shown={(walk.problem?.problems ?? [])
+            .map(({ pointer }) => pointer)
+            .filter((pointer) => pointer.startsWith('/input'))}
+        />
+        <div class="actions">
+          <Button onClick={() => void former.run()} isBusy={former.isRunning}>
+            Fill in from the last run
+          </Button>
+          <Button
+            type="submit"
+            kind="primary"
+            needs="editor"
+            isBusy={walk.isRunning}
+            isDisabled={value === undefined}
+            why="The text cannot be read."
+          >
+            Dry run
+          </Button>
+        </div>
+      </form>
+      {walked === undefined ? null : <Outcome run={walked} expected={expected} onStep={onStep} />}
+    </div>
+  );
+}
+
+interface OutcomeProps {
+  readonly run: DryRun;
+  readonly expected: Expected | undefined;
+  readonly onStep: (slug: string) => void;
+}
+
+function Outcome({ run, expected, onStep }: OutcomeProps) {
+  const { status, output, error, waits, steps, problems } = run;
+  return (
+    <section class="editor-outcome" aria-label="Result of the dry run">
+      <p>
+        <StatusBadge status={status} />
+        {expected === undefined || output === undefined || expected.output === undefined ? null : (
+          <b>
+            {canonicalText(output as Json) === canonicalText(expected.output)
+              ? ' As in the last run.'
+              : ' Not as in the last run.'}
+          </b>
+        )}
+      </p>
+      {error === undefined ? null : (
+        <p class="error">
+          <code>{error.code}</code> {error.message}
+        </p>
+      )}
+      {waits.map((wait) => (
+        <p key={wait.path}>
+          It waits for {awaited(wait.kind)} at <code>{wait.path}</code>: answer it above to go on.
+        </p>
+      ))}
+      {problems.length === 0 ? null : (
+        <ul>
+          {problems.map(({ pointer, message }) => (
+            <li key={`${pointer} ${message}`}>
+              <code>{pointer}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="editor-beside">
+        <div>
+          <h2>Output</h2>
+          <JsonTree value={output} name="output" />
+        </div>
+        {expected === undefined ? null : (
+          <div>
+            <h2>
+              Of run{' '}
+              <To to="run" params={{ id: expected.id }}>
+                {shortId(expected.id)}
+              </To>
+            </h2>
+            <JsonTree value={expected.output} name="output of the run" />
+          </div>
+        )}
+      </div>
+      <h2>Steps</h2>
+      <ol class="editor-visits">
+        {steps.map(({ path, stepSlug, status: how, port }) => (
+          <li key={path}>
+            <Button kind="link" onClick={() => onStep(stepSlug)}>
+              {path}
+            </Button>{' '}
+            {how}
+            {port === undefined ? '' : ` by ${port}`}
+          </li>
+        ))}
+      </ol>
+      {run.stepsTotal !== undefined && run.stepsTotal > steps.length ? (
+        <p class="dim">
+          {steps.length} of {run.stepsTotal} visits.
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+/** What each step did in a dry run, for the graph. */
+export function sumsOf({ steps }: DryRun): Map<string, StepSum> {
+  const sums = new Map<string, StepSum>();
+  for (const { stepSlug, status, port, path, attempts } of steps) {
+    const sum = sums.get(stepSlug) ?? {
+      ...{ stepSlug, status, visits: 0, failed: 0, open: 0, retries: 0, durationMs: 0, openSince: undefined },
+      ports: new Map<string, number>(),
+      last: path,
+    };
+    sum.status = status;
+    sum.last = path;
+    sum.visits++;
+    sum.retries += Math.max(0, attempts - 1);
+    if (status === 'failed') sum.failed++;
+    if (status === 'running' || status === 'waiting') sum.open++;
+    if (port !== undefined) sum.ports.set(port, (sum.ports.get(port) ?? 0) + 1);
+    sums.set(stepSlug, sum);
+  }
+  return sums;
+}
+
+/** The last outputs of a run's effects and waits that the draft still has. */
+async function outputsOf(id: string, graph: GraphInput | undefined): Promise<JsonObject> {
+  const wanted = new Set((graph?.nodes ?? []).filter((node) => !PURE.has(node.class)).map((node) => node.id));
+  const found: JsonObject = {};
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const query = { limit: PAGE, cursor, exclude: 'input' };
+    const page = await get<StepPage>(at`/api/executions/${id}/steps`, { query });
+    for (const { stepSlug, status, output, port } of page.items)
+      if (wanted.has(stepSlug) && status === 'completed' && isObject((output ?? null) as Json))
+        found[stepSlug] = { data: (output as JsonObject)['data'] ?? null, ...(port === undefined ? {} : { port }) };
+    cursor = page.nextCursor ?? undefined;
+    if (cursor === undefined) break;
+  }
+  return found;
+}
+
+/** Why a text is no JSON object; undefined where it is one, or empty. */
+function mistakeIn(text: string): string | undefined {
+  if (text.trim() === '') return undefined;
+  try {
+    return isObject(JSON.parse(text) as Json) ? undefined : 'Write a JSON object: {"step": …}.';
+  } catch (error) {
+    return `This is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+const objectIn = (text: string): JsonObject | undefined =>
+  text.trim() === '' ? undefined : (JSON.parse(text) as JsonObject);

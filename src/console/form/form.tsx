@@ -1,0 +1,293 @@
+/** A form for a payload format. JSON always works too. */
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
+import { Button } from '../parts/button.tsx';
+import { CheckField, SelectField, TextArea, TextField } from '../parts/fields.tsx';
+import { Icon } from '../parts/icons.tsx';
+import {
+  canHold,
+  checkedValue,
+  type Draft,
+  draftOf,
+  type FieldProblem,
+  type FormField,
+  formatProblemsOf,
+  formOf,
+  readDraft,
+} from './fields.ts';
+import './form.css';
+
+export interface FormState {
+  readonly field: FormField;
+  readonly draft: Draft;
+  /** The text, while the value is written as JSON. */
+  readonly json: string | undefined;
+  /** Why the fields cannot be shown now. */
+  readonly notice: string | undefined;
+  readonly problems: readonly FieldProblem[];
+  setDraft(draft: Draft): void;
+  setJson(text: string): void;
+  showJson(): void;
+  showFields(): void;
+  /** Takes a value, for example that of an earlier run. */
+  fill(value: Json): void;
+  /** The value if it fits the format. Otherwise undefined, and the problems are shown. */
+  submit(): { readonly value: Json } | undefined;
+  /** Shows what the server found wrong, with pointers into the value. */
+  refuse(problems: readonly FieldProblem[]): void;
+}
+
+/** What stands in a form of this format. A form without a format takes any JSON. */
+export function useForm(format: JsonObject | undefined, initial?: Json): FormState {
+  const key = JSON.stringify(format ?? null);
+  const known = useMemo<JsonObject>(() => format ?? {}, [key]);
+  const field = useMemo(() => formOf(known), [known]);
+  const [draft, setDraft] = useState<Draft>(() => draftOf(field, initial));
+  const [json, setJson] = useState<string>();
+  const [notice, setNotice] = useState<string>();
+  const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
+  const shownFor = useRef(field);
+  // Another format: another form.
+  if (shownFor.current !== field) {
+    shownFor.current = field;
+    setDraft(draftOf(field, initial));
+    setJson(undefined);
+    setProblems([]);
+  }
+  const take = (read: ReturnType<typeof checkedValue>): { value: Json } | undefined => {
+    setProblems(read.problems);
+    return read.problems.length === 0 ? { value: read.value ?? {} } : undefined;
+  };
+  return {
+    field,
+    draft,
+    json,
+    notice,
+    problems,
+    setDraft: (next) => {
+      setDraft(next);
+      // What was told is looked at again, so that a mended field says nothing any more.
+      if (problems.length > 0) setProblems(checkedValue(known, field, next).problems);
+    },
+    setJson: (text) => setJson(text),
+    showJson: () => {
+      setJson(JSON.stringify(readDraft(field, draft).value ?? {}, null, 2));
+      setProblems([]);
+    },
+    showFields: () => {
+      const value = parsed(json ?? '');
+      if (value === undefined) setNotice('This is not JSON yet.');
+      else if (!canHold(field, value)) setNotice('The fields cannot hold all of this. It can be sent as JSON.');
+      else {
+        setDraft(draftOf(field, value));
+        setJson(undefined);
+        setNotice(undefined);
+        setProblems([]);
+      }
+    },
+    fill: (value) => {
+      setProblems([]);
+      setNotice(undefined);
+      if (canHold(field, value)) {
+        setDraft(draftOf(field, value));
+        setJson(undefined);
+      } else setJson(JSON.stringify(value, null, 2));
+    },
+    submit: () => {
+      if (json === undefined) return take(checkedValue(known, field, draft));
+      const value = parsed(json);
+      if (value === undefined) return take({ value, problems: [{ pointer: '', message: 'This is not JSON.' }] });
+      return take({ value, problems: formatProblemsOf(known, value) });
+    },
+    refuse: setProblems,
+  };
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields, or the JSON in their place, with the switch between them. */
+export function FormFields({ form, label }: { readonly form: FormState; readonly label: string }) {
+  const { field, draft, json, notice, problems } = form;
+  const isOnlyJson = field.kind === 'json';
+  const general = problems.filter(({ pointer }) => json !== undefined || isOnlyJson || pointer === '');
+  return (
+    <div class="value-form">
+      {json === undefined ? (
+        isOnlyJson ? (
+          <TextArea
+            label={label}
+            value={typeof draft === 'string' ? draft : ''}
+            onValue={form.setDraft}
+            rows={6}
+            isCode
+            error={told(general)}
+          />
+        ) : (
+          <Group field={field} draft={draft} onDraft={form.setDraft} pointer="" problems={problems} />
+        )
+      ) : (
+        <TextArea
+          label={`${label} as JSON`}
+          value={json}
+          onValue={form.setJson}
+          rows={10}
+          isCode
+          error={told(general)}
+          hint={notice}
+        />
+      )}
+      {json === undefined && !isOnlyJson && general.length > 0 ? (
+        <p class="error" role="alert">
+          {told(general)}
+        </p>
+      ) : null}
+      {isOnlyJson ? null : (
+        <div>
+          <Button kind="link" onClick={json === undefined ? form.showJson : form.showFields}>
+            {json === undefined ? 'Write it as JSON' : 'Fill in the fields'}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const told = (problems: readonly FieldProblem[]): string | undefined =>
+  problems.length === 0
+    ? undefined
+    : problems.map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`)).join(' ');
+
+interface PartProps {
+  readonly field: FormField;
+  readonly draft: Draft | undefined;
+  readonly onDraft: (draft: Draft) => void;
+  readonly pointer: string;
+  readonly problems: readonly FieldProblem[];
+}
+
+function Group({ field, draft, onDraft, pointer, problems }: PartProps) {
+  const drafts = (draft ?? {}) as { readonly [name: string]: Draft };
+  return (
+    <>
+      {(field.fields ?? []).map((inner) => (
+        <Part
+          key={inner.name}
+          field={inner}
+          draft={drafts[inner.name]}
+          onDraft={(next) => onDraft({ ...drafts, [inner.name]: next })}
+          pointer={childPointer(pointer, inner.name)}
+          problems={problems}
+        />
+      ))}
+    </>
+  );
+}
+
+function List({ field, draft, onDraft, pointer, problems }: PartProps) {
+  const rows = Array.isArray(draft) ? (draft as readonly Draft[]) : [];
+  const item = field.item as FormField;
+  return (
+    <>
+      {rows.map((row, index) => (
+        <div class="row" key={index}>
+          <Part
+            field={{ ...item, label: `${item.label} ${index + 1}` }}
+            draft={row}
+            onDraft={(next) => onDraft(rows.map((one, at) => (at === index ? next : one)))}
+            pointer={childPointer(pointer, index)}
+            problems={problems}
+          />
+          <Button
+            kind="quiet"
+            label={`Remove ${item.label} ${index + 1}`}
+            onClick={() => onDraft(rows.filter((_, at) => at !== index))}
+          >
+            <Icon name="cross" />
+          </Button>
+        </div>
+      ))}
+      <div>
+        <Button onClick={() => onDraft([...rows, draftOf(item)])}>
+          <Icon name="plus" /> Add {item.label.toLowerCase()}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function Part(props: PartProps) {
+  const { field, draft = draftOf(field), onDraft, pointer, problems } = props;
+  const { label, description: hint, isRequired, kind } = field;
+  const error = told(
+    problems.filter((one) => one.pointer === pointer).map(({ message }) => ({ pointer: '', message })),
+  );
+  const shared = { label, error, isRequired, ...(hint === undefined ? {} : { hint }) };
+  const text = typeof draft === 'string' ? draft : '';
+  switch (kind) {
+    case 'group':
+    case 'list':
+      return (
+        <fieldset class={error === undefined ? 'group' : 'group invalid'}>
+          <legend>{label}</legend>
+          {hint === undefined ? null : <p class="hint">{hint}</p>}
+          {kind === 'group' ? <Group {...props} /> : <List {...props} />}
+          {error === undefined ? null : <p class="error">{error}</p>}
+        </fieldset>
+      );
+    case 'boolean':
+      return <CheckField label={label} hint={hint} isChecked={draft === true} onChange={onDraft} />;
+    case 'choice':
+      return (
+        <SelectField
+          {...shared}
+          value={text}
+          onValue={onDraft}
+          choices={[
+            { value: '', label: isRequired ? 'Choose…' : '—' },
+            ...(field.choices ?? []).map((choice, at) => ({ value: String(at), label: choiceText(choice) })),
+          ]}
+        />
+      );
+    case 'json':
+      return <TextArea {...shared} value={text} onValue={onDraft} isCode hint={hint ?? 'JSON'} />;
+    case 'number':
+    case 'integer':
+      return (
+        <TextField {...shared} type="number" step={kind === 'integer' ? '1' : 'any'} value={text} onValue={onDraft} />
+      );
+    case 'date':
+      return <TextField {...shared} type="date" value={text} onValue={onDraft} />;
+    case 'datetime':
+      return <TextField {...shared} type="datetime-local" step="1" value={text} onValue={onDraft} />;
+    default:
+      return field.isLong === true ? (
+        <TextArea {...shared} value={text} onValue={onDraft} />
+      ) : (
+        <TextField {...shared} value={text} onValue={onDraft} />
+      );
+  }
+}
+
+const choiceText = (choice: Json): string =>
+  typeof choice === 'string' ? choice : typeof choice === 'boolean' ? (choice ? 'yes' : 'no') : JSON.stringify(choice);
+
+/** The problems of a refusal that are about the value at a pointer, with pointers into the value. */
+export function problemsUnder(
+  problems: readonly { readonly pointer: string; readonly message: string }[],
+  prefix: string,
+): FieldProblem[] {
+  return problems
+    .filter(({ pointer }) => pointer === prefix || pointer.startsWith(`${prefix}/`))
+    .map(({ pointer, message }) => ({ pointer: pointer.slice(prefix.length), message }));
+}
+
+/** The format in a definition or a wait, if it is one. */
+export const formatIn = (value: unknown): JsonObject | undefined =>
+  isObject(value as Json) && getOwn(value as Json, '') === undefined ? (value as JsonObject) : undefined;

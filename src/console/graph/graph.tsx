@@ -1,0 +1,439 @@
+/**
+ * A definition as a graph: buttons for the steps, one SVG for the lines, in a page that scrolls. Only what is near the
+ * window is in the document. The graph is one stop of the Tab key; arrow keys move along it.
+ */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { durationText } from '../data/labels.ts';
+import { KindIcon, StatusMark } from '../parts/icons.tsx';
+import { pixels } from '../parts/pixels.ts';
+import { HEAD, type Layout, layOut, MARGIN, type Place } from './layout.ts';
+import { type Line, linesOf, pathOf } from './lines.ts';
+import { measureLabel } from './measure.ts';
+import type { Frame, Iteration, StepSum } from './scope.ts';
+import { Strip } from './strip.tsx';
+import type { GraphInput, GraphStep } from './ways.ts';
+
+export interface GraphProps {
+  readonly graph: GraphInput;
+  /** What is drawn, for screen readers. */
+  readonly label: string;
+  /** What the steps did. A step without a sum was not reached; without sums nothing is said of any. */
+  readonly sums?: ReadonlyMap<string, StepSum>;
+  readonly strips?: ReadonlyMap<string, readonly Iteration[]>;
+  readonly chosen?: ReadonlyMap<string, Frame | null>;
+  readonly onChoose?: (slug: string, frame: Frame | undefined) => void;
+  readonly selected: string | undefined;
+  readonly onSelect: (slug: string) => void;
+  readonly zoom: number;
+  readonly onZoom: (zoom: number) => void;
+  /** Classes of steps, such as those that a version changed. */
+  readonly marks?: ReadonlyMap<string, string>;
+}
+
+export const LEAST_ZOOM = 0.12;
+export const MOST_ZOOM = 1.6;
+/** Below it only boxes and colours are drawn. */
+const FAR = 0.42;
+const LEAST_FIT = 0.55;
+const HEAD_BUTTON = { x: 8, y: 8, w: 228, h: 46 } as const;
+const STRIP_ROOM = 250;
+
+export const clampZoom = (zoom: number): number => Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, zoom));
+
+interface Drawing {
+  readonly layout: Layout;
+  readonly lines: readonly { readonly line: Line; readonly path: string }[];
+}
+
+export function useDrawing(graph: GraphInput): Drawing {
+  return useMemo(() => {
+    const layout = layOut(graph, measureLabel);
+    return { layout, lines: linesOf(layout).map((line) => ({ line, path: pathOf(line) })) };
+  }, [graph]);
+}
+
+/** The zoom at which a graph fits into a width; never so small that it cannot be read. */
+export const fittingZoom = (graphWidth: number, width: number): number =>
+  Math.min(1, Math.max(LEAST_FIT, (width - 20) / (graphWidth + 2 * MARGIN)));
+
+interface Window {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+const AHEAD = 500;
+/** A smaller scroll draws nothing anew. */
+const STRIDE = 200;
+
+export function GraphView(props: GraphProps & { readonly drawing: Drawing }) {
+  const { graph, drawing, selected, onSelect, zoom, onZoom, label } = props;
+  const { layout, lines } = drawing;
+  const pane = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState<Window>({ left: 0, top: 0, width: 1_200, height: 900 });
+  const [focused, setFocused] = useState<string>();
+  const width = layout.width + 2 * MARGIN;
+  const height = layout.height + 2 * MARGIN;
+  const shift = Math.max(0, (view.width - width) / 2);
+  const look = useRef((): void => undefined);
+  look.current = () => {
+    const { current } = pane;
+    if (current === null) return;
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = current;
+    const next = {
+      left: scrollLeft / zoom,
+      top: scrollTop / zoom,
+      width: clientWidth / zoom,
+      height: clientHeight / zoom,
+    };
+    setView((was) => (isNear(was, next) ? was : next));
+  };
+  const zoomed = useRef(zoom);
+  useLayoutEffect(() => {
+    const { current } = pane;
+    const ratio = zoom / zoomed.current;
+    zoomed.current = zoom;
+    if (current !== null && ratio !== 1) {
+      current.scrollLeft = (current.scrollLeft + current.clientWidth / 2) * ratio - current.clientWidth / 2;
+      current.scrollTop = (current.scrollTop + current.clientHeight / 2) * ratio - current.clientHeight / 2;
+    }
+    look.current();
+  }, [zoom, graph]);
+  useEffect(() => {
+    const { current } = pane;
+    if (current === null) return undefined;
+    let frame = 0;
+    const soon = (): void => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => look.current());
+    };
+    const onWheel = (event: WheelEvent): void => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      onZoomRef.current(clampZoom(zoomed.current * (event.deltaY < 0 ? 1.1 : 0.9)));
+    };
+    const observer = new ResizeObserver(soon);
+    observer.observe(current);
+    current.addEventListener('scroll', soon, { passive: true });
+    current.addEventListener('wheel', onWheel, { passive: false });
+    return () => {
+      cancelAnimationFrame(frame);
+      observer.disconnect();
+      current.removeEventListener('scroll', soon);
+      current.removeEventListener('wheel', onWheel);
+    };
+  }, []);
+  const onZoomRef = useRef(onZoom);
+  onZoomRef.current = onZoom;
+  // At first it is shown again once the graph was fitted into the width.
+  const isFirst = useRef(true);
+  useEffect(() => {
+    const place = selected === undefined ? undefined : layout.places.get(selected);
+    if (place !== undefined && pane.current !== null) reveal(pane.current, place, shift, zoom);
+    if (zoom !== 1) isFirst.current = false;
+  }, [selected, layout, isFirst.current && zoom]);
+
+  const isFar = zoom < FAR;
+  const isSeen = (left: number, top: number, right: number, bottom: number): boolean => {
+    const x = MARGIN + shift;
+    return (
+      left + x < view.left + view.width + AHEAD &&
+      right + x > view.left - AHEAD &&
+      top + MARGIN < view.top + view.height + AHEAD &&
+      bottom + MARGIN > view.top - AHEAD
+    );
+  };
+  const stop =
+    [focused, selected, graph.start].find((id) => id !== undefined && layout.places.has(id)) ?? firstOf(layout);
+  const steps = [...layout.places].filter(
+    ([id, { x, y, w, h, isContainer }]) => id === stop || isSeen(x, y, x + w, y + (isContainer ? HEAD : h)),
+  );
+  const near = lines.filter(({ line: { box } }) => isSeen(box.left, box.top, box.right, box.bottom));
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const direction = DIRECTIONS[event.key];
+    if (direction === undefined || stop === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const next = nextStep(layout, stop, direction);
+    if (next === undefined) return;
+    setFocused(next);
+    onSelect(next);
+    requestAnimationFrame(() => {
+      pane.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(next)}"]`)?.focus({ preventScroll: true });
+    });
+  };
+  return (
+    <div class="pane" ref={pane}>
+      <div class="sizer" style={pixels({ width: (width + shift) * zoom, height: height * zoom })}>
+        {/* biome-ignore lint/a11y/useSemanticElements: steps of a graph are no fields. */}
+        <div
+          role="group"
+          aria-label={label}
+          class={isFar ? 'canvas far' : 'canvas'}
+          style={{ transform: `scale(${zoom})`, ...pixels({ width: width + shift, height }) }}
+          onKeyDown={onKeyDown}
+        >
+          <div class="origin" style={pixels({ left: MARGIN + shift, top: MARGIN })}>
+            <Boxes {...props} isSeen={isSeen} />
+            <Lines lines={near} layout={layout} sums={props.sums} />
+            {isFar ? null : <Labels lines={near} sums={props.sums} />}
+            {steps.map(([id, place]) => (
+              <StepButton
+                key={id}
+                step={layout.ways.steps.get(id)!}
+                place={place}
+                sum={props.sums?.get(id)}
+                isReached={props.sums === undefined || props.sums.has(id)}
+                isSelected={id === selected}
+                isStop={id === stop}
+                mark={props.marks?.get(id)}
+                onSelect={() => {
+                  setFocused(id);
+                  onSelect(id);
+                }}
+              />
+            ))}
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+const firstOf = ({ places }: Layout): string | undefined => places.keys().next().value;
+
+const isNear = (was: Window, next: Window): boolean =>
+  was.width === next.width &&
+  was.height === next.height &&
+  Math.abs(was.top - next.top) < STRIDE &&
+  Math.abs(was.left - next.left) < STRIDE;
+
+/** Scrolls as little as it takes to show the step. */
+function reveal(pane: HTMLElement, { x, y, h, isContainer }: Place, shift: number, zoom: number): void {
+  const top = (y + MARGIN) * zoom;
+  const bottom = top + (isContainer ? HEAD : h) * zoom;
+  const left = (x + MARGIN + shift) * zoom;
+  const right = left + HEAD_BUTTON.w * zoom;
+  const { scrollTop, scrollLeft, clientHeight, clientWidth } = pane;
+  if (top < scrollTop + 20 || bottom > scrollTop + clientHeight - 20) pane.scrollTop = top - clientHeight / 3;
+  if (left < scrollLeft + 8 || right > scrollLeft + clientWidth - 8) pane.scrollLeft = left - clientWidth / 3;
+}
+
+const DIRECTIONS: { readonly [key: string]: readonly [number, number] } = {
+  ArrowDown: [0, 1],
+  ArrowUp: [0, -1],
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+};
+
+/** The step that is nearest in a direction; what lies aside counts more than what lies far. */
+function nextStep({ places }: Layout, from: string, [dx, dy]: readonly [number, number]): string | undefined {
+  const centre = ({ x, y, w, h, isContainer }: Place) => ({ x: x + w / 2, y: y + (isContainer ? HEAD : h) / 2 });
+  const start = centre(places.get(from)!);
+  let best: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [id, place] of places) {
+    const to = centre(place);
+    const along = (to.x - start.x) * dx + (to.y - start.y) * dy;
+    const aside = Math.abs((to.x - start.x) * dy + (to.y - start.y) * dx);
+    const cost = along + aside * 2.5;
+    if (id !== from && along > 4 && cost < least) {
+      least = cost;
+      best = id;
+    }
+  }
+  return best;
+}
+
+type Seen = { readonly isSeen: (left: number, top: number, right: number, bottom: number) => boolean };
+
+function Boxes({ drawing, sums, strips, chosen, onChoose, isSeen }: GraphProps & { readonly drawing: Drawing } & Seen) {
+  const { places, bodies, ways } = drawing.layout;
+  const shown = [...places].filter(([, { x, y, w, h, isContainer }]) => isContainer && isSeen(x, y, x + w, y + h));
+  const ids = new Set(shown.map(([id]) => id));
+  return (
+    <>
+      {shown.map(([id, { x, y, w, h }]) => {
+        const { name, kind } = ways.steps.get(id)!;
+        const strip = strips?.get(id);
+        const isLoop = kind === 'loop';
+        const isNone = sums !== undefined && !sums.has(id);
+        return (
+          <div key={id} class={isNone ? 'box none' : 'box'} style={pixels({ left: x, top: y, width: w, height: h })}>
+            {strip === undefined || !ways.repeats(id) || onChoose === undefined ? null : (
+              <Strip
+                name={name}
+                isLoop={isLoop}
+                strip={strip}
+                chosen={chosen?.get(id)}
+                onChoose={(frame) => onChoose(id, frame)}
+              />
+            )}
+            {ways.repeats(id) ? <span class="foot">{isLoop ? '↺ next tick' : 'iteration ends'}</span> : null}
+          </div>
+        );
+      })}
+      {bodies
+        .filter(({ container, branch }) => branch !== undefined && ids.has(container))
+        .map(({ container, branch, x, y, w, h }) => (
+          <div key={`${container}/${branch}`} class="lane" style={pixels({ left: x, top: y, width: w, height: h })}>
+            <span class="branch" title={branch}>
+              {branch}
+            </span>
+          </div>
+        ))}
+    </>
+  );
+}
+
+interface LinesProps {
+  readonly lines: Drawing['lines'];
+  readonly sums: GraphProps['sums'];
+}
+
+/** How often a line was taken. */
+function takenOf({ way }: Line, sums: GraphProps['sums']): number {
+  const from = sums?.get(way.from);
+  if (from === undefined || sums === undefined) return 0;
+  if (way.kind === 'entry' || way.ports.length === 0) return sums.get(way.to)?.visits ?? 0;
+  return way.ports.reduce((sum, port) => sum + (from.ports.get(port) ?? 0), 0);
+}
+
+const isError = ({ way }: Line): boolean => way.ports.length > 0 && way.ports.every((port) => port === 'error');
+
+function Lines({ lines, layout, sums }: LinesProps & { readonly layout: Layout }) {
+  const drawn = lines.map(({ line, path }) => ({ line, path, isTaken: takenOf(line, sums) > 0 }));
+  // What was taken lies above what was not.
+  drawn.sort((a, b) => Number(a.isTaken) - Number(b.isTaken));
+  return (
+    <svg class="edges" width={layout.width} height={layout.height} aria-hidden="true">
+      <defs>
+        {['plain', 'taken'].map((kind) => (
+          <marker
+            key={kind}
+            id={`arrow-${kind}`}
+            class={`arrow ${kind}`}
+            viewBox="0 0 8 8"
+            refX="7"
+            refY="4"
+            markerUnits="userSpaceOnUse"
+            markerWidth="10"
+            markerHeight="10"
+            orient="auto"
+          >
+            <path d="M0 0L8 4L0 8z" />
+          </marker>
+        ))}
+      </defs>
+      {drawn.map(({ line, path, isTaken }) => (
+        <path
+          key={line.id}
+          d={path}
+          class={`edge ${isTaken ? 'taken' : 'plain'}${isError(line) ? ' error' : ''}`}
+          marker-end={
+            line.way.kind === 'line' || line.way.kind === 'entry'
+              ? `url(#arrow-${isTaken ? 'taken' : 'plain'})`
+              : undefined
+          }
+        />
+      ))}
+    </svg>
+  );
+}
+
+const Labels = ({ lines, sums }: LinesProps) => (
+  <>
+    {lines.map(({ line }) => {
+      const { label, way } = line;
+      if (label === undefined) return null;
+      const taken = takenOf(line, sums);
+      const text = way.isRepeated && taken > 1 ? `${label.text} ×${shortNumber(taken)}`.trim() : label.text;
+      if (text === '') return null;
+      return (
+        <span
+          key={line.id}
+          class={`port${taken > 0 ? ' taken' : ''}${way.kind === 'stub' ? ' stub' : ''}`}
+          style={pixels({ left: label.x + label.w / 2, top: label.y })}
+          title={way.ports.join(', ')}
+        >
+          {text}
+        </span>
+      );
+    })}
+  </>
+);
+
+/** At most four characters: the room of a label's count. */
+const shortNumber = (count: number): string =>
+  count < 10_000 ? String(count) : count < 1_000_000 ? `${Math.floor(count / 1_000)}k` : `${Math.floor(count / 1e6)}M`;
+
+interface StepButtonProps {
+  readonly step: GraphStep;
+  readonly place: Place;
+  readonly sum: StepSum | undefined;
+  readonly isReached: boolean;
+  readonly isSelected: boolean;
+  readonly isStop: boolean;
+  readonly mark: string | undefined;
+  readonly onSelect: () => void;
+}
+
+function StepButton({ step, place, sum, isReached, isSelected, isStop, mark, onSelect }: StepButtonProps) {
+  const { x, y, w, h, isContainer } = place;
+  const status = sum?.status ?? (isReached ? 'unknown' : 'none');
+  const look = isContainer ? 'head' : '';
+  const room = step.kind === 'loop' || step.kind === 'forEach' ? STRIP_ROOM : 0;
+  const box = isContainer
+    ? {
+        left: x + HEAD_BUTTON.x,
+        top: y + HEAD_BUTTON.y,
+        width: Math.min(w - 16 - room, HEAD_BUTTON.w),
+        height: HEAD_BUTTON.h,
+      }
+    : { left: x, top: y, width: w, height: h };
+  return (
+    <button
+      type="button"
+      data-step={step.id}
+      class={`step ${step.class} ${step.kind} is-${status} ${isSelected ? 'selected' : ''} ${look} ${mark ?? ''}`}
+      style={pixels(box)}
+      tabIndex={isStop ? 0 : -1}
+      aria-pressed={isSelected}
+      title={step.name}
+      onClick={onSelect}
+    >
+      <span class="kind">
+        <KindIcon kind={step.kind} />
+      </span>
+      <span class="words">
+        <b>{step.name}</b>
+        <small>{detailOf(step, sum)}</small>
+      </span>
+      {sum === undefined ? null : (
+        <span class="state">
+          {sum.failed > 0 && sum.visits > 1 ? <em class="bad">{shortNumber(sum.failed)} failed</em> : null}
+          {sum.visits > 1 ? <em>×{shortNumber(sum.visits)}</em> : null}
+          <StatusMark status={sum.status} />
+        </span>
+      )}
+      <span class="hidden">, {spoken(sum, isReached)}</span>
+    </button>
+  );
+}
+
+/** `http · 1.5 s · 2 retries`. */
+function detailOf({ stepType, class: kindClass }: GraphStep, sum: StepSum | undefined): string {
+  if (sum === undefined) return stepType;
+  const parts = [stepType];
+  if (sum.open > 0) parts.push(sum.status === 'waiting' ? 'waits' : 'runs');
+  else if (kindClass !== 'pure' && kindClass !== 'end') parts.push(durationText(sum.durationMs));
+  if (sum.retries > 0) parts.push(`${sum.retries} ${sum.retries === 1 ? 'retry' : 'retries'}`);
+  return parts.join(' · ');
+}
+
+/** `completed, 12 visits, 1 failed`. */
+function spoken(sum: StepSum | undefined, isReached: boolean): string {
+  if (sum === undefined) return isReached ? 'step' : 'not reached';
+  if (sum.visits === 1) return sum.status;
+  return `${sum.status}, ${sum.visits} visits${sum.failed > 0 ? `, ${sum.failed} failed` : ''}`;
+}

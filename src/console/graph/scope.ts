@@ -1,0 +1,303 @@
+/**
+ * What a run did in a scope: the whole run, or only chosen iterations. Choosing an iteration narrows everything to it:
+ * nothing of another iteration of that container is left.
+ */
+import { REPEATS } from './ways.ts';
+
+export type VisitStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'skipped';
+
+/** A visit of a step, without its values. Times are epoch milliseconds. */
+export interface Visit {
+  /** Unique in the run: a retried run visits a path again. In the order of the starts. */
+  readonly number: number;
+  readonly path: string;
+  readonly stepSlug: string;
+  readonly stepType: string;
+  readonly status: VisitStatus;
+  readonly port?: string | undefined;
+  readonly attempts: number;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+  readonly frame?: string | undefined;
+  readonly container?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly index?: number | undefined;
+  readonly tick?: number | undefined;
+  readonly visit?: number | undefined;
+  readonly inner?: boolean | undefined;
+  readonly startedAt: number;
+  readonly completedAt?: number | undefined;
+}
+
+/** A chosen iteration: the `n`-th, from 0, of one visit of its container. */
+export interface Choice {
+  readonly slug: string;
+  /** The number of the container's visit in its own frame, from 1. */
+  readonly visit: number;
+  readonly n: number;
+}
+
+/** The outer containers first. */
+export type Scope = readonly Choice[];
+
+/** A frame of the run: an iteration, a tick, or a branch. */
+export interface Frame {
+  readonly id: string;
+  /** The step whose body it is. */
+  readonly slug: string;
+  readonly visit: number;
+  /** Of an iteration or a tick. Undefined for a branch. */
+  readonly n: number | undefined;
+  readonly parent: Frame | undefined;
+}
+
+/** The worst first. */
+const SEVERITY: readonly VisitStatus[] = ['failed', 'running', 'waiting', 'cancelled', 'completed', 'skipped'];
+/** Of a step, what it has completed counts more than what was cancelled. */
+const STEP_SEVERITY: readonly VisitStatus[] = ['failed', 'running', 'waiting', 'completed', 'cancelled', 'skipped'];
+const ROLLBACK = 'rollback';
+
+/** `each:7`, `shops:1,pages@2:3`: pages of shop 1, in the second visit of `pages` the tick 3. */
+export const scopeText = (scope: Scope): string =>
+  scope.map(({ slug, visit, n }) => `${slug}${visit === 1 ? '' : `@${visit}`}:${n}`).join(',');
+
+/** What is no choice is left out. */
+export function scopeOf(text: string | undefined): Scope {
+  return (text ?? '').split(',').flatMap((part) => {
+    const [, slug, visit, n] = /^([^@:,]+)(?:@(\d{1,9}))?:(\d{1,9})$/.exec(part) ?? [];
+    return slug === undefined ? [] : [{ slug, visit: Number(visit ?? 1), n: Number(n) }];
+  });
+}
+
+/** The scope of an iteration: those around it are chosen too. */
+export function scopeIn(frame: Frame | undefined): Scope {
+  const chain: Choice[] = [];
+  for (let at = frame; at !== undefined; at = at.parent)
+    if (at.n !== undefined) chain.unshift({ slug: at.slug, visit: at.visit, n: at.n });
+  return chain;
+}
+
+const isSame = (a: Choice, b: Choice | undefined): boolean =>
+  b !== undefined && a.slug === b.slug && a.visit === b.visit && a.n === b.n;
+
+/** Without the choice for that container, and those within it. */
+export function without(scope: Scope, slug: string): Scope {
+  const at = scope.findIndex((choice) => choice.slug === slug);
+  return at === -1 ? scope : scope.slice(0, at);
+}
+
+/** The frames of a run, of its visits in order of start. */
+export class Frames {
+  readonly #frames = new Map<string, Frame>();
+  readonly #visits = new Map<string, Visit>();
+
+  constructor(visits: Iterable<Visit>) {
+    for (const visit of visits) this.add(visit);
+  }
+
+  add(visit: Visit): void {
+    this.#visits.set(visit.path, visit);
+    const { frame: id, container = '', index, tick } = visit;
+    if (id === undefined || this.#frames.has(id)) return;
+    const around = this.#visits.get(container);
+    this.#frames.set(id, {
+      id,
+      slug: around?.stepSlug ?? slugIn(container),
+      visit: around?.visit ?? 1,
+      n: tick ?? index,
+      parent: around?.frame === undefined ? undefined : this.#frames.get(around.frame),
+    });
+  }
+
+  of({ frame }: Pick<Visit, 'frame'>): Frame | undefined {
+    return frame === undefined ? undefined : this.#frames.get(frame);
+  }
+
+  /** The frames that a scope chooses, by container. Null where the run has no such iteration. */
+  chosen(scope: Scope): ReadonlyMap<string, Frame | null> {
+    const chosen = new Map<string, Frame | null>();
+    for (const choice of scope) {
+      const fits = (frame: Frame): boolean =>
+        isSame(choice, { ...frame, n: frame.n ?? -1 }) && isInside(frame.parent, chosen);
+      chosen.set(choice.slug, this.#find(fits) ?? null);
+    }
+    return chosen;
+  }
+
+  #find(fits: (frame: Frame) => boolean): Frame | undefined {
+    for (const frame of this.#frames.values()) if (fits(frame)) return frame;
+    return undefined;
+  }
+
+  /** The iterations of all containers, in order of start. */
+  *iterations(): Generator<Frame> {
+    for (const frame of this.#frames.values()) if (frame.n !== undefined) yield frame;
+  }
+}
+
+/** The step of a container whose visit is not known. */
+const slugIn = (path: string): string => /[\w-]+/.exec(path.slice(path.lastIndexOf('/') + 1))?.[0] ?? '';
+
+/** Whether a frame is in the scope: no iteration around it is another than the chosen one. */
+export function isInside(frame: Frame | undefined, chosen: ReadonlyMap<string, Frame | null>): boolean {
+  for (let at = frame; at !== undefined; at = at.parent) {
+    const only = at.n === undefined ? undefined : chosen.get(at.slug);
+    if (only !== undefined && only !== at) return false;
+  }
+  return true;
+}
+
+/** What a step did in the scope. */
+export interface StepSum {
+  readonly stepSlug: string;
+  status: VisitStatus;
+  visits: number;
+  failed: number;
+  open: number;
+  retries: number;
+  /** Of ended visits. */
+  durationMs: number;
+  /** The start of the oldest open visit. */
+  openSince: number | undefined;
+  ports: Map<string, number>;
+  last: string;
+}
+
+/** An iteration in a strip. */
+export interface Iteration {
+  readonly frame: Frame;
+  worst: VisitStatus;
+}
+
+export interface Sums {
+  readonly steps: ReadonlyMap<string, StepSum>;
+  /** By container: its iterations within the scope of those around it, in their order. */
+  readonly strips: ReadonlyMap<string, readonly Iteration[]>;
+  /** The chosen iterations. */
+  readonly chosen: ReadonlyMap<string, Frame | null>;
+  /** Visits in the scope by status, containers included. */
+  readonly counts: ReadonlyMap<VisitStatus, number>;
+  /** The visits in the scope, in order of start. */
+  readonly visits: readonly Visit[];
+  readonly frames: Frames;
+}
+
+export function sumUp(visits: readonly Visit[], scope: Scope): Sums {
+  const frames = new Frames(visits);
+  const chosen = frames.chosen(scope);
+  const inside = new Map<Frame | undefined, boolean>([[undefined, true]]);
+  const isIn = (frame: Frame | undefined): boolean => {
+    let known = inside.get(frame);
+    if (known === undefined) {
+      known = isInside(frame, chosen);
+      inside.set(frame, known);
+    }
+    return known;
+  };
+  const steps = new Map<string, StepSum>();
+  const counts = new Map<VisitStatus, number>();
+  const worst = new Map<Frame, VisitStatus>();
+  const kept: Visit[] = [];
+  for (const visit of visits) {
+    const frame = frames.of(visit);
+    for (let at = frame; at !== undefined; at = at.parent) {
+      const known = worst.get(at);
+      if (known === undefined || isWorse(visit.status, known)) worst.set(at, visit.status);
+    }
+    if (!isIn(frame)) continue;
+    kept.push(visit);
+    if (visit.inner === true || visit.stepType === ROLLBACK) continue;
+    counts.set(visit.status, (counts.get(visit.status) ?? 0) + 1);
+    add(steps, visit);
+  }
+  const strips = new Map<string, Iteration[]>();
+  for (const frame of frames.iterations()) {
+    if (!isIn(frame.parent)) continue;
+    const strip = strips.get(frame.slug) ?? [];
+    strips.set(frame.slug, strip);
+    strip.push({ frame, worst: worst.get(frame) ?? 'completed' });
+  }
+  for (const strip of strips.values()) strip.sort((a, b) => a.frame.visit - b.frame.visit || sameParent(a, b));
+  return { steps, strips, chosen, counts, visits: kept, frames };
+}
+
+/** Iterations of one visit of a container are in the order of their items, also where they run side by side. */
+function sameParent(a: Iteration, b: Iteration): number {
+  return a.frame.parent === b.frame.parent ? (a.frame.n ?? 0) - (b.frame.n ?? 0) : 0;
+}
+
+export const isWorse = (a: VisitStatus, b: VisitStatus): boolean => SEVERITY.indexOf(a) < SEVERITY.indexOf(b);
+
+function add(steps: Map<string, StepSum>, visit: Visit): void {
+  const { stepSlug, status, port, attempts, startedAt, completedAt, path } = visit;
+  let sum = steps.get(stepSlug);
+  if (sum === undefined) {
+    sum = {
+      ...{ stepSlug, status, visits: 0, failed: 0, open: 0, retries: 0, durationMs: 0 },
+      ...{ openSince: undefined, ports: new Map<string, number>(), last: path },
+    };
+    steps.set(stepSlug, sum);
+  }
+  sum.visits++;
+  sum.last = path;
+  if (status === 'failed') sum.failed++;
+  if (STEP_SEVERITY.indexOf(status) < STEP_SEVERITY.indexOf(sum.status)) sum.status = status;
+  if (port !== undefined) sum.ports.set(port, (sum.ports.get(port) ?? 0) + 1);
+  sum.retries += Math.max(0, attempts - 1);
+  if (completedAt === undefined) {
+    sum.open++;
+    sum.openSince ??= startedAt;
+  } else sum.durationMs += completedAt - startedAt;
+}
+
+/** Where a visit is, in words: `eachShop 1 · pages 3`. Empty outside of iterations. */
+export function whereText(frame: Frame | undefined): string {
+  const parts: string[] = [];
+  for (let at = frame; at !== undefined; at = at.parent)
+    if (at.n !== undefined) parts.unshift(`${at.slug}${at.visit === 1 ? '' : ` (visit ${at.visit})`} ${at.n}`);
+  return parts.join(' · ');
+}
+
+/** Iterations side by side as one cell, at most so many cells. */
+export interface Cell {
+  readonly from: number;
+  readonly to: number;
+  readonly failed: number;
+  readonly status: VisitStatus;
+}
+
+export const MOST_CELLS = 24;
+
+export function cellsOf(strip: readonly Iteration[]): Cell[] {
+  const size = Math.max(1, Math.ceil(strip.length / MOST_CELLS));
+  return Array.from({ length: Math.ceil(strip.length / size) }, (_, at) => {
+    const part = strip.slice(at * size, (at + 1) * size);
+    const failed = part.filter(({ worst }) => worst === 'failed').length;
+    // A cell of several shows what most of them did, and the share that failed beside it.
+    const others = part.filter(({ worst }) => worst !== 'failed');
+    const status = others.reduce<VisitStatus>(
+      (worst, { worst: one }) => (isWorse(one, worst) ? one : worst),
+      'skipped',
+    );
+    return {
+      from: at * size,
+      to: at * size + part.length - 1,
+      failed,
+      status: others.length === 0 ? 'failed' : status,
+    };
+  });
+}
+
+/** The container with iterations that is nearest around a step, or the step itself. */
+export function repeatingAround(
+  steps: ReadonlyMap<string, { readonly kind: string; readonly container?: string | undefined }>,
+  slug: string | undefined,
+): string | undefined {
+  let at = slug;
+  for (let n = 0; at !== undefined && n <= steps.size; n++) {
+    const step = steps.get(at);
+    if (step === undefined) return undefined;
+    if (REPEATS.has(step.kind)) return at;
+    at = step.container;
+  }
+  return undefined;
+}

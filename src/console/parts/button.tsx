@@ -1,0 +1,62 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { useMay } from '../data/session.ts';
+import type { Role } from '../data/types.ts';
+
+export interface ButtonProps {
+  readonly children: ComponentChildren;
+  readonly onClick?: (() => void) | undefined;
+  readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet' | 'link';
+  readonly type?: 'button' | 'submit';
+  /** Who lacks the role sees the button disabled, with the role in its description. */
+  readonly needs?: Role | undefined;
+  readonly isDisabled?: boolean;
+  /** Why it is disabled. */
+  readonly why?: string | undefined;
+  /** What it does is under way. */
+  readonly isBusy?: boolean;
+  /** Its name, where its content is an icon. */
+  readonly label?: string | undefined;
+  readonly isPressed?: boolean | undefined;
+  readonly isExpanded?: boolean | undefined;
+  readonly class?: string;
+  /** Keys that do the same, for the description: `a`. */
+  readonly keys?: string | undefined;
+}
+
+/** A button. A disabled one keeps the focus, so that its reason can be read. */
+export function Button(props: ButtonProps) {
+  const { children, onClick, kind = 'plain', type = 'button', needs = 'viewer', label, keys } = props;
+  const may = useMay(needs);
+  const id = useId();
+  const lacks = props.needs !== undefined && !may;
+  const reason = lacks ? `Needs the role ${needs}.` : props.isDisabled === true ? props.why : undefined;
+  const isOff = lacks || props.isDisabled === true || props.isBusy === true;
+  return (
+    <>
+      <button
+        type={type}
+        class={`button ${kind} ${props.class ?? ''}`}
+        aria-disabled={isOff ? 'true' : undefined}
+        aria-busy={props.isBusy === true ? 'true' : undefined}
+        aria-label={label}
+        aria-pressed={props.isPressed}
+        aria-expanded={props.isExpanded}
+        aria-keyshortcuts={keys}
+        title={reason ?? label}
+        {...(reason === undefined ? {} : { 'aria-describedby': id })}
+        onClick={(event) => {
+          if (isOff) event.preventDefault();
+          else onClick?.();
+        }}
+      >
+        {children}
+      </button>
+      {reason === undefined ? null : (
+        <span id={id} class="hidden">
+          {reason}
+        </span>
+      )}
+    </>
+  );
+}

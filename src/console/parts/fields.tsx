@@ -1,0 +1,144 @@
+/** Fields of forms: a label, a description, the field, and what is wrong with it. */
+import { type ComponentChildren, createElement, type InputHTMLAttributes } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  /** What is wrong with the value. */
+  readonly error?: string | undefined;
+  readonly isRequired?: boolean;
+}
+
+interface Wiring {
+  readonly id: string;
+  readonly 'aria-describedby': string | undefined;
+  readonly 'aria-invalid': 'true' | undefined;
+  readonly 'aria-required': 'true' | undefined;
+}
+
+/** A field with any control: it gets the attributes that tie it to label, description and error. */
+export function Field(props: FieldProps & { readonly children: (wiring: Wiring) => ComponentChildren }) {
+  const { label, hint, error, isRequired = false, children } = props;
+  const id = useId();
+  const told = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim();
+  return (
+    <div class={error === undefined ? 'field' : 'field invalid'}>
+      <label for={id}>
+        {label}
+        {isRequired ? <span class="dim"> (required)</span> : null}
+      </label>
+      {hint === undefined ? null : (
+        <p id={`${id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
+      {children({
+        id,
+        'aria-describedby': told === '' ? undefined : told,
+        'aria-invalid': error === undefined ? undefined : 'true',
+        'aria-required': isRequired ? 'true' : undefined,
+      })}
+      {error === undefined ? null : (
+        <p id={`${id}-error`} class="error">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ValueProps extends FieldProps {
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+}
+
+type TextType = 'text' | 'password' | 'number' | 'date' | 'datetime-local' | 'url' | 'email';
+
+interface TextProps extends ValueProps {
+  readonly type?: TextType;
+  readonly autoComplete?: string;
+  readonly placeholder?: string;
+  readonly step?: string;
+  readonly isReadOnly?: boolean;
+}
+
+export const TextField = (props: TextProps) => (
+  <Field {...props}>
+    {(wiring) => {
+      const shared = {
+        ...wiring,
+        value: props.value,
+        autocomplete: props.autoComplete ?? 'off',
+        placeholder: props.placeholder,
+        step: props.step,
+        readOnly: props.isReadOnly ?? false,
+        spellcheck: false,
+        onInput: (event: { readonly currentTarget: HTMLInputElement }) => props.onValue(event.currentTarget.value),
+      };
+      return createElement('input', { ...shared, type: props.type ?? 'text' } as InputHTMLAttributes<HTMLInputElement>);
+    }}
+  </Field>
+);
+
+export const TextArea = (props: ValueProps & { readonly rows?: number; readonly isCode?: boolean }) => (
+  <Field {...props}>
+    {(wiring) => (
+      <textarea
+        {...wiring}
+        class={props.isCode === true ? 'code' : ''}
+        rows={props.rows ?? 4}
+        value={props.value}
+        spellcheck={props.isCode !== true}
+        onInput={(event) => props.onValue(event.currentTarget.value)}
+      />
+    )}
+  </Field>
+);
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+export const SelectField = (props: ValueProps & { readonly choices: readonly Choice[] }) => (
+  <Field {...props}>
+    {(wiring) => (
+      <select {...wiring} value={props.value} onChange={(event) => props.onValue(event.currentTarget.value)}>
+        {props.choices.map(({ value, label }) => (
+          <option key={value} value={value} selected={value === props.value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
+
+interface CheckProps {
+  readonly label: ComponentChildren;
+  readonly hint?: ComponentChildren;
+  readonly isChecked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+}
+
+export function CheckField({ label, hint, isChecked, onChange }: CheckProps) {
+  const id = useId();
+  return (
+    <div class="field check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={isChecked}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+      {hint === undefined ? null : (
+        <p id={`${id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { ApiProblem } from '../data/problem.ts';
+import { UNREACHABLE } from '../data/problem.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icons.tsx';
+
+interface ProblemProps {
+  readonly problem: ApiProblem | undefined;
+  /** Loads again. */
+  readonly again?: (() => void) | undefined;
+  /** Pointers that stand at a field already. */
+  readonly shown?: readonly string[];
+}
+
+/** Why something failed, with its code and request id. An unreachable gateway is told once, at the top of the page. */
+export function Problem({ problem, again, shown = [] }: ProblemProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [problem]);
+  if (problem === undefined || problem.code === UNREACHABLE) return null;
+  const rest = problem.problems.filter(({ pointer }) => !shown.includes(pointer));
+  return (
+    <div class="problem" role="alert" ref={box}>
+      <Icon name="warning" />
+      <div>
+        <p>{problem.message}</p>
+        {rest.length === 0 ? null : (
+          <ul>
+            {rest.map(({ pointer, message, hint }) => (
+              <li key={`${pointer} ${message}`}>
+                {pointer === '' ? null : <code>{pointer}</code>} {message} {hint}
+              </li>
+            ))}
+          </ul>
+        )}
+        <p class="dim">
+          <code>{problem.code}</code>
+          {problem.requestId === undefined ? null : (
+            <>
+              {' '}
+              · request <code>{problem.requestId}</code>
+            </>
+          )}
+        </p>
+      </div>
+      {again === undefined ? null : <Button onClick={again}>Try again</Button>}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { isNextScreen } from '../navigation.ts';
+
+interface ScreenProps {
+  /** Heading and title of the page. */
+  readonly title: string;
+  /** Beside the heading: a status, a version. */
+  readonly beside?: ComponentChildren;
+  /** At the right: buttons. */
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+  /** Without a margin, for screens that divide the whole page themselves. */
+  readonly isFull?: boolean;
+}
+
+/** A screen: its heading, and what it shows. A new screen takes the focus to its heading. */
+export const Screen = ({ title, beside, actions, children, isFull = false }: ScreenProps) => (
+  <div class={isFull ? 'screen full' : 'screen'}>
+    <div class="screen-head">
+      <Heading>{title}</Heading>
+      {beside}
+      <span class="grow" />
+      {actions}
+    </div>
+    {children}
+  </div>
+);
+
+/** The heading of a screen, for screens that make their head themselves. */
+export function Heading({ children }: { readonly children: string }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (isNextScreen()) heading.current?.focus({ preventScroll: true });
+  }, []);
+  useEffect(() => {
+    document.title = `${children} · Signalbox`;
+  }, [children]);
+  return (
+    <h1 ref={heading} tabIndex={-1}>
+      {children}
+    </h1>
+  );
+}

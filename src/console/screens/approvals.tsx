@@ -1,0 +1,169 @@
+/** The inbox: what runs ask of the caller, or of anybody. */
+import { useState } from 'preact/hooks';
+import { at, get } from '../data/api.ts';
+import { counted } from '../data/labels.ts';
+import { audienceText, isUrgent, messageOf, type Question, workflowNameOf } from '../data/questions.ts';
+import { useAction, useResource, useTicks } from '../data/resource.ts';
+import type { ApprovalCount, ApprovalPage } from '../data/types.ts';
+import { changeQuery, navigate } from '../navigation.ts';
+import { Button } from '../parts/button.tsx';
+import { CheckField } from '../parts/fields.tsx';
+import { KindIcon } from '../parts/icons.tsx';
+import { useKeys } from '../parts/keys.tsx';
+import { To } from '../parts/link.tsx';
+import { Empty, Loaded } from '../parts/loading.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Screen } from '../parts/screen.tsx';
+import { Time } from '../parts/time.tsx';
+import { addressOf, type Place } from '../routes.ts';
+import '../style/people.css';
+
+const POLL_MS = 5_000;
+const PAGE = 50;
+
+export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> }) {
+  const isAll = place.query['all'] === 'true';
+  const query = { limit: PAGE, all: isAll ? 'true' : 'false' };
+  const key = `approvals ${isAll}`;
+  const count = useResource('count', (signal) => get<ApprovalCount>(at`/api/approvals/count`, { signal }), {
+    pollMs: POLL_MS,
+  });
+  const [more, setMore] = useState<{ readonly key: string; readonly page: ApprovalPage }>();
+  const older = more?.key === key ? more.page : undefined;
+  // With further pages on the screen the first one is no longer asked for: the list would jump.
+  const list = useResource(key, (signal) => get<ApprovalPage>(at`/api/approvals`, { query, signal }), {
+    pollMs: older === undefined ? POLL_MS : undefined,
+  });
+  const cursor = (older ?? list.data)?.nextCursor;
+  const next = useAction(async () => {
+    const page = await get<ApprovalPage>(at`/api/approvals`, { query: { ...query, cursor } });
+    setMore({ key, page: { ...page, items: [...(older?.items ?? []), ...page.items] } });
+  });
+  const items = [...(list.data?.items ?? []), ...(older?.items ?? [])];
+
+  const [chosen, setChosen] = useState<string>();
+  const current = items.findIndex((one) => keyOf(one) === chosen);
+  const choose = (index: number): void => {
+    const one = items[Math.max(0, Math.min(items.length - 1, index))];
+    if (one === undefined) return;
+    setChosen(keyOf(one));
+    document.querySelector<HTMLElement>(`[data-question="${CSS.escape(keyOf(one))}"] a`)?.focus();
+  };
+  useKeys([
+    { key: 'j', label: 'Next question', run: () => choose(current + 1) },
+    { key: 'k', label: 'Question before', run: () => choose(current < 0 ? 0 : current - 1) },
+    { key: 'Enter', label: 'Open the question', run: () => open(items[current]) },
+  ]);
+  const others = count.data === undefined ? 0 : count.data.all - count.data.mine;
+
+  return (
+    <div class="inbox">
+      <Screen
+        title="Approvals"
+        beside={
+          count.data === undefined ? null : (
+            <span class="dim">
+              {counted(count.data.mine, 'question')} for you{count.data.isPartial === true ? ', and more' : ''}
+            </span>
+          )
+        }
+        actions={
+          <CheckField
+            label="Of others too"
+            isChecked={isAll}
+            onChange={(checked) => changeQuery({ all: checked ? 'true' : undefined })}
+          />
+        }
+      >
+        <Loaded resource={list} what="the questions">
+          {() =>
+            items.length === 0 ? (
+              <Empty>
+                <p>{isAll ? 'No run asks anybody anything.' : 'Nothing waits for you.'}</p>
+                {!isAll && others > 0 ? (
+                  <Button onClick={() => changeQuery({ all: 'true' })}>
+                    Show {counted(others, 'question')} of others
+                  </Button>
+                ) : (
+                  <p class="dim">Questions of runs stand here, the newest first. New ones appear by themselves.</p>
+                )}
+              </Empty>
+            ) : (
+              <ul class="questions" aria-label="Questions">
+                {items.map((one) => (
+                  <li key={keyOf(one)} data-question={keyOf(one)} class={keyOf(one) === chosen ? 'current' : ''}>
+                    <QuestionRow question={one} />
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        <Problem problem={next.problem} />
+        {cursor === undefined ? null : (
+          <div>
+            <Button onClick={() => void next.run()} isBusy={next.isRunning}>
+              More
+            </Button>
+          </div>
+        )}
+      </Screen>
+    </div>
+  );
+}
+
+const keyOf = ({ executionId, path, since }: Question): string => `${executionId} ${path} ${since}`;
+
+function open(question: Question | undefined): void {
+  if (question === undefined || question.path === '') return;
+  navigate(addressOf('approval', { executionId: question.executionId, path: question.path }));
+}
+
+function QuestionRow({ question }: { readonly question: Question }) {
+  const { executionId, path, kind, since, until, priority, votes, audience, mayAnswer, unreadable } = question;
+  if (unreadable !== undefined)
+    return (
+      <p>
+        <To to="run" params={{ id: executionId }}>
+          {question.workflowId}
+        </To>{' '}
+        asks something that cannot be read: {unreadable.message}
+      </p>
+    );
+  const asked = audienceText(audience);
+  return (
+    <>
+      <To to="approval" params={{ executionId, path }} class="question-link">
+        <KindIcon kind={kind === 'input' ? 'user_input' : 'approval'} /> {messageOf(question)}
+      </To>
+      <p class="question-facts dim">
+        <span>{workflowNameOf(question)}</span>
+        <Time at={since} />
+        {until === undefined ? null : <Until at={until} />}
+        {priority === undefined ? null : <Priority value={priority} />}
+        {votes === undefined ? null : (
+          <span>
+            {votes.have} of {votes.needed} votes
+          </span>
+        )}
+        {kind === 'input' ? <span>asks for data</span> : null}
+        {mayAnswer ? null : <span>{asked === undefined ? 'not for you' : `asks ${asked}`}</span>}
+      </p>
+    </>
+  );
+}
+
+/** Until when it can be answered; in red for the last hour. */
+export function Until({ at: until }: { readonly at: string }) {
+  const now = useTicks(15_000);
+  return (
+    <span class={isUrgent(until, now) ? 'urgent' : ''}>
+      {Date.parse(until) < now ? 'was due ' : 'due '}
+      <Time at={until} />
+    </span>
+  );
+}
+
+export const Priority = ({ value }: { readonly value: string }) => (
+  <span class={value === 'urgent' || value === 'high' ? 'priority urgent' : 'priority'}>{value}</span>
+);

@@ -1,0 +1,55 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useAction } from '../data/resource.ts';
+import { logIn, useMe } from '../data/session.ts';
+import { navigate } from '../navigation.ts';
+import { Button } from '../parts/button.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Screen } from '../parts/screen.tsx';
+import { afterLogin, type Place } from '../routes.ts';
+
+/** Asks for an API key, and goes on to where the user wanted to be. */
+export function LoginScreen({ place }: { readonly place: Place<'login'> }) {
+  const me = useMe();
+  const [key, setKey] = useState('');
+  const login = useAction(async () => logIn(key.trim()));
+  const to = afterLogin(place.query['to']);
+  // Whoever is logged in, or needs no login, has nothing to do here.
+  useEffect(() => {
+    if (me !== undefined) navigate(to, { replace: true });
+  }, [me, to]);
+  return (
+    <div class="narrow">
+      <Screen title="Log in">
+        <form
+          class="form card"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (key.trim() !== '') void login.run().then((isDone) => isDone && setKey(''));
+          }}
+        >
+          <TextField
+            label="API key"
+            type="password"
+            hint="An admin makes keys in the settings, or by: npx signalbox keys create NAME --role ROLE"
+            value={key}
+            onValue={setKey}
+            isRequired
+          />
+          <Problem problem={login.problem} />
+          <div class="actions">
+            <Button
+              type="submit"
+              kind="primary"
+              isBusy={login.isRunning}
+              isDisabled={key.trim() === ''}
+              why="Enter a key."
+            >
+              Log in
+            </Button>
+          </div>
+        </form>
+      </Screen>
+    </div>
+  );
+}

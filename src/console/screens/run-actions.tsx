@@ -1,0 +1,260 @@
+/** What people do to a run: dialogs that ask for what is needed, and say why something was refused. */
+import { useMemo, useState } from 'preact/hooks';
+import { at, post } from '../data/api.ts';
+import { problemAt } from '../data/problem.ts';
+import { useAction } from '../data/resource.ts';
+import type { Execution, Role, Wait } from '../data/types.ts';
+import { navigate } from '../navigation.ts';
+import { announce } from '../parts/announcer.tsx';
+import { Button } from '../parts/button.tsx';
+import { Actions, Dialog } from '../parts/dialog.tsx';
+import { TextArea, TextField } from '../parts/fields.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { addressOf } from '../routes.ts';
+
+interface DialogProps {
+  readonly run: Execution;
+  readonly onClose: () => void;
+}
+
+/** JSON that a person has written; the text of what is wrong with it. */
+function parsed(text: string): { readonly value?: unknown; readonly error?: string } {
+  if (text.trim() === '') return {};
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { error: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** One key for each opening of a dialog: a second click repeats the request and does nothing twice. */
+const useKey = (): { readonly 'Idempotency-Key': string } =>
+  useMemo(() => ({ 'Idempotency-Key': `console-${crypto.randomUUID()}` }), []);
+
+export function EndDialog({ run, how, onClose }: DialogProps & { readonly how: 'cancel' | 'terminate' }) {
+  const [reason, setReason] = useState('');
+  const headers = useKey();
+  const action = useAction(() =>
+    post(at`/api/executions/${run.id}/${how}`, reason === '' ? undefined : { reason }, { headers }),
+  );
+  const title = how === 'cancel' ? 'Cancel the run' : 'Terminate the run';
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>
+        {how === 'cancel'
+          ? 'All open steps are cancelled, and what has a rollback is rolled back.'
+          : 'The run ends immediately. Nothing is rolled back.'}
+      </p>
+      <TextField label="Reason" hint="It stands in the run's error." value={reason} onValue={setReason} />
+      <Problem problem={action.problem} />
+      <Actions>
+        <Button onClick={onClose}>Keep it</Button>
+        <Button
+          kind="danger"
+          needs={how === 'cancel' ? 'runner' : 'editor'}
+          isBusy={action.isRunning}
+          onClick={() => void action.run().then((isDone) => isDone && onClose())}
+        >
+          {title}
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}
+
+export function RetryButton({ run, onDone }: { readonly run: Execution; readonly onDone: () => void }) {
+  const action = useAction(() => post(at`/api/executions/${run.id}/retry`));
+  return (
+    <>
+      <Button
+        kind="primary"
+        needs="runner"
+        isBusy={action.isRunning}
+        onClick={() =>
+          void action.run().then((isDone) => {
+            if (!isDone) return;
+            announce('The run continues.');
+            onDone();
+          })
+        }
+      >
+        Retry
+      </Button>
+      {action.problem === undefined ? null : (
+        <Dialog title="The run was not retried" onClose={action.clear}>
+          <Problem problem={action.problem} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** `from`: the path of the visit that is selected. */
+export function ForkDialog({ run, from, onClose }: DialogProps & { readonly from: string | undefined }) {
+  const [path, setPath] = useState(from ?? '');
+  const [version, setVersion] = useState('');
+  const [input, setInput] = useState('');
+  const edited = parsed(input);
+  const headers = useKey();
+  const action = useAction(async () => {
+    const { executionId } = await post<{ executionId: string }>(
+      at`/api/executions/${run.id}/fork`,
+      {
+        ...(path === '' ? {} : { from: path }),
+        ...(version === '' ? {} : { version }),
+        ...('value' in edited ? { edits: { input: edited.value } } : {}),
+      },
+      { headers },
+    );
+    onClose();
+    navigate(addressOf('run', { id: executionId }));
+  });
+  return (
+    <Dialog title="Fork the run" onClose={onClose}>
+      <p>A new run begins at a visit of this one, with the outputs, variables and state of that moment.</p>
+      <TextField
+        label="From"
+        hint="The path of a visit, or a step that was visited once. Empty: from the beginning."
+        value={path}
+        onValue={setPath}
+        error={problemAt(action.problem, '/from')}
+      />
+      <TextField
+        label="Version"
+        hint="A hash or a number. Empty: the definition that this run had."
+        value={version}
+        onValue={setVersion}
+        error={problemAt(action.problem, '/version')}
+      />
+      <TextArea
+        label="New input"
+        hint="JSON. Empty: the input of this run."
+        value={input}
+        onValue={setInput}
+        isCode
+        error={edited.error ?? problemAt(action.problem, '/edits/input')}
+      />
+      <Problem problem={action.problem} shown={['/from', '/version', '/edits/input']} />
+      <Actions>
+        <Button onClick={onClose}>Close</Button>
+        <Button
+          kind="primary"
+          needs="editor"
+          isBusy={action.isRunning}
+          isDisabled={edited.error !== undefined}
+          why="The input is no JSON."
+          onClick={() => void action.run()}
+        >
+          Fork
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}
+
+interface AnswerProps extends DialogProps {
+  readonly wait: Wait;
+}
+
+export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { readonly approve: boolean }) {
+  const [comments, setComments] = useState('');
+  const [data, setData] = useState('');
+  const given = parsed(data);
+  const headers = useKey();
+  const lacksComment = wait.commentRequired === true && comments.trim() === '';
+  const action = useAction(() =>
+    post(
+      at`/api/executions/${run.id}/approve`,
+      {
+        approve,
+        step: wait.path,
+        ...(wait.resumeToken === undefined ? {} : { resumeToken: wait.resumeToken }),
+        ...(comments === '' ? {} : { comments }),
+        ...('value' in given ? { data: given.value } : {}),
+      },
+      { headers },
+    ),
+  );
+  const title = approve ? 'Approve' : 'Reject';
+  return (
+    <Dialog title={`${title} ${wait.stepSlug}`} onClose={onClose}>
+      {wait.message === undefined ? null : <p>{wait.message}</p>}
+      <TextArea
+        label="Comment"
+        value={comments}
+        onValue={setComments}
+        rows={3}
+        isRequired={wait.commentRequired === true}
+        error={problemAt(action.problem, '/comments')}
+      />
+      {wait.form === undefined ? null : (
+        <TextArea
+          label="Values of the form"
+          hint="JSON"
+          value={data}
+          onValue={setData}
+          isCode
+          error={given.error ?? problemAt(action.problem, '/data')}
+        />
+      )}
+      <Problem problem={action.problem} shown={['/comments', '/data']} />
+      <Actions>
+        <Button onClick={onClose}>Close</Button>
+        <Button
+          kind={approve ? 'primary' : 'danger'}
+          needs="approver"
+          isBusy={action.isRunning}
+          isDisabled={lacksComment || given.error !== undefined}
+          why={lacksComment ? 'This decision needs a comment.' : given.error}
+          onClick={() => void action.run().then((isDone) => isDone && onClose())}
+        >
+          {title}
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}
+
+/** Sends JSON to a step that waits for it: an input, or a message. */
+export function SendDialog({ run, wait, onClose }: AnswerProps) {
+  const isInput = wait.kind === 'input';
+  const [name, setName] = useState(wait.name ?? '');
+  const [text, setText] = useState('');
+  const given = parsed(text);
+  const headers = useKey();
+  const action = useAction(() =>
+    isInput
+      ? post(at`/api/executions/${run.id}/submit`, { data: given.value ?? null, step: wait.path }, { headers })
+      : post(at`/api/executions/${run.id}/messages/${name}`, given.value ?? null, { headers }),
+  );
+  const needs: Role = 'runner';
+  const title = isInput ? 'Submit' : 'Send the message';
+  return (
+    <Dialog title={`${title}: ${wait.stepSlug}`} onClose={onClose}>
+      {wait.message === undefined ? null : <p>{wait.message}</p>}
+      {isInput ? null : <TextField label="Name" value={name} onValue={setName} isRequired />}
+      <TextArea
+        label={isInput ? 'Data' : 'Payload'}
+        hint="JSON. Empty: null."
+        value={text}
+        onValue={setText}
+        isCode
+        error={given.error ?? problemAt(action.problem, '/data')}
+      />
+      <Problem problem={action.problem} shown={['/data']} />
+      <Actions>
+        <Button onClick={onClose}>Close</Button>
+        <Button
+          kind="primary"
+          needs={needs}
+          isBusy={action.isRunning}
+          isDisabled={given.error !== undefined || (!isInput && name === '')}
+          why={given.error ?? 'The message needs a name.'}
+          onClick={() => void action.run().then((isDone) => isDone && onClose())}
+        >
+          {title}
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,73 @@
+/** Columns of tables of runs. */
+import { awaited, beganBy, shortId, workflowOf } from '../data/run-words.ts';
+import type { Execution } from '../data/types.ts';
+import { To } from '../parts/link.tsx';
+import { StatusBadge } from '../parts/status.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Duration, Time } from '../parts/time.tsx';
+
+export const statusColumn: Column<Execution> = {
+  name: 'status',
+  label: 'Status',
+  cell: ({ status, paused }) => (
+    <span class="row">
+      <StatusBadge status={status} />
+      {paused === true ? <span class="dim">paused</span> : null}
+    </span>
+  ),
+};
+
+export const workflowColumn: Column<Execution> = {
+  name: 'workflow',
+  label: 'Workflow',
+  cell: (run) => (
+    <>
+      <To to="run" params={{ id: run.id }} class="run-link">
+        {workflowOf(run)}
+      </To>{' '}
+      <code class="dim short-id" title={run.id}>
+        {shortId(run.id)}
+      </code>
+    </>
+  ),
+};
+
+export const versionColumn: Column<Execution> = {
+  name: 'version',
+  label: 'Version',
+  isExtra: true,
+  cell: ({ workflowVersion }) => workflowVersion ?? '',
+};
+
+/** What the run waits for, or why it failed. */
+export const whyColumn: Column<Execution> = {
+  name: 'why',
+  label: 'Waits for, or error',
+  cell: ({ waitingFor, error, unreadable }) => {
+    if (error !== undefined) return <code title={error.message}>{error.code}</code>;
+    const [first, ...others] = waitingFor;
+    if (first === undefined) return unreadable === undefined ? '' : <code>{unreadable.code}</code>;
+    return (
+      <>
+        {awaited(first.kind)} in <code>{first.stepSlug}</code>
+        {others.length === 0 ? '' : `, and ${others.length} more`}
+      </>
+    );
+  },
+};
+
+export const startedColumn: Column<Execution> = {
+  name: 'started',
+  label: 'Started',
+  cell: ({ startedAt }) => <Time at={startedAt} />,
+};
+
+export const durationColumn: Column<Execution> = {
+  name: 'duration',
+  label: 'Duration',
+  isNumber: true,
+  isExtra: true,
+  cell: ({ startedAt, completedAt }) => <Duration from={startedAt} to={completedAt} />,
+};
+
+export const byColumn: Column<Execution> = { name: 'by', label: 'By', isExtra: true, cell: beganBy };

@@ -1,0 +1,149 @@
+/** Starts a run of a stored workflow with an input, by a form made from the format of the input. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Json } from '../../json/json.ts';
+import { at, get, post } from '../data/api.ts';
+import { messageOf } from '../data/questions.ts';
+import { useAction, useResource } from '../data/resource.ts';
+import type { Execution, ExecutionPage, ReadWorkflow } from '../data/types.ts';
+import { FormFields, formatIn, problemsUnder, useForm } from '../form/form.tsx';
+import { hasScreen, navigate } from '../navigation.ts';
+import { announce } from '../parts/announcer.tsx';
+import { Button } from '../parts/button.tsx';
+import { To } from '../parts/link.tsx';
+import { Loaded } from '../parts/loading.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Screen } from '../parts/screen.tsx';
+import { StatusBadge } from '../parts/status.tsx';
+import { addressOf, type Place } from '../routes.ts';
+import '../style/people.css';
+
+const WATCH_MS = 1_000;
+
+export function RunFormScreen({ place }: { readonly place: Place<'runForm'> }) {
+  const { slug } = place.params;
+  const workflow = useResource(`workflow ${slug}`, (signal) =>
+    get<ReadWorkflow>(at`/api/workflows/${slug}`, { signal }),
+  );
+  return (
+    <div class="narrow-screen">
+      <Screen
+        title={`Run ${workflow.data?.name ?? slug}`}
+        actions={
+          <To to="workflow" params={{ slug }}>
+            Workflow
+          </To>
+        }
+      >
+        <Loaded resource={workflow} what="the workflow">
+          {(read) => <StartForm workflow={read} />}
+        </Loaded>
+      </Screen>
+    </div>
+  );
+}
+
+function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
+  const { slug, enabled, definition } = workflow;
+  const format = formatIn(definition['input'] as Json | undefined);
+  const form = useForm(format, format === undefined ? {} : undefined);
+  const [started, setStarted] = useState<string>();
+  // One id for the opened form: a double click starts one run. Another input after a start is another run.
+  const request = useRef(crypto.randomUUID());
+  const start = useAction(async (input: Json) => {
+    const body = { workflowId: slug, input, clientRequestId: request.current };
+    const { executionId } = await post<{ executionId: string }>(at`/api/triggers/manual/run`, body);
+    request.current = crypto.randomUUID();
+    announce('The run has started.');
+    if (hasScreen('run')) navigate(addressOf('run', { id: executionId }));
+    else setStarted(executionId);
+  });
+  useEffect(() => {
+    if (start.problem === undefined) return;
+    // A refused start made no run: what is corrected is a new request.
+    request.current = crypto.randomUUID();
+    form.refuse(problemsUnder(start.problem.problems, '/input'));
+  }, [start.problem]);
+  const last = useAction(async () => {
+    const { items } = await get<ExecutionPage>(at`/api/workflows/${slug}/executions`, { query: { limit: 1 } });
+    const [run] = items;
+    if (run === undefined) return announce('The workflow has no run yet.');
+    const { input } = await get<{ input?: Json }>(at`/api/executions/${run.id}`);
+    if (input !== undefined) form.fill(input);
+  });
+  return (
+    <>
+      {started === undefined ? null : <Started id={started} />}
+      {typeof definition['description'] === 'string' ? <p>{definition['description']}</p> : null}
+      {enabled ? null : <p class="notice">The workflow is disabled. Enable it first.</p>}
+      <form
+        class="form card run-form"
+        aria-label="The input"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const read = form.submit();
+          if (read !== undefined) void start.run(read.value);
+        }}
+      >
+        {format === undefined ? (
+          <p class="dim">The workflow declares no input. It accepts any JSON.</p>
+        ) : Object.keys(format).length === 0 ? (
+          <p class="dim">The workflow needs no input.</p>
+        ) : null}
+        <FormFields form={form} label="Input" />
+        <Problem
+          problem={start.problem}
+          shown={(start.problem?.problems ?? [])
+            .filter(({ pointer }) => pointer.startsWith('/input'))
+            .map((one) => one.pointer)}
+        />
+        <Problem problem={last.problem} />
+        <div class="actions">
+          <Button onClick={() => void last.run()} isBusy={last.isRunning}>
+            Input of the last run
+          </Button>
+          <Button
+            type="submit"
+            kind="primary"
+            needs="runner"
+            isBusy={start.isRunning}
+            isDisabled={!enabled}
+            why="The workflow is disabled."
+          >
+            Start
+          </Button>
+        </div>
+      </form>
+    </>
+  );
+}
+
+const OVER = new Set(['completed', 'failed', 'cancelled', 'aborted']);
+
+/** What the new run does. */
+function Started({ id }: { readonly id: string }) {
+  const [isOver, setOver] = useState(false);
+  const run = useResource(`run ${id}`, (signal) => get<Execution>(at`/api/executions/${id}`, { signal }), {
+    pollMs: isOver ? undefined : WATCH_MS,
+  });
+  const status = run.data?.status;
+  useEffect(() => {
+    if (status !== undefined) announce(`The run is ${status}.`);
+    setOver(status !== undefined && OVER.has(status));
+  }, [status]);
+  const questions = (run.data?.waitingFor ?? []).filter(({ kind }) => kind === 'approval' || kind === 'input');
+  return (
+    <section class="card answered" aria-label="The new run">
+      <p>
+        Started: <code>{id.split('.').at(-1)}</code> {status === undefined ? null : <StatusBadge status={status} />}
+      </p>
+      {questions.map((wait) => (
+        <p key={wait.path}>
+          It asks:{' '}
+          <To to="approval" params={{ executionId: id, path: wait.path }}>
+            {messageOf({ ...wait, kind: wait.kind === 'input' ? 'input' : 'approval' })}
+          </To>
+        </p>
+      ))}
+    </section>
+  );
+}

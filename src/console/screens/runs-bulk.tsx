@@ -1,0 +1,294 @@
+/** Cancels, terminates or retries many runs: those that were chosen, or all that match the filters. */
+import { useEffect, useState } from 'preact/hooks';
+import { at, get, post } from '../data/api.ts';
+import { counted } from '../data/labels.ts';
+import { asApiProblem } from '../data/problem.ts';
+import { useAction, useResource } from '../data/resource.ts';
+import { isOpen, isRetryable, shortId } from '../data/run-words.ts';
+import type { Execution, ExecutionCounts, Role } from '../data/types.ts';
+import { Button } from '../parts/button.tsx';
+import { Actions, Dialog } from '../parts/dialog.tsx';
+import { TextArea } from '../parts/fields.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { bulkFilter } from './runs-filter.ts';
+
+export type Chosen = ReadonlyMap<string, Execution>;
+
+type ActionName = 'cancel' | 'terminate' | 'retry';
+
+const ACTIONS: readonly {
+  readonly name: ActionName;
+  readonly label: string;
+  readonly past: string;
+  /** The role for runs one by one. All that match need an editor. */
+  readonly role: Role;
+  readonly about: string;
+  readonly fits: (run: Execution) => boolean;
+}[] = [
+  {
+    name: 'cancel',
+    label: 'Cancel',
+    past: 'cancelled',
+    role: 'runner',
+    about: 'Open steps are cancelled, and what a run has to undo is undone.',
+    fits: isOpen,
+  },
+  {
+    name: 'terminate',
+    label: 'Terminate',
+    past: 'terminated',
+    role: 'editor',
+    about: 'The runs end at once, and nothing is undone.',
+    fits: isOpen,
+  },
+  {
+    name: 'retry',
+    label: 'Retry',
+    past: 'retried',
+    role: 'runner',
+    about: 'The runs go on from their failed steps, with the same ids.',
+    fits: isRetryable,
+  },
+];
+
+interface BarProps {
+  readonly chosen: Chosen;
+  readonly query: { readonly [name: string]: string };
+  readonly counts: ExecutionCounts | undefined;
+  readonly clear: () => void;
+  readonly done: () => void;
+}
+
+export function BulkBar({ chosen, query, clear, done }: BarProps) {
+  const [areAll, setAll] = useState(false);
+  const [action, setAction] = useState<ActionName>();
+  useEffect(() => {
+    if (chosen.size === 0) setAll(false);
+  }, [chosen.size]);
+  if (chosen.size === 0) return null;
+  const filter = bulkFilter(query);
+  const close = (): void => {
+    setAction(undefined);
+    clear();
+    done();
+  };
+  return (
+    <section class="bulk" aria-label="Chosen runs">
+      <b>{areAll ? 'All that match' : `${counted(chosen.size, 'run')} chosen`}</b>
+      <Button
+        kind="link"
+        isDisabled={filter === undefined}
+        why="A bulk operation cannot filter by error code. Choose the runs one by one."
+        onClick={() => setAll(!areAll)}
+      >
+        {areAll ? 'Only the chosen ones' : 'All that match'}
+      </Button>
+      <span class="grow" />
+      {ACTIONS.map(({ name, label, role }) => (
+        <Button key={name} needs={areAll ? 'editor' : role} onClick={() => setAction(name)}>
+          {label}…
+        </Button>
+      ))}
+      <Button kind="quiet" onClick={clear}>
+        Choose none
+      </Button>
+      {action === undefined ? null : areAll && filter !== undefined ? (
+        <AllDialog name={action} filter={filter} cancel={() => setAction(undefined)} close={close} />
+      ) : (
+        <ChosenDialog name={action} chosen={chosen} cancel={() => setAction(undefined)} close={close} />
+      )}
+    </section>
+  );
+}
+
+const actionOf = (name: ActionName) => ACTIONS.find((action) => action.name === name)!;
+
+interface FormProps {
+  readonly name: ActionName;
+  readonly about: string;
+  readonly isBusy: boolean;
+  readonly isDisabled: boolean;
+  readonly count: number | undefined;
+  readonly hasReason: boolean;
+  readonly cancel: () => void;
+  readonly submit: (reason: string) => void;
+}
+
+/** What is about to happen to how many runs, and why. */
+function ReasonForm({ name, about, isBusy, isDisabled, count, hasReason, cancel, submit }: FormProps) {
+  const [reason, setReason] = useState('');
+  const { label } = actionOf(name);
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isDisabled && !isBusy) submit(reason.trim());
+      }}
+    >
+      <p>{about}</p>
+      {hasReason ? (
+        <TextArea label="Reason" hint="It is kept with the runs." rows={2} value={reason} onValue={setReason} />
+      ) : null}
+      <Actions>
+        <Button onClick={cancel}>Back</Button>
+        <Button
+          type="submit"
+          kind={name === 'retry' ? 'primary' : 'danger'}
+          isBusy={isBusy}
+          isDisabled={isDisabled}
+          why="No run can be changed so."
+        >
+          {label} {count === undefined ? '' : counted(count, 'run')}
+        </Button>
+      </Actions>
+    </form>
+  );
+}
+
+interface DialogProps {
+  readonly name: ActionName;
+  /** Without a change. */
+  readonly cancel: () => void;
+  /** After a change. */
+  readonly close: () => void;
+}
+
+interface Outcome {
+  readonly done: number;
+  readonly refused: readonly { readonly id: string; readonly why: string }[];
+}
+
+function ChosenDialog({ name, chosen, cancel, close }: DialogProps & { readonly chosen: Chosen }) {
+  const { about, label, past, fits } = actionOf(name);
+  // The rows go on being polled, and the operation is for those that were chosen.
+  const [runs] = useState(() => [...chosen.values()].filter(fits));
+  const [outcome, setOutcome] = useState<Outcome>();
+  const left = chosen.size - runs.length;
+  const act = useAction(async (reason: string) => {
+    let sofar: Outcome = { done: 0, refused: [] };
+    setOutcome(sofar);
+    for (const { id } of runs) {
+      try {
+        const body = name === 'retry' || reason === '' ? undefined : { reason };
+        await post(`${at`/api/executions/${id}`}/${name}`, body);
+        sofar = { ...sofar, done: sofar.done + 1 };
+      } catch (thrown) {
+        sofar = { ...sofar, refused: [...sofar.refused, { id, why: asApiProblem(thrown).message }] };
+      }
+      setOutcome(sofar);
+    }
+  });
+  const count = (outcome?.done ?? 0) + (outcome?.refused.length ?? 0);
+  return (
+    <Dialog title={`${label} ${counted(runs.length, 'run')}`} onClose={outcome === undefined ? cancel : close}>
+      {left > 0 ? (
+        <p class="notice">
+          {counted(left, 'chosen run')} cannot be {past}: {name === 'retry' ? 'not failed' : 'ended already'}.
+        </p>
+      ) : null}
+      {outcome === undefined ? (
+        <ReasonForm
+          name={name}
+          about={about}
+          isBusy={act.isRunning}
+          isDisabled={runs.length === 0}
+          count={runs.length}
+          hasReason={name !== 'retry'}
+          cancel={cancel}
+          submit={(reason) => void act.run(reason)}
+        />
+      ) : (
+        <>
+          <progress max={runs.length} value={count} aria-label="Progress" />
+          <p role="status">
+            {outcome.done} of {counted(runs.length, 'run')} {past}
+            {act.isRunning ? '…' : '.'}
+          </p>
+          <ul class="views">
+            {outcome.refused.map(({ id, why }) => (
+              <li key={id}>
+                <span>
+                  <code>{shortId(id)}</code> {why}
+                </span>
+              </li>
+            ))}
+          </ul>
+          <Actions>
+            <Button onClick={close} isDisabled={act.isRunning} why="It is under way.">
+              Close
+            </Button>
+          </Actions>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly status: 'running' | 'completed' | 'failed';
+  readonly total?: number;
+  readonly done: number;
+  readonly failed: number;
+}
+
+const PROGRESS_MS = 1_000;
+
+function AllDialog({ name, filter, cancel, close }: DialogProps & { readonly filter: object }) {
+  const { about, label, past } = actionOf(name);
+  const preview = useResource(`preview ${name} ${JSON.stringify(filter)}`, (signal) =>
+    post<{ readonly count: number }>('/api/executions/bulk', { action: name, filter, preview: true }, { signal }),
+  );
+  const [begun, setBegun] = useState<Operation>();
+  const start = useAction(async (reason: string) => {
+    const body = { action: name, filter, ...(reason === '' ? {} : { reason }) };
+    setBegun(await post<Operation>('/api/executions/bulk', body));
+  });
+  const id = begun?.operationId;
+  const [isOver, setOver] = useState(false);
+  const progress = useResource(
+    id === undefined ? undefined : `bulk ${id}`,
+    (signal) => get<Operation>(at`/api/executions/bulk/${id ?? ''}`, { signal }),
+    { pollMs: isOver ? undefined : PROGRESS_MS },
+  );
+  const present = progress.data ?? begun;
+  useEffect(() => {
+    if (progress.data !== undefined && progress.data.status !== 'running') setOver(true);
+  }, [progress.data]);
+  const count = preview.data?.count;
+  return (
+    <Dialog title={`${label} all runs that match`} onClose={begun === undefined ? cancel : close}>
+      <Problem problem={preview.problem ?? start.problem ?? progress.problem} />
+      {present === undefined ? (
+        <>
+          <p role="status">
+            {count === undefined ? 'Counting…' : `${counted(count, 'run')} would be ${past}, as of now.`}
+          </p>
+          <ReasonForm
+            name={name}
+            about={about}
+            isBusy={start.isRunning || count === undefined}
+            isDisabled={count === 0}
+            count={count}
+            hasReason={name !== 'retry'}
+            cancel={cancel}
+            submit={(reason) => void start.run(reason)}
+          />
+        </>
+      ) : (
+        <>
+          <progress max={present.total ?? 1} value={present.done + present.failed} aria-label="Progress" />
+          <p role="status">
+            {present.status === 'running' ? 'Under way' : present.status === 'completed' ? 'Done' : 'Failed'}:{' '}
+            {present.done} of {counted(present.total ?? 0, 'run')} {past}
+            {present.failed === 0 ? '' : `, ${present.failed} not`}. It goes on when you close this.
+          </p>
+          <Actions>
+            <Button onClick={close}>Close</Button>
+          </Actions>
+        </>
+      )}
+    </Dialog>
+  );
+}

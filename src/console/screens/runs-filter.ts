@@ -1,0 +1,148 @@
+/** The filters of the run list: in the address, in requests, and as people read them. */
+import { awaited, WAIT_KINDS } from '../data/run-words.ts';
+import type { Execution } from '../data/types.ts';
+import type { Query } from '../routes.ts';
+
+type Given = { readonly [name: string]: string };
+
+export const TABS = [
+  { name: 'all', label: 'All', statuses: [] },
+  { name: 'failed', label: 'Failed', statuses: ['failed', 'aborted'] },
+  { name: 'waiting', label: 'Waiting', statuses: ['waiting'] },
+  { name: 'running', label: 'Running', statuses: ['pending', 'running', 'rolling_back'] },
+] as const;
+export type TabName = (typeof TABS)[number]['name'];
+
+/** A `status` in the address that is no tab is a filter of its own. */
+export const tabOf = ({ status }: Given): TabName | undefined =>
+  TABS.find((tab) => tab.statuses.join(',') === (status ?? '') || tab.name === status)?.name;
+
+/** The query that a tab sets. */
+export const statusOf = (name: TabName): string | undefined => {
+  const statuses: readonly string[] = TABS.find((tab) => tab.name === name)?.statuses ?? [];
+  return statuses.length === 0 ? undefined : statuses.join(',');
+};
+
+export interface Filter {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly type?: 'date';
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+}
+
+const same = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+
+export const FILTERS: readonly Filter[] = [
+  { name: 'workflowId', label: 'Workflow', hint: 'The slug of the workflow.' },
+  {
+    name: 'waitingFor',
+    label: 'Waits for',
+    choices: WAIT_KINDS.map((kind) => ({ value: kind, label: awaited(kind) })),
+  },
+  { name: 'errorCode', label: 'Error code', hint: 'Such as http_error. Runs that failed with it.' },
+  { name: 'started[gte]', label: 'Started from', type: 'date' },
+  { name: 'started[lt]', label: 'Started before', type: 'date' },
+  {
+    name: 'triggerType',
+    label: 'Started by',
+    choices: same(['manual', 'webhook', 'schedule', 'event', 'inline', 'subworkflow', 'temporal']),
+  },
+  { name: 'tag', label: 'Tag', hint: 'A tag of the workflow.' },
+  { name: 'executionId', label: 'Run', hint: 'The id of one run.' },
+];
+
+/** What the gateway also takes, for addresses that people write. */
+const OTHERS = ['triggerId', 'conversationId', 'channel', 'model'];
+const NAMES: ReadonlySet<string> = new Set([...FILTERS.map(({ name }) => name), ...OTHERS]);
+
+const isState = (name: string): boolean => /^state\[.+\]$/.test(name);
+
+/** The filters in an address, without the status. Unknown members are dropped. */
+export const filtersIn = (query: Given): Given =>
+  Object.fromEntries(Object.entries(query).filter(([name]) => NAMES.has(name) || isState(name)));
+
+/** The query of a request for the list. */
+export function listQuery(query: Given): Given {
+  const tab = tabOf(query);
+  const status = tab === undefined ? query['status'] : statusOf(tab);
+  return { ...filtersIn(query), ...(status === undefined ? {} : { status }) };
+}
+
+export interface Chip {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The filters that are set, to be shown and removed. */
+export function chipsOf(query: Given): readonly Chip[] {
+  const filters = Object.entries(filtersIn(query)).map(([name, value]) => {
+    const filter = FILTERS.find((one) => one.name === name);
+    const label = filter?.choices?.find((choice) => choice.value === value)?.label ?? value;
+    return { name, text: `${filter?.label ?? name}: ${label}` };
+  });
+  return tabOf(query) === undefined ? [{ name: 'status', text: `Status: ${query['status']}` }, ...filters] : filters;
+}
+
+/** Nothing set, for a link that removes all filters. */
+export const noFilters = (query: Given): Query =>
+  Object.fromEntries(chipsOf(query).map(({ name }) => [name, undefined]));
+
+/**
+ * The filters as the body of a bulk operation has them. Undefined where a bulk operation cannot be told them: error
+ * codes are known to lists only.
+ */
+export function bulkFilter(query: Given): { readonly [name: string]: unknown } | undefined {
+  const filter: { [name: string]: unknown } = {};
+  for (const [name, value] of Object.entries(listQuery(query))) {
+    if (name === 'errorCode') return undefined;
+    const [, group, member] = /^(\w+)\[(.+)\]$/.exec(name) ?? [];
+    if (group === undefined || member === undefined) filter[name] = value;
+    else filter[group] = { ...(filter[group] as object | undefined), [member]: value };
+  }
+  return filter;
+}
+
+export interface Merged {
+  readonly rows: readonly Execution[];
+  /** Runs of the newer page that are not shown yet. */
+  readonly unseen: number;
+}
+
+/**
+ * The rows after a poll. Rows that are shown are renewed and come in the newer order; new ones wait until the user asks
+ * for them. A row that the newer page lacks stays only while it may be on a later page.
+ */
+export function merged(shown: readonly Execution[], newer: readonly Execution[], hasMore: boolean): Merged {
+  const known = new Set(shown.map(({ id }) => id));
+  const found = new Set(newer.map(({ id }) => id));
+  const renewed = newer.filter(({ id }) => known.has(id));
+  const rest = hasMore ? shown.filter(({ id }) => !found.has(id)) : [];
+  return { rows: [...renewed, ...rest], unseen: newer.length - renewed.length };
+}
+
+export interface View {
+  readonly name: string;
+  /** The query of the address. */
+  readonly query: Given;
+}
+
+/** Saved views out of what a browser keeps. Whatever else is there is dropped. */
+export function viewsIn(text: string | null): readonly View[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(value) ? value.filter(isView) : [];
+  } catch {
+    return [];
+  }
+}
+
+const isView = (value: unknown): value is View =>
+  typeof value === 'object' &&
+  value !== null &&
+  'name' in value &&
+  typeof value.name === 'string' &&
+  'query' in value &&
+  typeof value.query === 'object' &&
+  value.query !== null &&
+  Object.values(value.query).every((member) => typeof member === 'string');

@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks';
+import { get } from '../../data/api.ts';
+import { type ApiProblem, asApiProblem } from '../../data/problem.ts';
+import { useResource } from '../../data/resource.ts';
+import { useMay } from '../../data/session.ts';
+import type { Change } from '../../data/types.ts';
+import { changeQuery, usePlace } from '../../navigation.ts';
+import { Button } from '../../parts/button.tsx';
+import { TextField } from '../../parts/fields.tsx';
+import { Empty, Loaded } from '../../parts/loading.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { queryText } from '../../routes.ts';
+import { Section } from './parts.tsx';
+
+interface Page {
+  readonly items: readonly Change[];
+  readonly nextCursor?: string;
+}
+
+const LIMIT = 50;
+
+/** Who changed what and when. Its filters are in the address. */
+export function AuditSection() {
+  const { by, action } = usePlace()?.query ?? {};
+  const may = useMay('admin');
+  const query = { by, action, limit: String(LIMIT) };
+  const key = queryText(query);
+  const first = useResource(may ? `audit${key}` : undefined, (signal) => get<Page>('/api/audit', { query, signal }));
+  const [more, setMore] = useState<{ readonly key: string; readonly pages: readonly Page[] }>({ key, pages: [] });
+  const [problem, setProblem] = useState<ApiProblem>();
+  const pages = more.key === key ? more.pages : [];
+  const cursor = (pages.at(-1) ?? first.data)?.nextCursor;
+  const load = async (): Promise<void> => {
+    setProblem(undefined);
+    try {
+      const page = await get<Page>('/api/audit', { query: { ...query, cursor } });
+      setMore({ key, pages: [...pages, page] });
+    } catch (thrown) {
+      setProblem(asApiProblem(thrown));
+    }
+  };
+  return (
+    <Section about="Who changed what, and when. Starts of runs and messages to runs are in the runs." readBy="admin">
+      <AuditFilter by={by ?? ''} action={action ?? ''} />
+      <Loaded resource={first} what="the audit">
+        {({ items }) => {
+          const rows = [...items, ...pages.flatMap((page) => page.items)];
+          return rows.length === 0 ? (
+            <Empty>No change matches.</Empty>
+          ) : (
+            <Table
+              label="Changes"
+              rows={rows}
+              keyOf={({ id }) => id}
+              columns={[
+                { name: 'at', label: 'When', cell: ({ at }) => <Time at={at} /> },
+                { name: 'by', label: 'Who', cell: ({ by: who }) => who ?? 'this machine' },
+                { name: 'action', label: 'What', cell: ({ action: what }) => <code>{what}</code> },
+                { name: 'target', label: 'On', cell: ({ target }) => <code>{targetText(target)}</code> },
+                {
+                  name: 'outcome',
+                  label: 'Outcome',
+                  cell: ({ outcome, status }) => `${outcome}${status === undefined ? '' : ` (${status})`}`,
+                },
+                {
+                  name: 'request',
+                  label: 'Request',
+                  isExtra: true,
+                  cell: ({ requestId }) => <code class="dim">{requestId?.slice(0, 8) ?? ''}</code>,
+                },
+              ]}
+            />
+          );
+        }}
+      </Loaded>
+      <Problem problem={problem} />
+      {cursor === undefined ? null : (
+        <div>
+          <Button onClick={() => void load()}>More</Button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+const targetText = (target: Change['target']): string =>
+  Object.values(target)
+    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    .join(' ');
+
+function AuditFilter({ by, action }: { readonly by: string; readonly action: string }) {
+  const [person, setPerson] = useState(by);
+  const [what, setWhat] = useState(action);
+  return (
+    <form
+      class="row form-row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        changeQuery({ by: person.trim(), action: what.trim() }, { replace: false });
+      }}
+    >
+      <TextField label="Person" value={person} onValue={setPerson} />
+      <TextField label="Method and route" placeholder="PUT /api/workflows/:slug" value={what} onValue={setWhat} />
+      <Button type="submit">Filter</Button>
+    </form>
+  );
+}

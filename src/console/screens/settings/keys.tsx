@@ -1,0 +1,201 @@
+import { useState } from 'preact/hooks';
+import { at, post } from '../../data/api.ts';
+import { problemAt } from '../../data/problem.ts';
+import { useMe } from '../../data/session.ts';
+import type { ApiKey, MadeKey, Role } from '../../data/types.ts';
+import { Button } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy.tsx';
+import { Actions, Dialog } from '../../parts/dialog.tsx';
+import { SelectField, TextField } from '../../parts/fields.tsx';
+import { Empty, Loaded } from '../../parts/loading.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { DeleteDialog, FormDialog, Section, useAll, wordsIn } from './parts.tsx';
+
+const ROLES: readonly { readonly value: Role; readonly label: string }[] = [
+  { value: 'viewer', label: 'viewer: reads' },
+  { value: 'runner', label: 'runner: also starts and cancels runs' },
+  { value: 'approver', label: 'approver: also decides' },
+  { value: 'editor', label: 'editor: also changes workflows' },
+  { value: 'admin', label: 'admin: also keys, limits and servers' },
+];
+
+type Open =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'made'; readonly made: MadeKey }
+  | { readonly kind: 'delete'; readonly key: ApiKey };
+
+export function KeysSection() {
+  const keys = useAll<ApiKey>('/api/keys', 'admin');
+  const me = useMe();
+  const [open, setOpen] = useState<Open>();
+  const close = (isChanged: boolean): void => {
+    setOpen(undefined);
+    if (isChanged) keys.again();
+  };
+  return (
+    <Section
+      about="Keys by which people and programs use this gateway. A person may have several."
+      readBy="admin"
+      actions={
+        <Button kind="primary" needs="admin" onClick={() => setOpen({ kind: 'new' })}>
+          New key
+        </Button>
+      }
+    >
+      <Loaded resource={keys} what="the keys">
+        {(items) =>
+          items.length === 0 ? (
+            <Empty>
+              <p>
+                {me?.hasKeys === true
+                  ? 'Keys stand here. The key of the environment is not listed.'
+                  : 'Without keys everyone on this machine may do everything. The first key must be an admin’s.'}
+              </p>
+            </Empty>
+          ) : (
+            <Table
+              label="API keys"
+              rows={items}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  name: 'name',
+                  label: 'Name',
+                  cell: ({ name, prefix, id }) => (
+                    <>
+                      {name} <code class="dim">{prefix}…</code>{' '}
+                      {id === me?.keyId ? <span class="badge">yours</span> : null}
+                    </>
+                  ),
+                },
+                { name: 'user', label: 'Person', cell: ({ user }) => user },
+                { name: 'role', label: 'Role', cell: ({ role }) => role },
+                {
+                  name: 'standing',
+                  label: 'Roles and groups in approvals',
+                  isExtra: true,
+                  cell: ({ roles, groups }) => [...roles, ...groups].join(', '),
+                },
+                {
+                  name: 'used',
+                  label: 'Last used',
+                  isExtra: true,
+                  cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : <Time at={lastUsedAt} />),
+                },
+                {
+                  name: 'actions',
+                  label: <span class="hidden">Actions</span>,
+                  cell: (key) => (
+                    <Button label={`Revoke ${key.name}`} onClick={() => setOpen({ kind: 'delete', key })}>
+                      Revoke…
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      {open?.kind === 'new' ? (
+        <KeyDialog onClose={() => close(false)} onMade={(made) => setOpen({ kind: 'made', made })} />
+      ) : null}
+      {open?.kind === 'made' ? <MadeDialog made={open.made} onClose={() => close(true)} /> : null}
+      {open?.kind === 'delete' ? (
+        <DeleteDialog
+          noun="key"
+          name={open.key.name}
+          path={at`/api/keys/${open.key.id}`}
+          about={
+            open.key.id === me?.keyId
+              ? 'This is the key that you are logged in with: your session ends.'
+              : 'Whoever uses it is refused within two seconds.'
+          }
+          verb="Revoke"
+          onClose={close}
+        />
+      ) : null}
+    </Section>
+  );
+}
+
+interface KeyDialogProps {
+  readonly onClose: () => void;
+  readonly onMade: (made: MadeKey) => void;
+}
+
+function KeyDialog({ onClose, onMade }: KeyDialogProps) {
+  const me = useMe();
+  const [name, setName] = useState('');
+  const [role, setRole] = useState<string>(me?.hasKeys === true ? 'viewer' : 'admin');
+  const [user, setUser] = useState('');
+  const [roles, setRoles] = useState('');
+  const [groups, setGroups] = useState('');
+  // A repeated request makes no second key.
+  const [requestKey] = useState(() => crypto.randomUUID());
+  const body = {
+    name: name.trim(),
+    role,
+    ...(user.trim() === '' ? {} : { user: user.trim() }),
+    roles: wordsIn(roles),
+    groups: wordsIn(groups),
+  };
+  return (
+    <FormDialog
+      title="New key"
+      saveLabel="Make"
+      save={async () => onMade(await post<MadeKey>('/api/keys', body, { headers: { 'Idempotency-Key': requestKey } }))}
+      onClose={(isSaved) => {
+        if (!isSaved) onClose();
+      }}
+      isReady={name.trim() !== ''}
+      why="Enter a name."
+      shown={['/name']}
+    >
+      {(problem) => (
+        <>
+          {me?.hasKeys === true ? null : (
+            <p class="notice">From then on every request needs a key. You will have to log in with this one.</p>
+          )}
+          <TextField
+            label="Name"
+            hint="Its purpose or its owner."
+            value={name}
+            onValue={setName}
+            error={problemAt(problem, '/name')}
+            isRequired
+          />
+          <SelectField label="Role" value={role} onValue={setRole} choices={ROLES} />
+          <TextField label="Person" hint="Empty: the name." value={user} onValue={setUser} />
+          <TextField
+            label="Roles in approvals"
+            hint="Such as finance, divided by commas."
+            value={roles}
+            onValue={setRoles}
+          />
+          <TextField
+            label="Groups in approvals"
+            hint="Such as board, divided by commas."
+            value={groups}
+            onValue={setGroups}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+const MadeDialog = ({ made, onClose }: { readonly made: MadeKey; readonly onClose: () => void }) => (
+  <Dialog title={`The key ${made.name}`} onClose={onClose}>
+    <p class="notice">Copy it now. It is shown only this once.</p>
+    <pre class="block">{made.key}</pre>
+    <Actions>
+      <CopyButton text={made.key} what="the key">
+        Copy
+      </CopyButton>
+      <Button kind="primary" onClick={onClose}>
+        I have copied it
+      </Button>
+    </Actions>
+  </Dialog>
+);

@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks';
+import { at, get, put } from '../../data/api.ts';
+import { problemAt } from '../../data/problem.ts';
+import { useResource } from '../../data/resource.ts';
+import type { Limits } from '../../data/types.ts';
+import { Button } from '../../parts/button.tsx';
+import { SelectField, TextField } from '../../parts/fields.tsx';
+import { Loaded } from '../../parts/loading.tsx';
+import { Table } from '../../parts/table.tsx';
+import { DeleteDialog, FormDialog, Section } from './parts.tsx';
+
+const SCOPES = [
+  { scope: 'organization', label: 'The organization' },
+  { scope: 'user', label: 'Each person' },
+  { scope: 'global', label: 'All organizations of this host' },
+] as const;
+
+const OVERFLOWS = [
+  { value: 'queue', label: 'wait in a queue' },
+  { value: 'reject', label: 'are refused' },
+  { value: 'cancel-oldest', label: 'replace the oldest run' },
+  { value: 'cancel-newest', label: 'are cancelled' },
+] as const;
+const overflowText = (overflow: string): string => OVERFLOWS.find(({ value }) => value === overflow)?.label ?? overflow;
+
+type Entry = { readonly limit: number; readonly overflow: string };
+interface Row {
+  readonly scope: (typeof SCOPES)[number]['scope'];
+  readonly label: string;
+  readonly own: Entry | undefined;
+  readonly effective: Entry | undefined;
+}
+type Open = { readonly kind: 'change' | 'delete'; readonly row: Row };
+
+const rowsOf = ({ own, effective }: Limits): readonly Row[] =>
+  SCOPES.map(({ scope, label }) => ({ scope, label, own: own[scope], effective: effective[scope] })).filter(
+    ({ scope, effective: one }) => scope !== 'global' || one !== undefined,
+  );
+
+const told = (entry: Entry | undefined): string =>
+  entry === undefined ? 'none' : `${entry.limit.toLocaleString('en-GB')}, further runs ${overflowText(entry.overflow)}`;
+
+export function LimitsSection() {
+  const limits = useResource('limits', (signal) => get<Limits>('/api/limits', { signal }));
+  const [open, setOpen] = useState<Open>();
+  const close = (isChanged: boolean): void => {
+    setOpen(undefined);
+    if (isChanged) limits.again();
+  };
+  return (
+    <Section about="How many runs may be active at the same time. The lower of two limits counts." readBy="viewer">
+      <Loaded resource={limits} what="the limits">
+        {(data) => (
+          <Table
+            label="Limits"
+            rows={rowsOf(data)}
+            keyOf={({ scope }) => scope}
+            columns={[
+              { name: 'scope', label: 'Runs of', cell: ({ label }) => label },
+              { name: 'effective', label: 'In effect', cell: ({ effective }) => told(effective) },
+              {
+                name: 'own',
+                label: 'Set here',
+                cell: ({ own, scope }) => (scope === 'global' ? 'by the host' : told(own)),
+              },
+              {
+                name: 'actions',
+                label: <span class="hidden">Actions</span>,
+                cell: (row) =>
+                  row.scope === 'global' ? null : (
+                    <span class="row">
+                      <Button
+                        needs="admin"
+                        label={`Set the limit of ${row.label}`}
+                        onClick={() => setOpen({ kind: 'change', row })}
+                      >
+                        Set…
+                      </Button>
+                      {row.own === undefined ? null : (
+                        <Button
+                          needs="admin"
+                          label={`Remove the limit of ${row.label}`}
+                          onClick={() => setOpen({ kind: 'delete', row })}
+                        >
+                          Remove…
+                        </Button>
+                      )}
+                    </span>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      {open?.kind === 'change' ? <LimitDialog row={open.row} onClose={close} /> : null}
+      {open?.kind === 'delete' ? (
+        <DeleteDialog
+          noun="limit"
+          name={open.row.scope}
+          path={at`/api/limits/${open.row.scope}`}
+          about="Further runs may start at once, up to the limit of the host."
+          verb="Remove"
+          onClose={close}
+        />
+      ) : null}
+    </Section>
+  );
+}
+
+interface LimitDialogProps {
+  readonly row: Row;
+  readonly onClose: (isChanged: boolean) => void;
+}
+
+function LimitDialog({ row, onClose }: LimitDialogProps) {
+  const [limit, setLimit] = useState(row.own === undefined ? '' : String(row.own.limit));
+  const [overflow, setOverflow] = useState<string>(row.own?.overflow ?? 'queue');
+  const isNumber = /^\d+$/.test(limit.trim());
+  return (
+    <FormDialog
+      title={`Limit of ${row.label.toLowerCase()}`}
+      save={() => put(at`/api/limits/${row.scope}`, { limit: Number(limit), overflow })}
+      onClose={onClose}
+      isReady={isNumber}
+      why="Enter a number."
+      shown={['/limit']}
+    >
+      {(problem) => (
+        <>
+          <TextField
+            label="Runs at the same time"
+            type="number"
+            hint="1 to 100,000. Runs that are active count too."
+            value={limit}
+            onValue={setLimit}
+            error={problemAt(problem, '/limit')}
+            isRequired
+          />
+          <SelectField label="Further runs" value={overflow} onValue={setOverflow} choices={OVERFLOWS} />
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,197 @@
+import { useState } from 'preact/hooks';
+import { at, put } from '../../data/api.ts';
+import { problemAt } from '../../data/problem.ts';
+import type { Model } from '../../data/types.ts';
+import { Button } from '../../parts/button.tsx';
+import { CheckField, SelectField, TextField } from '../../parts/fields.tsx';
+import { Empty, Loaded } from '../../parts/loading.tsx';
+import { Table } from '../../parts/table.tsx';
+import { DeleteDialog, FormDialog, Section, useAll } from './parts.tsx';
+
+type Provider = Model['provider'];
+type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete'; readonly model: Model };
+
+const PROVIDERS: readonly { readonly value: Provider; readonly label: string }[] = [
+  { value: 'openai', label: 'OpenAI' },
+  { value: 'anthropic', label: 'Anthropic' },
+  { value: 'google', label: 'Google' },
+  { value: 'openai-compatible', label: 'Compatible with OpenAI' },
+];
+
+export function ModelsSection() {
+  const models = useAll<Model>('/api/models', 'viewer');
+  const [open, setOpen] = useState<Open>();
+  const close = (isChanged: boolean): void => {
+    setOpen(undefined);
+    if (isChanged) models.again();
+  };
+  return (
+    <Section
+      about="How steps reach language models. API keys are secrets, which a model names."
+      readBy="viewer"
+      actions={
+        <Button kind="primary" needs="editor" onClick={() => setOpen({ kind: 'new' })}>
+          New model
+        </Button>
+      }
+    >
+      <Loaded resource={models} what="the models">
+        {(items) =>
+          items.length === 0 ? (
+            <Empty>
+              <p>Models stand here by the names that steps use. The first one is the default.</p>
+            </Empty>
+          ) : (
+            <Table
+              label="Models"
+              rows={items}
+              keyOf={({ name }) => name}
+              columns={[
+                {
+                  name: 'name',
+                  label: 'Name',
+                  cell: ({ name, default: isDefault }) => (
+                    <>
+                      <code>{name}</code> {isDefault ? <span class="badge">default</span> : null}
+                    </>
+                  ),
+                },
+                { name: 'provider', label: 'Provider', cell: ({ provider }) => provider },
+                { name: 'model', label: 'Model', cell: ({ model }) => <code>{model}</code> },
+                { name: 'secret', label: 'API key', isExtra: true, cell: ({ apiKeySecret }) => apiKeySecret ?? 'none' },
+                {
+                  name: 'prices',
+                  label: 'USD for a million tokens',
+                  isExtra: true,
+                  cell: ({ prices }) => (prices === undefined ? '' : `${prices.input} in, ${prices.output} out`),
+                },
+                {
+                  name: 'actions',
+                  label: <span class="hidden">Actions</span>,
+                  cell: (model) => (
+                    <span class="row">
+                      <Button
+                        needs="editor"
+                        label={`Change ${model.name}`}
+                        onClick={() => setOpen({ kind: 'change', model })}
+                      >
+                        Change…
+                      </Button>
+                      <Button
+                        needs="editor"
+                        label={`Delete ${model.name}`}
+                        onClick={() => setOpen({ kind: 'delete', model })}
+                      >
+                        Delete…
+                      </Button>
+                    </span>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      {open?.kind === 'new' ? <ModelDialog onClose={close} /> : null}
+      {open?.kind === 'change' ? <ModelDialog model={open.model} onClose={close} /> : null}
+      {open?.kind === 'delete' ? (
+        <DeleteDialog
+          noun="model"
+          name={open.model.name}
+          path={at`/api/models/${open.model.name}`}
+          about="Steps that use it fail from then on."
+          onClose={close}
+        />
+      ) : null}
+    </Section>
+  );
+}
+
+interface ModelDialogProps {
+  readonly model?: Model;
+  readonly onClose: (isChanged: boolean) => void;
+}
+
+function ModelDialog({ model, onClose }: ModelDialogProps) {
+  const [name, setName] = useState(model?.name ?? '');
+  const [provider, setProvider] = useState<string>(model?.provider ?? 'openai');
+  const [actual, setActual] = useState(model?.model ?? '');
+  const [baseUrl, setBaseUrl] = useState(model?.baseUrl ?? '');
+  const [secret, setSecret] = useState(model?.apiKeySecret ?? '');
+  const [input, setInput] = useState(model?.prices === undefined ? '' : String(model.prices.input));
+  const [output, setOutput] = useState(model?.prices === undefined ? '' : String(model.prices.output));
+  const [isDefault, setDefault] = useState(model?.default ?? false);
+  const cachedInput = model?.prices?.cachedInput;
+  const prices = {
+    input: Number(input),
+    output: Number(output),
+    ...(cachedInput === undefined ? {} : { cachedInput }),
+  };
+  const body = {
+    provider,
+    model: actual.trim(),
+    ...(baseUrl.trim() === '' ? {} : { baseUrl: baseUrl.trim() }),
+    ...(secret.trim() === '' ? {} : { apiKeySecret: secret.trim() }),
+    ...(input === '' && output === '' ? {} : { prices }),
+    default: isDefault,
+  };
+  return (
+    <FormDialog
+      title={model === undefined ? 'New model' : `Change ${model.name}`}
+      save={() => put(at`/api/models/${name.trim()}`, body)}
+      onClose={onClose}
+      isReady={name.trim() !== '' && actual.trim() !== ''}
+      why="Enter a name and the provider's name of the model."
+      shown={['/baseUrl', '/apiKeySecret', '/model']}
+    >
+      {(problem) => (
+        <>
+          <TextField
+            label="Name"
+            hint="Steps use it by this name."
+            value={name}
+            onValue={setName}
+            isReadOnly={model !== undefined}
+            isRequired
+          />
+          <SelectField label="Provider" value={provider} onValue={setProvider} choices={PROVIDERS} />
+          <TextField
+            label="Model"
+            hint="The provider's name of it."
+            value={actual}
+            onValue={setActual}
+            error={problemAt(problem, '/model')}
+            isRequired
+          />
+          <TextField
+            label="Address of the API"
+            type="url"
+            hint={
+              provider === 'openai-compatible' ? 'Up to the part before /chat/completions.' : "Empty: the provider's."
+            }
+            value={baseUrl}
+            onValue={setBaseUrl}
+            error={problemAt(problem, '/baseUrl')}
+            isRequired={provider === 'openai-compatible'}
+          />
+          <TextField
+            label="Secret with the API key"
+            hint="The name of a secret."
+            value={secret}
+            onValue={setSecret}
+            error={problemAt(problem, '/apiKeySecret')}
+          />
+          <TextField label="USD for a million input tokens" type="number" step="any" value={input} onValue={setInput} />
+          <TextField
+            label="USD for a million output tokens"
+            type="number"
+            step="any"
+            value={output}
+            onValue={setOutput}
+          />
+          <CheckField label="Steps without a model use it" isChecked={isDefault} onChange={setDefault} />
+        </>
+      )}
+    </FormDialog>
+  );
+}

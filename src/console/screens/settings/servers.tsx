@@ -1,0 +1,206 @@
+import { useState } from 'preact/hooks';
+import { at, get, put } from '../../data/api.ts';
+import { useResource } from '../../data/resource.ts';
+import type { McpServer, ToolPage } from '../../data/types.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { SelectField, TextArea, TextField } from '../../parts/fields.tsx';
+import { Json } from '../../parts/json.tsx';
+import { Empty, Loaded } from '../../parts/loading.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { DeleteDialog, FormDialog, Section, useAll } from './parts.tsx';
+
+type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete' | 'tools'; readonly server: McpServer };
+
+export function ServersSection() {
+  const servers = useAll<McpServer>('/api/mcp-servers', 'viewer');
+  const [open, setOpen] = useState<Open>();
+  const close = (isChanged: boolean): void => {
+    setOpen(undefined);
+    if (isChanged) servers.again();
+  };
+  return (
+    <Section
+      about="Servers of tools for agents, by the Model Context Protocol."
+      readBy="viewer"
+      actions={
+        <Button kind="primary" needs="admin" onClick={() => setOpen({ kind: 'new' })}>
+          New server
+        </Button>
+      }
+    >
+      <Loaded resource={servers} what="the servers">
+        {(items) =>
+          items.length === 0 ? (
+            <Empty>
+              <p>MCP servers stand here by the names that agents use.</p>
+            </Empty>
+          ) : (
+            <Table
+              label="MCP servers"
+              rows={items}
+              keyOf={({ name }) => name}
+              columns={[
+                { name: 'name', label: 'Name', cell: ({ name }) => <code>{name}</code> },
+                {
+                  name: 'connection',
+                  label: 'Connection',
+                  cell: ({ url, command, args = [] }) => <code>{url ?? [command, ...args].join(' ')}</code>,
+                },
+                { name: 'changed', label: 'Changed', isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+                {
+                  name: 'actions',
+                  label: <span class="hidden">Actions</span>,
+                  cell: (server) => (
+                    <span class="row">
+                      <Button label={`Tools of ${server.name}`} onClick={() => setOpen({ kind: 'tools', server })}>
+                        Tools
+                      </Button>
+                      <Button
+                        needs="admin"
+                        label={`Change ${server.name}`}
+                        onClick={() => setOpen({ kind: 'change', server })}
+                      >
+                        Change…
+                      </Button>
+                      <Button
+                        needs="admin"
+                        label={`Delete ${server.name}`}
+                        onClick={() => setOpen({ kind: 'delete', server })}
+                      >
+                        Delete…
+                      </Button>
+                    </span>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      {open?.kind === 'new' ? <ServerDialog onClose={close} /> : null}
+      {open?.kind === 'change' ? <ServerDialog server={open.server} onClose={close} /> : null}
+      {open?.kind === 'tools' ? <ToolsDialog name={open.server.name} onClose={() => close(false)} /> : null}
+      {open?.kind === 'delete' ? (
+        <DeleteDialog
+          noun="server"
+          name={open.server.name}
+          path={at`/api/mcp-servers/${open.server.name}`}
+          about="Agents that use its tools fail from then on."
+          onClose={close}
+        />
+      ) : null}
+    </Section>
+  );
+}
+
+interface ServerDialogProps {
+  readonly server?: McpServer;
+  readonly onClose: (isChanged: boolean) => void;
+}
+
+/** Headers as lines `Name: value`. */
+const linesOf = (headers: { readonly [name: string]: string } = {}): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+
+const headersIn = (text: string): { readonly [name: string]: string } =>
+  Object.fromEntries(
+    text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => {
+        const colon = line.indexOf(':');
+        return colon === -1 ? [line.trim(), ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+      }),
+  );
+
+function ServerDialog({ server, onClose }: ServerDialogProps) {
+  const [name, setName] = useState(server?.name ?? '');
+  const [kind, setKind] = useState<string>(server?.command === undefined ? 'url' : 'command');
+  const [url, setUrl] = useState(server?.url ?? '');
+  const [headers, setHeaders] = useState(linesOf(server?.headers));
+  const [command, setCommand] = useState(server?.command ?? '');
+  const [args, setArgs] = useState(server?.args?.join('\n') ?? '');
+  const given = headersIn(headers);
+  const list = args.split('\n').filter((line) => line !== '');
+  const body =
+    kind === 'url'
+      ? { url: url.trim(), ...(Object.keys(given).length === 0 ? {} : { headers: given }) }
+      : { command: command.trim(), ...(list.length === 0 ? {} : { args: list }) };
+  return (
+    <FormDialog
+      title={server === undefined ? 'New server' : `Change ${server.name}`}
+      save={() => put(at`/api/mcp-servers/${name.trim()}`, body)}
+      onClose={onClose}
+      isReady={name.trim() !== '' && (kind === 'url' ? url : command).trim() !== ''}
+      why="Enter a name, and an address or a program."
+    >
+      {() => (
+        <>
+          <TextField label="Name" value={name} onValue={setName} isReadOnly={server !== undefined} isRequired />
+          <SelectField
+            label="Reached by"
+            value={kind}
+            onValue={setKind}
+            choices={[
+              { value: 'url', label: 'an address' },
+              { value: 'command', label: 'a program, where the host allows it' },
+            ]}
+          />
+          {kind === 'url' ? (
+            <>
+              <TextField label="Address" type="url" value={url} onValue={setUrl} isRequired />
+              <TextArea
+                label="Headers"
+                hint={
+                  <>
+                    One in each line, such as <code>{'Authorization: Bearer {{ secrets.NAME }}'}</code>
+                  </>
+                }
+                rows={3}
+                isCode
+                value={headers}
+                onValue={setHeaders}
+              />
+            </>
+          ) : (
+            <>
+              <TextField label="Program" value={command} onValue={setCommand} isRequired />
+              <TextArea label="Arguments" hint="One in each line." rows={3} isCode value={args} onValue={setArgs} />
+            </>
+          )}
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+function ToolsDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+  const tools = useResource(`tools ${name}`, (signal) =>
+    get<ToolPage>(at`/api/mcp-servers/${name}/tools`, { query: { limit: 1_000 }, signal }),
+  );
+  return (
+    <Dialog title={`Tools of ${name}`} onClose={onClose} isWide>
+      <Loaded resource={tools} what="the tools">
+        {({ items, listedAt }) => (
+          <div class="stack">
+            <p class="dim">
+              Read <Time at={listedAt} isStop />
+            </p>
+            {items.map((tool) => (
+              <details key={tool.name}>
+                <summary>
+                  <code>{tool.name}</code> {tool.description}
+                </summary>
+                <Json value={tool.inputSchema} name={`schema of ${tool.name}`} openTo={3} />
+              </details>
+            ))}
+          </div>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}

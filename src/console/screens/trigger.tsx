@@ -1,0 +1,308 @@
+import { useState } from 'preact/hooks';
+import { at, get, post, remove } from '../data/api.ts';
+import { useAction, useResource } from '../data/resource.ts';
+import type { Firings, Trigger } from '../data/types.ts';
+import { hasScreen, navigate } from '../navigation.ts';
+import { Button } from '../parts/button.tsx';
+import { CopyButton } from '../parts/copy.tsx';
+import { Actions, Dialog } from '../parts/dialog.tsx';
+import { TextArea } from '../parts/fields.tsx';
+import { Json } from '../parts/json.tsx';
+import { To } from '../parts/link.tsx';
+import { Empty, Loaded } from '../parts/loading.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Screen } from '../parts/screen.tsx';
+import { StatusBadge } from '../parts/status.tsx';
+import { Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { addressOf, type Place } from '../routes.ts';
+import { curlOf, inZone, startsAt } from './trigger-words.ts';
+
+const POLL_MS = 5_000;
+const NEXT_TIMES = 5;
+
+export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
+  const { id } = place.params;
+  const path = at`/api/triggers/${id}`;
+  const trigger = useResource(path, (signal) => get<Trigger>(path, { signal }), { pollMs: POLL_MS });
+  const firings = useResource(`${path}/deliveries`, (signal) => get<Firings>(`${path}/deliveries`, { signal }), {
+    pollMs: POLL_MS,
+  });
+  const [dialog, setDialog] = useState<'fire' | 'delete'>();
+  const toggle = useAction(async (verb: 'enable' | 'disable') => trigger.set(await post<Trigger>(`${path}/${verb}`)));
+  const { data } = trigger;
+  return (
+    <Screen
+      title={data?.name ?? 'Trigger'}
+      beside={
+        data === undefined ? null : (
+          <span class={data.enabled ? 'badge completed' : 'badge'}>{data.enabled ? 'enabled' : 'disabled'}</span>
+        )
+      }
+      actions={
+        data === undefined ? null : (
+          <>
+            <Button
+              needs="runner"
+              isDisabled={!data.enabled}
+              why="The trigger is disabled."
+              onClick={() => setDialog('fire')}
+            >
+              Fire…
+            </Button>
+            <Button
+              needs="editor"
+              isBusy={toggle.isRunning}
+              onClick={() => void toggle.run(data.enabled ? 'disable' : 'enable')}
+            >
+              {data.enabled ? 'Disable' : 'Enable'}
+            </Button>
+            <Button
+              needs="editor"
+              isDisabled={data.source === 'definition'}
+              why="It stands in the definition of its workflow. Remove it there."
+              onClick={() => setDialog('delete')}
+            >
+              Delete…
+            </Button>
+          </>
+        )
+      }
+    >
+      <Problem problem={toggle.problem} />
+      <Loaded resource={trigger} what="the trigger">
+        {(one) => (
+          <>
+            <Facts trigger={one} />
+            {one.type === 'webhook' && one.webhookUrl !== undefined ? (
+              <Webhook url={one.webhookUrl} config={one.config} />
+            ) : null}
+            {one.schedule === undefined ? null : <NextTimes trigger={one} />}
+          </>
+        )}
+      </Loaded>
+      <h2>Last firings</h2>
+      <Loaded resource={firings} what="the last firings">
+        {({ items }) => (items.length === 0 ? <Empty>It has not fired yet.</Empty> : <FiringTable firings={items} />)}
+      </Loaded>
+      {data === undefined ? null : (
+        <details>
+          <summary>Configuration</summary>
+          <Json value={data.config} name="configuration" />
+        </details>
+      )}
+      {dialog === 'fire' && data !== undefined ? (
+        <FireDialog
+          path={path}
+          onClose={(executionId) => {
+            setDialog(undefined);
+            firings.again();
+            if (executionId !== undefined && hasScreen('run')) navigate(addressOf('run', { id: executionId }));
+          }}
+        />
+      ) : null}
+      {dialog === 'delete' && data !== undefined ? (
+        <DeleteDialog path={path} name={data.name} onClose={() => setDialog(undefined)} />
+      ) : null}
+    </Screen>
+  );
+}
+
+const Facts = ({ trigger }: { readonly trigger: Trigger }) => (
+  <dl class="facts card">
+    <dt>Starts</dt>
+    <dd>
+      <To to="workflow" params={{ slug: trigger.workflowId }}>
+        {trigger.workflowId}
+      </To>
+    </dd>
+    <dt>By</dt>
+    <dd>
+      {trigger.type} <code>{startsAt(trigger)}</code>
+    </dd>
+    <dt>Stands in</dt>
+    <dd>{trigger.source === 'definition' ? 'the definition of the workflow' : 'the API'}</dd>
+    <dt>Firings</dt>
+    <dd>
+      {trigger.counts.started} started, {trigger.counts.repeated} repeated, {trigger.counts.debounced} debounced,{' '}
+      {trigger.counts.refused} refused
+    </dd>
+    {trigger.lastRun === undefined ? null : (
+      <>
+        <dt>Last run</dt>
+        <dd class="row">
+          <To to="run" params={{ id: trigger.lastRun.executionId }}>
+            <code>{trigger.lastRun.executionId}</code>
+          </To>
+          <StatusBadge status={trigger.lastRun.status} />
+        </dd>
+      </>
+    )}
+    <dt>Changed</dt>
+    <dd>
+      <Time at={trigger.updatedAt} isStop /> {trigger.by === undefined ? '' : `by ${trigger.by}`}
+    </dd>
+  </dl>
+);
+
+function Webhook({ url, config }: { readonly url: string; readonly config: Trigger['config'] }) {
+  const command = curlOf(url, '{}', config);
+  return (
+    <section class="card stack" aria-label="Address">
+      <div class="row">
+        <code>{url}</code>
+        <CopyButton text={url} what="the address" />
+      </div>
+      <div class="row">
+        <pre class="block">{command}</pre>
+        <CopyButton text={command} what="the command" />
+      </div>
+      {command.includes('$SECRET') ? (
+        <p class="dim">Set SECRET to the secret of the trigger first. The command signs the request with it.</p>
+      ) : null}
+    </section>
+  );
+}
+
+/** In the zone of the schedule and in the viewer's, where they differ. */
+function NextTimes({ trigger }: { readonly trigger: Trigger }) {
+  const { schedule, config } = trigger;
+  const zone = typeof config['timezone'] === 'string' ? config['timezone'] : undefined;
+  const times = schedule?.nextTimes.slice(0, NEXT_TIMES) ?? [];
+  return (
+    <section class="card stack" aria-label="Next times">
+      <h2>Next times</h2>
+      {schedule?.paused === true ? <p class="notice">It is paused, so it starts no runs.</p> : null}
+      <ul class="plain">
+        {times.map((time) => {
+          const there = zone === undefined ? undefined : inZone(time, zone);
+          const here = inZone(time, undefined);
+          return (
+            <li key={time}>
+              <Time at={time} isStop /> · {there === undefined ? here : `${there} in ${zone}`}
+              {there === undefined || there === here ? '' : ` · ${here} here`}
+            </li>
+          );
+        })}
+      </ul>
+      <p class="dim">
+        {schedule?.skipped ?? 0} skipped since a run was active, {schedule?.missed ?? 0} missed.
+      </p>
+    </section>
+  );
+}
+
+const FiringTable = ({ firings }: { readonly firings: Firings['items'] }) => (
+  <Table
+    label="Last firings"
+    rows={firings}
+    keyOf={({ at: when, outcome }) => `${when} ${outcome}`}
+    columns={[
+      { name: 'at', label: 'When', cell: ({ at: when }) => <Time at={when} /> },
+      {
+        name: 'outcome',
+        label: 'Outcome',
+        cell: ({ outcome, count }) => `${outcome}${count > 1 ? ` ×${count}` : ''}`,
+      },
+      {
+        name: 'run',
+        label: 'Run, or why not',
+        cell: ({ executionId, code, message }) =>
+          executionId === undefined ? (
+            <>
+              <code>{code}</code> {message}
+            </>
+          ) : (
+            <To to="run" params={{ id: executionId }}>
+              <code>{executionId}</code>
+            </To>
+          ),
+      },
+    ]}
+  />
+);
+
+interface FireProps {
+  readonly path: string;
+  readonly onClose: (executionId?: string) => void;
+}
+
+/** Fires with a body, as a request or an event would. */
+function FireDialog({ path, onClose }: FireProps) {
+  const [text, setText] = useState('{}');
+  // A double click starts one run.
+  const [clientRequestId] = useState(() => crypto.randomUUID());
+  const parsed = jsonIn(text);
+  const fire = useAction(async (input: unknown) => {
+    const { executionId } = await post<{ readonly executionId: string }>(`${path}/run`, { input, clientRequestId });
+    onClose(executionId);
+  });
+  return (
+    <Dialog title="Fire the trigger" onClose={() => onClose()}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (parsed !== undefined) void fire.run(parsed.value);
+        }}
+      >
+        <TextArea
+          label="Body"
+          hint="JSON. The mapping of the trigger reads it; without a mapping it is the input of the run."
+          rows={8}
+          isCode
+          value={text}
+          onValue={setText}
+          error={parsed === undefined ? 'This is no JSON.' : undefined}
+        />
+        <Problem problem={fire.problem} />
+        <Actions>
+          <Button onClick={() => onClose()}>Cancel</Button>
+          <Button
+            type="submit"
+            kind="primary"
+            needs="runner"
+            isBusy={fire.isRunning}
+            isDisabled={parsed === undefined}
+            why="The body is no JSON."
+          >
+            Fire
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}
+
+function jsonIn(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+interface DeleteProps {
+  readonly path: string;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+function DeleteDialog({ path, name, onClose }: DeleteProps) {
+  const act = useAction(async () => {
+    await remove(path);
+    navigate(addressOf('triggers'));
+  });
+  return (
+    <Dialog title={`Delete the trigger ${name}`} onClose={onClose}>
+      <p>It starts no more runs. Runs that it started go on.</p>
+      <Problem problem={act.problem} />
+      <Actions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button kind="danger" needs="editor" isBusy={act.isRunning} onClick={() => void act.run()}>
+          Delete
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}

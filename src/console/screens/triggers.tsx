@@ -1,0 +1,181 @@
+import { useState } from 'preact/hooks';
+import { get } from '../data/api.ts';
+import { useResource } from '../data/resource.ts';
+import type { Trigger, TriggerPage } from '../data/types.ts';
+import { changeQuery } from '../navigation.ts';
+import { Button } from '../parts/button.tsx';
+import { Field } from '../parts/fields.tsx';
+import { To } from '../parts/link.tsx';
+import { Empty, Loaded } from '../parts/loading.tsx';
+import { Screen } from '../parts/screen.tsx';
+import { Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { type Place, queryText } from '../routes.ts';
+import { startsAt } from './trigger-words.ts';
+
+const POLL_MS = 10_000;
+const LIMIT = 200;
+const TYPES = ['manual', 'webhook', 'schedule', 'event'] as const;
+
+export function TriggersScreen({ place }: { readonly place: Place<'triggers'> }) {
+  const { type, enabled, workflowId } = place.query;
+  const filter = { type, enabled, workflowId };
+  const key = queryText(filter);
+  const first = useResource(
+    `triggers${key}`,
+    (signal) => get<TriggerPage>('/api/triggers', { query: { ...filter, limit: LIMIT }, signal }),
+    { pollMs: POLL_MS },
+  );
+  const [more, setMore] = useState<{ readonly key: string; readonly page: TriggerPage }>();
+  const older = more?.key === key ? more.page : undefined;
+  const cursor = (older ?? first.data)?.nextCursor;
+  const isFiltered = key !== '';
+  return (
+    <Screen
+      title="Triggers"
+      actions={
+        <>
+          <Choice label="Type" value={type ?? ''} choices={TYPES} onValue={(value) => changeQuery({ type: value })} />
+          <Choice
+            label="State"
+            value={enabled ?? ''}
+            choices={['true', 'false']}
+            words={{ true: 'enabled', false: 'disabled' }}
+            onValue={(value) => changeQuery({ enabled: value })}
+          />
+        </>
+      }
+    >
+      <Loaded resource={first} what="the triggers">
+        {({ items }) => {
+          const rows = [...items, ...(older?.items ?? [])];
+          if (rows.length > 0) return <TriggerTable rows={rows} />;
+          return isFiltered ? (
+            <Empty>
+              <p>No trigger matches.</p>
+              <Button onClick={() => changeQuery({ type: undefined, enabled: undefined, workflowId: undefined })}>
+                Show all triggers
+              </Button>
+            </Empty>
+          ) : (
+            <Empty>
+              <p>Triggers of workflows stand here: webhooks, schedules and events that start runs.</p>
+              <To to="workflows" params={{}}>
+                Workflows declare them
+              </To>
+            </Empty>
+          );
+        }}
+      </Loaded>
+      {cursor === undefined ? null : (
+        <div>
+          <Button
+            onClick={() =>
+              void get<TriggerPage>('/api/triggers', { query: { ...filter, limit: LIMIT, cursor } }).then(
+                (page) => setMore({ key, page: { ...page, items: [...(older?.items ?? []), ...page.items] } }),
+                first.again,
+              )
+            }
+          >
+            More
+          </Button>
+        </div>
+      )}
+    </Screen>
+  );
+}
+
+const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
+  <Table
+    label="Triggers"
+    rows={rows}
+    keyOf={({ id }) => id}
+    columns={[
+      {
+        name: 'name',
+        label: 'Name',
+        cell: ({ id, name }) => (
+          <To to="trigger" params={{ id }}>
+            {name}
+          </To>
+        ),
+      },
+      {
+        name: 'workflow',
+        label: 'Starts',
+        cell: ({ workflowId }) => (
+          <To to="workflow" params={{ slug: workflowId }}>
+            {workflowId}
+          </To>
+        ),
+      },
+      {
+        name: 'type',
+        label: 'By',
+        cell: (trigger) => (
+          <>
+            {trigger.type} <code class="dim">{startsAt(trigger)}</code>
+          </>
+        ),
+      },
+      {
+        name: 'enabled',
+        label: 'State',
+        cell: ({ enabled }) => (
+          <span class={enabled ? 'badge completed' : 'badge'}>{enabled ? 'enabled' : 'disabled'}</span>
+        ),
+      },
+      {
+        name: 'last',
+        label: 'Last firing',
+        cell: ({ last }) =>
+          last === undefined ? (
+            'never'
+          ) : (
+            <>
+              {last.outcome} <Time at={last.at} />
+            </>
+          ),
+      },
+      {
+        name: 'started',
+        label: 'Started',
+        isNumber: true,
+        isExtra: true,
+        cell: ({ counts }) => counts.started.toLocaleString('en-GB'),
+      },
+      {
+        name: 'refused',
+        label: 'Refused',
+        isNumber: true,
+        isExtra: true,
+        cell: ({ counts }) => counts.refused.toLocaleString('en-GB'),
+      },
+    ]}
+  />
+);
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly string[];
+  readonly words?: { readonly [value: string]: string };
+  readonly onValue: (value: string) => void;
+}
+
+const Choice = ({ label, value, choices, words = {}, onValue }: ChoiceProps) => (
+  <div class="inline-field">
+    <Field label={label}>
+      {(wiring) => (
+        <select {...wiring} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+          <option value="">any</option>
+          {choices.map((one) => (
+            <option key={one} value={one} selected={one === value}>
+              {words[one] ?? one}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  </div>
+);

@@ -1,0 +1,396 @@
+/** One workflow: its graph, triggers and last runs; its proposals; its settings. */
+import { useEffect, useState } from 'preact/hooks';
+import { at, get, patch, post, remove } from '../data/api.ts';
+import { absoluteText } from '../data/labels.ts';
+import { useAction, useResource } from '../data/resource.ts';
+import { useMay } from '../data/session.ts';
+import type { ExecutionPage, Proposal, ProposalPage, ReadWorkflow } from '../data/types.ts';
+import { changeQuery, navigate } from '../navigation.ts';
+import { announce } from '../parts/announcer.tsx';
+import { Button } from '../parts/button.tsx';
+import { CopyButton } from '../parts/copy.tsx';
+import { Actions, Dialog } from '../parts/dialog.tsx';
+import { CheckField, TextArea, TextField } from '../parts/fields.tsx';
+import { Json } from '../parts/json.tsx';
+import { To } from '../parts/link.tsx';
+import { Empty, Loaded } from '../parts/loading.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { addressOf, type Place } from '../routes.ts';
+import { durationColumn, startedColumn, statusColumn, whyColumn, workflowColumn } from './run-columns.tsx';
+import { GraphCard, WorkflowFrame, type WorkflowTab } from './workflow-parts.tsx';
+
+const LAST_RUNS = 5;
+const POLL_MS = 5_000;
+
+export function WorkflowScreen({ place }: { readonly place: Place<'workflow'> }) {
+  const { slug } = place.params;
+  const { tab } = place.query;
+  const shown: WorkflowTab = tab === 'proposals' || tab === 'settings' ? tab : 'overview';
+  const workflow = useResource(`workflow ${slug}`, (signal) =>
+    get<ReadWorkflow>(at`/api/workflows/${slug}`, { signal }),
+  );
+  const { data } = workflow;
+  return (
+    <WorkflowFrame
+      slug={slug}
+      title={data?.name ?? slug}
+      tab={shown}
+      beside={
+        data === undefined ? null : (
+          <span class="dim">
+            {data.version}
+            {data.enabled ? '' : ' · disabled'}
+          </span>
+        )
+      }
+    >
+      <Loaded resource={workflow} what="the workflow">
+        {(read) =>
+          shown === 'overview' ? (
+            <Overview workflow={read} selected={place.query['step']} />
+          ) : shown === 'proposals' ? (
+            <Proposals workflow={read} />
+          ) : (
+            <Settings key={read.hash} workflow={read} onChanged={workflow.again} />
+          )
+        }
+      </Loaded>
+    </WorkflowFrame>
+  );
+}
+
+function Overview({ workflow, selected }: { readonly workflow: ReadWorkflow; readonly selected: string | undefined }) {
+  const { slug, hash, definition, description } = workflow;
+  const runs = useResource(
+    `runs of ${slug}`,
+    (signal) => get<ExecutionPage>(at`/api/workflows/${slug}/executions`, { query: { limit: LAST_RUNS }, signal }),
+    { pollMs: POLL_MS },
+  );
+  const steps = definition['steps'] as { readonly [slug: string]: unknown };
+  const step = selected === undefined ? undefined : steps[selected];
+  return (
+    <>
+      {description === undefined ? null : <p>{description}</p>}
+      <GraphCard
+        slug={slug}
+        hash={hash}
+        selected={selected}
+        onSelect={(chosen) => changeQuery({ step: chosen === selected ? undefined : chosen })}
+      />
+      {step === undefined ? null : (
+        <section class="card" aria-label={`The step ${selected}`}>
+          <h2>{selected}</h2>
+          <Json value={step} name="step" />
+        </section>
+      )}
+      <Triggers slug={slug} />
+      <section class="card" aria-labelledby="last-runs">
+        <h2 id="last-runs">Last runs</h2>
+        <Loaded resource={runs} what="the last runs">
+          {({ items }) =>
+            items.length === 0 ? (
+              <p class="dim">
+                It has not run yet.{' '}
+                <To to="runForm" params={{ slug }}>
+                  Start it
+                </To>
+              </p>
+            ) : (
+              <Table
+                label="The last runs"
+                rows={items}
+                keyOf={({ id }) => id}
+                columns={[statusColumn, workflowColumn, whyColumn, startedColumn, durationColumn]}
+              />
+            )
+          }
+        </Loaded>
+      </section>
+    </>
+  );
+}
+
+/** What this screen shows of a trigger. */
+interface TriggerRow {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly enabled: boolean;
+  readonly webhookUrl?: string;
+  readonly config: { readonly [member: string]: unknown };
+  readonly counts: { readonly started: number; readonly refused: number };
+  readonly schedule?: { readonly paused: boolean; readonly nextTimes: readonly string[] };
+}
+
+const MOST_TIMES = 5;
+
+function Triggers({ slug }: { readonly slug: string }) {
+  const triggers = useResource(`triggers of ${slug}`, async (signal) => {
+    const { items } = await get<{ items: TriggerRow[] }>(at`/api/triggers`, { query: { workflowId: slug }, signal });
+    // A single trigger also says when it fires next.
+    return Promise.all(
+      items.map((one) =>
+        one.type === 'schedule' ? get<TriggerRow>(at`/api/triggers/${one.id}`, { signal }).catch(() => one) : one,
+      ),
+    );
+  });
+  return (
+    <section class="card" aria-labelledby="triggers">
+      <h2 id="triggers">Triggers</h2>
+      <Loaded resource={triggers} what="the triggers">
+        {(rows) =>
+          rows.length === 0 ? (
+            <p class="dim">It has no triggers. It is started by hand, by the API, or by another workflow.</p>
+          ) : (
+            <ul class="triggers">
+              {rows.map((one) => (
+                <TriggerItem key={one.id} trigger={one} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+function TriggerItem({ trigger }: { readonly trigger: TriggerRow }) {
+  const { id, name, type, enabled, webhookUrl, config, counts, schedule } = trigger;
+  const zone = typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC';
+  return (
+    <li>
+      <p>
+        <To to="trigger" params={{ id }}>
+          {name}
+        </To>{' '}
+        <span class="dim">
+          {type}
+          {enabled ? '' : ', disabled'} · {counts.started} started
+          {counts.refused === 0 ? '' : `, ${counts.refused} refused`}
+        </span>
+      </p>
+      {webhookUrl === undefined ? null : (
+        <p>
+          <code>{webhookUrl}</code> <CopyButton text={webhookUrl} what="the address" />
+        </p>
+      )}
+      {type === 'event' ? (
+        <p class="dim">
+          on the event <code>{String(config['name'])}</code>
+        </p>
+      ) : null}
+      {schedule === undefined ? null : schedule.paused ? (
+        <p class="dim">It is paused.</p>
+      ) : (
+        <table class="times">
+          <caption>
+            Next times of <code>{String(config['cron'] ?? '')}</code>
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">{zone}</th>
+              <th scope="col">Your time</th>
+            </tr>
+          </thead>
+          <tbody>
+            {schedule.nextTimes.slice(0, MOST_TIMES).map((time) => (
+              <tr key={time}>
+                <td>{timeIn(time, zone)}</td>
+                <td>{absoluteText(Date.parse(time))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </li>
+  );
+}
+
+/** In the zone of the trigger; as UTC where the browser does not know the zone. */
+function timeIn(iso: string, timeZone: string): string {
+  const options = { dateStyle: 'medium', timeStyle: 'medium' } as const;
+  try {
+    return new Date(iso).toLocaleString('en-GB', { ...options, timeZone });
+  } catch {
+    return `${new Date(iso).toLocaleString('en-GB', { ...options, timeZone: 'UTC' })} UTC`;
+  }
+}
+
+function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow: ReadWorkflow }) {
+  const list = useResource(`proposals ${slug}`, (signal) =>
+    get<ProposalPage>(at`/api/workflows/${slug}/proposals`, { query: { limit: 100 }, signal }),
+  );
+  const { allowSelfModification } = (definition['constraints'] ?? {}) as { allowSelfModification?: boolean };
+  const columns: readonly Column<Proposal>[] = [
+    {
+      name: 'notes',
+      label: 'Proposal',
+      cell: ({ id, notes }) => (
+        <To to="proposal" params={{ slug, id }}>
+          {notes ?? id}
+        </To>
+      ),
+    },
+    {
+      name: 'status',
+      label: 'Status',
+      cell: ({ status, baseWorkflowHash }) => (
+        <>
+          {status}
+          {(status === 'pending' || status === 'approved') && baseWorkflowHash !== hash ? (
+            <strong class="urgent"> stale</strong>
+          ) : null}
+        </>
+      ),
+    },
+    { name: 'by', label: 'By', cell: ({ proposedBy }) => proposedBy ?? '' },
+    { name: 'at', label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ];
+  return (
+    <Loaded resource={list} what="the proposals">
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty>
+            <p>Nobody has proposed a change.</p>
+            <p class="dim">
+              {allowSelfModification === true
+                ? 'Whoever may run the workflow may propose one: npx signalbox propose FILE'
+                : 'The workflow takes no proposals. Its definition can allow them: constraints.allowSelfModification.'}
+            </p>
+          </Empty>
+        ) : (
+          <Table label="Proposals" columns={columns} rows={items} keyOf={({ id }) => id} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+interface SettingsProps {
+  readonly workflow: ReadWorkflow;
+  readonly onChanged: () => void;
+}
+
+function Settings({ workflow, onChanged }: SettingsProps) {
+  const { slug, definition } = workflow;
+  const may = useMay('editor');
+  const [name, setName] = useState(workflow.name);
+  const [tags, setTags] = useState(workflow.tags.join(', '));
+  const [description, setDescription] = useState(
+    typeof definition['description'] === 'string' ? definition['description'] : '',
+  );
+  const [isDeleting, setDeleting] = useState(false);
+  /** What was just chosen, until the workflow is read again. */
+  const [wanted, setWanted] = useState<boolean>();
+  const toggle = useAction(async (isEnabled: boolean) => {
+    await post(`${at`/api/workflows/${slug}`}/${isEnabled ? 'enable' : 'disable'}`);
+    announce(isEnabled ? 'Enabled.' : 'Disabled.');
+    onChanged();
+  });
+  const save = useAction(async () => {
+    const list = tags.split(',').map((tag) => tag.trim());
+    await patch(at`/api/workflows/${slug}`, {
+      name,
+      tags: list.filter((tag) => tag !== ''),
+      ...(description === '' && definition['description'] === undefined ? {} : { description }),
+    });
+    announce('Saved.');
+    onChanged();
+  });
+  const concurrency = definition['concurrency'];
+  return (
+    <div class="columns">
+      <form
+        class="form card"
+        aria-label="Settings"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save.run();
+        }}
+      >
+        <TextField label="Name" value={name} onValue={setName} isRequired isReadOnly={!may} />
+        <TextArea label="Description" value={description} onValue={setDescription} rows={3} />
+        <TextField label="Tags" hint="Separated by commas" value={tags} onValue={setTags} isReadOnly={!may} />
+        <Problem problem={save.problem} />
+        <div class="actions">
+          <Button type="submit" kind="primary" needs="editor" isBusy={save.isRunning}>
+            Save
+          </Button>
+        </div>
+        <p class="dim">Saving makes a new version. The comments in its text stay.</p>
+      </form>
+      <div class="stack">
+        <section class="card" aria-label="State">
+          {may ? (
+            <CheckField
+              label="Enabled"
+              hint="While it is disabled no run starts. Active runs go on."
+              isChecked={wanted ?? workflow.enabled}
+              onChange={(isEnabled) => {
+                setWanted(isEnabled);
+                void toggle.run(isEnabled).then((isDone) => isDone || setWanted(undefined));
+              }}
+            />
+          ) : (
+            <p>{workflow.enabled ? 'Enabled' : 'Disabled'}</p>
+          )}
+          <Problem problem={toggle.problem} />
+        </section>
+        <section class="card" aria-labelledby="limits">
+          <h2 id="limits">Limits</h2>
+          {concurrency === undefined ? (
+            <p class="dim">Its definition limits no concurrent runs (concurrency).</p>
+          ) : (
+            <Json value={concurrency} name="concurrency" />
+          )}
+          <To to="settings" params={{ section: 'limits' }}>
+            Limits of the organization
+          </To>
+        </section>
+        <section class="card" aria-label="Delete">
+          <div>
+            <Button kind="danger" needs="editor" onClick={() => setDeleting(true)}>
+              Delete the workflow…
+            </Button>
+          </div>
+        </section>
+      </div>
+      {isDeleting ? <Delete slug={slug} onClose={() => setDeleting(false)} /> : null}
+    </div>
+  );
+}
+
+function Delete({ slug, onClose }: { readonly slug: string; readonly onClose: () => void }) {
+  const [typed, setTyped] = useState('');
+  const act = useAction(() => remove(at`/api/workflows/${slug}`));
+  useEffect(() => act.clear(), [typed]);
+  return (
+    <Dialog title={`Delete ${slug}?`} onClose={onClose}>
+      <p>Its triggers are deleted too. Active runs go on, and its versions stay readable.</p>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (typed === slug) void act.run().then((isDone) => isDone && navigate(addressOf('workflows')));
+        }}
+      >
+        <TextField label={`Type ${slug} to delete it`} value={typed} onValue={setTyped} />
+        <Problem problem={act.problem} />
+        <Actions>
+          <Button onClick={onClose}>Back</Button>
+          <Button
+            type="submit"
+            kind="danger"
+            isBusy={act.isRunning}
+            isDisabled={typed !== slug}
+            why="Type the slug of the workflow."
+          >
+            Delete
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,64 @@
+/** The time line of a run: its steps in the graph's order, with bars for their visits. */
+import type { Layout } from '../graph/layout.ts';
+import type { Sums, Visit, VisitStatus } from '../graph/scope.ts';
+
+export interface TimeRow {
+  readonly slug: string;
+  readonly depth: number;
+  readonly visits: readonly Visit[];
+  /** The sum of all visits, in milliseconds. */
+  readonly took: number;
+}
+
+/** Pixels from the left. `count`: the visits in it. */
+export interface Bar {
+  readonly left: number;
+  readonly right: number;
+  readonly status: VisitStatus;
+  readonly count: number;
+}
+
+const LEAST_WIDTH = 2.5;
+
+/** The steps that were reached, each container followed by its body. `now`: until when open visits have lasted. */
+export function timeRows({ visits, steps }: Sums, { places, ways }: Layout, now: number): TimeRow[] {
+  const bySlug = new Map<string, Visit[]>();
+  for (const visit of visits) {
+    if (visit.inner === true || !steps.has(visit.stepSlug)) continue;
+    const list = bySlug.get(visit.stepSlug);
+    if (list === undefined) bySlug.set(visit.stepSlug, [visit]);
+    else list.push(visit);
+  }
+  const rows: TimeRow[] = [];
+  const walk = (container: string, depth: number): void => {
+    const members = [...(ways.members.get(container) ?? [])].sort((a, b) => {
+      const [one, other] = [places.get(a), places.get(b)];
+      return (one?.y ?? 0) - (other?.y ?? 0) || (one?.x ?? 0) - (other?.x ?? 0);
+    });
+    for (const slug of members) {
+      const own = bySlug.get(slug);
+      if (own !== undefined) {
+        const took = own.reduce((sum, { startedAt, completedAt = now }) => sum + completedAt - startedAt, 0);
+        rows.push({ slug, depth, visits: own, took });
+      }
+      if (ways.members.has(slug)) walk(slug, depth + 1);
+    }
+  };
+  walk('', 0);
+  return rows;
+}
+
+/** The bars of a row. Those of one status that would touch are one. */
+export function barsOf(visits: readonly Visit[], place: (at: number) => number, now: number): Bar[] {
+  const bars: { left: number; right: number; status: VisitStatus; count: number }[] = [];
+  for (const { startedAt, completedAt = now, status } of visits) {
+    const left = place(startedAt);
+    const right = Math.max(left + LEAST_WIDTH, place(completedAt));
+    const last = bars.at(-1);
+    if (last !== undefined && left - last.right < 1 && last.status === status) {
+      last.right = Math.max(last.right, right);
+      last.count++;
+    } else bars.push({ left, right, status, count: 1 });
+  }
+  return bars;
+}

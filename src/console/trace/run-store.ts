@@ -1,0 +1,236 @@
+/**
+ * A run as a page follows it: first the run, its graph and its summary, then its visits, then what happens. Events come
+ * after the summary's last event, at most once in each frame of the screen.
+ */
+import { useEffect, useMemo } from 'preact/hooks';
+import { at, get } from '../data/api.ts';
+import { type ApiProblem, asApiProblem } from '../data/problem.ts';
+import { storeOf, useStore } from '../data/store.ts';
+import { follow, type StreamState } from '../data/stream.ts';
+import type { Execution, RunSummary, StepPage, StepRow, Wait } from '../data/types.ts';
+import { isWorse, type StepSum, type Visit, type VisitStatus } from '../graph/scope.ts';
+import type { GraphInput } from '../graph/ways.ts';
+import { type AttemptEvent, type StepEvent, Visits } from './visits.ts';
+
+export interface RunGraph extends GraphInput {
+  readonly slug: string;
+}
+
+export interface RunState {
+  readonly run?: Execution;
+  readonly graph?: RunGraph;
+  /** Why there is no graph: the definition cannot be walked. */
+  readonly graphProblem?: ApiProblem;
+  readonly summary?: RunSummary;
+  /** Those that are loaded; `isWhole`: these are all. */
+  readonly visits: readonly Visit[];
+  readonly isLoaded: boolean;
+  readonly isWhole: boolean;
+  /** All visits of the run. */
+  readonly total: number;
+  readonly stream: StreamState;
+  readonly problem?: ApiProblem;
+}
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'aborted']);
+/** Of a longer run the newest visits are loaded. */
+export const MOST_VISITS = 50_000;
+const PAGE = 10_000;
+const POLL_MS = 5_000;
+/** A run is asked again so long after something happened: what it waits for is not in the events in full. */
+const SETTLE_MS = 250;
+
+export const hasEnded = (run: Pick<Execution, 'status' | 'completedAt'> | undefined): boolean =>
+  run !== undefined && (ENDED.has(run.status) || run.completedAt !== undefined);
+
+/** Loads and follows the run while the component is drawn. */
+export function useRun(id: string): RunState & { readonly again: () => void } {
+  const store = useMemo(() => new FollowedRun(id), [id]);
+  useEffect(() => {
+    store.start();
+    return () => store.stop();
+  }, [store]);
+  const state = useStore(store.state);
+  return { ...state, again: store.again };
+}
+
+class FollowedRun {
+  readonly state = storeOf<RunState>({
+    ...{ visits: [], isLoaded: false, isWhole: true, total: 0, stream: 'connecting' as const },
+  });
+  readonly #path: string;
+  #visits = new Visits();
+  #abort = new AbortController();
+  #unfollow = (): void => undefined;
+  #settling: ReturnType<typeof setTimeout> | undefined;
+  #polling: ReturnType<typeof setInterval> | undefined;
+
+  constructor(id: string) {
+    this.#path = at`/api/executions/${id}`;
+  }
+
+  start(): void {
+    void this.#load();
+    this.#polling = setInterval(() => {
+      const { run, stream } = this.state.get();
+      if (document.visibilityState === 'visible' && run !== undefined && !hasEnded(run) && stream !== 'polling')
+        void this.#readRun();
+    }, POLL_MS);
+  }
+
+  stop(): void {
+    this.#abort.abort();
+    this.#unfollow();
+    clearTimeout(this.#settling);
+    clearInterval(this.#polling);
+  }
+
+  /** Loads everything anew: after a refusal, and after a retry. */
+  readonly again = (): void => {
+    this.#abort.abort();
+    this.#unfollow();
+    this.#abort = new AbortController();
+    this.#patch({ problem: undefined });
+    void this.#load();
+  };
+
+  #patch(change: { [Member in keyof RunState]?: RunState[Member] | undefined }): void {
+    const next = { ...this.state.get(), ...change } as RunState;
+    this.state.set(next);
+  }
+
+  async #load(): Promise<void> {
+    const { signal } = this.#abort;
+    const path = this.#path;
+    try {
+      const graph = get<RunGraph>(`${path}/graph`, { signal }).then(
+        (body) => this.#patch({ graph: body, graphProblem: undefined }),
+        (thrown: unknown) => {
+          if (!signal.aborted) this.#patch({ graphProblem: asApiProblem(thrown) });
+        },
+      );
+      const [run, summary] = await Promise.all([
+        get<Execution>(path, { signal }),
+        get<RunSummary>(`${path}/summary`, { signal }),
+      ]);
+      this.#patch({ run, summary, total: summary.total });
+      this.#follow(summary.lastEventId);
+      await this.#readVisits(signal, summary.total);
+      await graph;
+    } catch (thrown) {
+      if (!signal.aborted) this.#patch({ problem: asApiProblem(thrown) });
+    }
+  }
+
+  /** Events that come before the rows are there wait for them. */
+  #waiting: (() => void)[] | undefined = [];
+
+  async #readVisits(signal: AbortSignal, total: number): Promise<void> {
+    const isLong = total > MOST_VISITS;
+    this.#waiting ??= [];
+    const rows: StepRow[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: StepPage = await get<StepPage>(`${this.#path}/steps`, {
+        query: { limit: PAGE, exclude: 'input,output', cursor, order: isLong ? 'desc' : undefined },
+        signal,
+      });
+      rows.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && rows.length < MOST_VISITS);
+    const visits = new Visits();
+    visits.addRows(isLong ? rows.reverse() : rows);
+    this.#visits = visits;
+    const events = this.#waiting;
+    this.#waiting = undefined;
+    for (const event of events) event();
+    this.#show({ isLoaded: true, isWhole: cursor === undefined });
+  }
+
+  #show(change: Partial<RunState> = {}): void {
+    const visits = this.#visits.all();
+    const { total, isWhole } = { ...this.state.get(), ...change };
+    this.#patch({ ...change, visits, total: isWhole ? visits.length : Math.max(total, visits.length) });
+  }
+
+  async #readRun(): Promise<void> {
+    const { signal } = this.#abort;
+    try {
+      const run = await get<Execution>(this.#path, { signal });
+      this.#patch({ run });
+      // No event tells of attempts that Temporal holds.
+      for (const { path, attempt } of run.retrying ?? []) this.#visits.attempt({ path, attempt: attempt - 1 });
+      if (run.retrying !== undefined && this.#waiting === undefined) this.#show();
+    } catch {
+      // The last answer stays. That the gateway is away is told at the top of the page.
+    }
+  }
+
+  #follow(after: string): void {
+    this.#unfollow();
+    this.#unfollow = follow(
+      `${this.#path}/events`,
+      {
+        onEvents: (events) => this.#take(events),
+        onState: (stream, problem) => {
+          const isOver = stream === 'refused' && problem !== undefined;
+          this.#patch(isOver ? { stream, problem } : { stream });
+        },
+        onPoll: () => {
+          void this.#readRun();
+          void this.#readVisits(this.#abort.signal, this.state.get().total).catch(() => undefined);
+        },
+      },
+      { after, query: { exclude: 'input,output' } },
+    );
+  }
+
+  #take(events: readonly { readonly event: string; readonly data: unknown }[]): void {
+    const act = (): void => {
+      for (const one of events) this.#apply(one);
+    };
+    if (this.#waiting !== undefined) this.#waiting.push(act);
+    else {
+      act();
+      this.#show();
+    }
+    clearTimeout(this.#settling);
+    this.#settling = setTimeout(() => void this.#readRun(), SETTLE_MS);
+  }
+
+  #apply({ event, data }: { readonly event: string; readonly data: unknown }): void {
+    if (event === 'step') this.#visits.step(data as StepEvent);
+    else if (event === 'attempt') this.#visits.attempt(data as AttemptEvent);
+    else if (event === 'status') {
+      const { status, waitingFor } = data as { status: Execution['status']; waitingFor: Wait[] };
+      this.#visits.waits(waitingFor);
+      const { run } = this.state.get();
+      if (run !== undefined) this.#patch({ run: { ...run, status, waitingFor } });
+    } else if (event === 'end') {
+      const { status } = data as { status: Execution['status'] };
+      this.#visits.close(Date.now());
+      const { run } = this.state.get();
+      if (run !== undefined) this.#patch({ run: { ...run, status, waitingFor: [] } });
+    }
+  }
+}
+
+/** What the summary of the whole run says of its steps: shown until the visits are there. */
+export function stepSums({ steps }: RunSummary): Map<string, StepSum> {
+  return new Map(
+    steps.map((step) => {
+      const statuses = Object.keys(step.statuses) as VisitStatus[];
+      const status = statuses.reduce((worst, one) => (isWorse(one, worst) ? one : worst), 'skipped');
+      const open = (step.statuses.running ?? 0) + (step.statuses.waiting ?? 0);
+      return [
+        step.stepSlug,
+        {
+          ...{ stepSlug: step.stepSlug, status, visits: step.visits, failed: step.statuses.failed ?? 0, open },
+          ...{ retries: step.retries, durationMs: step.durationMs, last: step.last.path },
+          openSince: step.open === undefined ? undefined : Date.parse(step.open.startedAt),
+          ports: new Map(Object.entries(step.ports)),
+        },
+      ];
+    }),
+  );
+}

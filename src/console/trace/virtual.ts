@@ -1,0 +1,49 @@
+/** The part of a long list that is near the window of its scroll container. All rows have one height. */
+import type { RefObject } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+const AHEAD = 8;
+
+export interface Part {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** `head`: pixels above the first row. */
+export function useVirtual(pane: RefObject<HTMLElement | null>, count: number, rowHeight: number, head = 0): Part {
+  const [view, setView] = useState({ first: 0, rows: 40 });
+  useEffect(() => {
+    const { current } = pane;
+    if (current === null) return undefined;
+    let frame = 0;
+    const look = (): void => {
+      const first = Math.max(0, Math.floor((current.scrollTop - head) / rowHeight));
+      const rows = Math.ceil(current.clientHeight / rowHeight) + 1;
+      setView((was) => (was.first === first && was.rows === rows ? was : { first, rows }));
+    };
+    const soon = (): void => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(look);
+    };
+    look();
+    const observer = new ResizeObserver(soon);
+    observer.observe(current);
+    current.addEventListener('scroll', soon, { passive: true });
+    return () => {
+      cancelAnimationFrame(frame);
+      observer.disconnect();
+      current.removeEventListener('scroll', soon);
+    };
+  }, [pane, rowHeight, head, count === 0]);
+  const from = Math.max(0, Math.min(view.first - AHEAD, count - 1));
+  return { from, to: Math.min(count, view.first + view.rows + AHEAD) };
+}
+
+/** Scrolls a list as little as it takes to show a row. */
+export function showRow(pane: HTMLElement | null, row: number, rowHeight: number, head = 0): void {
+  if (pane === null) return;
+  const top = row * rowHeight;
+  if (top < pane.scrollTop) pane.scrollTop = top;
+  else if (top + rowHeight + head > pane.scrollTop + pane.clientHeight)
+    pane.scrollTop = top + rowHeight + head - pane.clientHeight;
+}

@@ -1,0 +1,91 @@
+/**
+ * A large limit is divided among limiters, its shards, so that no single workflow hears of every run. Each run asks one
+ * shard, chosen by the run's id. A shard lends slots to runs, and itself borrows them in batches from the actor
+ * `lender`, whose id is that of the limit. The contract between src/client, workflows/actors/lender.ts and
+ * workflows/actors/limiter.ts. JSON only.
+ *
+ * The shards together never use more than the limit: the lender counts a slot as lent from before the shard may use it
+ * until after the shard has said that it will not.
+ */
+
+import type { ActorStart, RememberedAnswers } from './actors.ts';
+import { shortHash } from './workflow-ids.ts';
+
+export const LENDER_WORKFLOW = 'lender';
+
+/** The shards of a limit. The number never changes: a run keeps its shard. */
+export const SHARDS = 16;
+
+/** The workflow id of a run's shard of that limit. */
+export const shardId = (lender: string, run: string): string =>
+  `${lender}.s${Number.parseInt(shortHash(run).slice(0, 8), 16) % SHARDS}`;
+
+/**
+ * Update `borrow`: what the shard keeps of the slots lent to it, and what it needs. Until it is answered the shard
+ * uses at most `keeps` slots. The same `seq` again gets the same answer, and an earlier one changes nothing.
+ */
+export interface Borrow {
+  readonly key: string;
+  readonly shard: string;
+  /** Grows with each request of a shard, also of a shard that was terminated and began anew: epoch milliseconds. */
+  readonly seq: number;
+  /** The whole limit, as the shard heard of it last. */
+  readonly limit: number;
+  readonly keeps: number;
+  /** Runs that wait at the shard. */
+  readonly waits: number;
+  /** Slots that it would take besides, for runs to come. */
+  readonly spare: number;
+}
+
+/**
+ * `lent`: the slots that the shard has from now on. It gives leases up to `cap`, which is less where it has to give
+ * some back.
+ */
+export interface Lent {
+  readonly lent: number;
+  readonly cap: number;
+}
+
+/** Signals of the lender to a shard: it has free slots again; another shard needs what this one does not use. */
+export const LENDABLE_SIGNAL = 'lendable';
+export const RECALLED_SIGNAL = 'recalled';
+
+export interface ShardLoan {
+  readonly shard: string;
+  readonly seq: number;
+  readonly lent: number;
+  readonly cap: number;
+  /** Runs that wait there for slots that the lender did not have. */
+  readonly lacks: number;
+  /** It was told that there are free slots, and has not asked since. */
+  readonly isTold?: true;
+}
+
+export interface LenderStart extends ActorStart {
+  readonly carried?: {
+    readonly limit: number;
+    readonly loans: readonly ShardLoan[];
+    readonly answers: RememberedAnswers;
+  };
+}
+
+/** The activity `borrowSlots`. */
+export interface BorrowQuestion extends Omit<Borrow, 'key'> {
+  readonly organizationId: string;
+  readonly lender: string;
+}
+
+/** What a shard knows of its loan. */
+export interface Share extends Lent {
+  /** The whole limit. */
+  readonly limit: number;
+  readonly seq: number;
+  /** When it asked last, and the pause until it asks again, if it got too little. */
+  readonly askedAt: number;
+  readonly pauseMs: number;
+  /** The lender has slots again, or the limit has changed. */
+  readonly isTold: boolean;
+  /** Another shard needs what this one does not use. */
+  readonly isRecalled: boolean;
+}

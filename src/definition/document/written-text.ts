@@ -1,0 +1,115 @@
+/**
+ * The text of a definition as its author wrote it, with comments, in YAML or JSON (LANGUAGE.md §11). It is kept beside
+ * the version. It never holds a clear secret: a reference takes its place.
+ */
+import { isMap, isNode, type Node, parseDocument as parseYamlDocument } from 'yaml';
+import { canonicalText } from '../../json/canonical-text.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { type ClearSecret, extractSecrets, type Replacement } from './extract-secrets.ts';
+import { parseDocument } from './parse.ts';
+
+export type TextMedia = 'yaml' | 'json';
+
+/** Texts with more characters are not edited in place. */
+const LONGEST_EDITED = 256 * 1024;
+
+/**
+ * The text to keep of a definition that was stored under `slug`. Undefined where nothing is worth keeping (JSON in one
+ * line), and where a clear secret would stay in it, for example in a comment. Never throws.
+ */
+export function textToKeep(
+  written: string,
+  media: TextMedia,
+  slug: string,
+  taken: readonly ClearSecret[],
+): string | undefined {
+  const text = written.startsWith('\uFEFF') ? written.slice(1) : written;
+  if (media === 'json' && !text.trim().includes('\n')) return undefined;
+  if (taken.length === 0) return text;
+  const document = documentOf(text);
+  if (document === undefined) return undefined;
+  const { replacements, document: clean } = extractSecrets({ ...document, slug });
+  const replaced = edited(text, (root) => replacements.map((one) => placeOf(root, one)));
+  if (replaced === undefined || holdsSecret(replaced, taken)) return undefined;
+  const again = documentOf(replaced);
+  return again !== undefined && isSame({ ...again, slug }, clean) ? replaced : undefined;
+}
+
+/**
+ * The text with other values of outermost members; everything else stays as it is written. Undefined where that cannot
+ * be done. Never throws.
+ */
+export function withMembers(text: string, members: JsonObject): string | undefined {
+  const document = documentOf(text);
+  if (document === undefined) return undefined;
+  const changed = Object.entries(members).filter(([key, value]) => !isSame(document[key] ?? null, value));
+  const result = edited(text, (root) => changed.map(([key, value]) => memberPlace(root, key, value)));
+  const again = result === undefined ? undefined : documentOf(result);
+  return again !== undefined && isSame(again, { ...document, ...members }) ? result : undefined;
+}
+
+interface Edit {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** The text with these edits, which do not overlap. */
+function edited(text: string, of: (root: Node) => readonly (Edit | undefined)[]): string | undefined {
+  if (text.length > LONGEST_EDITED) return undefined;
+  const root = parseYamlDocument(text, { schema: 'core', version: '1.2', logLevel: 'silent' }).contents;
+  if (!isMap(root)) return undefined;
+  const edits = of(root);
+  let result = text;
+  for (const edit of [...edits].sort((a, b) => (b?.from ?? 0) - (a?.from ?? 0))) {
+    if (edit === undefined) return undefined;
+    // A block in YAML ends behind its line break, which stays.
+    const kept = text.slice(edit.from, edit.to).trimEnd().length;
+    result = result.slice(0, edit.from) + edit.text + result.slice(edit.from + kept);
+  }
+  return result;
+}
+
+function placeOf(root: Node, { at, by }: Replacement): Edit | undefined {
+  const node = isMap(root) ? root.getIn(at, true) : undefined;
+  return isNode(node) ? replacing(node, by) : undefined;
+}
+
+function replacing(node: Node, by: Json): Edit | undefined {
+  const [from, to] = node.range ?? [];
+  return from === undefined || to === undefined ? undefined : { from, to, text: flow(by) };
+}
+
+/** Replaces the member, or writes it before the first one. */
+function memberPlace(root: Node, key: string, value: Json): Edit | undefined {
+  if (!isMap(root)) return undefined;
+  const node = root.get(key, true);
+  if (isNode(node)) return replacing(node, value);
+  const [first] = root.items;
+  const start = isNode(first?.key) ? first.key.range?.[0] : undefined;
+  if (start === undefined) return undefined;
+  const written = root.flow === true ? `${JSON.stringify(key)}: ${flow(value)}, ` : `${key}: ${flow(value)}\n`;
+  return { from: start, to: start, text: written };
+}
+
+/** JSON in one line, which is YAML too. */
+const flow = (value: Json): string => {
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
+  return isObject(value)
+    ? `{${Object.entries(value)
+        .map(([key, member]) => `${JSON.stringify(key)}: ${flow(member)}`)
+        .join(', ')}}`
+    : JSON.stringify(value);
+};
+
+function documentOf(text: string): JsonObject | undefined {
+  const parsed = parseDocument(text);
+  const document = 'document' in parsed ? parsed.document.json : undefined;
+  return document !== undefined && isObject(document) ? document : undefined;
+}
+
+const isSame = (one: Json, other: Json): boolean => canonicalText(one) === canonicalText(other);
+
+/** Whether the text holds a secret, as it is or as a JSON string writes it. */
+const holdsSecret = (text: string, secrets: readonly ClearSecret[]): boolean =>
+  secrets.some(({ value }) => text.includes(value) || text.includes(JSON.stringify(value).slice(1, -1)));

@@ -1,0 +1,129 @@
+/**
+ * Segments: light effects and the pure steps between them run in one activity, in which the same core walks
+ * (DESIGN.md). The run sends its state to the activity, which walks a copy of it, and answers with the list of effects
+ * that have ended. The run then applies the list to its own state with `advance`: both come to the same state, since
+ * both begin with the same one and take the same events at the same times (E2).
+ *
+ * While a segment is open, everything else that happens to the run waits until its list has been applied, in the run
+ * and in the fold alike. Otherwise the run would be somewhere else than the activity, and effects would be lost (E4).
+ */
+
+import type { Definition } from '../definition/document/types.ts';
+import type { Json } from '../json/json.ts';
+import type { EffectResult, FailureShape } from '../steps/kind.ts';
+import type { Program } from '../steps/program-types.ts';
+import { advance } from './advance.ts';
+import type { Command, Event, RunCommand } from './state/protocol.ts';
+import { carriedBytes } from './state/serialize.ts';
+import type { RunState } from './state/state.ts';
+
+/** A segment needs a copy of the state. Runs that are larger than this, definition included, have none. */
+export const MAX_SEGMENT_STATE_BYTES = 256_000;
+
+/** An effect of a segment that has ended. Times are epoch milliseconds. */
+export interface SegmentEnd {
+  /** The id of the command. */
+  readonly id: string;
+  /** When it ended: the time of the event. Times in a list never go back. */
+  readonly at: number;
+  readonly startedAt: number;
+  readonly result?: EffectResult;
+  readonly error?: FailureShape;
+  /**
+   * The effect has not ended yet. `retry`: its attempt failed with `error`, and it goes on as a regular activity
+   * (next-attempt.ts). `alone`: its result is too large for the list, and it is repeated with the same key, as a
+   * regular activity.
+   */
+  readonly again?: 'retry' | 'alone';
+  /** The pause that the other side asked for before the next attempt. */
+  readonly retryAfterMs?: number;
+}
+
+/** The config of the activity `segment`. */
+export interface SegmentConfig {
+  readonly definition: Definition;
+  /** The most bytes of a run's data on the worker of the run. */
+  readonly dataBytes: number;
+  /** `serialize(program, state)`. The effects to begin with are its open ones. */
+  readonly state: Json;
+  /** The clock of the run: epoch milliseconds. */
+  readonly at: number;
+}
+
+/** The data of its result: the effects in the order in which they ended. */
+export interface SegmentList {
+  readonly ends: readonly SegmentEnd[];
+}
+
+/**
+ * The effects among the commands that begin a segment together; empty where there is none. Then each command is carried
+ * out alone. `commands` are new in `state`: nothing but them and timers may be open.
+ */
+export function segmentOf(program: Program, state: RunState, commands: readonly Command[]): readonly RunCommand[] {
+  if (state.paused || state.yielding || isEnding(state) || state.admission !== undefined) return [];
+  const runs = commands.filter((command) => command.type === 'run');
+  if (runs.length === 0 || !runs.every(({ fuse }) => fuse === true)) return [];
+  const { timers } = state.commandCounts;
+  if (state.sentCount - timers !== runs.length) return [];
+  return carriedBytes(program, state) <= MAX_SEGMENT_STATE_BYTES ? runs : [];
+}
+
+function isEnding({ ending, rollback, draining }: RunState): boolean {
+  return ending !== undefined || rollback !== undefined || draining !== undefined;
+}
+
+/** The event that an end of the list is for the core. Undefined where the effect has not ended. */
+export function eventOf({ id, at, result, error, again }: SegmentEnd): Event | undefined {
+  if (again !== undefined) return undefined;
+  if (error !== undefined) return { type: 'failed', at, id, error };
+  return { type: 'completed', at, id, result: result ?? { data: null } };
+}
+
+/** The walk within a segment. It says what to begin next, and when only the run itself can go on. */
+export class SegmentWalk {
+  readonly #program: Program;
+  readonly #state: RunState;
+  /** Effects that may begin, oldest first. */
+  readonly #waiting = new Map<string, RunCommand>();
+  #isOver = false;
+
+  /** `state` is the walk's own from here on. */
+  constructor(program: Program, state: RunState) {
+    this.#program = program;
+    this.#state = state;
+    const queued = new Set(state.backlog);
+    for (const [id, open] of Object.entries(state.openCommands))
+      if (open.type === 'run' && open.command.fuse === true && !queued.has(id)) this.#waiting.set(id, open.command);
+  }
+
+  /** Nothing more can begin: a command came that only the run can carry out, or an effect goes on alone. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The effects to begin now, side by side. Each is answered once. */
+  begin(): readonly RunCommand[] {
+    if (this.#isOver) return [];
+    const runs = [...this.#waiting.values()];
+    this.#waiting.clear();
+    return runs;
+  }
+
+  /** An effect has ended. Returns the ids of commands that were cancelled, which may be effects in flight. */
+  take(end: SegmentEnd): readonly string[] {
+    this.#waiting.delete(end.id);
+    const event = eventOf(end);
+    if (event === undefined) {
+      this.#isOver = true;
+      return [];
+    }
+    const cancelled: string[] = [];
+    for (const command of advance(this.#program, this.#state, event)) {
+      if (command.type === 'run' && command.fuse === true) this.#waiting.set(command.id, command);
+      else if (command.type === 'cancel') {
+        if (!this.#waiting.delete(command.id)) cancelled.push(command.id);
+      } else if (command.type !== 'visible') this.#isOver = true;
+    }
+    return cancelled;
+  }
+}

@@ -1,0 +1,48 @@
+/** Limits wrong keys at the login: five a minute from one address. */
+import type { Request } from 'express';
+import { HttpProblem } from '../validation/http-problem.ts';
+import { addressOf } from './rate-limits.ts';
+
+const MOST = 5;
+const WITHIN_MS = 60_000;
+/** Beyond it the address that failed longest ago is forgotten. */
+const MOST_ADDRESSES = 10_000;
+
+export class FailedLogins {
+  /** Times of attempts that failed or are under way, oldest first, in milliseconds of the monotonic clock. */
+  readonly #attempts = new Map<string, readonly number[]>();
+
+  /**
+   * Counts an attempt as failed before its key is looked at, so that parallel attempts count too. Call the returned
+   * function when the key was right. @throws HttpProblem `rate_limited`.
+   */
+  enter(req: Request, now = performance.now()): () => void {
+    const address = addressOf(req);
+    const recent = this.#recent(address, now);
+    const [oldest = now] = recent;
+    if (recent.length >= MOST) {
+      throw new HttpProblem(
+        'rate_limited',
+        `There were ${MOST} wrong keys from your address within a minute, so this one was not looked at.`,
+        { headers: { 'retry-after': String(Math.max(1, Math.ceil((oldest + WITHIN_MS - now) / 1_000))) } },
+      );
+    }
+    this.#keep(address, [...recent, now]);
+    return () => {
+      const others = [...(this.#attempts.get(address) ?? [])];
+      const own = others.indexOf(now);
+      if (own >= 0) others.splice(own, 1);
+      this.#keep(address, others);
+    };
+  }
+
+  #recent(address: string, now: number): readonly number[] {
+    return (this.#attempts.get(address) ?? []).filter((at) => at > now - WITHIN_MS);
+  }
+
+  #keep(address: string, attempts: readonly number[]): void {
+    this.#attempts.delete(address);
+    if (attempts.length > 0) this.#attempts.set(address, attempts);
+    if (this.#attempts.size > MOST_ADDRESSES) this.#attempts.delete(this.#attempts.keys().next().value ?? '');
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * `/metrics`: the metrics of this process and the load of the host, in Prometheus' format. They count the runs of all
+ * organizations, so only keys of `default` see them.
+ */
+import { z } from 'zod';
+import type { Access } from '../../client/temporal/access.ts';
+import { openRunCounts, queueLoads } from '../../client/visibility/load.ts';
+import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import {
+  METRICS_TYPE,
+  metricsText,
+  openRuns,
+  queueAge,
+  queueBacklog,
+  queuePollers,
+  temporalUp,
+} from '../../observe/metrics.ts';
+import { type Gateway, perGateway } from './context.ts';
+import { demandOrganization } from './principal.ts';
+import { type Route, route } from './route.ts';
+
+/** How long the answers of Temporal count: several scrapers, or an eager one, cost no more than one. */
+const KNOWN_MS = 5_000;
+
+const loadOf = perGateway((gateway: Gateway) => {
+  let known: { readonly at: number; readonly asked: Promise<void> } | undefined;
+  return (): Promise<void> => {
+    if (known === undefined || Date.now() - known.at > KNOWN_MS)
+      known = { at: Date.now(), asked: measure(gateway.access) };
+    return known.asked;
+  };
+});
+
+/** Never rejects: without Temporal the numbers are missing. */
+async function measure(access: Access): Promise<void> {
+  try {
+    const [loads, counts] = await Promise.all([queueLoads(access), openRunCounts(access)]);
+    for (const { type, age, tasks, pollers } of loads) {
+      queueAge.set({ type }, age);
+      queueBacklog.set({ type }, tasks);
+      queuePollers.set({ type }, pollers);
+    }
+    for (const { status, count } of counts) openRuns.set({ status }, count);
+    temporalUp.set(1);
+  } catch {
+    for (const gauge of [queueAge, queueBacklog, queuePollers, openRuns]) gauge.reset();
+    temporalUp.set(0);
+  }
+}
+
+export const metricsRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/metrics',
+    role: 'viewer',
+    id: 'getMetrics',
+    tag: 'gateway',
+    summary: "The gateway's metrics, in the format of Prometheus.",
+    description: 'They count the runs of all organizations: only keys of the organization `default` may read them.',
+    answers: { 200: { text: 'The metrics.', schema: z.string(), media: ['text/plain'] } },
+    problems: ['not_found'],
+    handle: async ({ gateway, req }) => {
+      demandOrganization(req, DEFAULT_ORGANIZATION);
+      await loadOf(gateway)();
+      return { status: 200, type: METRICS_TYPE, text: await metricsText('gateway') };
+    },
+  }),
+];

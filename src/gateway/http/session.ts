@@ -1,0 +1,127 @@
+/**
+ * The session of a browser: a cookie that is sealed under the master key. It names the id of the key that the person
+ * logged in with, not the key, and is worth what that key is worth now: when the key is revoked, or its rights are not
+ * those of the login, the session is over.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type { Keyring } from '../../client/organization/keyring.ts';
+import { sameText } from '../../client/payloads/keys.ts';
+import { seal, unsealWithAny } from '../../client/payloads/seal.ts';
+import { type Access, keysFor } from '../../client/temporal/access.ts';
+import { defined } from '../../json/defined.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
+import { type Gateway, perGateway } from './context.ts';
+import { type Holder, holderOfId } from './key-holders.ts';
+import type { Principal } from './principal.ts';
+
+export const SESSION_COOKIE = 'signalbox_session';
+/** The header of requests of the console that change something. No form and no link of another page can send it. */
+export const CONSOLE_HEADER = 'x-signalbox-console';
+const SESSION_MS = 12 * 60 * 60 * 1000;
+/** What the cookie is sealed for. */
+const PLACE = 'session';
+const LONGEST_COOKIE = 4_000;
+/** The most sessions that a gateway remembers as ended. */
+const MOST_ENDED = 10_000;
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export type SessionGateway = Pick<Gateway, 'config' | 'publicUrl'> & {
+  readonly access: Pick<Access, 'keys' | 'formerKeys'>;
+};
+
+const content = z.strictObject({
+  id: z.string(),
+  organizationId: z.string(),
+  /** Absent for SIGNALBOX_ADMIN_KEY. */
+  keyId: z.string().optional(),
+  mark: z.string(),
+  /** Milliseconds since 1970. */
+  until: z.number(),
+});
+
+/** Ids of sessions that were ended here, with the time when they would have ended. Other gateways do not know them. */
+const endedOf = perGateway(() => new Map<string, number>());
+
+/** Begins a session: sets the cookie, and returns the caller. */
+export function beginSession(gateway: SessionGateway, req: Request, res: Response, { principal, mark }: Holder) {
+  const session = { id: randomUUID(), until: Date.now() + SESSION_MS };
+  const { organizationId, keyId } = principal;
+  const clear = JSON.stringify({ ...session, organizationId, ...defined({ keyId }), mark });
+  res.cookie(SESSION_COOKIE, seal(gateway.access.keys.sessions, PLACE, clear), {
+    ...attributesOf(gateway, req),
+    maxAge: SESSION_MS,
+  });
+  return { ...principal, session };
+}
+
+/** Ends the caller's session, if there is one, and removes the cookie. */
+export function endSession(gateway: SessionGateway, req: Request, res: Response, caller?: Principal): void {
+  res.clearCookie(SESSION_COOKIE, attributesOf(gateway, req));
+  if (caller?.session === undefined) return;
+  const ended = endedOf(gateway as Gateway);
+  const now = Date.now();
+  for (const [id, until] of ended) if (until < now) ended.delete(id);
+  ended.set(caller.session.id, caller.session.until);
+  if (ended.size > MOST_ENDED) ended.delete(ended.keys().next().value ?? '');
+}
+
+/**
+ * The caller by the cookie. Undefined without a valid session, and for requests that another site may have caused.
+ * @throws HttpProblem `required_header_missing`; ClientError `temporal_unreachable`.
+ */
+export async function callerOfSession(
+  gateway: SessionGateway,
+  keyring: Keyring,
+  req: Request,
+): Promise<Principal | undefined> {
+  const sealed = cookieOf(req);
+  if (sealed === undefined || !isFromOwnPage(gateway, req)) return undefined;
+  const clear = unsealWithAny(keysFor(gateway.access, 'sessions'), PLACE, sealed);
+  if (clear === undefined) return undefined;
+  const { id, until, organizationId, keyId, mark } = content.parse(JSON.parse(clear));
+  if (until <= Date.now() || endedOf(gateway as Gateway).has(id)) return undefined;
+  const holder = await holderOfId(gateway.config, keyring, organizationId, keyId);
+  if (holder === undefined || !sameText(holder.mark, mark)) return undefined;
+  demandConsoleHeader(req);
+  return { ...holder.principal, session: { id, until } };
+}
+
+/** Whether the request comes from a page of this gateway, as far as the browser says. */
+export function isFromOwnPage(gateway: Pick<SessionGateway, 'publicUrl'>, req: Request): boolean {
+  const site = req.get('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin';
+  const origin = req.get('origin');
+  return origin === undefined ? READING.has(req.method) : isOwnOrigin(gateway, req, origin.toLowerCase());
+}
+
+/** @throws HttpProblem `required_header_missing` for a request that changes something and lacks the header. */
+export function demandConsoleHeader(req: Request): void {
+  if (READING.has(req.method) || req.get(CONSOLE_HEADER) === '1') return;
+  throw new HttpProblem(
+    'required_header_missing',
+    'A request of a browser that changes something needs the header X-Signalbox-Console: 1.',
+  );
+}
+
+/** Behind a proxy that is not trusted the gateway sees plain HTTP, so an https origin of its host is its own. */
+function isOwnOrigin({ publicUrl }: Pick<SessionGateway, 'publicUrl'>, req: Request, origin: string): boolean {
+  const host = (req.get('host') ?? '').toLowerCase();
+  if (origin === `https://${host}` || (!req.secure && origin === `http://${host}`)) return true;
+  return URL.canParse(publicUrl()) && origin === new URL(publicUrl()).origin;
+}
+
+const attributesOf = ({ publicUrl }: SessionGateway, req: Request) =>
+  ({ httpOnly: true, sameSite: 'strict', path: '/', secure: req.secure || isPublicHttps(publicUrl(), req) }) as const;
+
+function isPublicHttps(publicUrl: string, req: Request): boolean {
+  if (!URL.canParse(publicUrl)) return false;
+  const { protocol, host } = new URL(publicUrl);
+  return protocol === 'https:' && host === (req.get('host') ?? '').toLowerCase();
+}
+
+function cookieOf(req: Request): string | undefined {
+  const [, value] = /(?:^|;\s*)signalbox_session=([^;]*)/.exec(req.get('cookie') ?? '') ?? [];
+  return value === undefined || value.length > LONGEST_COOKIE ? undefined : value.trim();
+}

@@ -1,0 +1,68 @@
+/** The tools of `/mcp`, by the names of document 001. Each is a route of the API; tools.ts makes the rest from it. */
+import type { JsonObject } from '../../json/json.ts';
+
+export interface ToolSpec {
+  readonly name: string;
+  /** The id of the route. */
+  readonly route: string;
+  /** What readers of the route's own summary do not know. */
+  readonly about?: string;
+  /** The body of the route is a definition, which the tool takes as its argument `definition`. */
+  readonly takesDefinition?: true;
+  /** Arguments that must be given, although the route can do without them. */
+  readonly required?: readonly string[];
+  /** Members of the body that the tool gives. */
+  readonly fixed?: JsonObject;
+  /** Members of the body that the tool does not take. */
+  readonly omitted?: readonly string[];
+  /** Headers that the tool sends where no argument says otherwise. */
+  readonly headers?: { readonly [name: string]: string };
+  /** It changes nothing, although its route is no GET. */
+  readonly isReading?: true;
+}
+
+export const TOOLS: readonly ToolSpec[] = [
+  { name: 'COLLECTION_WORKFLOW_LIST', route: 'listWorkflows' },
+  { name: 'COLLECTION_WORKFLOW_GET', route: 'getWorkflow' },
+  {
+    name: 'COLLECTION_WORKFLOW_CREATE',
+    route: 'storeWorkflow',
+    about: 'Refused if the slug is taken.',
+    takesDefinition: true,
+    headers: { 'if-none-match': '*' },
+  },
+  {
+    name: 'COLLECTION_WORKFLOW_UPDATE',
+    route: 'putWorkflow',
+    about: 'The definition replaces the stored one. Refused if there is none.',
+    takesDefinition: true,
+    headers: { 'if-match': '*' },
+  },
+  { name: 'COLLECTION_WORKFLOW_DELETE', route: 'deleteWorkflow' },
+  { name: 'VALIDATE_WORKFLOW', route: 'validateWorkflow', takesDefinition: true, isReading: true },
+  {
+    name: 'DRY_RUN_WORKFLOW',
+    route: 'runInline',
+    about: 'This tool always simulates: `presets` stand in for the outputs of steps.',
+    required: ['definition'],
+    fixed: { dryRun: true },
+    omitted: ['workflowConfig', 'stepsConfig', 'organizationId', 'triggeredBy', 'triggerData', 'clientRequestId'],
+    isReading: true,
+  },
+  { name: 'PROPOSE_WORKFLOW_CHANGE', route: 'propose' },
+  { name: 'COLLECTION_WORKFLOW_EXECUTION_LIST', route: 'listExecutions' },
+  { name: 'COLLECTION_WORKFLOW_EXECUTION_GET', route: 'getExecution' },
+  { name: 'COLLECTION_WORKFLOW_EXECUTION_CREATE', route: 'runWorkflow' },
+  {
+    name: 'GET_STEP_RESULT',
+    route: 'listSteps',
+    about: 'Answers the visits of one step with their outputs.',
+    required: ['step'],
+  },
+  { name: 'GET_EXECUTION_RESULT', route: 'getResult' },
+  { name: 'CANCEL_EXECUTION', route: 'cancelExecution' },
+  { name: 'RESUME_EXECUTION', route: 'retryExecution' },
+  { name: 'LIST_APPROVALS', route: 'listApprovals' },
+  { name: 'DECIDE_APPROVAL', route: 'decide' },
+  { name: 'SUBMIT_INPUT', route: 'submit' },
+];

@@ -1,0 +1,209 @@
+/**
+ * The tools of `/mcp`, made from routes: their input schemas are those of the route's path, query and body, and a call
+ * becomes a request to the route. So roles, checks, limits, audit and answers are the API's.
+ */
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { getOwn, type Json, type JsonObject } from '../../json/json.ts';
+import { pathPattern } from '../http/path-pattern.ts';
+import { problemBody } from '../http/problem.ts';
+import type { Route } from '../http/route.ts';
+import { jsonSchemaOf } from '../manual/schema-json.ts';
+import { objectOf } from '../manual/schema-words.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
+import type { InnerAnswer, InnerRequest } from './inner-request.ts';
+import { TOOLS, type ToolSpec } from './tool-table.ts';
+
+const DEFINITION = 'definition';
+/** Headers that are arguments. */
+const HEADERS: { readonly [argument: string]: string } = { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' };
+const MOST_SHOWN = 20;
+
+/** A tool, with the request that a call of it is. */
+export interface RouteTool {
+  readonly tool: Tool;
+  /** @throws HttpProblem `invalid_request` for arguments that no request can be made of; `not_found`. */
+  requestOf(args: JsonObject): InnerRequest;
+  resultOf(answer: InnerAnswer): CallToolResult;
+}
+
+const made = new WeakMap<readonly Route[], ReadonlyMap<string, RouteTool>>();
+
+/** The tools by name. Made once. */
+export function toolsOf(routes: readonly Route[]): ReadonlyMap<string, RouteTool> {
+  const tools = made.get(routes) ?? new Map(TOOLS.map((spec) => [spec.name, toolOf(spec, routes)]));
+  made.set(routes, tools);
+  return tools;
+}
+
+function toolOf(spec: ToolSpec, routes: readonly Route[]): RouteTool {
+  const route = routes.find(({ id }) => id === spec.route);
+  if (route === undefined) throw new Error(`The tool ${spec.name} has no route: ${spec.route}.`);
+  const schema = inputSchema(spec, route);
+  return {
+    tool: {
+      name: spec.name,
+      description: [route.summary, route.description, spec.about, `Needs the role ${route.role}.`]
+        .filter((text) => text !== undefined)
+        .join(' '),
+      inputSchema: schema as Tool['inputSchema'],
+      annotations: {
+        readOnlyHint: route.method === 'GET' || spec.isReading === true,
+        destructiveHint: ['deleteWorkflow', 'putWorkflow', 'cancelExecution'].includes(route.id),
+      },
+    },
+    requestOf: (args) => {
+      demandArguments(args, schema);
+      return requestOf(spec, route, routes, args);
+    },
+    resultOf: (answer) => resultOf(route, answer),
+  };
+}
+
+/** The arguments: parameters of the path and of the query, members of the body, and headers. */
+function inputSchema(spec: ToolSpec, route: Route): JsonObject {
+  const paths = Object.entries(route.params).map(([name, schema]) => [argumentOf(route, name), jsonSchemaOf(schema)]);
+  const query = route.query === undefined ? {} : jsonSchemaOf(route.query);
+  const body = route.body === undefined ? {} : jsonSchemaOf(route.body.schema);
+  const members = spec.takesDefinition === true ? {} : objectOf(body['properties']);
+  const hidden = [...Object.keys(spec.fixed ?? {}), ...(spec.omitted ?? [])];
+  const requiredOfBody = spec.takesDefinition === true ? [DEFINITION] : namesIn(body['required']);
+  return {
+    type: 'object',
+    properties: {
+      ...Object.fromEntries(paths),
+      ...(spec.takesDefinition === true ? { [DEFINITION]: DOCUMENT } : {}),
+      ...Object.fromEntries(Object.entries(members).filter(([name]) => !hidden.includes(name))),
+      ...objectOf(query['properties']),
+      ...(route.idempotency === 'none' || spec.isReading === true ? {} : { idempotencyKey: KEY }),
+      ...(route.headers?.['If-Match'] === undefined || spec.headers?.['if-none-match'] !== undefined
+        ? {}
+        : { ifMatch: { type: 'string', description: route.headers['If-Match'] } }),
+    },
+    required: [
+      ...Object.keys(route.params).map((name) => argumentOf(route, name)),
+      ...new Set([...requiredOfBody, ...namesIn(query['required']), ...(spec.required ?? [])]),
+    ],
+    additionalProperties: false,
+    // What the parts refer to.
+    ...(body['definitions'] === undefined ? {} : { definitions: body['definitions'] }),
+  };
+}
+
+const DOCUMENT: JsonObject = {
+  type: ['object', 'string'],
+  description: 'The definition: an object, or YAML as text. Places of problems begin at its root.',
+};
+const KEY: JsonObject = {
+  type: 'string',
+  description: 'A call that repeats the key is the same call, and gets the same answer.',
+};
+
+const namesIn = (names: Json | undefined): readonly string[] => (Array.isArray(names) ? names.map(String) : []);
+
+/** The argument for a parameter of the path. The `id` of a run is `executionId`, as answers call it. */
+const argumentOf = ({ path }: Route, name: string): string =>
+  name === 'id' && path.startsWith('/api/executions/') ? 'executionId' : name;
+
+/** What the route cannot know: names that are no arguments, and missing ones that make the address. */
+function demandArguments(args: JsonObject, schema: JsonObject): void {
+  const known = objectOf(schema['properties']);
+  const problems = [
+    ...Object.keys(args)
+      .filter((name) => !Object.hasOwn(known, name))
+      .map((name) => problemAt(name, 'unknown_member', 'The tool has no such argument.')),
+    ...namesIn(schema['required'])
+      .filter((name) => getOwn(args, name) === undefined)
+      .map((name) => problemAt(name, 'missing', 'This argument is required.')),
+  ].slice(0, MOST_SHOWN);
+  if (problems.length > 0) throw refused(problems);
+}
+
+const problemAt = (name: string, code: string, message: string) => ({
+  pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 200)}`,
+  code,
+  message,
+});
+
+function refused(problems: ReturnType<typeof problemAt>[]): HttpProblem {
+  const [first] = problems;
+  return new HttpProblem('invalid_request', `The arguments at ${first?.pointer} are wrong: ${first?.message}`, {
+    problems,
+  });
+}
+
+function requestOf(spec: ToolSpec, route: Route, routes: readonly Route[], args: JsonObject): InnerRequest {
+  const rest = new Map(Object.entries(args));
+  const take = (name: string): Json | undefined => {
+    const value = rest.get(name);
+    rest.delete(name);
+    return value;
+  };
+  const path = route.path.replaceAll(/:(\w+)/g, (_all, name: string) => {
+    const argument = argumentOf(route, name);
+    return inPath(argument, take(argument));
+  });
+  // A name may be that of another route: `/api/executions/counts` is no run.
+  const answering = routes.find((one) => one.method === route.method && pathPattern(one.path).test(path));
+  if (answering !== route) throw new HttpProblem('not_found', 'There is nothing of that name.');
+  const headers: { [name: string]: string } = { ...spec.headers };
+  for (const [argument, header] of Object.entries(HEADERS)) {
+    const value = take(argument);
+    if (value !== undefined) headers[header] = textOf(argument, value);
+  }
+  const inQuery = route.query === undefined ? {} : objectOf(jsonSchemaOf(route.query)['properties']);
+  const query = new URLSearchParams();
+  for (const name of [...rest.keys()]) if (Object.hasOwn(inQuery, name)) addQuery(query, name, take(name));
+  const url = query.size === 0 ? path : `${path}?${query}`;
+  const base = { method: route.method, url, headers };
+  if (route.body === undefined) return base;
+  const definition = spec.takesDefinition === true ? take(DEFINITION) : undefined;
+  if (typeof definition === 'string')
+    return { ...base, headers: { ...headers, 'content-type': 'application/yaml' }, body: Buffer.from(definition) };
+  const body = definition ?? { ...Object.fromEntries(rest), ...spec.fixed };
+  return {
+    ...base,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
+function textOf(argument: string, value: Json | undefined): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw refused([problemAt(argument, 'invalid_value', 'Expected a text.')]);
+}
+
+function inPath(argument: string, value: Json | undefined): string {
+  try {
+    return encodeURIComponent(textOf(argument, value));
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    throw refused([problemAt(argument, 'invalid_value', 'Expected a text without half of a surrogate pair.')]);
+  }
+}
+
+/** As the API writes it: `status=a&status=b`, `started[gte]=…`. */
+function addQuery(query: URLSearchParams, name: string, value: Json | undefined): void {
+  if (Array.isArray(value)) for (const item of value) addQuery(query, name, item);
+  else if (typeof value === 'object' && value !== null)
+    for (const [member, inner] of Object.entries(value)) addQuery(query, `${name}[${member}]`, inner);
+  else query.append(name, String(value ?? ''));
+}
+
+function resultOf(route: Route, { status, text }: InnerAnswer): CallToolResult {
+  const body = text === '' ? undefined : (JSON.parse(text) as JsonObject);
+  if (status >= 400) return refusal(body ?? { status });
+  const said = text === '' ? (route.answers[status]?.text ?? 'Done.') : text;
+  return { content: [{ type: 'text', text: said }], structuredContent: body ?? { status } };
+}
+
+/** A refusal as the API answers it: code, what is wrong, and where. */
+export function refusalOf(problem: HttpProblem): CallToolResult {
+  return refusal(problemBody(problem));
+}
+
+function refusal(body: JsonObject): CallToolResult {
+  const problems = Array.isArray(body['problems']) ? body['problems'].map(objectOf) : [];
+  const lines = problems.slice(0, MOST_SHOWN).map(({ pointer, message }) => `${pointer || '/'}: ${message}`);
+  const text = [`${body['code']}: ${body['detail']}`, ...lines].join('\n');
+  return { isError: true, content: [{ type: 'text', text }], structuredContent: body };
+}

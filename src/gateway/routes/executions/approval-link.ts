@@ -1,0 +1,228 @@
+/**
+ * `/approvals/:token`: a person decides an approval by the link of a message (ARCHITECTURE.md §5). The token authorizes
+ * the caller. GET shows the question and decides nothing, because mail scanners and link previews open links.
+ */
+
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { decideByLink, type LinkDecision, type LinkedQuestion, openLink } from '../../../client/runs/approval-links.ts';
+import type { WriteAccess } from '../../../client/temporal/access.ts';
+import type { PayloadFormat, Problem } from '../../../definition/document/types.ts';
+import { validatePayload } from '../../../definition/payload/format.ts';
+import { defined } from '../../../json/defined.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../../json/json.ts';
+import { named, text, time } from '../../answers/named.ts';
+import { jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
+import { asProblem } from '../../http/problem.ts';
+import { type Route, rawRoute, SENT } from '../../http/route.ts';
+import { bodyOfMethod } from '../../http/route-body.ts';
+import { fieldsOf, typedFields } from '../../input/form-fields.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
+import { decodeText } from '../../validation/json-guard.ts';
+import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText } from '../../validation/validation.ts';
+import { type AskedByLink, DATA, questionPage, refusalPage, thanksPage } from './callback-page.ts';
+
+const asked = named(
+  'LinkedQuestion',
+  z.object({
+    message: text,
+    person: text.describe('The person as whom the link decides.'),
+    since: time,
+    until: time.optional(),
+    form: z.record(z.string(), z.unknown()).optional(),
+    commentRequired: z.boolean(),
+  }),
+);
+const decided = named('LinkDecided', z.object({ decision: z.enum(['approved', 'rejected']) }));
+const params = { token: nameText(4_000) };
+const PROBLEMS: readonly ProblemCode[] = [
+  ...WRITE_PROBLEMS,
+  'not_found',
+  'gone',
+  'already_decided',
+  'already_voted',
+  'not_an_approver',
+  'requester_may_not_approve',
+];
+
+export const approvalLinkRoutes: readonly Route[] = [
+  rawRoute({
+    method: 'GET',
+    path: '/approvals/:token',
+    role: 'public',
+    callers: 'anywhere',
+    id: 'openApprovalLink',
+    tag: 'executions',
+    summary: 'Shows the question of an approval to the person for whom the link is. It decides nothing.',
+    description: 'A request that accepts HTML is answered with a page. A link that was used is answered with 409.',
+    params,
+    answers: { 200: { text: 'The question.', schema: asked, media: ['application/json', 'text/html'] } },
+    problems: PROBLEMS,
+    handle: async ({ access, req, res }) => {
+      await answered(req, res, async () => show(req, res, await openLink(access, tokenIn(req))));
+      return SENT;
+    },
+  }),
+  rawRoute({
+    method: 'POST',
+    path: '/approvals/:token',
+    role: 'public',
+    callers: 'anywhere',
+    id: 'decideByApprovalLink',
+    tag: 'executions',
+    summary: 'Decides an approval as the person for whom the link is, once.',
+    description: 'The body has `decision` (approved, rejected), `comments`, and the values of the form as `data`.',
+    params,
+    ...bodyOfMethod('POST', ['application/json', 'application/x-www-form-urlencoded']),
+    answers: { 200: { text: 'Decided.', schema: decided, media: ['application/json', 'text/html'] } },
+    problems: [
+      ...PROBLEMS,
+      'invalid_submission',
+      'invalid_json',
+      'too_deep',
+      'forbidden_key',
+      'invalid_name',
+      'body_too_large',
+      'payload_too_large',
+      'unsupported_media_type',
+    ],
+    handle: async ({ access, req, res }) => {
+      await answered(req, res, () => take(access, req, res));
+      return SENT;
+    },
+  }),
+];
+
+const tokenIn = (req: Request): string => String(req.params['token']);
+
+/** Browsers ask for HTML first. */
+const isPerson = (req: Request): boolean => req.accepts(['json', 'html']) === 'html';
+
+/** Answers a person with a page also where the request is refused. */
+async function answered(req: Request, res: Response, act: () => Promise<void>): Promise<void> {
+  res.setHeader('referrer-policy', 'no-referrer');
+  res.setHeader('cache-control', 'no-store');
+  try {
+    await act();
+  } catch (error) {
+    const problem = asProblem(error);
+    if (!isPerson(req) || problem.status >= 500) throw error;
+    for (const [name, value] of Object.entries(problem.options.headers ?? {})) res.setHeader(name, value);
+    sendPage(res, problem.status, refusalPage(problem.title, problem.message));
+  }
+}
+
+async function show(req: Request, res: Response, linked: LinkedQuestion): Promise<void> {
+  if (isPerson(req)) {
+    sendPage(res, 200, questionPage(pageOf(linked)));
+    return;
+  }
+  const { message, person, form, commentRequired } = pageOf(linked);
+  const { since, until } = linked.question;
+  res.status(200).json({ message, person, since, commentRequired, ...defined({ until, form }) });
+}
+
+function pageOf({ question, link: { person } }: LinkedQuestion): AskedByLink {
+  const { message, workflowName, workflowId, requester, since, until, priority, dueDate, deeplink } = question;
+  const { resourceType = '', resourceId = '' } = question;
+  const facts: [string, string | undefined][] = [
+    ['Workflow', workflowName ?? workflowId],
+    ['Asked by', requester],
+    ['Asked at', since],
+    ['Until', until],
+    ['Due', dueDate],
+    ['Priority', priority],
+    ['Subject', `${resourceType} ${resourceId}`.trim() || undefined],
+    ['See also', deeplink],
+  ];
+  return {
+    message: message ?? question.stepSlug,
+    facts: facts.filter((fact): fact is [string, string] => fact[1] !== undefined),
+    person,
+    form: formatOf(linkedForm(question.form, question.stepInput)),
+    commentRequired: question.commentRequired === true,
+  };
+}
+
+/** Lists leave out a large form. The step has it. */
+const linkedForm = (form: Json | undefined, stepInput: Json | undefined): Json | undefined =>
+  form ?? (stepInput === undefined ? undefined : getOwn(stepInput, 'form'));
+
+const formatOf = (form: Json | undefined): PayloadFormat | undefined =>
+  form !== undefined && isObject(form) ? form : undefined;
+
+async function take(access: WriteAccess, req: Request, res: Response): Promise<void> {
+  const linked = await openLink(access, tokenIn(req));
+  await readBody(req, res);
+  const page = pageOf(linked);
+  const { given, typed } = decisionIn(req, page);
+  const problems = problemsOf(given, page);
+  if (problems.length > 0 || given.decision === undefined) {
+    if (!isPerson(req)) throw unfit(problems);
+    sendPage(res, 422, questionPage(page, { typed, problems }));
+    return;
+  }
+  const { decision } = given;
+  await decideByLink(access, linked, { ...defined(given), decision });
+  if (isPerson(req)) sendPage(res, 200, thanksPage(page.message));
+  else res.status(200).json({ decision });
+}
+
+type Given = Omit<LinkDecision, 'decision' | 'comments' | 'data'> & {
+  readonly decision: LinkDecision['decision'] | undefined;
+  readonly comments?: string | undefined;
+  readonly data?: Json | undefined;
+};
+
+/** The decision in the body, and what was typed, to show it again. @throws HttpProblem. */
+function decisionIn(req: Request, { form }: AskedByLink): { given: Given; typed: JsonObject } {
+  const media = mediaOf(req);
+  if (media === 'json') {
+    const body = jsonBody(req) ?? null;
+    const members = isObject(body) ? body : {};
+    const data = getOwn(members, 'data');
+    return { given: { ...readDecision(members), ...defined({ data }) }, typed: {} };
+  }
+  if (media !== 'form')
+    throw new HttpProblem('unsupported_media_type', 'Send the decision as JSON or as a form (urlencoded).');
+  const sent = fieldsOf(new URLSearchParams(decodeText(rawBody(req))));
+  const fields: JsonObject = {};
+  for (const [name, value] of Object.entries(sent))
+    if (name.startsWith(DATA)) setOwn(fields, name.slice(DATA.length), value);
+  const given = readDecision(sent);
+  const data = form === undefined || given.decision === 'rejected' ? undefined : typedFields(form, fields);
+  return { given: { ...given, ...defined({ data }) }, typed: { ...fields, ...defined({ comments: given.comments }) } };
+}
+
+function readDecision(members: JsonObject): Given {
+  const [decision, comments] = [getOwn(members, 'decision'), getOwn(members, 'comments')];
+  return {
+    decision: decision === 'approved' || decision === 'rejected' ? decision : undefined,
+    ...(typeof comments === 'string' && comments !== '' ? { comments } : {}),
+  };
+}
+
+function problemsOf({ decision, comments = '', data }: Given, { form, commentRequired }: AskedByLink): Problem[] {
+  if (decision === undefined)
+    return [{ pointer: '', code: 'missing_member', message: 'Expected the decision: approved or rejected.' }];
+  const missing: Problem[] =
+    commentRequired && comments.trim() === ''
+      ? [{ pointer: '', code: 'missing_member', message: 'This decision needs a comment.' }]
+      : [];
+  return decision === 'approved' && form !== undefined ? [...missing, ...validatePayload(form, data ?? {})] : missing;
+}
+
+function unfit(problems: readonly Problem[]): HttpProblem {
+  const [first] = problems;
+  return new HttpProblem('invalid_submission', `Nothing was decided. ${first?.message ?? ''}`, { problems });
+}
+
+/** Pages run no scripts and load nothing from other hosts, since the address is the credential. */
+function sendPage(res: Response, status: number, html: string): void {
+  res.setHeader(
+    'content-security-policy',
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  );
+  res.status(status).type('html').send(html);
+}

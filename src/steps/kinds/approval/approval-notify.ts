@@ -1,0 +1,183 @@
+/**
+ * Messages of an approval (`notify`, LANGUAGE.md §6): when it is asked, at reminders, when it is escalated, and when it
+ * is decided. Each recipient who is one person gets a link to decide by. The activity makes the link; the run's history
+ * holds a placeholder.
+ */
+import {
+  MESSAGE_CHANNELS,
+  MESSAGE_CREDENTIALS,
+  MESSAGE_MEMBERS,
+  type MessageChannel,
+} from '../../../contract/activity-words.ts';
+import { defined } from '../../../json/defined.ts';
+import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
+import type { Rendered, SecretString } from '../../../template/types.ts';
+import { isoInstant } from '../../config/duration.ts';
+import { invalid, optionalText } from '../../config/read.ts';
+import { ConfigError, type Parse, type RunSpec, type StepContext } from '../../kind.ts';
+import { renderMembers } from '../one-activity.ts';
+
+export const NOTICES = ['asked', 'reminder', 'escalated', 'decided'] as const;
+export type Notice = (typeof NOTICES)[number];
+/** Members of an entry that go to the channel as they are. */
+export const NOTICE_MEMBERS = ['to', 'subject', 'from', 'replyTo', 'headers', 'secret', 'smtp'] as const;
+
+const MOST_MESSAGES = 50;
+const MOST_SUBJECT = 150;
+/** One attempt, and the time without a heartbeat after which it counts as failed. */
+const TIMEOUT_MS = 45_000;
+const HEARTBEAT_MS = 15_000;
+/** Shown in place of a link. */
+const LINK = '[link]';
+
+/** What the messages tell. Times in epoch milliseconds. */
+export interface Told {
+  readonly message: string;
+  readonly until?: number | undefined;
+  /** When the approval was asked: the link is for this question only. */
+  readonly since: number;
+  /** Of `decided`. */
+  readonly decision?: 'approved' | 'rejected' | 'timeout';
+  readonly by?: string | null;
+  readonly comments?: string | null;
+}
+
+/** The messages of one notice. `name` is a part of their paths: `asked`, `reminder[1]`. */
+export type Notify = (visit: StepContext, notice: Notice, name: string, told: Told) => RunSpec[];
+
+/** The path suffixes of the messages about the end begin with this. */
+export const DECIDED = '/notify/decided';
+
+/** @throws ConfigError `invalid_config`. */
+export function planNotify(written: Json | undefined, parse: Parse): Notify {
+  if (written === undefined || written === null) return () => [];
+  if (!Array.isArray(written))
+    throw new ConfigError('invalid_config', '/notify', 'Expected a list of {channel, to, on}.');
+  const entries = written.map((entry, index) => planEntry(entry, `/notify/${index}`, parse));
+  return (visit, notice, name, told) => {
+    const messages = entries
+      .filter(({ on }) => on.includes(notice))
+      .flatMap((entry) => messagesOf(entry, visit, notice, told));
+    if (messages.length > MOST_MESSAGES)
+      throw invalid('notify', `at most ${MOST_MESSAGES} recipients`, messages.length);
+    return messages.map((config, index) => ({
+      activity: 'sendMessage',
+      config,
+      suffix: `/notify/${name}[${index}]`,
+      inner: 'send_message',
+      timeoutMs: TIMEOUT_MS,
+      heartbeatMs: HEARTBEAT_MS,
+    }));
+  };
+}
+
+interface Entry {
+  readonly channel: MessageChannel;
+  readonly on: readonly Notice[];
+  readonly render: (visit: StepContext) => Rendered;
+  readonly as: (visit: StepContext) => string | undefined;
+}
+
+function planEntry(entry: Json, at: string, parse: Parse): Entry {
+  if (!isObject(entry)) throw new ConfigError('invalid_config', at, 'Expected {channel, to, on}.');
+  const channel = MESSAGE_CHANNELS.find((one) => one === entry['channel']);
+  if (channel === undefined)
+    throw new ConfigError('invalid_config', `${at}/channel`, `Expected one of ${MESSAGE_CHANNELS.join(', ')}.`);
+  if (entry['to'] === undefined || entry['to'] === null)
+    throw new ConfigError('invalid_config', `${at}/to`, 'Expected whom the message goes to.');
+  const on = entry['on'] ?? [...NOTICES];
+  if (!Array.isArray(on) || on.length === 0 || !on.every((one) => NOTICES.some((notice) => notice === one)))
+    throw new ConfigError('invalid_config', `${at}/on`, `Expected a list of ${NOTICES.join(', ')}.`);
+  const taken = NOTICE_MEMBERS.filter((member) => MESSAGE_MEMBERS[channel].includes(member));
+  const foreign = NOTICE_MEMBERS.find((member) => !taken.includes(member) && entry[member] !== undefined);
+  if (foreign !== undefined)
+    throw new ConfigError('invalid_config', `${at}/${foreign}`, `The channel '${channel}' takes no ${foreign}.`);
+  const members = taken
+    .filter((member) => entry[member] !== undefined)
+    .map((member) => {
+      const hasSecrets = MESSAGE_CREDENTIALS[channel].includes(member);
+      const place = `${at}/${member}`;
+      const template = hasSecrets ? parse.secretTemplate(entry[member], place) : parse.template(entry[member], place);
+      return { member, hasSecrets, template };
+    });
+  const as = entry['as'] === undefined ? undefined : parse.template(entry['as'], `${at}/as`);
+  return {
+    channel,
+    on: on as readonly Notice[],
+    render: (visit) => renderMembers(visit, members),
+    as: (visit) => (as === undefined ? undefined : optionalText(visit.render(as), 'notify.as')),
+  };
+}
+
+/** A message for each recipient of an e-mail or an inbox; one for a webhook or a channel of Slack. */
+function messagesOf(entry: Entry, visit: StepContext, notice: Notice, told: Told): Rendered[] {
+  const { channel } = entry;
+  const { value, secrets } = entry.render(visit);
+  const config = value as JsonObject;
+  const as = entry.as(visit);
+  const isShared = channel === 'webhook' || channel === 'slack';
+  const recipients = isShared ? [config['to'] ?? null] : [config['to'] ?? null].flat();
+  return recipients.map((to) => {
+    const person = as ?? (isShared ? undefined : personIn(to));
+    // People read an inbox with a key of their own, and decide with it.
+    const hasLink = person !== undefined && channel !== 'inbox' && notice !== 'decided';
+    const { before, after } = words(notice, told, hasLink ? person : undefined);
+    const text = hasLink ? before + LINK + after : before;
+    const link = { approval: visit.path, person: person ?? '', since: isoInstant(told.since) };
+    const subject = config['subject'] ?? subjectOf(notice, told);
+    const placed: SecretString[] = hasLink ? [{ path: ['text'], parts: [before, link, after] }] : [];
+    const forPrograms = channel === 'webhook' || channel === 'inbox' ? { data: dataOf(visit, notice, told) } : {};
+    return {
+      value: { ...config, channel, to, subject, text, ...forPrograms },
+      secrets: [...secrets, ...placed],
+    };
+  });
+}
+
+/** The person of a recipient: `ann`, `Ann <ann@example.com>`. Roles and groups are no single person. */
+function personIn(to: Json): string | undefined {
+  if (typeof to !== 'string') return undefined;
+  const address = (/<([^<>]+)>\s*$/.exec(to)?.[1] ?? to).trim().replace(/^user:/, '');
+  return address === '' || /^(role|group):/.test(address) ? undefined : address;
+}
+
+const TITLES: { readonly [notice in Notice]: string } = {
+  asked: 'Please decide',
+  reminder: 'Reminder: please decide',
+  escalated: 'Nobody has decided in time, please do',
+  decided: 'Decided',
+};
+
+const DECISIONS = { approved: 'Approved', rejected: 'Rejected', timeout: 'Nobody decided in time' } as const;
+
+function subjectOf(notice: Notice, { message, decision }: Told): string {
+  const title = decision === undefined ? TITLES[notice] : DECISIONS[decision];
+  const line = `${title}: ${message.replace(/\s+/g, ' ').trim()}`;
+  return line.length <= MOST_SUBJECT ? line : `${line.slice(0, MOST_SUBJECT - 1)}…`;
+}
+
+/** The text before and after the link. */
+function words(notice: Notice, told: Told, person: string | undefined): { before: string; after: string } {
+  const { message, until, decision, by, comments } = told;
+  if (notice === 'decided') {
+    const who = by === undefined || by === null ? '' : ` by ${by}`;
+    const said = comments === undefined || comments === null || comments === '' ? '' : `\n\n${comments}`;
+    return { before: `${message}\n\n${DECISIONS[decision ?? 'timeout']}${who}.${said}`, after: '' };
+  }
+  const end = until === undefined ? '' : `\n\nUntil ${isoInstant(until)}.`;
+  const before = `${message}${end}`;
+  if (person === undefined) return { before, after: '' };
+  return {
+    before: `${before}\n\nDecide here:\n`,
+    after: `\n\nThe link decides as ${person}, once. Do not forward it.`,
+  };
+}
+
+const dataOf = (visit: StepContext, notice: Notice, { message, until, decision, by, comments }: Told): JsonObject => ({
+  notice,
+  executionId: visit.execution.id,
+  path: visit.path,
+  message,
+  ...(until === undefined ? {} : { until: isoInstant(until) }),
+  ...defined({ decision, by, comments }),
+});

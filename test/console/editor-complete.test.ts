@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { optionsAt } from '../../src/console/editor/complete.ts';
+import { draftsOf, forgetDraft, keepDraft, type Store } from '../../src/console/editor/drafts.ts';
+import { mediaOf } from '../../src/console/editor/media.ts';
+import { languageSchema } from '../../src/gateway/manual/schema-json.ts';
+
+const schema = languageSchema();
+
+/** What is offered where the text has a `^`. */
+function offered(marked: string): { labels: string[]; text: (label: string) => string } {
+  const offset = marked.indexOf('^');
+  const text = marked.replace('^', '');
+  const found = optionsAt(text, offset, schema);
+  const options = found?.options ?? [];
+  return {
+    labels: options.map(({ label }) => label),
+    text: (label) => {
+      const option = options.find((one) => one.label === label);
+      if (option === undefined) throw new Error(`${label} is not offered: ${options.map((one) => one.label)}`);
+      return text.slice(0, found?.from) + option.apply + text.slice(offset);
+    },
+  };
+}
+
+const HEAD = `name: Refund
+input:
+  order: string
+  amount: {type: number}
+state: {seen: string}
+config:
+  variables: {sent: 0}
+steps:
+  ask:
+    stepType: approval
+    config:
+      message: Well?
+    outputVariable: decision
+  pay:
+    stepType: http
+`;
+
+describe('what can be written', () => {
+  it('are the members of the definition, without those that are there', () => {
+    const { labels, text } = offered('name: Refund\nst^');
+    expect(labels).toContain('steps');
+    expect(labels).toContain('state');
+    expect(labels).not.toContain('name');
+    expect(text('steps')).toBe('name: Refund\nsteps: ');
+  });
+
+  it('are the members of a step, and those of the config of its kind', () => {
+    expect(offered(`${HEAD}    ^`).labels).toEqual(expect.arrayContaining(['config', 'nextSteps', 'retry']));
+    expect(offered(`${HEAD}    ^`).labels).not.toContain('stepType');
+    const http = offered(`${HEAD}    config:\n      ^`).labels;
+    expect(http).toEqual(expect.arrayContaining(['url', 'method', 'headers']));
+    expect(http).not.toContain('approvers');
+    expect(offered(HEAD.replace('message: Well?', 'message: Well?\n      ^')).labels).toContain('approvers');
+  });
+
+  it('are kinds and other values, by the schema', () => {
+    const { labels, text } = offered(`${HEAD}  next:\n    stepType: ht^`);
+    expect(labels).toEqual(expect.arrayContaining(['http', 'loop', 'approval']));
+    expect(text('http')).toBe(`${HEAD}  next:\n    stepType: http`);
+    expect(offered(`${HEAD}    config:\n      method: ^`).labels).toEqual(expect.arrayContaining(['GET', 'POST']));
+    expect(offered(`${HEAD}    fuse: ^`).labels).toEqual(['true', 'false']);
+    expect(offered(`${HEAD}    onError: ^`).labels).toEqual(['fail', 'continue']);
+  });
+
+  it('are the ports of the kind, and behind them the steps', () => {
+    expect(offered(HEAD.replace('    outputVariable', '    nextSteps:\n      ^\n    outputVariable')).labels).toEqual(
+      expect.arrayContaining(['approved', 'rejected']),
+    );
+    const { labels, text } = offered(`${HEAD}    nextSteps: {success: as^}`);
+    expect(labels).toEqual(['ask', 'pay', '$end']);
+    expect(text('ask')).toBe(`${HEAD}    nextSteps: {success: ask}`);
+    expect(offered(`${HEAD}    nextSteps:\n      success: ^`).labels).toEqual(['ask', 'pay', '$end']);
+    expect(offered(`start: ^\n${HEAD}`).labels).toEqual(['ask', 'pay']);
+  });
+
+  it('are the other steps in dependsOn, in both ways of writing a list', () => {
+    expect(offered(`${HEAD}    dependsOn: [^]`).labels).toEqual(['ask']);
+    expect(offered(`${HEAD}    dependsOn:\n      - a^`).labels).toEqual(['ask']);
+  });
+
+  it('are roots, steps and their outputs within templates', () => {
+    const within = (expression: string) => offered(`${HEAD}    config:\n      url: '{{ ${expression}^`);
+    expect(within('').labels).toEqual(expect.arrayContaining(['steps', 'input', 'loop', 'now']));
+    expect(within('steps.').labels).toEqual(['ask', 'pay']);
+    expect(within('steps.a').text('ask')).toBe(`${HEAD}    config:\n      url: '{{ steps.ask`);
+    expect(within('steps.ask.').labels).toEqual(['output', 'stepType', 'name']);
+    expect(within('1 + steps.ask.output.').labels).toEqual(['type', 'data', 'meta']);
+    expect(within('input.').labels).toEqual(['order', 'amount']);
+    expect(within('state.').labels).toEqual(['seen']);
+    expect(within('variables.').labels).toEqual(['sent']);
+    expect(within('outputs.').labels).toEqual(['decision']);
+    expect(within("'in a text ").labels).toEqual([]);
+    expect(within('input.order | ').labels).toEqual([]);
+    expect(within('input.order }} and then ').labels).toEqual([]);
+    expect(offered(`${HEAD}    when: ste^`).labels).toContain('steps');
+  });
+
+  it('is written as JSON in JSON', () => {
+    const json = '{"steps": {"pay": {"stepType": "http", ^}}}';
+    expect(offered(json).text('config')).toBe('{"steps": {"pay": {"stepType": "http", "config": }}}');
+    const quoted = offered('{"steps": {"pay": {"stepType": "ht^"}}}');
+    expect(quoted.text('http')).toBe('{"steps": {"pay": {"stepType": "http"}}}');
+    expect(offered('{"steps": {"pay": {"nextSteps": {"success": ^}}}}').text('pay')).toContain('"success": "pay"');
+  });
+
+  it('is nothing in a text without meaning', () => {
+    expect(offered('^').labels).toContain('steps');
+    expect(offered('# a comment ^').labels).toEqual([]);
+    expect(offered(`${HEAD}    config:\n      url: https://exa^`).labels).toEqual([]);
+  });
+});
+
+describe('drafts', () => {
+  const store = (): Store => {
+    const kept = new Map<string, string>();
+    return {
+      get length() {
+        return kept.size;
+      },
+      key: (index) => [...kept.keys()][index] ?? null,
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, text) => void kept.set(key, text),
+      removeItem: (key) => void kept.delete(key),
+    };
+  };
+
+  it('are kept by slug and tag, the newest first', () => {
+    const there = store();
+    expect(keepDraft('a', { tag: '1', text: 'name: A', at: '2026-01-01T00:00:00Z' }, there)).toBe(true);
+    keepDraft('a', { tag: '2', text: 'name: B', at: '2026-01-02T00:00:00Z' }, there);
+    keepDraft('a-b', { tag: '1', text: 'name: C', at: '2026-01-03T00:00:00Z' }, there);
+    expect(draftsOf('a', there).map(({ tag }) => tag)).toEqual(['2', '1']);
+    forgetDraft('a', '2', there);
+    expect(draftsOf('a', there)).toEqual([{ tag: '1', text: 'name: A', at: '2026-01-01T00:00:00Z' }]);
+  });
+
+  it('are not kept with a secret in clear, and not read where they are none', () => {
+    const there = store();
+    const text = 'slug: a\nconfig:\n  secrets:\n    token: {value: a-clear-secret-0123456789}\n';
+    keepDraft('a', { tag: '', text: 'name: A', at: '2026-01-01T00:00:00Z' }, there);
+    expect(keepDraft('a', { tag: '', text, at: '2026-01-01T00:00:00Z' }, there)).toBe(false);
+    expect(draftsOf('a', there)).toEqual([]);
+    there.setItem('signalbox.draft.a 1', 'no JSON');
+    expect(draftsOf('a', there)).toEqual([]);
+  });
+});
+
+describe('a text', () => {
+  it('is sent as what it was, or is without a doubt', () => {
+    expect(mediaOf('{"a": 1}', 'yaml')).toBe('application/json');
+    expect(mediaOf('{"a": 1,', 'json')).toBe('application/json');
+    expect(mediaOf('{a: 1}', 'yaml')).toBe('application/yaml');
+    expect(mediaOf('a: 1', 'json')).toBe('application/yaml');
+  });
+});

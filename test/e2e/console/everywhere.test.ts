@@ -1,0 +1,78 @@
+// What holds for all screens: they fit a phone and a zoom of 200 %, are told apart, and need no mouse.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
+import {
+  approvalDefinition,
+  echoDefinition,
+  type TestGateway,
+  testGateway,
+  unique,
+} from '../gateway/gateway-support.ts';
+
+const SETTINGS = ['secrets', 'models', 'mcp-servers', 'limits', 'keys', 'audit'];
+const PATHS = ['', '/runs', '/approvals', '/triggers', ...SETTINGS.map((section) => `/settings/${section}`)];
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+describeInBrowser('every screen', () => {
+  beforeAll(async () => {
+    gateway = await testGateway();
+    browser = await openBrowser(gateway.url);
+    const slug = unique('every');
+    const triggers = [
+      { name: 'a-trigger-with-quite-a-long-name', type: 'webhook', config: { path: `${slug}/orders` } },
+    ];
+    for (const definition of [approvalDefinition(slug, { triggers }), echoDefinition(unique('echo'))])
+      await gateway.request('PUT', `/api/workflows/${String(definition['slug'])}`, { json: definition });
+    const json = { workflowId: slug, input: { amount: 12_345_678 } };
+    await gateway.request('POST', '/api/triggers/manual/run', { json });
+    await gateway.request('PUT', `/api/secrets/${unique('a-secret')}`, { json: { value: 'some-secret-value' } });
+    await gateway.until('/api/approvals/count', ({ body }) => body.mine > 0);
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.close();
+  });
+
+  it('fits a phone and a zoom of 200 %, has one heading, and a title of its own', async () => {
+    const titles = new Set<unknown>();
+    const { page, end } = await browser.open('/console', { viewport: { width: 390, height: 844 } });
+    for (const path of PATHS) {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(`${gateway.url}/console${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const fits = 'document.documentElement.scrollWidth <= innerWidth';
+      expect(await page.evaluate(fits), `${path} on a phone`).toBe(true);
+      expect(await axe(page), path).toEqual([]);
+      await picture(page, `phone${path.replaceAll('/', '-')}`);
+      await page.setViewportSize({ width: 640, height: 400 });
+      expect(await page.evaluate(fits), `${path} at 200 %`).toBe(true);
+      expect(await page.locator('h1').count(), path).toBe(1);
+      titles.add(await page.title());
+    }
+    expect(titles.size).toBe(PATHS.length);
+    await end();
+  }, 60_000);
+
+  it('is reached by keys alone: past the links to the content, and by each link', async () => {
+    const { page, end } = await browser.open('/console');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await page.getByText('wait for you').waitFor();
+    const links = (await page.locator('header nav a').allTextContents()).join(' ');
+    expect(links).toMatch(/Runs.*Approvals ?\d+ wait for you.*Triggers.*Settings/);
+    for (const name of ['Runs', 'Triggers', 'Settings']) {
+      await page.locator('header nav a', { hasText: name }).focus();
+      await page.keyboard.press('Enter');
+      const there = `document.activeElement?.tagName === 'H1' && location.pathname.includes('${name.toLowerCase()}')`;
+      await expect.poll(() => page.evaluate(there), { timeout: 10_000 }).toBe(true);
+    }
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Secrets');
+    await end();
+  });
+});

@@ -1,0 +1,129 @@
+// What callers are told while Temporal refuses calls, or is not there; and how soon.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { connect, type TemporalConnection } from '../../src/client/temporal/connect.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { startGateway } from '../../src/gateway/serve.ts';
+import { Frontend, type GrpcRefusal } from '../support/frontend.ts';
+
+const ADMIN = 'an-admin-key-of-enough-characters';
+const RESOURCE_EXHAUSTED = 8;
+/** By the number of ResourceExhaustedCause. */
+const TOO_MANY = { 1: 'calls', 3: 'for the system', 4: 'for the database' };
+const BUSY_WORKFLOW = 5;
+
+/** A second, on a machine that does something else too. */
+const SOON_MS = 1_800;
+
+const ended: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).reverse()) await end();
+});
+
+async function gatewayOver(refusal?: GrpcRefusal): Promise<{ url: string; frontend: Frontend; away(): Promise<void> }> {
+  const frontend = new Frontend(() => refusal);
+  const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-refused-'));
+  ended.push(async () => rmSync(dataDir, { recursive: true }));
+  let isThere = true;
+  const away = async (): Promise<void> => {
+    if (isThere) await frontend.close();
+    isThere = false;
+  };
+  ended.push(away);
+  const config = readConfig({
+    TEMPORAL_ADDRESS: await frontend.listen(),
+    SIGNALBOX_DATA: dataDir,
+    SIGNALBOX_PORT: '0',
+    SIGNALBOX_ADMIN_KEY: ADMIN,
+  });
+  const temporal: TemporalConnection = await connect(config);
+  ended.push(() => temporal.close());
+  const gateway = await startGateway(config, { temporal });
+  ended.push(() => gateway.close());
+  return { url: gateway.url, frontend, away };
+}
+
+const REQUESTS: readonly (readonly [method: string, path: string, body?: object])[] = [
+  ['GET', '/api/executions'],
+  ['GET', '/api/executions/run.default.a.b'],
+  ['GET', '/api/executions/run.default.a.b/result?wait=30'],
+  ['POST', '/api/executions/run.default.a.b/approve', { approve: true }],
+  ['POST', '/api/triggers/manual/run', { workflowId: 'a', clientRequestId: 'b' }],
+  ['GET', '/readyz'],
+];
+
+async function ask(url: string, [method, path, body]: (typeof REQUESTS)[number]) {
+  const begun = performance.now();
+  const answer = await fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const { code } = (await answer.json()) as { code: string };
+  return {
+    told: `${method} ${path}: ${answer.status} ${code}`,
+    tookMs: performance.now() - begun,
+    retryAfter: Number(answer.headers.get('retry-after')),
+  };
+}
+
+describe('a gateway whose Temporal refuses calls', () => {
+  it.each(Object.entries(TOO_MANY))('because of too many (cause %s, %s): 429 within a second', async (cause) => {
+    const refusal = { code: RESOURCE_EXHAUSTED, message: 'rate limit exceeded', cause: Number(cause) };
+    const { url } = await gatewayOver(refusal);
+    for (const request of REQUESTS) {
+      const { told, tookMs, retryAfter } = await ask(url, request);
+      expect(told).toBe(`${request[0]} ${request[1]}: 429 temporal_busy`);
+      expect(retryAfter).toBeGreaterThan(0);
+      expect(tookMs, told).toBeLessThan(SOON_MS);
+    }
+  });
+
+  it('because one workflow is busy: tries on, as long as a read may take', { timeout: 15_000 }, async () => {
+    const { url, frontend } = await gatewayOver({
+      code: RESOURCE_EXHAUSTED,
+      message: 'Workflow is busy.',
+      cause: BUSY_WORKFLOW,
+    });
+    const { told, tookMs } = await ask(url, ['GET', '/api/executions/run.default.a.b']);
+    expect(told).toContain('503 temporal_unreachable');
+    expect(tookMs).toBeGreaterThan(3_000);
+    expect(frontend.calls.length).toBeGreaterThan(1);
+  });
+
+  it('because it is not there: 503 within a second', async () => {
+    const { url, away } = await gatewayOver({ code: RESOURCE_EXHAUSTED, message: '', cause: 1 });
+    await away();
+    for (const request of REQUESTS) {
+      const { told, tookMs, retryAfter } = await ask(url, request);
+      expect(told).toBe(`${request[0]} ${request[1]}: 503 temporal_unreachable`);
+      expect(retryAfter).toBeGreaterThan(0);
+      expect(tookMs, told).toBeLessThan(SOON_MS);
+    }
+  });
+});
+
+describe('a gateway with a crowd', () => {
+  it('refuses what comes beyond it, and sends nothing for that', { timeout: 120_000 }, async () => {
+    const { url, frontend, away } = await gatewayOver();
+    const change = ['POST', '/api/executions/run.default.a.b/approve', { approve: true }] as const;
+    const refused: number[] = [];
+    const answers = Array.from({ length: 1_500 }, async () => {
+      const { told, retryAfter } = await ask(url, change);
+      if (told.endsWith('503 gateway_busy')) refused.push(retryAfter);
+      return told.split(': ')[1];
+    });
+    // The others wait for a Temporal that does not answer.
+    await vi.waitFor(() => expect(refused.length).toBeGreaterThan(200), 60_000);
+    expect(refused.every((seconds) => seconds > 0)).toBe(true);
+    expect(frontend.calls.length).toBeLessThan(400);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    await away();
+    const told = await Promise.all(answers);
+    expect(new Set(told)).toEqual(new Set(['503 gateway_busy', '503 temporal_unreachable']));
+    // Those that waited have left the crowd.
+    expect((await ask(url, change)).told).toContain('503 temporal_unreachable');
+  });
+});

@@ -1,0 +1,144 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { describe } from 'vitest';
+
+// Pages of the console in a real Chromium, which is found by SIGNALBOX_CHROMIUM or at /usr/bin/chromium:
+//
+//   describeInBrowser('the runs', () => {
+//     let browser: TestBrowser;
+//     beforeAll(async () => { browser = await openBrowser(gateway.url); });
+//     afterAll(() => browser.close());
+//     it('lists them', async () => {
+//       const { page, end } = await browser.open('/console/runs');
+//       ...
+//       expect(await axe(page)).toEqual([]);
+//       await end();                              // fails on CSP violations, foreign requests and errors of the page
+//     });
+//   });
+
+const FOUND = [process.env['SIGNALBOX_CHROMIUM'], '/usr/bin/chromium'].find(
+  (path) => path !== undefined && path !== '' && existsSync(path),
+);
+const PATIENCE_MS = 15_000;
+/** axe's rules for WCAG 2.2, levels A and AA, and its best practices. */
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+export const hasBrowser = FOUND !== undefined;
+
+/** As `describe`; skipped, and said so, where there is no Chromium. */
+export const describeInBrowser: typeof describe | typeof describe.skip = FOUND === undefined ? describe.skip : describe;
+
+if (FOUND === undefined)
+  console.warn('No Chromium was found, so the tests of the console are skipped. Set SIGNALBOX_CHROMIUM.');
+
+export type OpenOptions = {
+  scheme?: 'light' | 'dark';
+  viewport?: { width: number; height: number };
+  /** An API key to log in with, before the page opens. */
+  key?: string;
+  /** Texts of errors that the test causes. */
+  expects?: readonly RegExp[];
+};
+
+export type OpenPage = {
+  page: Page;
+  context: BrowserContext;
+  /** What went wrong so far: violations of the policy, requests to other hosts, errors. */
+  faults(): string[];
+  /** Closes the page. @throws Error with all faults. */
+  end(): Promise<void>;
+};
+
+export type TestBrowser = {
+  open(path: string, options?: OpenOptions): Promise<OpenPage>;
+  close(): Promise<void>;
+};
+
+/** A Chromium for one test file. Pages are opened on this gateway. */
+export async function openBrowser(url: string): Promise<TestBrowser> {
+  const browser: Browser = await chromium.launch({
+    ...(FOUND === undefined ? {} : { executablePath: FOUND }),
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+  return {
+    open: (path, options = {}) => openPage(browser, url, path, options),
+    close: () => browser.close(),
+  };
+}
+
+async function openPage(browser: Browser, url: string, path: string, options: OpenOptions): Promise<OpenPage> {
+  const { scheme = 'light', viewport = { width: 1280, height: 800 }, key, expects = [] } = options;
+  const context = await browser.newContext({ colorScheme: scheme, viewport, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(PATIENCE_MS);
+  if (key !== undefined) await logIn(context, url, key);
+  const page = await context.newPage();
+  const found: string[] = [];
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== url && protocol !== 'data:' && protocol !== 'blob:') found.push(`asked ${request.url()}`);
+  });
+  page.on('pageerror', (error) => found.push(`threw ${error.stack ?? error.message}`));
+  page.on('console', (message) => {
+    // A refusal of the API is told on the page. The browser logs it as well.
+    const isRefusal = /^Failed to load resource: the server responded with a status of 4/.test(message.text());
+    if (message.type() === 'error' && !isRefusal) found.push(`logged ${message.text()}`);
+  });
+  await page.addInitScript(
+    `addEventListener('securitypolicyviolation', (event) =>
+       console.error('policy: ' + event.effectiveDirective + ' ' + event.blockedURI + ' ' + event.sample));`,
+  );
+  const faults = (): string[] => found.filter((fault) => !expects.some((expected) => expected.test(fault)));
+  await page.goto(`${url}${path}`);
+  return {
+    page,
+    context,
+    faults,
+    end: async () => {
+      await context.close();
+      if (faults().length > 0) throw new Error(`The page did what it must not:\n${faults().join('\n')}`);
+    },
+  };
+}
+
+/** Logs the context in as the login screen does. */
+async function logIn(context: BrowserContext, url: string, key: string): Promise<void> {
+  const answer = await context.request.post(`${url}/api/session`, {
+    data: { key },
+    headers: { 'x-signalbox-console': '1', origin: url, 'sec-fetch-site': 'same-origin' },
+  });
+  if (answer.status() !== 201) throw new Error(`The login was refused: ${answer.status()} ${await answer.text()}`);
+}
+
+const axeSource = (): string => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+type Violation = { id: string; help: string; nodes: { html: string; failureSummary?: string }[] };
+
+/** What axe finds on the page, in the light scheme and in the dark one: one text for each rule and scheme. */
+export async function axe(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource());
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const run = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] })`;
+    const { violations } = await page.evaluate<{ violations: Violation[] }>(run);
+    for (const { id, help, nodes } of violations)
+      found.push(`${colorScheme}: ${id}: ${help}\n${nodes.map((node) => `  ${told(node)}`).join('\n')}`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  return found;
+}
+
+const told = ({ html, failureSummary = '' }: Violation['nodes'][number]): string =>
+  `${html.slice(0, 300)}\n    ${failureSummary.replaceAll('\n', '\n    ')}`;
+
+/** Saves a picture where SIGNALBOX_PICTURES names a folder: to look at, not for a test. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['SIGNALBOX_PICTURES'];
+  if (folder === undefined) return;
+  const path = join(folder === '' ? tmpdir() : folder, `${name}.png`);
+  mkdirSync(dirname(path), { recursive: true });
+  await page.screenshot({ path });
+}

@@ -1,0 +1,147 @@
+/** What a worker observes of its activities and runs: metrics, spans, and the members of every line of the log. */
+
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure, defaultPayloadConverter } from '@temporalio/common';
+import type { ActivityInterceptors, Headers, InjectedSinks, WorkerInterceptors } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import type { EffectObserver } from '../activities/segment/attempt.ts';
+import { NOT_LIGHT } from '../src/contract/activity.ts';
+import { RUN_WORKFLOW } from '../src/contract/run.ts';
+import { parseTraceparent, TRACE_HEADER, type TraceContext } from '../src/contract/trace.ts';
+import { defined } from '../src/json/defined.ts';
+import { isObject } from '../src/json/json.ts';
+import { stepAttempts } from '../src/observe/metrics.ts';
+import { currentScope, inScope, loggedScope, type Scope } from '../src/observe/scope.ts';
+import { tracer } from '../src/observe/tracing.ts';
+import type { RunSinks } from '../workflows/interceptors.ts';
+
+/** Kinds of steps whose activity has another name. Other activities are their own kind. */
+const KINDS: { readonly [activity: string]: string } = {
+  agentTurn: 'agent',
+  hostAction: 'action',
+  runCode: 'run_code',
+  sendMessage: 'send_message',
+};
+/** Lets other tasks run, and does nothing. */
+const NOOP = 'noop';
+
+/** Options for Worker.create. `log` gets a line of level debug for each attempt. */
+export function workerObservers(log?: Logger): { interceptors: WorkerInterceptors; sinks: InjectedSinks<RunSinks> } {
+  return {
+    interceptors: { activity: [() => observeActivity(log)] },
+    sinks: {
+      signalboxRuns: {
+        ended: {
+          fn: ({ runId, workflowId }, run) => tracer()?.record(runId, workflowId, run),
+          callDuringReplay: false,
+        },
+      },
+    },
+  };
+}
+
+function observeActivity(log: Logger | undefined): ActivityInterceptors {
+  const scope: Scope = {};
+  return {
+    inbound: {
+      execute: (input, next) => {
+        const { activityType, attempt } = Context.current().info;
+        if (activityType === NOOP) return next(input);
+        Object.assign(scope, subjectOf(input.args[0]));
+        const subject = { activity: activityType, scope, parent: parentOf(input.headers), attempt };
+        return observed(log, subject, () => next(input));
+      },
+    },
+    outbound: { getLogAttributes: (attributes, next) => next({ ...attributes, ...loggedScope(scope) }) },
+  };
+}
+
+/** Observes the effects of a segment like activities of their own, within the span of the segment. */
+export function effectObserver(log: Logger): EffectObserver {
+  return (activity, input, run) => {
+    const parent = currentScope()?.trace;
+    return observed(log, { activity, scope: subjectOf(input), parent, attempt: 1 }, run);
+  };
+}
+
+interface Subject {
+  readonly activity: string;
+  readonly scope: Scope;
+  readonly parent: TraceContext | undefined;
+  readonly attempt: number;
+}
+
+/** Runs an attempt in its scope, and tells its kind, duration and outcome. */
+function observed<T>(
+  log: Logger | undefined,
+  { activity, scope, parent, attempt }: Subject,
+  run: () => Promise<T>,
+): Promise<T> {
+  const kind = KINDS[activity] ?? activity;
+  const span = tracer()?.begin(kind, { kind: 'internal', parent, attributes: attributesOf(scope, attempt) });
+  const trace = span?.context ?? parent;
+  Object.assign(scope, defined({ trace }));
+  return inScope(scope, async () => {
+    const begun = performance.now();
+    const ended = (outcome: string, code?: string): void => {
+      const seconds = (performance.now() - begun) / 1_000;
+      stepAttempts.observe({ kind, outcome }, seconds);
+      span?.end(defined({ code }));
+      const ms = Math.round(seconds * 1_000);
+      log?.debug({ kind, outcome, ms, attempt, ...defined({ code }) }, 'activity');
+    };
+    try {
+      const output = await run();
+      ended('ok');
+      return output;
+    } catch (error) {
+      ended(...outcomeOf(error));
+      throw error;
+    }
+  });
+}
+
+/** Activities of steps have one argument (src/contract/activity.ts); takeSlots names its run. */
+function subjectOf(argument: unknown): Scope {
+  if (!isObject(argument)) return {};
+  const { execution, path, run } = argument;
+  const texts: { readonly [name: string]: unknown } = isObject(execution)
+    ? { executionId: execution['id'], organizationId: execution['organizationId'], step: path }
+    : { executionId: run, organizationId: argument['organizationId'] };
+  return Object.fromEntries(Object.entries(texts).filter(([, value]) => typeof value === 'string'));
+}
+
+/** The run's own span. A run without a trace makes one of its id; other workflows pass on what they were given. */
+function parentOf(headers: Headers): TraceContext | undefined {
+  const payload = headers[TRACE_HEADER];
+  if (payload !== undefined)
+    return parseTraceparent(
+      defaultPayloadConverter.fromPayload<{ traceparent?: unknown } | null>(payload)?.traceparent,
+    );
+  const { workflowExecution, workflowType } = Context.current().info;
+  if (workflowType !== RUN_WORKFLOW || workflowExecution === undefined) return undefined;
+  return tracer()?.ofRun(workflowExecution.runId);
+}
+
+function attributesOf(
+  { executionId, organizationId, step }: Scope,
+  attempt: number,
+): { [name: string]: string | number } {
+  return {
+    ...defined({
+      'signalbox.execution_id': executionId,
+      'signalbox.organization_id': organizationId,
+      'signalbox.step': step,
+    }),
+    'signalbox.attempt': attempt,
+  };
+}
+
+function outcomeOf(error: unknown): [outcome: string, code?: string] {
+  if (error instanceof CancelledFailure) return ['cancelled'];
+  if (!(error instanceof ApplicationFailure)) return ['retryable', 'unknown'];
+  const code = error.type ?? 'unknown';
+  // The step runs again as a regular activity.
+  if (code === NOT_LIGHT) return ['ok'];
+  return [error.nonRetryable === true ? 'failed' : 'retryable', code];
+}
