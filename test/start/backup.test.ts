@@ -105,7 +105,7 @@ describe('a backup', { timeout: 240_000 }, () => {
     const load = (async () => {
       while (!isOver) acknowledged.push(await start(stack, 'ask', { amount: acknowledged.length }));
     })();
-    await until('runs start', 20_000, () => acknowledged.length > 5);
+    await until('runs start', 30_000, () => acknowledged.length > 5);
     const before = acknowledged.length;
     const done = await new Promise<{ code: number | null; output: string }>((resolve) => {
       const env: NodeJS.ProcessEnv = { ...process.env, SIGNALBOX_DATA: first.path };
@@ -213,14 +213,14 @@ describe('a backup', { timeout: 240_000 }, () => {
     copier.stdout.on('data', (chunk) => {
       said += String(chunk);
     });
-    await until('it stands still', 10_000, () => said.includes('stopped'));
+    await until('it stands still', 30_000, () => said.includes('stopped'));
     const state = (): string => {
       const { stdout } = spawnSync('ps', ['-o', 'state=', '-p', String(victim.pid)], { encoding: 'utf8' });
       return stdout.trim()[0] ?? '';
     };
     expect(state()).toBe('T');
     copier.kill('SIGKILL');
-    await until('it goes on', 10_000, () => state() !== 'T');
+    await until('it goes on', 30_000, () => state() !== 'T');
     await sleep(50);
     expect(victim.exitCode).toBeNull();
     victim.kill('SIGKILL');

@@ -113,10 +113,10 @@ describe('a stack', { timeout: 150_000 }, () => {
         end: { stepType: 'finish', config: { output: 'there' } },
       },
     });
-    await until('the first effect was made', 20_000, () => other.seen.some((seen) => seen.url === '/first'));
+    await until('the first effect was made', 30_000, () => other.seen.some((seen) => seen.url === '/first'));
     const server = stack.note.temporal.server?.pid ?? 0;
     process.kill(server, 'SIGSTOP');
-    await until('the server stands still', 10_000, () => isStopped(server));
+    await until('the server stands still', 30_000, () => isStopped(server));
     const away = Date.now();
     const asked = await fetch(`${url}/api/executions/${id}`, { signal: AbortSignal.timeout(30_000) });
     expect(asked.status).toBe(503);

@@ -49,7 +49,7 @@ describe('one part alone', { timeout: 60_000 }, () => {
         .find((line) => line.includes('The worker is ready.')) ?? '',
     ) as { pid: number };
     process.kill(pid, 'SIGKILL');
-    await until('the process has ended', 10_000, () => worker.child.exitCode !== null);
+    await until('the process has ended', 30_000, () => worker.child.exitCode !== null);
     expect(worker.child.exitCode).toBe(1);
     expect(worker.output()).toContain('The worker ended unexpectedly (SIGKILL).');
   });
@@ -60,7 +60,7 @@ describe('one part alone', { timeout: 60_000 }, () => {
     const [, url] = /listens at (\S+)\. /.exec(gateway.output()) ?? [];
     const id = 'request-of-this-test';
     expect((await fetch(`${url}/healthz`, { headers: { 'x-request-id': id } })).status).toBe(200);
-    await until('the request is logged', 5_000, () => gateway.output().includes(id));
+    await until('the request is logged', 30_000, () => gateway.output().includes(id));
     expect(await gateway.end('SIGTERM')).toBeLessThan(15_000);
   });
 

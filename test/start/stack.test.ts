@@ -57,7 +57,7 @@ describe('a stack', { timeout: 120_000 }, () => {
     const stack = await startStack(folder.path);
     expect(Date.now() - begun).toBeLessThan(30_000);
     expect(stack.output()).toContain(stack.note.temporal.uiUrl);
-    await until('the examples are stored', 20_000, () => stack.output().includes('example workflows:'));
+    await until('the examples are stored', 30_000, () => stack.output().includes('example workflows:'));
     expect(stack.output()).not.toContain('Warning');
     await runHello(stack, 'listed');
     const { port } = new URL(stack.note.gateway?.url ?? '');
@@ -89,7 +89,7 @@ describe('a stack', { timeout: 120_000 }, () => {
     const again = await startStack(folder.path);
     expect(await statusOf(again, 'survives')).toBe('COMPLETED');
     await again.end('SIGKILL');
-    await until('nothing is left', 15_000, () => folder.processes().length === 0);
+    await until('nothing is left', 30_000, () => folder.processes().length === 0);
   });
 
   test('ends when the npm that started it is killed', async () => {
@@ -100,7 +100,7 @@ describe('a stack', { timeout: 120_000 }, () => {
     });
     await until('it runs', 60_000, () => runningStack(folder.path)?.worker !== undefined);
     npm.kill('SIGKILL');
-    await until('nothing is left', 20_000, () => folder.processes().length === 0);
+    await until('nothing is left', 30_000, () => folder.processes().length === 0);
   });
 
   test('ends a server whose keeper was killed with it, or hangs', async () => {
@@ -113,7 +113,7 @@ describe('a stack', { timeout: 120_000 }, () => {
     expect(folder.processes()).not.toContain(server);
     process.kill(serverOf(again)[1], 'SIGSTOP');
     expect(await again.end('SIGTERM')).toBeLessThan(15_000);
-    await until('nothing is left', 5_000, () => folder.processes().length === 0);
+    await until('nothing is left', 30_000, () => folder.processes().length === 0);
   });
 
   test('starts a worker and a server that die again, at the same address', async () => {
@@ -124,13 +124,13 @@ describe('a stack', { timeout: 120_000 }, () => {
         .worker;
     expect(await hasWorker()).toBe(true);
     process.kill(worker?.pid ?? 0, 'SIGKILL');
-    await until('its death is seen', 5_000, () => stack.output().includes('The worker ended unexpectedly'));
+    await until('its death is seen', 30_000, () => stack.output().includes('The worker ended unexpectedly'));
     expect(await hasWorker()).toBe(false);
-    await until('another worker', 20_000, () => stack.output().includes('The worker is ready again'));
+    await until('another worker', 30_000, () => stack.output().includes('The worker is ready again'));
     await runHello(stack, 'after-the-worker');
     process.kill(temporal.server?.pid ?? 0, 'SIGKILL');
-    await until('another server', 20_000, () => stack.output().includes('The Temporal server is ready again'));
-    await until('the run is there', 20_000, async () => {
+    await until('another server', 30_000, () => stack.output().includes('The Temporal server is ready again'));
+    await until('the run is there', 30_000, async () => {
       return (await statusOf(stack, 'after-the-worker').catch(() => '')) === 'COMPLETED';
     });
     await runHello(stack, 'after-the-server');
@@ -154,10 +154,10 @@ describe('a stack', { timeout: 120_000 }, () => {
 
   test('ends when it is asked to while it still starts', async () => {
     const starting = startStack(folder.path).catch(() => undefined);
-    await until('something runs', 20_000, () => folder.processes().length >= 2);
+    await until('something runs', 30_000, () => folder.processes().length >= 2);
     const [first] = folder.processes().sort((a, b) => a - b);
     process.kill(first ?? 0, 'SIGTERM');
-    await until('nothing is left', 15_000, () => folder.processes().length === 0);
+    await until('nothing is left', 30_000, () => folder.processes().length === 0);
     await starting;
     await sleep(200);
     expect(folder.processes()).toEqual([]);

@@ -22,7 +22,7 @@ import { describe } from 'vitest';
 const FOUND = [process.env['SIGNALBOX_CHROMIUM'], '/usr/bin/chromium'].find(
   (path) => path !== undefined && path !== '' && existsSync(path),
 );
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 /** axe's rules for WCAG 2.2, levels A and AA, and its best practices. */
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 

@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { runningStack } from '#stacks';
 import { examineServer } from '../../client/doctor/examine.ts';
+import { ClientError } from '../../client/errors.ts';
 import { bootstrap } from '../../client/temporal/bootstrap.ts';
-import { connect, type TemporalConnection } from '../../client/temporal/connect.ts';
+import { ConnectError, connect, type TemporalConnection } from '../../client/temporal/connect.ts';
 import { knowsDivisions, setStoredApart } from '../../client/temporal/division.ts';
 import { identityOf } from '../../client/temporal/worker-liveness.ts';
 import { type Config, readConfig } from '../../config/config.ts';
@@ -20,6 +22,11 @@ import { startGatewayInProcess } from './start-gateway.ts';
 import type { Supervised } from './supervise.ts';
 import type { OwnServer } from './temporal-server.ts';
 import { welcome } from './welcome.ts';
+
+/** How long a stack waits for its own server, which listens already but may have to start again. */
+const OWN_SERVER_MS = 30_000;
+const OWN_SERVER_PAUSE_MS = 250;
+const AWAY = 'temporal_unreachable';
 
 /** The options of `signalbox start`. */
 export type StartOptions = {
@@ -94,7 +101,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
     config = withAddress(given, own.address);
     shutdown.signal.throwIfAborted();
   }
-  const temporal = await ready(config, shutdown, server !== undefined);
+  const temporal = server === undefined ? await ready(config, shutdown, false) : await readyOwn(config, shutdown);
   const deadWorkers = new Set<string>();
   const gateway = await gatewayOn(config, temporal, shutdown, server, deadWorkers);
   const { config: complete, gatewayUrl, needsKeys, warnings } = gateway;
@@ -180,6 +187,21 @@ const withAddress = (config: Config, address: string): Config => ({
   ...config,
   temporal: { ...config.temporal, address },
 });
+
+/** As `ready`. A server that ends just after its start, and restarts, is waited for. */
+async function readyOwn(config: Config, shutdown: Shutdown): Promise<TemporalConnection> {
+  const last = Date.now() + OWN_SERVER_MS;
+  for (;;) {
+    try {
+      return await ready(config, shutdown, true);
+    } catch (error) {
+      shutdown.signal.throwIfAborted();
+      const isAway = error instanceof ConnectError || (error instanceof ClientError && error.code === AWAY);
+      if (!isAway || Date.now() > last) throw error;
+    }
+    await setTimeout(OWN_SERVER_PAUSE_MS);
+  }
+}
 
 /** Connects, sets up the namespace, and creates the master key if it is missing. */
 async function ready(config: Config, shutdown: Shutdown, isOwnServer: boolean): Promise<TemporalConnection> {

@@ -50,7 +50,7 @@ it('a new master key takes over, and the old one can go', async () => {
   // A gateway that has just read its keys learns of the keys of another one a moment later.
   const knows = async (key: string) =>
     (await gateway.request('GET', '/api/secrets', { headers: { authorization: `Bearer ${key}` } })).status === 200;
-  for (const key of [admin, other.key]) await vi.waitUntil(() => knows(key), { timeout: 5_000 });
+  for (const key of [admin, other.key]) await vi.waitUntil(() => knows(key), { timeout: 30_000 });
   const put = await gateway.request('PUT', '/api/secrets/pay', { json: bound, headers: bearer });
   expect(put.status, JSON.stringify(put.body)).toBe(201);
   await gateway.request('PUT', '/api/secrets/pay', {

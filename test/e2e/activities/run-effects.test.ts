@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityInput } from '../../../src/contract/activity.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
-import { abreast, fetchOnce, threeSeconds } from '../runs/run-programs.ts';
+import { abreast, fetchOnce, oneDay, threeSeconds } from '../runs/run-programs.ts';
 import { eventTypes, startRun, waitsAt } from '../runs/run-support.ts';
 
 const calls: ActivityInput[] = [];
@@ -49,12 +49,10 @@ describe('the effects of a run', () => {
   });
 
   it('skips a sleep when told to', async () => {
-    const begun = Date.now();
-    const handle = await startRun(server, threeSeconds);
+    const handle = await startRun(server, oneDay);
     await waitsAt(handle, 'rest');
     await handle.signal('skipTimer', { step: 'rest' });
     expect(await handle.result()).toBe('rested');
-    expect(Date.now() - begun).toBeLessThan(2_500);
   });
 
   it('tries an activity again as its retry says, with one key, and names it by its path', async () => {

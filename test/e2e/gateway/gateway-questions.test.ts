@@ -23,8 +23,16 @@ afterAll(() => gateway.close());
 const FORM = { note: 'string' };
 const LONG = `Refund of 3? ${'Because. '.repeat(40)}`;
 
-/** A run that asks for an approval and for an input at the same time; with its slug. */
+/** A run that asks for an approval and for an input at the same time; with its slug. Both wait, and are listed. */
 async function asking(approval: Config = {}, input: Config = {}): Promise<{ id: string; slug: string }> {
+  const started = await startAsking(approval, input);
+  const { id } = started;
+  await gateway.until(`/api/executions/${id}`, (answer) => answer.body.waitingFor.length === 2);
+  await gateway.until(`/api/approvals?all=true&executionId=${id}`, (answer) => answer.body.items.length === 2);
+  return started;
+}
+
+async function startAsking(approval: Config, input: Config): Promise<{ id: string; slug: string }> {
   const slug = unique('ask');
   const definition = {
     name: 'Both questions',
@@ -47,10 +55,7 @@ async function asking(approval: Config = {}, input: Config = {}): Promise<{ id: 
   const json = { definition, input: { amount: 3 } } as unknown as Json;
   const { status, body } = await gateway.request('POST', '/api/executions', { json, ...people['ann'] });
   expect(status, JSON.stringify(body)).toBe(201);
-  const id = String(body.executionId);
-  await gateway.until(`/api/executions/${id}`, (answer) => answer.body.waitingFor.length === 2);
-  await gateway.until(`/api/approvals?all=true&executionId=${id}`, (answer) => answer.body.items.length === 2);
-  return { id, slug };
+  return { id: String(body.executionId), slug };
 }
 
 const get = (path: string, who?: string) => gateway.request('GET', path, who === undefined ? {} : people[who]);
@@ -221,7 +226,7 @@ describe('one question', () => {
   });
 
   it('that nobody answered in time says so', async () => {
-    const { id } = await asking({ timeout: '50ms' }, { timeout: '50ms', default: { note: 'none' } });
+    const { id } = await startAsking({ timeout: '50ms' }, { timeout: '50ms', default: { note: 'none' } });
     await gateway.until(`/api/executions/${id}/result?wait=10`, (answer) => answer.status === 200);
     const approval = (await questionOf(id, 'pay')).body;
     expect(approval).toMatchObject({ status: 'timeout', answer: { status: 'timeout', via: 'timeout' } });

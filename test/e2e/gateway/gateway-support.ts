@@ -45,7 +45,7 @@ export async function testGateway(overrides: Record<string, string> = {}): Promi
     url: gateway.url,
     server,
     request,
-    until: async (path, fits, seconds = 10) => {
+    until: async (path, fits, seconds = 30) => {
       const deadline = Date.now() + seconds * 1000;
       for (;;) {
         const answer = await request('GET', path);

@@ -122,7 +122,7 @@ describe('a stack under observation', { timeout: 120_000 }, () => {
       const delivery = await ask('POST', '/webhooks/in', { amount: n }, { authorization: '', 'x-api-key': CANARY });
       expect(delivery.status, JSON.stringify(delivery.body)).toBe(202);
       ids.push(delivery.body.executionId as string);
-      await until('the run is known', 20_000, async () => {
+      await until('the run is known', 30_000, async () => {
         const { body } = await ask('GET', `/api/executions/${ids[n]}`);
         return body.status === (n === 0 ? 'waiting' : 'pending');
       });
@@ -198,7 +198,7 @@ describe('a stack under observation', { timeout: 120_000 }, () => {
 
   it('traces a request through its run and its steps', async () => {
     const ofTrace = () => receiver.spans.filter(({ traceId }) => traceId === TRACE);
-    await until('all spans came', 20_000, () => ofTrace().filter(({ name }) => name === 'run').length === 2);
+    await until('all spans came', 30_000, () => ofTrace().filter(({ name }) => name === 'run').length === 2);
     const named = (name: string): SeenSpan[] => ofTrace().filter((span) => span.name === name);
     const [request] = named('POST /api/triggers/manual/run');
     expect(request).toMatchObject({
@@ -217,7 +217,7 @@ describe('a stack under observation', { timeout: 120_000 }, () => {
     // A run without a caller's trace has one of its own.
     const alone = () =>
       receiver.spans.find(({ name, attributes }) => name === 'run' && attributes['signalbox.workflow'] === 'fails');
-    await until('the span of the run that fails came', 20_000, () => alone() !== undefined);
+    await until('the span of the run that fails came', 30_000, () => alone() !== undefined);
     expect(alone()).toMatchObject({ failed: true, attributes: { 'signalbox.outcome': 'failed' } });
   });
 

@@ -49,6 +49,12 @@ export const threeSeconds: Definition = {
   },
 };
 
+/** As `threeSeconds`, for nobody to wait for. */
+export const oneDay: Definition = {
+  ...threeSeconds,
+  steps: { ...threeSeconds.steps, rest: { stepType: 'sleep', config: { duration: '1d' }, nextSteps: { success: 'done' } } },
+};
+
 /** One http step, tried at most four times. */
 export const fetchOnce: Definition = {
   name: 'Fetch',

@@ -23,8 +23,8 @@ export async function memoOf(handle: WorkflowHandle): Promise<RunMemo> {
   return (await handle.describe()).memo as unknown as RunMemo;
 }
 
-/** Polls until the answer is what the test waits for; fails after ten seconds with the last one. */
-export async function until<T>(ask: () => Promise<T>, enough: (answer: T) => boolean, timeoutMs = 10_000): Promise<T> {
+/** Polls until the answer is what the test waits for; fails after 30 seconds with the last one. */
+export async function until<T>(ask: () => Promise<T>, enough: (answer: T) => boolean, timeoutMs = 30_000): Promise<T> {
   const last = Date.now() + timeoutMs;
   for (;;) {
     const answer = await ask();

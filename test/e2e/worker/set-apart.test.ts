@@ -40,7 +40,7 @@ async function typesOf(query?: string): Promise<string[]> {
 
 /** Lists lag. */
 const eventually = <T>(look: () => Promise<T>, expected: T): Promise<void> =>
-  expect.poll(look, { timeout: 15_000, interval: 100 }).toEqual(expected);
+  expect.poll(look, { timeout: 30_000, interval: 100 }).toEqual(expected);
 
 const temporal = async (...args: string[]): Promise<string> => {
   const { stdout } = await promisify(execFile)(inject('temporalBinary'), [
@@ -88,7 +88,7 @@ describe('what is no run', () => {
     expect(filled).toMatchObject({ status: 202, body: { times: 1 } });
     // The manual run, the schedule's and the backfill's: later ones would change counts between two reads.
     const listed = async () => expect(await typesOf()).toEqual(['run', 'run', 'run']);
-    await vi.waitFor(listed, { timeout: 15_000, interval: 100 });
+    await vi.waitFor(listed, { timeout: 30_000, interval: 100 });
   });
 
   it('is in no list and no count that does not ask for it', async () => {

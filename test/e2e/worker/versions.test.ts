@@ -53,7 +53,7 @@ describe('workers with versions', { timeout: 120_000 }, () => {
   it('take over the runs that wait, and only new runs take the new path', async () => {
     const before = await forkWorker(server);
     await until(current, (version) => version === first, 30_000);
-    expect(await hasWorker(server)).toBe(true);
+    await until(() => hasWorker(server), Boolean);
     const waiting = await startRun(server, approve, { input });
     await waitsAt(waiting, 'review');
     await before.end();
