@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LONG_FILES, Order } from './test/support/order.ts';
+import { ALONE_FILES, Order } from './test/support/order.ts';
 
 // The gateway starts threads, which load its sources without Vitest.
 const THREADS_READ_SOURCES = ['--import', new URL('./test/support/typescript.mjs', import.meta.url).href];
@@ -8,7 +8,7 @@ const THREADS_READ_SOURCES = ['--import', new URL('./test/support/typescript.mjs
 // Half of the time of an end-to-end test is waiting, so there are more of them than cores.
 const SIDE_BY_SIDE = Math.min(4, availableParallelism() + 1);
 
-// What `e2e` and `long` have in common: one Temporal server, which the global setup obtains and starts. Files that run
+// What `e2e`, `long` and `alone` have in common: one Temporal server, which the global setup obtains and starts. Files that run
 // side by side have a namespace each (test/support/namespaces.ts).
 const ON_TEMPORAL = {
   globalSetup: ['test/support/global-setup.ts'],
@@ -43,6 +43,9 @@ const SLOW = [
   'test/replay/**/*.test.ts',
 ];
 
+// Tests of the project `e2e` that do more where they are long ones (LONG=1).
+const ALSO_LONG = ['test/e2e/gateway/gateway-openapi.test.ts', 'test/e2e/gateway/gateway-openapi-actors.test.ts'];
+
 // What `quick` and `slow` have in common. `npm test` runs them together.
 const WITHOUT_TEMPORAL = {
   // Most take milliseconds, and half of the time went into loading the same modules for each file.
@@ -53,8 +56,8 @@ const WITHOUT_TEMPORAL = {
   sequence: { groupOrder: 1 },
 };
 
-// Five projects. `quick` and `slow` need nothing but Node. `long` is what is not run each time (`npm run test:long`); test files
-// that know of LONG=1 are in both, and do more there. `bench` is no test: `npm run bench` runs it alone, for its table.
+// Six projects. `quick` and `slow` need nothing but Node. `long` and `alone` are what is not run each time (`npm run
+// test:long`). `bench` is no test: `npm run bench` runs it alone, for its table.
 export default defineConfig({
   test: {
     sequence: { sequencer: Order },
@@ -81,11 +84,21 @@ export default defineConfig({
       {
         test: {
           name: 'long',
-          include: [...LONG_FILES],
+          include: ['test/**/*.long.test.ts', ...ALSO_LONG],
+          exclude: [...ALONE_FILES],
           env: { LONG: '1' },
           ...ON_TEMPORAL,
-          maxWorkers: 1,
+          maxWorkers: SIDE_BY_SIDE,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          name: 'alone',
+          include: [...ALONE_FILES],
+          ...ON_TEMPORAL,
+          maxWorkers: 1,
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -97,7 +110,7 @@ export default defineConfig({
           pool: 'forks',
           execArgv: THREADS_READ_SOURCES,
           maxWorkers: 1,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],

@@ -17,8 +17,8 @@ const FILES = [
   'test/e2e/gateway/gateway-bulk.test.ts',
   'test/e2e/gateway/gateway-fork.test.ts',
   'test/e2e/gateway/gateway-lists',
-  'test/e2e/gateway/gateway-long-trace.test.ts',
-  'test/e2e/gateway/gateway-odd-runs.test.ts',
+  'test/e2e/gateway/gateway-long-trace',
+  'test/e2e/gateway/gateway-odd-runs',
   'test/e2e/gateway/gateway-retry.test.ts',
   'test/e2e/gateway/gateway-runs.test.ts',
   'test/e2e/runs',
@@ -44,7 +44,15 @@ try {
     say(`TEMPORAL_ADDRESS=${server.address} (logs in ${server.folder}). Ctrl-C ends it.`);
     await new Promise(() => setInterval(() => {}, 60_000));
   }
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'e2e', ...(given.length > 0 ? given : FILES)];
+  const vitest = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--project',
+    'e2e',
+    '--project',
+    'long',
+    ...(given.length > 0 ? given : FILES),
+  ];
   await run('Tests on PostgreSQL', process.execPath, vitest, {
     cwd: root,
     env: { ...process.env, TEMPORAL_ADDRESS: server.address },

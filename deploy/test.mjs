@@ -34,8 +34,10 @@ try {
     await tool('Types of the console', 'typescript/bin/tsc', '--noEmit', '-p', 'src/console');
   }
   await prepare();
-  if (isLong) await tests('Long tests', 'long');
-  else {
+  if (isLong) {
+    await tests('Long tests', 'long');
+    await tests('Long tests, one after the other', 'alone');
+  } else {
     await tests('Quick tests', 'quick', 'slow');
     await tests('End-to-end tests', 'e2e');
   }

@@ -1,6 +1,18 @@
-import { afterAll, beforeAll, describe } from 'vitest';
-import { crowdSuite } from './crowd-suite.ts';
-import { type TestGateway, testGateway } from './gateway-support.ts';
+// Many requests at once: each is acknowledged, or refused before anything is sent.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Answer,
+  approvalDefinition,
+  echoDefinition,
+  type TestGateway,
+  testGateway,
+  unique,
+} from './gateway-support.ts';
+
+/** As many as a gateway takes. */
+const COUNT = 1_000;
+const TIMEOUT_MS = 420_000;
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -8,4 +20,74 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-describe('at once are taken', () => crowdSuite(() => gateway, 1_000));
+const all = <T>(count: number, act: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => act(index)));
+
+/** A few lanes, for what only prepares or checks. */
+async function inLanes<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
+  const left = items.values();
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (const item of left) await act(item);
+    }),
+  );
+}
+
+/** How often each answer came. */
+function counted(answers: readonly Answer[]): { [told: string]: number } {
+  const counts: { [told: string]: number } = {};
+  for (const { status, body } of answers) {
+    const told = status < 400 ? String(status) : `${status} ${body.code}`;
+    counts[told] = (counts[told] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('at once are taken', () => {
+  it('1,000 starts', { timeout: TIMEOUT_MS }, async () => {
+    const slug = unique('crowd');
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
+    const answers = await all(COUNT, (index) =>
+      gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug, input: { index } } }),
+    );
+    expect(counted(answers)).toEqual({ 201: COUNT });
+    const ids = answers.map(({ body }) => body.executionId as string);
+    expect(new Set(ids).size).toBe(COUNT);
+    await inLanes(ids, async (id) => {
+      const result = await gateway.request('GET', `/api/executions/${id}/result?wait=60`);
+      expect(result.body.status).toBe('completed');
+    });
+  });
+
+  it('1,000 deliveries of a webhook', { timeout: TIMEOUT_MS }, async () => {
+    const [slug, path] = [unique('crowd'), unique('crowd')];
+    const triggers = [{ name: 'in', type: 'webhook', config: { path, scheme: 'none' } }];
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { triggers }) });
+    const answers = await all(COUNT, (index) => gateway.request('POST', `/webhooks/${path}`, { json: { index } }));
+    expect(counted(answers)).toEqual({ 202: COUNT });
+    expect(new Set(answers.map(({ body }) => body.executionId)).size).toBe(COUNT);
+  });
+
+  it('1,000 decisions', { timeout: TIMEOUT_MS }, async () => {
+    const slug = unique('crowd');
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug) });
+    const ids: string[] = [];
+    await inLanes([...Array(COUNT).keys()], async (amount) => {
+      const started = await gateway.request('POST', '/api/triggers/manual/run', {
+        json: { workflowId: slug, input: { amount } },
+      });
+      ids.push(started.body.executionId);
+    });
+    await inLanes(ids, (id) =>
+      gateway.until(`/api/executions/${id}`, ({ body }) => body.status === 'waiting', TIMEOUT_MS / 1_000),
+    );
+    const answers = await all(COUNT, (index) =>
+      gateway.request('POST', `/api/executions/${ids[index]}/approve`, { json: { approve: true } }),
+    );
+    expect(counted(answers)).toEqual({ 200: COUNT });
+    await inLanes(ids, async (id) => {
+      const result = await gateway.request('GET', `/api/executions/${id}/result?wait=60`);
+      expect(result.body.status).toBe('completed');
+    });
+  });
+});

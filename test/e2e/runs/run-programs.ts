@@ -52,7 +52,10 @@ export const threeSeconds: Definition = {
 /** As `threeSeconds`, for nobody to wait for. */
 export const oneDay: Definition = {
   ...threeSeconds,
-  steps: { ...threeSeconds.steps, rest: { stepType: 'sleep', config: { duration: '1d' }, nextSteps: { success: 'done' } } },
+  steps: {
+    ...threeSeconds.steps,
+    rest: { stepType: 'sleep', config: { duration: '1d' }, nextSteps: { success: 'done' } },
+  },
 };
 
 /** One http step, tried at most four times. */

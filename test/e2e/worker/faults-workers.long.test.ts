@@ -1,5 +1,4 @@
-// Workers that freeze during an activity, and workers that are replaced by another bundle while runs are open. With
-// LONG=1 (test/README.md) there are more of them, and a longer test.
+// Workers that freeze during an activity, and workers that are replaced by another bundle while runs are open.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -11,8 +10,7 @@ import { type TestServer as HttpServer, serve } from '../../activities/server.ts
 import { forkWorker, startWorker, type TestServer, testServer } from '../../support/temporal.ts';
 import { memoOf, startRun, until } from '../runs/run-support.ts';
 
-const IS_LONG = process.env['LONG'] === '1';
-const RUNS = IS_LONG ? 200 : 10;
+const RUNS = 200;
 
 let server: TestServer;
 let other: HttpServer;
@@ -34,7 +32,7 @@ afterAll(async () => {
 const keysOf = (url: string) =>
   other.seen.filter((seen) => seen.url === url).map(({ headers }) => headers['idempotency-key']);
 
-describe.runIf(IS_LONG)('a worker that is stopped in the middle of an effect, and resumed (LONG=1)', () => {
+describe('a worker that is stopped in the middle of an effect, and resumed', () => {
   it('is replaced, and what it says afterwards changes nothing', { timeout: 240_000 }, async () => {
     const first = await forkWorker(server);
     holds = 1;

@@ -10,8 +10,8 @@ import { type DataFolder, dataFolder, type Stack, sleep, startStack, until } fro
 const isStopped = (pid: number): boolean =>
   !existsSync('/proc/self/stat') || /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
 
-/** In the project `long` as long as the threat model says. */
-const AWAY_MS = process.env['LONG'] === '1' ? 60_000 : 6_000;
+/** As long as the threat model says. */
+const AWAY_MS = 60_000;
 
 /** Takes all the memory that there is, the first time it is asked. */
 const GREEDY = `import { existsSync, writeFileSync } from 'node:fs';
