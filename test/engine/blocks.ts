@@ -229,16 +229,19 @@ function portsOf(kind: Block['kind'], { onError }: Modifiers, next: string | und
   }
 }
 
-const UNDO: RollbackStep = {
+/** It reads `error`, so the other roots that it reads are captured. */
+const undo = (reads: string): RollbackStep => ({
   stepType: 'http',
-  config: { url: 'https://example.test/undo', body: '{{ error.code }}' },
-};
+  config: { url: 'https://example.test/undo', body: `{{ ${reads} }}` },
+});
+const UNDO = undo('error.code');
+const UNDO_BY_ALL = undo('[error.code, output.data, lastOutput, steps]');
 
 function written({ when, onError, rollback, save }: Modifiers, stepType: string): Partial<StepDefinition> {
   return {
     ...(when === 'none' ? {} : { when }),
     ...(onError === 'continue' ? { onError } : {}),
-    ...(rollback && stepType === 'http' ? { rollback: UNDO } : {}),
+    ...(rollback && stepType === 'http' ? { rollback: save ? UNDO_BY_ALL : UNDO } : {}),
     ...(save && stepType === 'http' ? { saveToState: { last: 'output.data' } } : {}),
   };
 }

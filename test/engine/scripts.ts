@@ -1,5 +1,6 @@
 /** What may happen to a run, at random: answers in any order, people, messages, operators, and events for nobody. */
 import fc from 'fast-check';
+import type { Json } from '../../src/json/json.ts';
 import type { Player } from './player.ts';
 
 export type Act =
@@ -49,15 +50,18 @@ export const scripts: fc.Arbitrary<Act[]> = fc
   .tuple(fc.array(act, { maxLength: 60, size: 'max' }), fc.integer({ min: 0, max: 9 }))
   .map(([acts, cancels]) => (cancels === 0 ? [...acts, { do: 'cancel' }] : acts));
 
-/** Performs one act if the run has a target for it. Acts name targets by number, so that equal runs get equal acts. */
-export function perform(player: Player, one: Act): void {
+/**
+ * Performs one act if the run has a target for it. Acts name targets by number, so that equal runs get equal acts.
+ * `resultOf` gives an answer's result.
+ */
+export function perform(player: Player, one: Act, resultOf: (n: number) => Json = (n) => n): void {
   player.at += 100;
   switch (one.do) {
     case 'answer': {
       const effects = [...player.open.values()].filter(({ type }) => type === 'run');
       const command = effects[one.n % Math.max(1, effects.length)];
       if (command === undefined) return;
-      if (one.how === 'ok') player.feed({ type: 'completed', id: command.id, result: { data: one.n } });
+      if (one.how === 'ok') player.feed({ type: 'completed', id: command.id, result: { data: resultOf(one.n) } });
       else
         player.feed({
           type: 'failed',

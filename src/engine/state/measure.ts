@@ -2,13 +2,17 @@
  * Measures a state in bytes without serializing it. Records are measured each time, values once in their life, and a
  * value that several records share counts once. The result is never below the size that continue-as-new carries
  * (serialize.ts), and above it only where a value is referenced both as a whole and in part.
+ *
+ * A state has the same measure before and after continue-as-new (E2). So only what serialize.ts shares counts once: a
+ * smaller value is repeated there, and a restored state has two of it. An output that is dropped there counts as what
+ * is left of it.
  */
 
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { liveReferences } from './live-references.ts';
-import { SHARED_FROM_BYTES, SHARED_FROM_LENGTH } from './serialize.ts';
+import { leftBehind, SHARED_FROM_BYTES, SHARED_FROM_LENGTH } from './serialize.ts';
 import type { Entry, Envelope, Frame, LoopRecord, OpenVisit, RunState } from './state.ts';
 
 /** Sizes of larger values are cached. */
@@ -83,8 +87,7 @@ class Measuring {
     if (item !== undefined) this.#parts(item, 1);
     for (const [slug, entry] of Object.entries(entries)) {
       this.#add(2 * slug.length + jsonBytes(entry.stepType) + jsonBytes(entry.name) + 40);
-      if (isKept(slug, entry)) this.#envelope(entry.output);
-      else this.#add(SHARED_FROM_BYTES + jsonBytes(entry.output.type));
+      this.#envelope((isKept(slug, entry) ? entry : leftBehind(entry)).output);
     }
     if (lastOutput !== null) this.#envelope(lastOutput);
     for (const loop of lastLoop === undefined ? loops : [...loops, lastLoop]) this.#holder(loop);
@@ -92,11 +95,7 @@ class Measuring {
   }
 
   #envelope(output: Envelope): void {
-    if (this.#seen.has(output)) {
-      this.#add(REFERENCE_BYTES);
-      return;
-    }
-    this.#seen.add(output);
+    if (this.#isRepeated(output)) return;
     this.#add(40 + jsonBytes(output.type));
     this.#value(output.data);
     this.#value(output.meta);
@@ -104,19 +103,13 @@ class Measuring {
 
   /** A visit or a loop. Step state changes in place, except for lists that come from values (`items`). */
   #holder(holder: OpenVisit | LoopRecord): void {
-    if (this.#seen.has(holder)) {
-      this.#add(REFERENCE_BYTES);
-      return;
-    }
-    this.#seen.add(holder);
+    if (this.#isRepeated(holder)) return;
     const { state, ...rest } = holder;
     this.#record(rest);
     for (const [name, value] of Object.entries(state)) {
       this.#add(name.length + 6);
       if (name === 'items' || !Array.isArray(value)) this.#fresh(name, value);
-      else if (this.#seen.has(value)) this.#add(REFERENCE_BYTES);
-      else {
-        this.#seen.add(value);
+      else if (!this.#isRepeated(value)) {
         this.#add(2 + value.length);
         for (const member of value) this.#value(member);
       }
@@ -157,13 +150,17 @@ class Measuring {
       this.#add(jsonBytes(value));
       return;
     }
-    if (this.#seen.has(value)) {
-      const bytes = isLong ? REFERENCE_BYTES : valueBytes(value);
-      this.#add(bytes < SHARED_FROM_BYTES ? bytes : REFERENCE_BYTES);
-      return;
+    if (!this.#isRepeated(value)) this.#add(valueBytes(value) + REFERENCE_BYTES);
+  }
+
+  /** Counts a reference where the value has been counted and serialize.ts shares it. Otherwise it counts in full. */
+  #isRepeated(value: string | object): boolean {
+    if (this.#seen.has(value) && isShared(value)) {
+      this.#add(REFERENCE_BYTES);
+      return true;
     }
     this.#seen.add(value);
-    this.#add(valueBytes(value) + REFERENCE_BYTES);
+    return false;
   }
 
   /** A part of the state that is small or changes in place. */
@@ -175,4 +172,15 @@ class Measuring {
     this.#bytes += bytes;
     if (bytes >= LARGE_BYTES) this.#large++;
   }
+}
+
+/** Whether serialize.ts writes the value once where it is referenced twice. */
+function isShared(value: string | object): boolean {
+  if (typeof value === 'string') return true;
+  let least = 0;
+  for (const member of Object.values(value)) {
+    least += valueBytes(member as Json);
+    if (least >= SHARED_FROM_BYTES) return true;
+  }
+  return jsonBytes(value as JsonObject) >= SHARED_FROM_BYTES;
 }

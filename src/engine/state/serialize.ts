@@ -9,14 +9,14 @@ import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts
 import type { Program } from '../../steps/program-types.ts';
 import { countSlots } from './command-backlog.ts';
 import { liveReferences } from './live-references.ts';
-import { type Frame, type RunState, STATE_VERSION } from './state.ts';
+import { type Entry, type Frame, type RunState, STATE_VERSION } from './state.ts';
 
 /** Smaller values are repeated, since a reference would not save space. */
 export const SHARED_FROM_BYTES = 64;
 /** The same for texts, in characters. Comparing shorter texts costs more than it saves. */
 export const SHARED_FROM_LENGTH = 1_000;
 const REFERENCE = '$shared';
-/** The output of a step that no reachable step reads. */
+/** Marks the output of a step that no reachable step reads. */
 const LEFT_BEHIND = { leftBehind: true };
 
 /** The state as JSON without repeats: `{state, shared}`; `{"$shared": n}` stands for the n-th shared value. */
@@ -55,7 +55,7 @@ function withoutUnneeded(program: Program, state: RunState): RunState {
     const entries: Frame['entries'] = {};
     for (const [slug, entry] of Object.entries(frame.entries)) {
       const isKept = needed.entry(slug) || jsonBytes(entry.output.data) < SHARED_FROM_BYTES;
-      entries[slug] = isKept ? entry : { ...entry, output: { type: entry.output.type, data: null, meta: LEFT_BEHIND } };
+      entries[slug] = isKept ? entry : leftBehind(entry);
     }
     return { ...frame, entries };
   };
@@ -65,6 +65,18 @@ function withoutUnneeded(program: Program, state: RunState): RunState {
     outputs: Object.fromEntries(Object.entries(state.outputs).filter(([name]) => needed.output(name))),
   };
 }
+
+/** What is left of an entry whose output is dropped: one record for each entry, shared where the entry is. */
+export function leftBehind(entry: Entry): Entry {
+  let left = leftOf.get(entry);
+  if (left === undefined) {
+    left = { ...entry, output: { type: entry.output.type, data: null, meta: LEFT_BEHIND } };
+    leftOf.set(entry, left);
+  }
+  return left;
+}
+
+const leftOf = new WeakMap<Entry, Entry>();
 
 /** The inverse of serialize. @throws Error for a state of another version. */
 export function restore(carried: Json): RunState {
