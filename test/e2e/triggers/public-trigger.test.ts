@@ -1,12 +1,7 @@
 // Document 004: public and private triggers, the run of an organization, debounce, restart.
 
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { holdOrBegin } from '../../../src/client/starts/debounce.ts';
-import { prepareRun } from '../../../src/client/starts/prepare-run.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { forkWorker } from '../../support/temporal.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 let gateway: TestGateway;
@@ -163,7 +158,8 @@ describe('the private trigger and the run of an organization', () => {
   });
 });
 
-describe('debounce', () => {
+// Most of it is waiting.
+describe.concurrent('debounce', () => {
   it('starts one run for each key, with the last payload, found by dot path or flat key', async () => {
     const slug = await put({ config: { debounce: { key: 'customer.id', seconds: 2 } } });
     for (const n of [1, 2, 3]) {
@@ -239,22 +235,6 @@ describe('debounce', () => {
     expect((await ask(1)).body.data.until).toBe(first.body.data.until);
   });
 
-  it("waits by Temporal's clock, whatever that of the gateway says", async () => {
-    const { server } = gateway;
-    const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
-    const slug = await put({ config: { debounce: { seconds: 2 } } });
-    const prepared = await prepareRun(over, 'default', {
-      workflow: slug,
-      parts: { body: {}, query: {}, headers: {}, params: {}, now: 0 },
-    });
-    const now = Date.now();
-    const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 60 * 60 * 1000);
-    const held = holdOrBegin(over, 'default', { ...prepared, trigger: { type: 'webhook' } });
-    clock.mockRestore();
-    expect(await held).toMatchObject({ outcome: 'debounced' });
-    await runsOf(slug, (items) => items.length === 1);
-  });
-
   it('keeps its payload while a limit refuses the run', async () => {
     const steps = { wait: { stepType: 'listen', config: { name: 'go' } } };
     const slug = await put({
@@ -270,20 +250,4 @@ describe('debounce', () => {
     const runs = await runsOf(slug, (items) => statusesOf(items).includes('waiting') && items.length === 2);
     expect(statusesOf(runs)).toEqual(['cancelled', 'waiting']);
   });
-
-  it('fires once after a crash of the worker', async () => {
-    const slug = await put({ config: { debounce: { seconds: 2 } } });
-    await gateway.stopWorker();
-    const first = await forkWorker(gateway.server);
-    expect((await send(slug, { n: 1 })).status).toBe(202);
-    expect((await send(slug, { n: 2 })).status).toBe(202);
-    first.child.kill('SIGKILL');
-    await new Promise((resolve) => first.child.once('exit', resolve));
-    const second = await forkWorker(gateway.server);
-    const [run] = await runsOf(slug, (items) => items[0]?.['status'] === 'completed');
-    expect(await output(String(run!['id']))).toEqual({ n: 2 });
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(await runsOf(slug, () => true)).toHaveLength(1);
-    await second.end();
-  }, 120_000);
 });

@@ -1,0 +1,48 @@
+// A request with an Idempotency-Key whose gateway has died before it answered.
+
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Claim, claimRequest } from '../../../src/client/starts/claims.ts';
+import { access, unaudited } from '../../../src/client/temporal/access.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
+import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await testGateway();
+});
+afterAll(() => gateway.close());
+
+const keyed = (key: string) => ({ 'idempotency-key': key });
+
+describe('a POST with an Idempotency-Key', () => {
+  it('that its gateway did not live to answer is worked on again, and one that takes long is not', async () => {
+    const slug = unique('orphan');
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
+    const json = { workflowId: slug, name: 'x', type: 'manual' };
+    const { server } = gateway;
+    const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const content = JSON.stringify(['', '', JSON.stringify({ name: 'x', type: 'manual', workflowId: slug })]);
+    const scope = JSON.stringify([null, 'admin', '/api/triggers']);
+    const held = { scope, key: unique('held'), content };
+    const worked = (await claimRequest(over, 'default', held, 0)) as Claim;
+    // One that nobody says anything of from now on, as its gateway was killed.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const claimed = await claimRequest(over, 'default', { scope, key: slug, content }, 0);
+    vi.useRealTimers();
+    expect(claimed).toHaveProperty('release');
+    const send = () => gateway.request('POST', '/api/triggers', { json, headers: keyed(slug) });
+    const [early, other] = await Promise.all([
+      send(),
+      gateway.request('POST', '/api/triggers', { json: { ...json, name: 'y' }, headers: keyed(slug) }),
+    ]);
+    expect(early).toMatchObject({ status: 409, body: { code: 'request_in_flight' } });
+    expect(other.status).toBe(422);
+    await new Promise((resolve) => setTimeout(resolve, 21_000));
+    expect((await send()).status).toBe(201);
+    // The other one goes on for longer than that, and is not begun a second time beside the first.
+    await expect(claimRequest(over, 'default', held, 0)).rejects.toMatchObject({ code: 'request_in_flight' });
+    const answer = { status: 200, headers: {}, body: 'late' };
+    await worked.answer(answer);
+    expect(await claimRequest(over, 'default', held, 5_000)).toEqual(answer);
+  });
+});
