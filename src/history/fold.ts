@@ -5,7 +5,7 @@
  * (ambiguities.ts).
  */
 
-import { NOT_LIGHT, PAUSE, SEGMENT, YIELD } from '../contract/activity.ts';
+import { NOT_LIGHT, SEGMENT, YIELD } from '../contract/activity.ts';
 import { dataBytesOf, hasSegments } from '../contract/build-id.ts';
 import type { RunInput } from '../contract/run.ts';
 import type { Definition } from '../definition/document/types.ts';
@@ -13,8 +13,8 @@ import { advanceInParts, genesis } from '../engine/advance.ts';
 import { SLOTS, slotEvents } from '../engine/inbound/admission.ts';
 import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
 import { resumedAt } from '../engine/resume/rewind.ts';
-import { eventOf, type SegmentEnd, type SegmentList, segmentOf } from '../engine/segment.ts';
-import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
+import { eventOf, type SegmentEnd, segmentOf } from '../engine/segment.ts';
+import { failureOfCause } from '../engine/state/causes.ts';
 import { CHILDREN, childEvents } from '../engine/state/child-run.ts';
 import type { Postpone } from '../engine/state/core.ts';
 import { commandId } from '../engine/state/paths.ts';
@@ -26,9 +26,19 @@ import { waitsOf } from '../engine/state/waits.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
 import { compileInParts } from '../steps/compile/program.ts';
-import type { EffectResult } from '../steps/kind.ts';
 import { type Parts, runParts } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
+import {
+  type ActivityStart,
+  answeredData,
+  ended,
+  endsIn,
+  failuresBefore,
+  goesOn,
+  isNotLight,
+  isOfSegment,
+  segmentsBegunIn,
+} from './activity-ends.ts';
 import { Ambiguities } from './ambiguities.ts';
 import type { HistoryEvent, LocalMarker, Unreadable } from './events.ts';
 import { OpenCommands } from './open-commands.ts';
@@ -54,14 +64,6 @@ export interface FoldOptions {
 
 type Begun = Extract<HistoryEvent, { type: 'workflowStarted' }>;
 
-interface ActivityStart {
-  readonly attempt: number;
-  readonly at: number;
-  readonly lastFailure?: FailureCause;
-}
-
-/** Failed attempts of one activity that are told; earlier ones are only counted. */
-const MOST_FAILURES = 100;
 const ALL_ROWS: RowWindow = { from: 0, to: Number.POSITIVE_INFINITY };
 
 /** Folds event by event, so that memory does not hold a long history. Push the events in order, then read the trace. */
@@ -540,53 +542,4 @@ export class Fold {
     const row = this.#rows.take(line);
     this.#options.heard?.(line, place, row);
   }
-}
-
-/** The id of the local activity that this event continues: by a regular one, or by a pause before it. Empty if none. */
-function goesOn(event: TaskEvents['issued'][number]): string {
-  if (event.type === 'activityScheduled') return event.activityId;
-  return event.type === 'timerStarted' && event.summary.startsWith(PAUSE) ? event.summary.slice(PAUSE.length) : '';
-}
-
-const isOfSegment = ({ summary, backoff }: LocalMarker): boolean => summary === SEGMENT && !backoff;
-
-/** How many segments begin in the task, or began before it and end in it as local activities. */
-function segmentsBegunIn({ issued, markers }: TaskEvents): number {
-  const regular = issued.filter((event) => event.type === 'activityScheduled' && event.activityId === SEGMENT);
-  return regular.length + markers.filter(isOfSegment).length;
-}
-
-function endsIn(result: unknown): readonly SegmentEnd[] {
-  return (answeredData(result) as Partial<SegmentList> | undefined)?.ends ?? [];
-}
-
-function isNotLight(cause: FailureCause): boolean {
-  return cause.kind === 'application' && cause.type === NOT_LIGHT;
-}
-
-/** Of the attempts of an activity the history has their number, and why the last but one failed. */
-function failuresBefore(before: number, start: ActivityStart | undefined): FailedAttempt[] {
-  const attempts = start?.attempt ?? 1;
-  const first = Math.max(1, attempts - MOST_FAILURES);
-  return Array.from({ length: attempts - first }, (_, n): FailedAttempt => {
-    const attempt = first + n;
-    const known = attempt === attempts - 1 ? start?.lastFailure : undefined;
-    return { attempt: before + attempt, ...(known === undefined ? {} : { error: failureOfCause(known) }) };
-  });
-}
-
-function ended(
-  id: string,
-  at: number,
-  cause: FailureCause | undefined,
-  result: unknown,
-  attempts?: number,
-): Event & { id: string } {
-  return cause === undefined
-    ? { type: 'completed', at, id, result: result as EffectResult }
-    : { type: 'failed', at, id, error: failureOfCause(cause, attempts) };
-}
-
-function answeredData(result: unknown): unknown {
-  return (result as EffectResult | null | undefined)?.data;
 }

@@ -1,0 +1,74 @@
+/** What the ends of activities in the history say to the core: events, lists of segments, failed attempts. */
+
+import { NOT_LIGHT, PAUSE, SEGMENT } from '../contract/activity.ts';
+import type { SegmentEnd, SegmentList } from '../engine/segment.ts';
+import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
+import type { Event } from '../engine/state/protocol.ts';
+import type { EffectResult } from '../steps/kind.ts';
+import type { LocalMarker } from './events.ts';
+import type { TaskEvents } from './task-events.ts';
+import type { FailedAttempt } from './trace-rows.ts';
+
+/** How an open activity began. `at`: milliseconds since 1970. */
+export interface ActivityStart {
+  readonly attempt: number;
+  readonly at: number;
+  readonly lastFailure?: FailureCause;
+}
+
+/** Failed attempts of one activity that are told; earlier ones are only counted. */
+const MOST_FAILURES = 100;
+
+/** The id of the local activity that this event continues: by a regular one, or by a pause before it. Empty if none. */
+export function goesOn(event: TaskEvents['issued'][number]): string {
+  if (event.type === 'activityScheduled') return event.activityId;
+  return event.type === 'timerStarted' && event.summary.startsWith(PAUSE) ? event.summary.slice(PAUSE.length) : '';
+}
+
+/** Whether a local activity that has ended was a segment. */
+export const isOfSegment = ({ summary, backoff }: LocalMarker): boolean => summary === SEGMENT && !backoff;
+
+/** How many segments begin in the task, or began before it and end in it as local activities. */
+export function segmentsBegunIn({ issued, markers }: TaskEvents): number {
+  const regular = issued.filter((event) => event.type === 'activityScheduled' && event.activityId === SEGMENT);
+  return regular.length + markers.filter(isOfSegment).length;
+}
+
+/** The ends that the result of a segment lists. */
+export function endsIn(result: unknown): readonly SegmentEnd[] {
+  return (answeredData(result) as Partial<SegmentList> | undefined)?.ends ?? [];
+}
+
+/** Whether the attempt found a step that is not light, and did nothing. */
+export function isNotLight(cause: FailureCause): boolean {
+  return cause.kind === 'application' && cause.type === NOT_LIGHT;
+}
+
+/** Of the attempts of an activity the history has their number, and why the last but one failed. */
+export function failuresBefore(before: number, start: ActivityStart | undefined): FailedAttempt[] {
+  const attempts = start?.attempt ?? 1;
+  const first = Math.max(1, attempts - MOST_FAILURES);
+  return Array.from({ length: attempts - first }, (_, n): FailedAttempt => {
+    const attempt = first + n;
+    const known = attempt === attempts - 1 ? start?.lastFailure : undefined;
+    return { attempt: before + attempt, ...(known === undefined ? {} : { error: failureOfCause(known) }) };
+  });
+}
+
+/** The event of an activity's end. `attempts`: how many failed, where there will be no other. */
+export function ended(
+  id: string,
+  at: number,
+  cause: FailureCause | undefined,
+  result: unknown,
+  attempts?: number,
+): Event & { id: string } {
+  return cause === undefined
+    ? { type: 'completed', at, id, result: result as EffectResult }
+    : { type: 'failed', at, id, error: failureOfCause(cause, attempts) };
+}
+
+/** The data of an activity's result. */
+export function answeredData(result: unknown): unknown {
+  return (result as EffectResult | null | undefined)?.data;
+}
