@@ -3,42 +3,51 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { addBackup, addRestore } from './commands/backup.ts';
+import { addCancel, addTerminate } from './commands/cancel.ts';
 import type { AddCommand, Host } from './commands/command.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addImport } from './commands/import.ts';
 import { addKeys } from './commands/keys.ts';
 import { addList } from './commands/list.ts';
 import { addLogs } from './commands/logs.ts';
+import { addPromote } from './commands/promote.ts';
+import { addProposals } from './commands/proposals.ts';
 import { addPropose } from './commands/propose.ts';
 import { addPush } from './commands/push.ts';
 import { addApprove, addResume } from './commands/resume.ts';
 import { addFork, addRetry } from './commands/retry.ts';
 import { addRun } from './commands/run.ts';
+import { addSecrets } from './commands/secrets.ts';
 import { addShow } from './commands/show.ts';
 import { addStart } from './commands/start.ts';
+import { addMessage, addSubmit } from './commands/submit.ts';
+import { addTriggers } from './commands/triggers.ts';
 import { addValidate } from './commands/validate.ts';
+import { addWorkflows } from './commands/workflows.ts';
 import { CliError, EXIT, type ExitCode } from './exit.ts';
 import { projectRoot } from './start/project-root.ts';
 import type { Terminal } from './terminal.ts';
 
-const commands: readonly AddCommand[] = [
-  addStart,
-  addRun,
-  addValidate,
-  addPush,
-  addPropose,
-  addList,
-  addShow,
-  addLogs,
-  addResume,
-  addApprove,
-  addRetry,
-  addFork,
-  addImport,
-  addKeys,
-  addDoctor,
-  addBackup,
-  addRestore,
+/** With headings, in the order of --help. */
+const commands: readonly (readonly [heading: string, ...commands: AddCommand[]])[] = [
+  ['This machine:', addStart, addDoctor, addBackup, addRestore],
+  ['Definitions:', addValidate, addImport, addPush, addPropose, addProposals, addWorkflows, addPromote],
+  [
+    'Executions:',
+    addRun,
+    addList,
+    addShow,
+    addLogs,
+    addResume,
+    addApprove,
+    addSubmit,
+    addMessage,
+    addCancel,
+    addTerminate,
+    addRetry,
+    addFork,
+  ],
+  ['Organization:', addTriggers, addSecrets, addKeys],
 ];
 
 const AFTER_HELP = `
@@ -62,13 +71,18 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     .version(ownVersion(), '-V, --version', 'print the version')
     .description('Workflows that are data, run durably on Temporal')
     .addHelpText('after', AFTER_HELP)
+    // Options of the program stand before the command, so that a command may have --version.
+    .enablePositionalOptions()
     .showHelpAfterError('(run with --help for usage)')
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.err(text.trimEnd()),
     })
     .exitOverride();
-  for (const add of commands) add(program, host);
+  for (const [heading, ...group] of commands) {
+    program.commandsGroup(heading);
+    for (const add of group) add(program, host);
+  }
   try {
     await program.parseAsync([...args], { from: 'user' });
     return exit;

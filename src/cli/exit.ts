@@ -17,11 +17,14 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export class CliError extends Error {
   readonly exitCode: ExitCode;
   readonly lines: readonly string[];
-  constructor(exitCode: ExitCode, message: string, lines: readonly string[] = []) {
+  /** The code of the gateway's problem, such as `not_found`. */
+  readonly code: string | undefined;
+  constructor(exitCode: ExitCode, message: string, lines: readonly string[] = [], code?: string) {
     super(message);
     this.name = 'CliError';
     this.exitCode = exitCode;
     this.lines = lines;
+    this.code = code;
   }
 }
 

@@ -8,16 +8,21 @@ import type { Json } from '../json/json.ts';
 import { CliError, EXIT, TemporaryError } from './exit.ts';
 import { problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';
+import { unreachable } from './unreachable.ts';
 
 const PATIENCE_MS = 30_000;
-/** Refusals that another key solves. The gateway does not know how the command line gets its key. */
-const KEY_CODES: ReadonlySet<string> = new Set(['key_required', 'key_invalid', 'role_required']);
+/** The variable that holds the API key. */
+export const KEY_VARIABLE = 'SIGNALBOX_API_KEY';
 const NOTHING: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
 
 export interface Call {
   readonly json?: Json;
   /** The text of a document in JSON or YAML. */
   readonly document?: string;
+  /** The format of `document`. JSON is also YAML, but a kept text remembers its format. Default: yaml. */
+  readonly media?: 'json' | 'yaml';
+  /** By lower-case name. */
+  readonly headers?: { readonly [name: string]: string };
   /** Additional time for the answer. */
   readonly waitSeconds?: number;
 }
@@ -25,6 +30,16 @@ export interface Call {
 export interface GatewayAnswer<T> {
   readonly status: number;
   readonly body: T;
+  readonly etag?: string;
+}
+
+/** Where a gateway is, and the key for it. */
+export interface GatewayAddress {
+  /** No slash at the end. */
+  readonly url: string;
+  readonly key?: string | undefined;
+  /** The variable that holds the key, for messages. */
+  readonly keyVariable: string;
 }
 
 export interface Gateway {
@@ -39,21 +54,27 @@ export interface Gateway {
 }
 
 export function gatewayOf({ env }: Terminal): Gateway {
-  const url = gatewayUrl(env);
+  return gatewayAt({ url: gatewayUrl(env), key: env[KEY_VARIABLE], keyVariable: KEY_VARIABLE });
+}
+
+export function gatewayAt(address: GatewayAddress): Gateway {
+  const { url } = address;
   return {
     url,
     call: async <T>(method: string, path: string, call: Call = {}) => {
-      const response = await send(url, method, path, call, env);
-      const body = await bodyOf(response, url);
-      if (!response.ok) throw refusal(response.status, body);
-      return { status: response.status, body: body as T };
+      const response = await send(address, method, path, call);
+      const body = await bodyOf(response, address);
+      if (!response.ok) throw refusal(response.status, body, address);
+      return {
+        status: response.status,
+        body: body as T,
+        ...defined({ etag: response.headers.get('etag') ?? undefined }),
+      };
     },
     open: async (path, { signal, seen }) => {
       const headers = { accept: 'text/event-stream', ...defined({ 'last-event-id': seen }) };
-      const response = await asked(url, () =>
-        fetch(`${url}${path}`, { headers: { ...headers, ...keyOf(env) }, signal }),
-      );
-      if (!response.ok) throw refusal(response.status, await bodyOf(response, url));
+      const response = await asked(address, path, { headers, signal });
+      if (!response.ok) throw refusal(response.status, await bodyOf(response, address), address);
       return response.body ?? NOTHING;
     },
   };
@@ -86,61 +107,66 @@ function reachable(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function send(url: string, method: string, path: string, call: Call, env: NodeJS.ProcessEnv): Promise<Response> {
-  const { json, document, waitSeconds = 0 } = call;
-  return asked(url, () =>
-    fetch(`${url}${path}`, {
-      method,
-      headers: {
-        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(document === undefined ? {} : { 'content-type': 'application/yaml' }),
-        ...keyOf(env),
-      },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      ...defined({ body: document }),
-      signal: AbortSignal.timeout(PATIENCE_MS + waitSeconds * 1000),
-    }),
+async function send(address: GatewayAddress, method: string, path: string, call: Call): Promise<Response> {
+  const { json, document, media = 'yaml', headers, waitSeconds = 0 } = call;
+  return asked(address, path, {
+    method,
+    headers: {
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(document === undefined ? {} : { 'content-type': `application/${media}` }),
+      ...headers,
+    },
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    ...defined({ body: document }),
+    signal: AbortSignal.timeout(PATIENCE_MS + waitSeconds * 1000),
+  });
+}
+
+/** Sends the request with the key. A redirect is refused: the key is for this address only. */
+async function asked(address: GatewayAddress, path: string, init: RequestInit): Promise<Response> {
+  const { url } = address;
+  let response: Response;
+  try {
+    const headers = { ...(init.headers as Record<string, string>), ...authorization(address) };
+    response = await fetch(`${url}${path}`, { ...init, headers, redirect: 'manual' });
+  } catch (error) {
+    throw unreachable(url, error);
+  }
+  if (response.status >= 300 && response.status < 400) throw redirected(url, path, response);
+  return response;
+}
+
+function redirected(url: string, path: string, response: Response): CliError {
+  const location = response.headers.get('location');
+  const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
+  const place = target === undefined ? '' : ` to ${target.origin}${target.pathname}`;
+  const wanted = path.split('?', 1)[0] ?? path;
+  const advice =
+    target?.pathname.endsWith(wanted) === true
+      ? ` Set the address to ${target.origin}${target.pathname.slice(0, -wanted.length)}.`
+      : '';
+  return new CliError(
+    EXIT.input,
+    `${url} redirects${place}. Redirects are not followed, because the API key is for this address only.${advice}`,
   );
 }
 
-async function asked(url: string, ask: () => Promise<Response>): Promise<Response> {
-  try {
-    return await ask();
-  } catch (error) {
-    const isLate = error instanceof Error && error.name === 'TimeoutError';
-    const distrust = certificateCode(error);
-    if (distrust !== undefined)
-      throw new CliError(
-        EXIT.input,
-        `The certificate of ${url} is not trusted (${distrust}). Set NODE_EXTRA_CA_CERTS to the file of its authority.`,
-      );
-    throw new TemporaryError(
-      EXIT.input,
-      isLate
-        ? `The gateway at ${url} did not answer in time. Check its log, logs/gateway.log in the data folder.`
-        : `No gateway answers at ${url}. Start one with npm start, or set SIGNALBOX_URL to its address.`,
-    );
-  }
-}
-
-/** Node's code for an untrusted certificate. */
-function certificateCode(error: unknown): string | undefined {
-  const { cause } = error instanceof Error ? error : { cause: undefined };
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code) ? code : undefined;
-}
-
-function keyOf(env: NodeJS.ProcessEnv): { authorization?: string } {
-  const key = env['SIGNALBOX_API_KEY'];
+function authorization({ key }: GatewayAddress): { authorization?: string } {
   return key === undefined || key === '' ? {} : { authorization: `Bearer ${key}` };
 }
 
-async function bodyOf(response: Response, url: string): Promise<Json> {
+async function bodyOf(response: Response, { url, keyVariable }: GatewayAddress): Promise<Json> {
   const text = await response.text();
   if (text === '') return null;
   try {
     return JSON.parse(text) as Json;
   } catch {
+    if (response.status === 401 || response.status === 403)
+      throw new CliError(
+        EXIT.input,
+        `${url} refuses the request (${response.status}), and not as a Signalbox gateway does: a proxy before it may ` +
+          `ask for other credentials than the key in ${keyVariable}.`,
+      );
     throw new CliError(
       EXIT.input,
       `The server at ${url} is not a Signalbox gateway. Set SIGNALBOX_URL to the address of one.`,
@@ -149,14 +175,29 @@ async function bodyOf(response: Response, url: string): Promise<Json> {
 }
 
 /** A problem (RFC 9457) as a CliError. */
-function refusal(status: number, body: Json): CliError {
+function refusal(status: number, body: Json, address: GatewayAddress): CliError {
   const { detail, code, problems } = (body ?? {}) as { detail?: string; code?: string; problems?: readonly Problem[] };
-  const said = detail ?? `The gateway answered with status ${status}.`;
-  const message = KEY_CODES.has(code ?? '') ? `${said} The command line reads its key from SIGNALBOX_API_KEY.` : said;
+  const said = detail ?? `The gateway at ${address.url} answered with status ${status}.`;
+  const message = keyAdvice(code, said, address) ?? said;
   const Refusal = status === 503 || status === 429 ? TemporaryError : CliError;
   return new Refusal(
     status >= 500 && status !== 503 ? EXIT.broken : EXIT.input,
     code === undefined ? message : `${message} (${code})`,
     (problems ?? []).map((problem) => problemLine('error', problem)),
+    code,
   );
+}
+
+/** The gateway does not know how the command line gets its key. */
+function keyAdvice(code: string | undefined, said: string, { url, keyVariable }: GatewayAddress): string | undefined {
+  switch (code) {
+    case 'key_required':
+      return `The gateway at ${url} requires an API key. Set ${keyVariable} to your key.`;
+    case 'key_invalid':
+      return `The gateway at ${url} does not accept this API key. It is wrong, or was revoked. Check ${keyVariable}.`;
+    case 'role_required':
+      return `${said} The command line reads its key from ${keyVariable}.`;
+    default:
+      return undefined;
+  }
 }

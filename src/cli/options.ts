@@ -1,15 +1,26 @@
 /** Parsers of options. An invalid option ends the command with exit code 20. */
 
+import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { DIALECTS } from '../definition/dialects/dialects.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 
-/** `--input '{"a": 1}'` */
+/** `--input '{"a": 1}'`, or `--input @order.json` for the content of a file. */
 export function jsonOption(text: string): Json {
+  const written = text.startsWith('@') ? contentOf(text.slice(1)) : text;
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(written) as Json;
   } catch {
-    throw new InvalidArgumentError('Expected JSON, such as \'{"amount": 12}\'.');
+    throw new InvalidArgumentError('Expected JSON, such as \'{"amount": 12}\', or @FILE with JSON in it.');
+  }
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new InvalidArgumentError(`The file ${file} cannot be read (${reason}).`);
   }
 }
 
@@ -34,3 +45,11 @@ export const dialectOption = (): Option =>
   new Option('--dialect <name>', 'the dialect of the file; detected if omitted').choices(DIALECTS);
 
 export const jsonFlag = (): Option => new Option('--json', 'print JSON');
+
+/** A key that makes a repeated request have the effect of one. */
+export const idempotencyOption = (): Option =>
+  new Option('--idempotency-key <key>', 'a repeated request with the same key has no further effect');
+
+/** The header of that key. */
+export const idempotencyHeader = (key: string | undefined): { 'idempotency-key'?: string } =>
+  key === undefined ? {} : { 'idempotency-key': key };

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { notePort } from '#stacks';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
+import { unreachable } from '../../src/cli/unreachable.ts';
 import { CERTIFICATE, KEY } from '../activities/certificates.ts';
 import { cli, filesFolder } from './terminal.ts';
 
@@ -88,6 +89,72 @@ describe('the command line', () => {
     const { exit, err } = await cli(['list'], { env: { SIGNALBOX_DATA: '/nowhere' } });
     expect(exit).toBe(10);
     expect(err).toContain('No stack runs on /nowhere.');
+  });
+});
+
+describe('the key', () => {
+  const seen: (string | undefined)[] = [];
+  let elsewhere: Server;
+  let url = '';
+  let answer: (url: string) => { status: number; headers?: Record<string, string>; body?: string };
+  beforeAll(async () => {
+    elsewhere = createServer((req, res) => {
+      seen.push(req.headers.authorization);
+      const { status, headers = {}, body = '' } = answer(req.url ?? '');
+      res.writeHead(status, headers).end(body);
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/base`;
+  });
+  afterAll(() => elsewhere.close());
+  beforeEach(() => {
+    seen.length = 0;
+  });
+  const list = () => cli(['list'], { env: { SIGNALBOX_URL: url, SIGNALBOX_API_KEY: 'sbk_of-ann' } });
+
+  it('is not sent to the target of a redirect, which is told', async () => {
+    answer = (path) => ({ status: 308, headers: { location: `http://127.0.0.1:${port}/other${path.slice(5)}` } });
+    const { exit, err } = await list();
+    expect(exit).toBe(10);
+    expect(seen).toEqual(['Bearer sbk_of-ann']);
+    expect(asked).toEqual([]);
+    expect(err).toContain(`Redirects are not followed, because the API key is for this address only.`);
+    expect(err).toContain(`Set the address to http://127.0.0.1:${port}/other.`);
+  });
+
+  it.each([
+    [401, 'key_required', /requires an API key\. Set SIGNALBOX_API_KEY to your key\./],
+    [401, 'key_invalid', /does not accept this API key\. It is wrong, or was revoked\. Check SIGNALBOX_API_KEY\./],
+    [403, 'role_required', /^Not with this role\. The command line reads its key from SIGNALBOX_API_KEY\./],
+  ])('%i %s is told in a sentence, without the key', async (status, code, sentence) => {
+    answer = () => ({ status, body: JSON.stringify({ status, code, detail: 'Not with this role.' }) });
+    const { exit, err } = await list();
+    expect(exit).toBe(10);
+    expect(err).toMatch(sentence);
+    expect(err).not.toContain('sbk_of-ann');
+  });
+
+  it('says so where a proxy before the gateway refuses', async () => {
+    answer = () => ({ status: 401, body: '<html>Authorization required</html>' });
+    expect((await list()).err).toContain('a proxy before it may ask for other credentials');
+  });
+});
+
+describe('TLS', () => {
+  it.each([
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'The certificate of https://gw.test is for another host name'],
+    ['CERT_HAS_EXPIRED', 'The certificate of https://gw.test has expired'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'The certificate of https://gw.test is not trusted'],
+    ['ENOTFOUND', 'The host of https://gw.test cannot be found'],
+  ])('%s is told in a sentence', (code, sentence) => {
+    const cause = Object.assign(new Error(code), { code });
+    expect(unreachable('https://gw.test', new TypeError('fetch failed', { cause })).message).toContain(sentence);
+  });
+
+  it('says so where the address is http', async () => {
+    const { exit, err } = await cli(['list'], { env: { SIGNALBOX_URL: `https://127.0.0.1:${port}` } });
+    expect(exit).toBe(10);
+    expect(err).toContain(`https://127.0.0.1:${port} does not speak TLS`);
   });
 });
 

@@ -5,18 +5,31 @@ import { runCli } from '../../src/cli/cli.ts';
 
 export type CliRun = { exit: number; out: string; err: string };
 
+export type CliSurroundings = {
+  env?: NodeJS.ProcessEnv;
+  input?: string;
+  /** What a person at a terminal answers, question by question. Without it no person is there. */
+  person?: readonly (string | (() => Promise<string>))[];
+  hasColors?: boolean;
+};
+
 /** Runs a command line in this process. Nothing of the surrounding environment is seen. */
-export async function cli(
-  args: readonly string[],
-  given: { env?: NodeJS.ProcessEnv; input?: string } = {},
-): Promise<CliRun> {
+export async function cli(args: readonly string[], given: CliSurroundings = {}): Promise<CliRun> {
   const out: string[] = [];
   const err: string[] = [];
+  const answers = [...(given.person ?? [])];
   const exit = await runCli(args, {
     env: given.env ?? {},
+    isInteractive: given.person !== undefined,
+    hasColors: given.hasColors ?? false,
     out: (text) => out.push(text),
     err: (text) => err.push(text),
     input: async () => given.input ?? '',
+    ask: async (question) => {
+      err.push(question);
+      const answer = answers.shift();
+      return typeof answer === 'function' ? answer() : answer;
+    },
   });
   return { exit, out: out.join('\n'), err: err.join('\n') };
 }

@@ -5,18 +5,15 @@
 import { type Command, Option } from 'commander';
 import type { KeySummary } from '../../client/organization/api-keys.ts';
 import type { Resealed } from '../../client/organization/keys-reseal.ts';
-import type { Page, PageRequest } from '../../client/visibility/listing.ts';
-import { pagesOf } from '../../client/visibility/pages.ts';
 import { ROLES } from '../../contract/organization.ts';
 import { defined } from '../../json/defined.ts';
+import { confirm, yesFlag } from '../confirm.ts';
 import { EXIT } from '../exit.ts';
-import { type Gateway, gatewayOf } from '../gateway-client.ts';
+import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
-import { pretty, table } from '../text-layout.ts';
+import { allItems, showList } from '../show-list.ts';
+import { pretty } from '../text-layout.ts';
 import type { AddCommand, Host } from './command.ts';
-
-/** Keys per page. */
-const PAGE = 1_000;
 
 interface KeyOptions {
   readonly organization?: string;
@@ -78,25 +75,15 @@ function addListing(keys: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async ({ organization, json }: KeyOptions) => {
-        const items = await allKeys(gatewayOf(terminal), organization);
-        if (json === true) terminal.out(pretty(items));
-        else if (items.length === 0) terminal.err('There are no API keys: the gateway serves this machine only.');
-        else
-          for (const line of table(['ID', 'NAME', 'ROLE', 'USER', 'CREATED', 'LAST USED'], items.map(cells)))
-            terminal.out(line);
+        const items = await allItems<KeySummary>(gatewayOf(terminal), '/api/keys', defined({ organization }));
+        showList(terminal, items, json, {
+          head: ['ID', 'NAME', 'ROLE', 'USER', 'CREATED', 'LAST USED'],
+          cells,
+          none: 'There are no API keys: the gateway serves this machine only.',
+        });
         return EXIT.ok;
       }),
     );
-}
-
-async function allKeys(gateway: Gateway, organization: string | undefined): Promise<KeySummary[]> {
-  const keys: KeySummary[] = [];
-  const list = async ({ limit, cursor }: PageRequest): Promise<Page<KeySummary>> => {
-    const page = within(organization, { limit: String(limit), ...defined({ cursor }) });
-    return (await gateway.call<Page<KeySummary>>('GET', `/api/keys?${page}`)).body;
-  };
-  for await (const some of pagesOf(PAGE, list)) keys.push(...some);
-  return keys;
 }
 
 function addRevoke(keys: Command, { terminal, action }: Host): void {
@@ -105,8 +92,10 @@ function addRevoke(keys: Command, { terminal, action }: Host): void {
     .description('revoke a key')
     .argument('<id>', 'the id in the list')
     .addOption(organizationOption())
+    .addOption(yesFlag())
     .action(
-      action(async (id: string, { organization }: KeyOptions) => {
+      action(async (id: string, { organization, yes }: KeyOptions & { readonly yes?: boolean }) => {
+        await confirm(terminal, `Revoke the key ${id}?`, yes);
         await gatewayOf(terminal).call('DELETE', `/api/keys/${encodeURIComponent(id)}?${within(organization)}`);
         terminal.err(`${id} is revoked.`);
         return EXIT.ok;
@@ -137,9 +126,7 @@ function addReseal(keys: Command, { terminal, action }: Host): void {
 const organizationOption = (): Option =>
   new Option('--organization <name>', 'another organization, which is created if it is new; for admins of default');
 
-function within(organization: string | undefined, more: { readonly [name: string]: string } = {}): URLSearchParams {
-  return new URLSearchParams({ ...more, ...defined({ organization }) });
-}
+const within = (organization: string | undefined): URLSearchParams => new URLSearchParams(defined({ organization }));
 
 const cells = ({ id, name, role, user, createdAt, lastUsedAt }: KeySummary): string[] => [
   id,

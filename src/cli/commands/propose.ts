@@ -1,10 +1,12 @@
 /** `signalbox propose FILE`: proposes a change of a stored definition for review by somebody else (document 002). */
 import { defined } from '../../json/defined.ts';
+import { showDiff } from '../diff-text.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway-client.ts';
 import { dialectOption, jsonFlag } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
 import { pretty } from '../text-layout.ts';
+import { workflowPath } from '../workflows.ts';
 import type { AddCommand } from './command.ts';
 
 interface ProposeOptions {
@@ -43,7 +45,7 @@ export const addPropose: AddCommand = (program, { terminal, action }) => {
           throw new CliError(EXIT.input, `${written.file} is not a valid definition.`, findingLines(written, checked));
         const slug = options.workflow ?? checked.definition.slug;
         const gateway = gatewayOf(terminal);
-        const path = `/api/workflows/${encodeURIComponent(slug)}/proposals`;
+        const path = `${workflowPath(slug)}/proposals`;
         const { body } = await gateway.call<Proposed>('POST', path, {
           json: {
             baseWorkflowHash: options.base ?? (await storedHash(gateway, slug)),
@@ -53,9 +55,10 @@ export const addPropose: AddCommand = (program, { terminal, action }) => {
         });
         if (json === true) terminal.out(pretty(body));
         else {
-          terminal.out(body.diffText);
+          showDiff(terminal, body.diffText);
           terminal.out(`Proposal ${body.id} of ${slug} is ${body.status}, until ${body.expiresAt}.`);
-          terminal.out(`Review it with POST ${gateway.url}${path}/${body.id}/review, then …/apply.`);
+          terminal.out(`Somebody else reviews it: npx signalbox proposals approve ${slug} ${body.id}`);
+          terminal.out(`Then apply it:            npx signalbox proposals apply ${slug} ${body.id}`);
         }
         return EXIT.ok;
       }),
@@ -63,6 +66,6 @@ export const addPropose: AddCommand = (program, { terminal, action }) => {
 };
 
 async function storedHash(gateway: Gateway, slug: string): Promise<string> {
-  const { body } = await gateway.call<{ hash: string }>('GET', `/api/workflows/${encodeURIComponent(slug)}`);
+  const { body } = await gateway.call<{ hash: string }>('GET', workflowPath(slug));
   return body.hash;
 }

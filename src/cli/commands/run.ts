@@ -9,12 +9,12 @@ import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { acceptedInput } from '../accepted-input.ts';
 import { dryRunLines } from '../dry-run-text.ts';
-import { allSteps, awaitSummary, exitOf, startInline } from '../executions.ts';
+import { exitOf, startInline } from '../executions.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { dialectOption, jsonFlag, jsonOption, objectOption, secondsOption } from '../options.ts';
+import { DEFAULT_WAIT_SECONDS, showOutcome } from '../outcome.ts';
 import { checkWritten, findingLines, readDocument, type WrittenDocument } from '../read-document.ts';
-import { rollbackLines, summaryLines } from '../run-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
@@ -28,8 +28,6 @@ interface RunOptions {
   readonly dialect?: string;
   readonly json?: boolean;
 }
-
-const DEFAULT_WAIT_SECONDS = 30;
 
 export const addRun: AddCommand = (program, { terminal, action }) => {
   program
@@ -59,16 +57,7 @@ async function runReally(terminal: Terminal, written: WrittenDocument, options: 
     definition: written.document.json,
     ...defined({ dialect: options.dialect, input: options.input, presets: options.presets }),
   });
-  const { ended, ...standing } = await awaitSummary(gateway, executionId, options.wait);
-  if (options.json === true) terminal.out(pretty({ executionId, ...standing }));
-  else {
-    terminal.out(`${executionId}  ${standing.status}`);
-    for (const line of summaryLines(executionId, standing)) terminal.out(line);
-    // Only a failed run may have a rollback.
-    if (ended && exitOf(standing) !== EXIT.ok)
-      for (const line of rollbackLines(await allSteps(gateway, executionId))) terminal.out(line);
-  }
-  return exitOf(standing);
+  return showOutcome(terminal, gateway, executionId, options);
 }
 
 async function runDry(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {

@@ -91,7 +91,7 @@ function hookConfig(trigger: TriggerDefinition, config: JsonObject): HookConfig 
   };
 }
 
-function secretNames(config: JsonObject): string[] {
+export function secretNames(config: JsonObject): string[] {
   const secrets = config['secrets'];
   const written = [config['secret'], ...(Array.isArray(secrets) ? secrets : [])];
   return written.flatMap((entry) =>

@@ -92,7 +92,7 @@ describe('README.md and the pages of the manual', () => {
     expect(answerTo('logs -f $ID')).toMatch(
       /"count": 2[\s\S]*order-approval[\s\S]*review +approval +completed +approved/,
     );
-    expect(answerTo('openssl')).toContain('me/app#7 "It is slow": is it urgent?');
+    expect(answerTo('openssl dgst')).toContain('me/app#7 "It is slow": is it urgent?');
     expect(answerTo('by-hand')).toContain('"hello"');
     expect(answerTo('readyz')).toContain('"worker":true');
   });
@@ -109,8 +109,8 @@ describe('README.md and the pages of the manual', () => {
       expect(existsSync(join(projectRoot(), path!)), path).toBe(true);
     const { scripts } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
     for (const [, name] of texts.matchAll(/npm run (?:-s )?([a-z0-9:]+)/g)) expect(scripts).toHaveProperty([name!]);
-    // The command line's own, which is no setting of the host.
-    const known = new Set([...Object.keys(SETTINGS.shape), 'SIGNALBOX_API_KEY']);
+    // The command line's own, which are no settings of the host.
+    const known = new Set([...Object.keys(SETTINGS.shape), 'SIGNALBOX_API_KEY', 'SIGNALBOX_TO_API_KEY']);
     const named = [texts, manual(routes).get('settings')?.markdown].join('\n');
     expect(new Set(named.match(/SIGNALBOX_[A-Z_]+/g))).toEqual(known);
   });

@@ -9,14 +9,19 @@ const { markdown } = readPage('command-line');
 const commands = [...markdown.matchAll(/^\| (`[a-z].*?) \| /gm)].flatMap(([, cell = '']) =>
   [...cell.matchAll(/`([^`]*)`/g)].map(([, command = '']) => command),
 );
-const nameOf = (command: string): string => /^(keys )?[a-z]+/.exec(command)?.[0] ?? '';
+const GROUPS = ['keys', 'proposals', 'secrets', 'triggers', 'workflows'];
+const nameOf = (command: string): string => new RegExp(`^((${GROUPS.join('|')}) )?[a-z]+`).exec(command)?.[0] ?? '';
 
 it('names every command, and none that does not exist', async () => {
   const listed = async (...args: string[]) =>
-    [...(await cli([...args, '--help'])).out.matchAll(/^ {2}([a-z]+)(?:\|\w+)?(?: |$)/gm)].map(([, name = '']) => name);
-  const groups = (await listed()).filter((name) => name !== 'help' && name !== 'keys');
-  const keys = (await listed('keys')).filter((name) => name !== 'help').map((name) => `keys ${name}`);
-  expect([...new Set(commands.map(nameOf))].toSorted()).toEqual([...groups, ...keys].toSorted());
+    [...(await cli([...args, '--help'])).out.matchAll(/^ {2}([a-z]+)(?:\|\w+)?(?: |$)/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => name !== 'help');
+  const single = (await listed()).filter((name) => !GROUPS.includes(name));
+  const grouped = await Promise.all(
+    GROUPS.map(async (group) => (await listed(group)).map((name) => `${group} ${name}`)),
+  );
+  expect([...new Set(commands.map(nameOf))].toSorted()).toEqual([...single, ...grouped.flat()].toSorted());
 });
 
 it.each(commands)('%s: names options that the command has', async (command) => {

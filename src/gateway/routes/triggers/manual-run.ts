@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { acceptedInput, acceptedState, demandPresets } from '../../../client/starts/accepted-input.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import { recentDefinition } from '../../../client/versions/definition-head.ts';
+import { type ResolvedWorkflow, resolveWorkflow } from '../../../client/versions/resolve-workflow.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -17,6 +18,9 @@ import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/va
 const manualRunBody = z
   .strictObject({
     workflowId: slugText.describe('The slug of the workflow.'),
+    version: nameText(100)
+      .optional()
+      .describe('The hash or the number of a version from its history. Default: the current one.'),
     input: anyJson.optional().describe("The run's input. Default: {}."),
     variables: anyJson.optional().describe('Another name of input.'),
     state: z.record(nameText(200), anyJson).optional().describe('Initial values of the declared state.'),
@@ -59,11 +63,18 @@ export const manualRunRoutes: readonly Route[] = [
     description: '`clientRequestId` works like the header Idempotency-Key.',
     body: jsonOf(manualRunBody),
     answers: STARTED,
-    problems: [...START_PROBLEMS, 'unknown_preset', 'not_found', 'version_missing'],
+    problems: [
+      ...START_PROBLEMS,
+      'unknown_preset',
+      'not_found',
+      'version_missing',
+      'workflow_not_found',
+      'version_not_found',
+    ],
     handle: async ({ gateway, access, req, body }) => {
       // Presets replace the results of steps.
       const { organizationId, id } = demandRole(req, body.presets === undefined ? 'runner' : 'editor');
-      const { workflowId, presets, timeoutMs } = body;
+      const { workflowId, version, presets, timeoutMs } = body;
       const started = await startRun(access, organizationId, {
         workflows: [workflowId],
         ...startKeysOf(req, body, 'manual'),
@@ -71,12 +82,15 @@ export const manualRunRoutes: readonly Route[] = [
         trigger: { type: 'manual' },
         ...defined({ initiator: id }),
         prepare: async () => {
-          const { head, definition } = await demandRunnable(gateway, organizationId, workflowId);
+          const { definition, hash } =
+            version === undefined
+              ? await demandRunnable(gateway, organizationId, workflowId)
+              : await resolveWorkflow(access, organizationId, { workflow: workflowId, version });
           const [at, given] = givenInput(body);
           const input = acceptedInput(definition, given, at);
           demandPresets(definition, presets ?? {});
           const state = acceptedState(definition, body.state ?? {});
-          return { definition, hash: head.hash, input, state, ...defined({ presets, timeoutMs }) };
+          return { definition, hash, input, state, ...defined({ presets, timeoutMs }) };
         },
       });
       return startedAnswer(started);
@@ -84,15 +98,11 @@ export const manualRunRoutes: readonly Route[] = [
   }),
 ];
 
-/** @throws HttpProblem `not_found`, `workflow_disabled`. */
-async function demandRunnable(
-  gateway: Gateway,
-  org: string,
-  slug: string,
-): Promise<NonNullable<Awaited<ReturnType<typeof recentDefinition>>>> {
+/** The current version. @throws HttpProblem `not_found`, `workflow_disabled`. */
+async function demandRunnable(gateway: Gateway, org: string, slug: string): Promise<ResolvedWorkflow> {
   const found = await recentDefinition(gateway.access, org, slug);
   if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
   if (!found.head.enabled)
     throw new HttpProblem('workflow_disabled', `Workflow ${slug} is disabled. Store it with enabled: true to run it.`);
-  return found;
+  return { definition: found.definition, hash: found.head.hash };
 }

@@ -1,0 +1,53 @@
+/** `signalbox cancel ID` ends a run in order; `signalbox terminate ID` ends it immediately. */
+
+import { defined } from '../../json/defined.ts';
+import { confirm, yesFlag } from '../confirm.ts';
+import { executionPath, type StartedExecution } from '../executions.ts';
+import { EXIT } from '../exit.ts';
+import { gatewayOf } from '../gateway-client.ts';
+import { jsonFlag } from '../options.ts';
+import { pretty } from '../text-layout.ts';
+import type { AddCommand } from './command.ts';
+
+interface EndOptions {
+  readonly reason?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+export const addCancel: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('cancel')
+    .description('cancel an execution and all of its open steps')
+    .argument('<id>', 'the execution')
+    .option('--reason <text>', "the reason, shown in the execution's error")
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string, { reason, json }: EndOptions) => {
+        const path = `${executionPath(id)}/cancel`;
+        const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', path, { json: defined({ reason }) });
+        // The status may still be the one before: the run ends when its steps have.
+        terminal.out(json === true ? pretty(body) : `${id}  cancellation requested`);
+        return EXIT.ok;
+      }),
+    );
+};
+
+export const addTerminate: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('terminate')
+    .description('end an execution immediately; nothing is rolled back')
+    .argument('<id>', 'the execution')
+    .option('--reason <text>', "the reason, shown in the execution's error")
+    .addOption(yesFlag())
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string, { reason, yes, json }: EndOptions) => {
+        await confirm(terminal, `Terminate ${id}? Nothing is rolled back.`, yes);
+        const path = `${executionPath(id)}/terminate`;
+        const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', path, { json: defined({ reason }) });
+        terminal.out(json === true ? pretty(body) : `${id}  terminated`);
+        return EXIT.ok;
+      }),
+    );
+};

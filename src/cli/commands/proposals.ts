@@ -1,0 +1,154 @@
+/** `signalbox proposals`: lists, shows, reviews and applies proposals to change a definition (document 002). */
+
+import { type Command, Option } from 'commander';
+import type { DefinitionHead } from '../../contract/actors.ts';
+import { PROPOSAL_STATUSES } from '../../contract/proposal.ts';
+import { defined } from '../../json/defined.ts';
+import { showDiff } from '../diff-text.ts';
+import { EXIT } from '../exit.ts';
+import { gatewayOf } from '../gateway-client.ts';
+import { jsonFlag } from '../options.ts';
+import { allItems, showList } from '../show-list.ts';
+import { cut, pretty } from '../text-layout.ts';
+import { workflowPath } from '../workflows.ts';
+import type { AddCommand, Host } from './command.ts';
+
+const NOTES_WIDTH = 60;
+
+interface Proposal {
+  readonly id: string;
+  readonly status: string;
+  readonly workflowId: string;
+  readonly baseWorkflowHash: string;
+  readonly notes?: string;
+  readonly proposedBy?: string;
+  readonly executionId?: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly review?: { readonly decision: string; readonly by?: string; readonly notes?: string };
+  readonly error?: string;
+}
+
+interface Shown {
+  readonly json?: boolean;
+}
+
+const proposalPath = (slug: string, id: string): string => `${workflowPath(slug)}/proposals/${encodeURIComponent(id)}`;
+
+export const addProposals: AddCommand = (program, host) => {
+  const proposals = program.command('proposals').description('review and apply proposals to change a workflow');
+  addListing(proposals, host);
+  addShow(proposals, host);
+  addReview(proposals, host, 'approve', 'approve a proposal of somebody else');
+  addReview(proposals, host, 'reject', 'reject a proposal');
+  addApply(proposals, host);
+};
+
+function addListing(proposals: Command, { terminal, action }: Host): void {
+  proposals
+    .command('list')
+    .description('list the proposals to change a workflow, newest first')
+    .argument('<slug>', 'the workflow')
+    .addOption(new Option('--status <status>', 'only proposals with this status').choices(PROPOSAL_STATUSES))
+    .addOption(jsonFlag())
+    .action(
+      action(async (slug: string, { status, json }: Shown & { readonly status?: string }) => {
+        const items = await allItems<Proposal>(
+          gatewayOf(terminal),
+          `${workflowPath(slug)}/proposals`,
+          defined({ status }),
+        );
+        showList(terminal, items, json, {
+          head: ['ID', 'STATUS', 'CREATED', 'BY', 'NOTES'],
+          cells: ({ id, createdAt, proposedBy, notes, ...proposal }) => [
+            id,
+            proposal.status,
+            createdAt,
+            proposedBy ?? '',
+            cut(notes ?? '', NOTES_WIDTH),
+          ],
+          none: 'No proposals.',
+        });
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addShow(proposals: Command, { terminal, action }: Host): void {
+  proposals
+    .command('show')
+    .description('show a proposal and the changes that it would make')
+    .argument('<slug>', 'the workflow')
+    .argument('<id>', 'the proposal')
+    .addOption(jsonFlag())
+    .action(
+      action(async (slug: string, id: string, { json }: Shown) => {
+        const { body } = await gatewayOf(terminal).call<Proposal & { diffText: string }>('GET', proposalPath(slug, id));
+        if (json === true) terminal.out(pretty(body));
+        else {
+          for (const line of proposalLines(body)) terminal.out(line);
+          showDiff(terminal, body.diffText);
+        }
+        return EXIT.ok;
+      }),
+    );
+}
+
+function proposalLines({ id, status, workflowId, review, ...proposal }: Proposal): string[] {
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['by', proposal.proposedBy],
+    ['run', proposal.executionId],
+    ['notes', proposal.notes],
+    ['expires', proposal.expiresAt],
+    ['review', review && [review.decision, review.by, review.notes].filter((part) => part !== undefined).join(': ')],
+    ['error', proposal.error],
+  ];
+  return [
+    `Proposal ${id} of ${workflowId}  ${status}`,
+    ...facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(8)}  ${value}`])),
+  ];
+}
+
+function addReview(
+  proposals: Command,
+  { terminal, action }: Host,
+  decision: 'approve' | 'reject',
+  description: string,
+): void {
+  proposals
+    .command(decision)
+    .description(description)
+    .argument('<slug>', 'the workflow')
+    .argument('<id>', 'the proposal')
+    .option('--notes <text>', 'the reason')
+    .addOption(jsonFlag())
+    .action(
+      action(async (slug: string, id: string, { notes, json }: Shown & { readonly notes?: string }) => {
+        const { body } = await gatewayOf(terminal).call<Proposal>('POST', `${proposalPath(slug, id)}/review`, {
+          json: { decision, ...defined({ notes }) },
+        });
+        terminal.out(json === true ? pretty(body) : `Proposal ${id} of ${slug} is ${body.status}.`);
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addApply(proposals: Command, { terminal, action }: Host): void {
+  proposals
+    .command('apply')
+    .description('apply an approved proposal; refused if the workflow has changed since')
+    .argument('<slug>', 'the workflow')
+    .argument('<id>', 'the proposal')
+    .addOption(jsonFlag())
+    .action(
+      action(async (slug: string, id: string, { json }: Shown) => {
+        const { body } = await gatewayOf(terminal).call<{ proposal: Proposal; workflow: DefinitionHead }>(
+          'POST',
+          `${proposalPath(slug, id)}/apply`,
+        );
+        const { version = '', hash } = body.workflow;
+        terminal.out(json === true ? pretty(body) : `${slug} ${version} stored ${hash}`.replace('  ', ' '));
+        return EXIT.ok;
+      }),
+    );
+}

@@ -1,0 +1,104 @@
+/** `signalbox secrets`: lists, stores and deletes secrets. A value is never an argument, which other users can see. */
+
+import type { Command } from 'commander';
+import { defined } from '../../json/defined.ts';
+import { confirm, yesFlag } from '../confirm.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { gatewayOf } from '../gateway-client.ts';
+import { jsonFlag } from '../options.ts';
+import { allItems, showList } from '../show-list.ts';
+import type { Terminal } from '../terminal.ts';
+import { pretty } from '../text-layout.ts';
+import type { AddCommand, Host } from './command.ts';
+
+interface Secret {
+  readonly name: string;
+  readonly allowedHosts?: readonly string[];
+  readonly allowedWorkflows?: readonly string[];
+  readonly updatedAt: string;
+}
+
+interface SetOptions {
+  readonly hosts?: string[];
+  readonly workflows?: string[];
+  readonly json?: boolean;
+}
+
+const secretPath = (name: string): string => `/api/secrets/${encodeURIComponent(name)}`;
+
+export const addSecrets: AddCommand = (program, host) => {
+  const secrets = program.command('secrets').description('list, store and delete secrets; values are never shown');
+  addListing(secrets, host);
+  addSet(secrets, host);
+  addDelete(secrets, host);
+};
+
+function addListing(secrets: Command, { terminal, action }: Host): void {
+  secrets
+    .command('list')
+    .description('list secrets without their values')
+    .addOption(jsonFlag())
+    .action(
+      action(async ({ json }: { readonly json?: boolean }) => {
+        const items = await allItems<Secret>(gatewayOf(terminal), '/api/secrets');
+        showList(terminal, items, json, {
+          head: ['NAME', 'UPDATED', 'HOSTS', 'WORKFLOWS'],
+          cells: ({ name, updatedAt, allowedHosts, allowedWorkflows }) => [
+            name,
+            updatedAt,
+            (allowedHosts ?? []).join(' '),
+            (allowedWorkflows ?? []).join(' '),
+          ],
+          none: 'No secrets.',
+        });
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addSet(secrets: Command, { terminal, action }: Host): void {
+  secrets
+    .command('set')
+    .description('store a secret: its value is asked for, or read from standard input')
+    .argument('<name>', 'its name, such as payments/live')
+    .option('--hosts <hosts...>', 'the only hosts that it may be sent to, such as api.example.com')
+    .option('--workflows <slugs...>', 'the only workflows that may use it')
+    .addOption(jsonFlag())
+    .action(
+      action(async (name: string, { hosts, workflows, json }: SetOptions) => {
+        const gateway = gatewayOf(terminal);
+        const value = await givenValue(terminal, name);
+        const { status, body } = await gateway.call<Secret>('PUT', secretPath(name), {
+          json: { value, ...defined({ allowedHosts: hosts, allowedWorkflows: workflows }) },
+        });
+        terminal.out(json === true ? pretty(body) : `${name} is ${status === 201 ? 'stored' : 'replaced'}.`);
+        return EXIT.ok;
+      }),
+    );
+}
+
+/** One line break at the end of standard input is not part of the value. */
+async function givenValue(terminal: Terminal, name: string): Promise<string> {
+  const value = terminal.isInteractive
+    ? await terminal.ask(`Value of ${name}: `, { isHidden: true })
+    : (await terminal.input()).replace(/\r?\n$/, '');
+  if (value !== undefined && value !== '') return value;
+  throw new CliError(EXIT.input, 'No value was given. Type it, or pass it on standard input. Nothing was changed.');
+}
+
+function addDelete(secrets: Command, { terminal, action }: Host): void {
+  secrets
+    .command('delete')
+    .description('delete a secret')
+    .argument('<name>', 'its name')
+    .addOption(yesFlag())
+    .addOption(jsonFlag())
+    .action(
+      action(async (name: string, { yes, json }: { readonly yes?: boolean; readonly json?: boolean }) => {
+        await confirm(terminal, `Delete the secret ${name}?`, yes);
+        await gatewayOf(terminal).call('DELETE', secretPath(name));
+        terminal.out(json === true ? pretty({ name, deleted: true }) : `${name} is deleted.`);
+        return EXIT.ok;
+      }),
+    );
+}

@@ -1,0 +1,63 @@
+/** `signalbox submit ID` answers a user_input step; `signalbox message ID NAME` reaches listen steps. */
+
+import { defined } from '../../json/defined.ts';
+import type { Json } from '../../json/json.ts';
+import { executionPath } from '../executions.ts';
+import { EXIT } from '../exit.ts';
+import { gatewayOf } from '../gateway-client.ts';
+import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption } from '../options.ts';
+import { pretty } from '../text-layout.ts';
+import type { AddCommand } from './command.ts';
+
+interface SubmitOptions {
+  readonly data: Json;
+  readonly step?: string;
+  readonly json?: boolean;
+}
+
+interface MessageOptions {
+  readonly data?: Json;
+  readonly idempotencyKey?: string;
+  readonly json?: boolean;
+}
+
+export const addSubmit: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('submit')
+    .description('answer the input that an execution waits for')
+    .argument('<id>', 'the execution')
+    .requiredOption('--data <json>', 'the answer; @FILE reads it from a file', jsonOption)
+    .option('--step <step>', 'the input, if several are open: a step or its path')
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string, { data, step, json }: SubmitOptions) => {
+        const { body } = await gatewayOf(terminal).call<{ path: string }>('POST', `${executionPath(id)}/submit`, {
+          json: { data, ...defined({ step }) },
+        });
+        terminal.out(json === true ? pretty(body) : `${id}  ${body.path} submitted`);
+        return EXIT.ok;
+      }),
+    );
+};
+
+export const addMessage: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('message')
+    .description('send a message to the listen steps of an execution; one that arrives early is kept')
+    .argument('<id>', 'the execution')
+    .argument('<name>', 'the name of the message')
+    .option('--data <json>', 'its content; @FILE reads it from a file; default: null', jsonOption)
+    .addOption(idempotencyOption())
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string, name: string, { data = null, idempotencyKey, json }: MessageOptions) => {
+        const path = `${executionPath(id)}/messages/${encodeURIComponent(name)}`;
+        const { body } = await gatewayOf(terminal).call<{ messageId: string }>('POST', path, {
+          json: data,
+          headers: idempotencyHeader(idempotencyKey),
+        });
+        terminal.out(json === true ? pretty(body) : `${id}  message ${name} sent`);
+        return EXIT.ok;
+      }),
+    );
+};

@@ -1,0 +1,233 @@
+/** `signalbox triggers`: lists, shows, creates, changes, switches, fires, backfills and deletes triggers. */
+
+import { type Command, Option } from 'commander';
+import { TRIGGER_TYPES } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
+import type { Json } from '../../json/json.ts';
+import { confirm, yesFlag } from '../confirm.ts';
+import type { StartedExecution } from '../executions.ts';
+import { EXIT } from '../exit.ts';
+import { gatewayOf } from '../gateway-client.ts';
+import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption } from '../options.ts';
+import { readDocument } from '../read-document.ts';
+import { allItems, showList } from '../show-list.ts';
+import { cut, pretty } from '../text-layout.ts';
+import { applyTrigger, type TriggerView, triggerPath, writtenTriggers } from '../triggers.ts';
+import type { AddCommand, Host } from './command.ts';
+
+const MESSAGE_WIDTH = 80;
+const OVERLAPS = ['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'];
+
+interface Shown {
+  readonly json?: boolean;
+}
+
+interface ListOptions extends Shown {
+  readonly workflow?: string;
+  readonly type?: string;
+  readonly enabled?: string;
+}
+
+interface RunOptions extends Shown {
+  readonly input?: Json;
+  readonly idempotencyKey?: string;
+}
+
+interface BackfillOptions extends Shown {
+  readonly from: string;
+  readonly to: string;
+  readonly overlap?: string;
+}
+
+interface Firing {
+  readonly at: string;
+  readonly outcome: string;
+  readonly count: number;
+  readonly executionId?: string;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+export const addTriggers: AddCommand = (program, host) => {
+  const triggers = program.command('triggers').description('manage what starts runs: webhooks, schedules, events');
+  addListing(triggers, host);
+  addShow(triggers, host);
+  addApply(triggers, host);
+  addSwitch(triggers, host, 'enable', 'enable a trigger, until its definition says otherwise');
+  addSwitch(triggers, host, 'disable', 'disable a trigger, until its definition says otherwise');
+  addRunning(triggers, host);
+  addBackfill(triggers, host);
+  addDeliveries(triggers, host);
+  addDelete(triggers, host);
+};
+
+function addListing(triggers: Command, { terminal, action }: Host): void {
+  triggers
+    .command('list')
+    .description('list triggers, in definitions and outside them')
+    .option('--workflow <slug>', 'only triggers of this workflow')
+    .addOption(new Option('--type <type>', 'only triggers of this type').choices(TRIGGER_TYPES))
+    .addOption(new Option('--enabled <answer>', 'only the enabled, or only the disabled').choices(['true', 'false']))
+    .addOption(jsonFlag())
+    .action(
+      action(async ({ workflow, type, enabled, json }: ListOptions) => {
+        const filter = defined({ workflowId: workflow, type, enabled });
+        showList(terminal, await allItems<TriggerView>(gatewayOf(terminal), '/api/triggers', filter), json, {
+          head: ['ID', 'TYPE', 'ENABLED', 'SOURCE', 'LAST RUN', 'LAST'],
+          cells: (one) => [
+            one.id,
+            one.type,
+            one.enabled ? 'yes' : 'no',
+            one.source,
+            one.lastRunAt ?? '',
+            one.last === undefined ? '' : [one.last.outcome, one.last.code ?? ''].join(' ').trim(),
+          ],
+          none: 'No triggers.',
+        });
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addShow(triggers: Command, { terminal, action }: Host): void {
+  triggers
+    .command('show')
+    .description('print a trigger as JSON, with its next times and its last result')
+    .argument('<id>', 'the trigger: WORKFLOW.NAME')
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string) => {
+        terminal.out(pretty((await gatewayOf(terminal).call<TriggerView>('GET', triggerPath(id))).body));
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addApply(triggers: Command, { terminal, action }: Host): void {
+  triggers
+    .command('apply')
+    .description('create the triggers in a file, or change those that exist; plain-text secrets are stored encrypted')
+    .argument('<file>', 'a trigger, or a list of triggers, in YAML or JSON; - is standard input')
+    .addOption(jsonFlag())
+    .action(
+      action(async (file: string, { json }: Shown) => {
+        const written = await readDocument(terminal, file);
+        const wanted = writtenTriggers(written);
+        const gateway = gatewayOf(terminal);
+        const applied: TriggerView[] = [];
+        for (const one of wanted) {
+          const { created, trigger } = await applyTrigger(gateway, one);
+          applied.push(trigger);
+          if (json === true) continue;
+          terminal.out(`${trigger.id} is ${created ? 'created' : 'changed'}.`);
+          if (trigger.webhookUrl !== undefined) terminal.out(`  ${trigger.webhookUrl}`);
+        }
+        if (json === true) terminal.out(pretty(applied));
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addSwitch(
+  triggers: Command,
+  { terminal, action }: Host,
+  verb: 'enable' | 'disable',
+  description: string,
+): void {
+  triggers
+    .command(verb)
+    .description(description)
+    .argument('<id>', 'the trigger: WORKFLOW.NAME')
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string, { json }: Shown) => {
+        const { body } = await gatewayOf(terminal).call<TriggerView>('POST', `${triggerPath(id)}/${verb}`);
+        terminal.out(json === true ? pretty(body) : `${id} is ${body.enabled ? 'enabled' : 'disabled'}.`);
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addRunning(triggers: Command, { terminal, action }: Host): void {
+  triggers
+    .command('run')
+    .description('fire a trigger by hand')
+    .argument('<id>', 'the trigger: WORKFLOW.NAME')
+    .option('--input <json>', 'the body that its mapping reads; @FILE reads it from a file', jsonOption)
+    .addOption(idempotencyOption())
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string, { input, idempotencyKey, json }: RunOptions) => {
+        const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', `${triggerPath(id)}/run`, {
+          json: defined({ input }),
+          headers: idempotencyHeader(idempotencyKey),
+        });
+        terminal.out(json === true ? pretty(body) : `${body.executionId}  ${body.status}`);
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addBackfill(triggers: Command, { terminal, action }: Host): void {
+  triggers
+    .command('backfill')
+    .description('fire a schedule for each of its times in a time span')
+    .argument('<id>', 'the trigger: WORKFLOW.NAME')
+    .requiredOption('--from <time>', 'the start of the time span, such as 2026-01-16T00:00:00Z')
+    .requiredOption('--to <time>', 'the end of the time span')
+    .addOption(new Option('--overlap <policy>', 'the overlap policy of these runs').choices(OVERLAPS))
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string, { from, to, overlap, json }: BackfillOptions) => {
+        const { body } = await gatewayOf(terminal).call<{ times: number }>('POST', `${triggerPath(id)}/backfill`, {
+          json: { start: from, end: to, ...defined({ overlap }) },
+        });
+        terminal.out(json === true ? pretty(body) : `${id} fires for ${body.times} times.`);
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addDeliveries(triggers: Command, { terminal, action }: Host): void {
+  triggers
+    .command('deliveries')
+    .description('list the last 20 firings of a trigger with their outcomes, newest first')
+    .argument('<id>', 'the trigger: WORKFLOW.NAME')
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string, { json }: Shown) => {
+        const path = `${triggerPath(id)}/deliveries`;
+        const { body } = await gatewayOf(terminal).call<{ items: readonly Firing[] }>('GET', path);
+        showList(terminal, body.items, json, {
+          head: ['AT', 'OUTCOME', 'COUNT', 'EXECUTION', 'CODE', 'MESSAGE'],
+          cells: ({ at, outcome, count, executionId, code, message }) => [
+            at,
+            outcome,
+            count > 1 ? String(count) : '',
+            executionId ?? '',
+            code ?? '',
+            cut(message ?? '', MESSAGE_WIDTH),
+          ],
+          none: 'No firings.',
+        });
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addDelete(triggers: Command, { terminal, action }: Host): void {
+  triggers
+    .command('delete')
+    .description('delete a trigger that is not in a definition')
+    .argument('<id>', 'the trigger: WORKFLOW.NAME')
+    .addOption(yesFlag())
+    .addOption(jsonFlag())
+    .action(
+      action(async (id: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
+        await confirm(terminal, `Delete the trigger ${id}?`, yes);
+        await gatewayOf(terminal).call('DELETE', triggerPath(id));
+        terminal.out(json === true ? pretty({ id, deleted: true }) : `${id} is deleted.`);
+        return EXIT.ok;
+      }),
+    );
+}

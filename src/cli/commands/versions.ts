@@ -1,0 +1,172 @@
+/** `signalbox workflows history`, `diff` and `rollback`: versions of a stored definition. */
+
+import type { Command } from 'commander';
+import type { DefinitionHead } from '../../contract/actors.ts';
+import { definitionDifference, type VersionDifference } from '../../definition/document/diff.ts';
+import { defined } from '../../json/defined.ts';
+import { confirm, yesFlag } from '../confirm.ts';
+import { showDiff } from '../diff-text.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { type Gateway, gatewayOf } from '../gateway-client.ts';
+import { dialectOption, jsonFlag } from '../options.ts';
+import { checkWritten, findingLines, readDocument } from '../read-document.ts';
+import { showList } from '../show-list.ts';
+import type { Terminal } from '../terminal.ts';
+import { cut, pretty } from '../text-layout.ts';
+import {
+  historyOf,
+  namedVersion,
+  type StoredWorkflow,
+  shortHash,
+  versionDefinition,
+  type WorkflowChange,
+  workflowPath,
+} from '../workflows.ts';
+import type { Host } from './command.ts';
+
+const NOTES_WIDTH = 60;
+
+interface DiffOptions {
+  readonly file?: string;
+  readonly dialect?: string;
+  readonly json?: boolean;
+}
+
+interface RollbackOptions {
+  readonly notes?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+export function addVersions(workflows: Command, host: Host): void {
+  addHistory(workflows, host);
+  addDiff(workflows, host);
+  addRollback(workflows, host);
+}
+
+function addHistory(workflows: Command, { terminal, action }: Host): void {
+  workflows
+    .command('history')
+    .description('list the versions of a workflow, newest first, also after it was deleted')
+    .argument('<slug>', 'the workflow')
+    .addOption(jsonFlag())
+    .action(
+      action(async (slug: string, { json }: { readonly json?: boolean }) => {
+        showList(terminal, await historyOf(gatewayOf(terminal), slug), json, {
+          head: ['VERSION', 'HASH', 'SOURCE', 'CREATED', 'BY', 'NOTES'],
+          cells: ({ version, hash, source, createdAt, createdBy, notes }) => [
+            version ?? '',
+            shortHash(hash),
+            source,
+            createdAt,
+            createdBy ?? '',
+            cut(notes ?? '', NOTES_WIDTH),
+          ],
+          none: 'No versions.',
+        });
+        return EXIT.ok;
+      }),
+    );
+}
+
+function addDiff(workflows: Command, { terminal, action }: Host): void {
+  workflows
+    .command('diff')
+    .description('compare two versions of a workflow, or a version with a file')
+    .argument('<slug>', 'the workflow')
+    .argument('[from]', 'the number or hash of the earlier version; default: the previous one')
+    .argument('[to]', 'the number or hash of the later version; default: the current one')
+    .option('--file <file>', 'compare the version, by default the current one, with this file; - is standard input')
+    .addOption(dialectOption())
+    .addOption(jsonFlag())
+    .action(
+      action(async (slug: string, from: string | undefined, to: string | undefined, options: DiffOptions) => {
+        const { file, json } = options;
+        if (file !== undefined && to !== undefined)
+          throw new CliError(EXIT.flags, '--file is compared with one version. Leave the second version out.');
+        const gateway = gatewayOf(terminal);
+        const found =
+          file === undefined
+            ? await betweenVersions(gateway, slug, from, to)
+            : await betweenFile(terminal, gateway, slug, from, { ...options, file });
+        if (json === true) terminal.out(pretty(found));
+        else if (found.changes.length === 0) terminal.err('No differences.');
+        else showDiff(terminal, found.diffText);
+        return EXIT.ok;
+      }),
+    );
+}
+
+async function betweenVersions(
+  gateway: Gateway,
+  slug: string,
+  from: string | undefined,
+  to: string | undefined,
+): Promise<VersionDifference> {
+  const changes = await historyOf(gateway, slug);
+  const later = to === undefined ? changes[0] : namedVersion(slug, changes, to);
+  const earlier =
+    from === undefined ? changes.find(({ hash }) => hash !== later?.hash) : namedVersion(slug, changes, from);
+  if (later === undefined || earlier === undefined)
+    throw new CliError(EXIT.input, `Workflow ${slug} has one version only, so there is nothing to compare.`);
+  const query = new URLSearchParams({ from: earlier.hash, to: later.hash });
+  return (await gateway.call<VersionDifference>('GET', `${workflowPath(slug)}/diff?${query}`)).body;
+}
+
+async function betweenFile(
+  terminal: Terminal,
+  gateway: Gateway,
+  slug: string,
+  from: string | undefined,
+  { file, dialect }: DiffOptions & { readonly file: string },
+): Promise<VersionDifference> {
+  const written = await readDocument(terminal, file);
+  const checked = await checkWritten(terminal, written, defined({ dialect }));
+  if (checked.definition === undefined)
+    throw new CliError(EXIT.input, `${written.file} is not a valid definition.`, findingLines(written, checked));
+  const { name, definition } = await storedVersion(gateway, slug, from);
+  return definitionDifference(definition, { ...checked.definition, slug }, { before: name, after: written.file });
+}
+
+async function storedVersion(gateway: Gateway, slug: string, version: string | undefined) {
+  if (version === undefined) {
+    const { body } = await gateway.call<StoredWorkflow>('GET', workflowPath(slug));
+    return { name: titleOf(slug, body), definition: body.definition };
+  }
+  const change = namedVersion(slug, await historyOf(gateway, slug), version);
+  return { name: titleOf(slug, change), definition: await versionDefinition(gateway, slug, change.hash) };
+}
+
+const titleOf = (slug: string, { version = '', hash }: Pick<WorkflowChange, 'version' | 'hash'>): string =>
+  `${slug} ${version} ${hash}`.replace('  ', ' ');
+
+function addRollback(workflows: Command, { terminal, action }: Host): void {
+  workflows
+    .command('rollback')
+    .description('make an earlier version the current one, under a new number')
+    .argument('<slug>', 'the workflow')
+    .argument('<version>', 'the number or hash of the version')
+    .option('--notes <text>', 'the reason, which the history shows')
+    .addOption(yesFlag())
+    .addOption(jsonFlag())
+    .action(
+      action(async (slug: string, version: string, { notes, yes, json }: RollbackOptions) => {
+        const gateway = gatewayOf(terminal);
+        const change = namedVersion(slug, await historyOf(gateway, slug), version);
+        await confirm(terminal, `Make ${titleOf(slug, change)} the current version?`, yes);
+        const { body } = await gateway.call<DefinitionHead & { alreadyAtVersion: boolean }>(
+          'POST',
+          `${workflowPath(slug)}/rollback`,
+          { json: { workflowHash: change.hash, ...defined({ notes }) } },
+        );
+        if (json === true) terminal.out(pretty(body));
+        else
+          terminal.out(
+            body.alreadyAtVersion
+              ? `${slug} is at that version already.`
+              : `${slug} ${body.version ?? ''} has the content of ${version}.`,
+          );
+        return EXIT.ok;
+      }),
+    );
+}

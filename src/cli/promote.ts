@@ -1,0 +1,145 @@
+/** Takes a stored definition, with its text, to another gateway or organization. */
+
+import { check } from '../check/check.ts';
+import { secretNames } from '../client/triggers/hook-config.ts';
+import type { DefinitionHead } from '../contract/actors.ts';
+import { definitionDifference } from '../definition/document/diff.ts';
+import { parseDocument } from '../definition/document/parse.ts';
+import { textDiff } from '../definition/document/text-diff.ts';
+import type { Definition, Problem } from '../definition/document/types.ts';
+import { defined } from '../json/defined.ts';
+import { CliError, EXIT } from './exit.ts';
+import type { Call, Gateway } from './gateway-client.ts';
+import { problemLine } from './problem-lines.ts';
+import { allItems } from './show-list.ts';
+import { historyOf, namedVersion, type StoredWorkflow, versionDefinition, workflowPath } from './workflows.ts';
+
+/** One version of a definition, as a gateway keeps it. */
+interface KeptVersion {
+  readonly hash: string;
+  readonly version?: string;
+  readonly definition: Definition;
+  readonly text: string;
+  readonly media: 'json' | 'yaml';
+  /** Absent where the author's text was not kept. */
+  readonly textHash?: string;
+}
+
+export interface Promotion {
+  readonly slug: string;
+  readonly hash: string;
+  /** The version at the source. */
+  readonly version?: string;
+  /** Whether the target does not have the workflow. */
+  readonly isNew: boolean;
+  /** Whether the target has the same version with the same text. */
+  readonly isUpToDate: boolean;
+  readonly diffText: string;
+  /** Secrets that the definition uses and the target does not have. */
+  readonly missingSecrets: readonly string[];
+  readonly warnings: readonly Problem[];
+  /** Stores it at the target, if the target has not changed since it was compared. */
+  store(): Promise<DefinitionHead>;
+}
+
+/**
+ * Compares a version at the source with the current one at the target, and checks it there. Stores nothing.
+ * @throws CliError if the target does not accept the definition
+ */
+export async function comparePromotion(
+  source: Gateway,
+  target: Gateway,
+  slug: string,
+  version: string | undefined,
+): Promise<Promotion> {
+  const from = await keptVersion(source, slug, version);
+  const present = await presentAt(target, slug);
+  const document = documentOf(slug, from);
+  const missingSecrets = await secretsMissing(target, from.definition);
+  const warnings = await checkAt(target, slug, document);
+  return {
+    slug,
+    hash: from.hash,
+    ...defined({ version: from.version }),
+    isNew: present === undefined,
+    isUpToDate: present?.hash === from.hash && (from.textHash === undefined || present.textHash === from.textHash),
+    diffText: differenceOf(slug, from, present, { source: source.url, target: target.url }),
+    missingSecrets,
+    warnings,
+    store: async () => {
+      const notes = `Promoted from ${source.url}, ${from.hash}`;
+      const condition = present?.etag === undefined ? { 'if-none-match': '*' } : { 'if-match': present.etag };
+      const path = `${workflowPath(slug)}?${new URLSearchParams({ notes })}`;
+      return (await target.call<DefinitionHead>('PUT', path, { ...document, headers: condition })).body;
+    },
+  };
+}
+
+async function keptVersion(gateway: Gateway, slug: string, version: string | undefined): Promise<KeptVersion> {
+  const path = workflowPath(slug);
+  const { body: current } = await gateway.call<StoredWorkflow>('GET', path);
+  const change = version === undefined ? current : namedVersion(slug, await historyOf(gateway, slug), version);
+  const { hash } = change;
+  const query = new URLSearchParams({ hash });
+  const { body } = await gateway.call<Pick<KeptVersion, 'text' | 'media' | 'textHash'>>('GET', `${path}/text?${query}`);
+  const definition = hash === current.hash ? current.definition : await versionDefinition(gateway, slug, hash);
+  const { text, media, textHash } = body;
+  return { hash, definition, text, media, ...defined({ textHash, version: change.version }) };
+}
+
+/** The current version at the target. Undefined if it has none. */
+async function presentAt(target: Gateway, slug: string): Promise<(KeptVersion & { etag?: string }) | undefined> {
+  try {
+    // The tag is read first: a change after that is refused when the definition is stored.
+    const { etag } = await target.call('GET', workflowPath(slug));
+    return { ...(await keptVersion(target, slug, undefined)), ...defined({ etag }) };
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** The text of the author, if it says the same as the version; otherwise the canonical form. */
+function documentOf(slug: string, { text, media, textHash, hash, definition }: KeptVersion): Call {
+  const parsed = textHash === undefined ? undefined : parseDocument(text);
+  const isSame = parsed !== undefined && 'document' in parsed && check(parsed.document, { slug }).hash === hash;
+  return isSame ? { document: text, media } : { document: JSON.stringify(definition), media: 'json' };
+}
+
+/** The warnings of the target. @throws CliError with the problems that it finds */
+async function checkAt(target: Gateway, slug: string, document: Call): Promise<readonly Problem[]> {
+  const { body } = await target.call<{ valid: boolean; problems: readonly Problem[]; warnings: readonly Problem[] }>(
+    'POST',
+    '/api/workflows/validate',
+    document,
+  );
+  if (body.valid) return body.warnings;
+  throw new CliError(
+    EXIT.input,
+    `The gateway at ${target.url} does not accept ${slug}.`,
+    body.problems.map((problem) => problemLine('error', problem)),
+  );
+}
+
+async function secretsMissing(target: Gateway, { config, triggers = [] }: Definition): Promise<string[]> {
+  const used = [
+    ...Object.values(config?.secrets ?? {}),
+    ...triggers.flatMap((trigger) => (trigger.config === undefined ? [] : secretNames(trigger.config))),
+  ];
+  if (used.length === 0) return [];
+  const present = new Set((await allItems<{ name: string }>(target, '/api/secrets')).map(({ name }) => name));
+  return [...new Set(used)].filter((name) => !present.has(name)).sort();
+}
+
+/** What would change at the target: in the definition, or else in its text. */
+function differenceOf(
+  slug: string,
+  from: KeptVersion,
+  present: KeptVersion | undefined,
+  urls: { readonly source: string; readonly target: string },
+): string {
+  const names = { before: `${slug} at ${urls.target}`, after: `${slug} at ${urls.source}` };
+  if (present === undefined) return textDiff('', from.text.trimEnd(), names);
+  if (present.hash !== from.hash) return definitionDifference(present.definition, from.definition, names).diffText;
+  return from.textHash === undefined ? '' : textDiff(present.text.trimEnd(), from.text.trimEnd(), names);
+}

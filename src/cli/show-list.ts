@@ -1,0 +1,44 @@
+/** Lists that a command prints: as a table for people, as JSON for programs. */
+
+import type { Page } from '../client/visibility/listing.ts';
+import { pagesOf } from '../client/visibility/pages.ts';
+import { defined } from '../json/defined.ts';
+import type { Gateway } from './gateway-client.ts';
+import type { Terminal } from './terminal.ts';
+import { pretty, table } from './text-layout.ts';
+
+/** The most items that the gateway puts on a page. */
+const PAGE = 1_000;
+
+/** The items of all pages of a list. */
+export async function allItems<T>(
+  gateway: Gateway,
+  path: string,
+  filter: { readonly [name: string]: string } = {},
+): Promise<T[]> {
+  const items: T[] = [];
+  const pages = pagesOf<T>(PAGE, async ({ limit, cursor }) => {
+    const query = new URLSearchParams({ ...filter, limit: String(limit), ...defined({ cursor }) });
+    return (await gateway.call<Page<T>>('GET', `${path}?${query}`)).body;
+  });
+  for await (const some of pages) items.push(...some);
+  return items;
+}
+
+export interface ListLayout<T> {
+  readonly head: readonly string[];
+  readonly cells: (item: T) => readonly string[];
+  /** What people read if the list is empty. */
+  readonly none: string;
+}
+
+export function showList<T>(
+  terminal: Terminal,
+  items: readonly T[],
+  json: boolean | undefined,
+  { head, cells, none }: ListLayout<T>,
+): void {
+  if (json === true) terminal.out(pretty(items));
+  else if (items.length === 0) terminal.err(none);
+  else for (const line of table(head, items.map(cells))) terminal.out(line);
+}

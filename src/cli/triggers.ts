@@ -1,0 +1,70 @@
+/** Triggers outside of definitions, as files describe them. */
+
+import type { Json, JsonObject } from '../json/json.ts';
+import { getOwn, isObject } from '../json/json.ts';
+import { CliError, EXIT } from './exit.ts';
+import type { Gateway } from './gateway-client.ts';
+import type { WrittenDocument } from './read-document.ts';
+
+export interface TriggerView {
+  readonly id: string;
+  readonly type: string;
+  readonly enabled: boolean;
+  readonly source: 'definition' | 'api';
+  readonly config: JsonObject;
+  readonly variableMapping?: JsonObject;
+  readonly targetState?: JsonObject;
+  readonly webhookUrl?: string;
+  readonly lastRunAt?: string;
+  readonly last?: { readonly outcome: string; readonly code?: string };
+}
+
+export const triggerPath = (id: string): string => `/api/triggers/${encodeURIComponent(id)}`;
+
+/** The triggers in a file: one, or a list. @throws CliError if it is neither */
+export function writtenTriggers({ file, document }: WrittenDocument): JsonObject[] {
+  const { json } = document;
+  const list = Array.isArray(json) ? json : [json];
+  const triggers = list.filter(isObject);
+  if (triggers.length === list.length && triggers.every(({ name }) => typeof name === 'string')) return triggers;
+  throw new CliError(
+    EXIT.input,
+    `${file} is not a trigger. Expected {workflowId, name, type, config}, or a list of these.`,
+  );
+}
+
+/** Creates the trigger. If it exists, it becomes as written; only `enabled` stays as it is where the file omits it. */
+export async function applyTrigger(
+  gateway: Gateway,
+  wanted: JsonObject,
+): Promise<{ readonly created: boolean; readonly trigger: TriggerView }> {
+  try {
+    return {
+      created: true,
+      trigger: (await gateway.call<TriggerView>('POST', '/api/triggers', { json: wanted })).body,
+    };
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'trigger_exists') throw error;
+  }
+  const { workflowId, name, type, enabled, config = {}, variableMapping = null, targetState = null } = wanted;
+  const id = `${typeof workflowId === 'string' ? workflowId : 'orchestrator'}.${name}`;
+  const { body: present } = await gateway.call<TriggerView>('GET', triggerPath(id));
+  const wantedType = type ?? (isObject(config) ? getOwn(config, 'type') : undefined);
+  if (wantedType !== present.type)
+    throw new CliError(EXIT.input, `${id} is of type ${present.type}, which cannot be changed. Delete it first.`);
+  const json: JsonObject = { variableMapping, targetState, config: replacing(present.config, config) };
+  if (enabled !== undefined) json['enabled'] = enabled;
+  return { created: false, trigger: (await gateway.call<TriggerView>('PATCH', triggerPath(id), { json })).body };
+}
+
+/** The JSON merge patch (RFC 7396) that makes `wanted` of `present`. */
+function replacing(present: Json, wanted: Json): Json {
+  if (!isObject(present) || !isObject(wanted)) return wanted;
+  const removed = Object.keys(present).filter((key) => getOwn(wanted, key) === undefined);
+  return {
+    ...Object.fromEntries(removed.map((key) => [key, null])),
+    ...Object.fromEntries(
+      Object.entries(wanted).map(([key, value]) => [key, replacing(getOwn(present, key) ?? null, value)]),
+    ),
+  };
+}

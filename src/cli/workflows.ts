@@ -1,0 +1,62 @@
+/** Stored definitions over the gateway: their heads, their versions, and the version that a person names. */
+
+import type { DefinitionHead } from '../contract/actors.ts';
+import type { Definition } from '../definition/document/types.ts';
+import { CliError, EXIT } from './exit.ts';
+import type { Gateway } from './gateway-client.ts';
+import { allItems } from './show-list.ts';
+
+export const workflowPath = (slug: string): string => `/api/workflows/${encodeURIComponent(slug)}`;
+
+/** A stored definition with its head. */
+export type StoredWorkflow = DefinitionHead & { readonly definition: Definition };
+
+/** One entry of the history. */
+export interface WorkflowChange {
+  readonly hash: string;
+  readonly version?: string;
+  readonly source: string;
+  readonly createdAt: string;
+  readonly createdBy?: string;
+  readonly notes?: string;
+}
+
+/** The changes of a definition, newest first. */
+export const historyOf = (gateway: Gateway, slug: string): Promise<WorkflowChange[]> =>
+  allItems<WorkflowChange>(gateway, `${workflowPath(slug)}/history`);
+
+const LEAST_DIGITS = 6;
+
+/**
+ * The version that a person names by its number, its hash, or the first digits of its hash. A rollback may repeat a
+ * number: the latest counts.
+ * @throws CliError if the history has none or several
+ */
+export function namedVersion(slug: string, changes: readonly WorkflowChange[], name: string): WorkflowChange {
+  const digits = /^(?:sha256:)?([0-9a-f]+)$/.exec(name)?.[1] ?? '';
+  const byNumber = changes.find(({ version }) => version === name);
+  if (byNumber !== undefined) return byNumber;
+  const found = digits.length < LEAST_DIGITS ? [] : changes.filter(({ hash }) => hash.startsWith(`sha256:${digits}`));
+  const [first] = found;
+  const hashes = new Set(found.map(({ hash }) => hash));
+  if (first !== undefined && hashes.size === 1) return first;
+  if (hashes.size > 1)
+    throw new CliError(EXIT.input, `Several versions of ${slug} begin with ${name}. Give more digits of the hash.`, [
+      ...hashes,
+    ]);
+  throw new CliError(
+    EXIT.input,
+    `Workflow ${slug} has no version ${name}. Name it by its number or hash, as ` +
+      `signalbox workflows history ${slug} lists them.`,
+  );
+}
+
+/** The definition of a version, without its number. */
+export async function versionDefinition(gateway: Gateway, slug: string, hash: string): Promise<Definition> {
+  const path = `${workflowPath(slug)}/history/${encodeURIComponent(hash)}`;
+  const { body } = await gateway.call<{ definition: Definition }>('GET', path);
+  return body.definition;
+}
+
+/** The first digits of a hash, for tables. */
+export const shortHash = (hash: string): string => hash.replace(/^sha256:/, '').slice(0, 12);
