@@ -12,6 +12,8 @@ export interface BulkRetryStart {
   readonly query: string;
   /** The exact list values of the runs, where the filter compares lists (src/client/visibility/exact-lists.ts). */
   readonly wanted?: ListsWanted;
+  /** The error codes of the runs, where only those with some are meant. Visibility does not know them. */
+  readonly errorCode?: readonly string[];
   /** The number of runs when the operation began. */
   readonly total: number;
 }

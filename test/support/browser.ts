@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { describe } from 'vitest';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { describe, vi } from 'vitest';
 
 // Pages of the console in a real Chromium, which is found by SIGNALBOX_CHROMIUM or at /usr/bin/chromium:
 //
@@ -57,21 +57,39 @@ export type TestBrowser = {
   close(): Promise<void>;
 };
 
-/** A Chromium for one test file. Pages are opened on this gateway. */
-export async function openBrowser(url: string): Promise<TestBrowser> {
-  const browser: Browser = await chromium.launch({
+let launched: Promise<Browser> | undefined;
+
+/** The Chromium of this process, for all of its test files. Playwright ends it with the process. */
+const theBrowser = (): Promise<Browser> => {
+  launched ??= chromium.launch({
     ...(FOUND === undefined ? {} : { executablePath: FOUND }),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
+  return launched;
+};
+
+/** Opens pages of this gateway, each in a context of its own. `close()` closes those that are left. */
+export async function openBrowser(url: string): Promise<TestBrowser> {
+  const browser = await theBrowser();
+  const contexts = new Set<BrowserContext>();
   return {
-    open: (path, options = {}) => openPage(browser, url, path, options),
-    close: () => browser.close(),
+    open: (path, options = {}) => openPage(browser, contexts, url, path, options),
+    close: async () => {
+      await Promise.all([...contexts].map((context) => context.close()));
+    },
   };
 }
 
-async function openPage(browser: Browser, url: string, path: string, options: OpenOptions): Promise<OpenPage> {
+async function openPage(
+  browser: Browser,
+  contexts: Set<BrowserContext>,
+  url: string,
+  path: string,
+  options: OpenOptions,
+): Promise<OpenPage> {
   const { scheme = 'light', viewport = { width: 1280, height: 800 }, key, expects = [] } = options;
   const context = await browser.newContext({ colorScheme: scheme, viewport, reducedMotion: 'reduce' });
+  contexts.add(context);
   context.setDefaultTimeout(PATIENCE_MS);
   if (key !== undefined) await logIn(context, url, key);
   const page = await context.newPage();
@@ -97,6 +115,7 @@ async function openPage(browser: Browser, url: string, path: string, options: Op
     context,
     faults,
     end: async () => {
+      contexts.delete(context);
       await context.close();
       if (faults().length > 0) throw new Error(`The page did what it must not:\n${faults().join('\n')}`);
     },
@@ -112,17 +131,25 @@ async function logIn(context: BrowserContext, url: string, key: string): Promise
   if (answer.status() !== 201) throw new Error(`The login was refused: ${answer.status()} ${await answer.text()}`);
 }
 
-const axeSource = (): string => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+let axeText: string | undefined;
+const axeSource = (): string => {
+  axeText ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  return axeText;
+};
 
 type Violation = { id: string; help: string; nodes: { html: string; failureSummary?: string }[] };
 
+/** The rules that look at colours. A scheme changes nothing else. */
+const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+
 /** What axe finds on the page, in the light scheme and in the dark one: one text for each rule and scheme. */
 export async function axe(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource());
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeSource());
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    const run = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] })`;
+    const rules = colorScheme === 'light' ? { type: 'tag', values: TAGS } : { type: 'rule', values: OF_COLOURS };
+    const run = `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] })`;
     const { violations } = await page.evaluate<{ violations: Violation[] }>(run);
     for (const { id, help, nodes } of violations)
       found.push(`${colorScheme}: ${id}: ${help}\n${nodes.map((node) => `  ${told(node)}`).join('\n')}`);
@@ -133,6 +160,15 @@ export async function axe(page: Page): Promise<string[]> {
 
 const told = ({ html, failureSummary = '' }: Violation['nodes'][number]): string =>
   `${html.slice(0, 300)}\n    ${failureSummary.replaceAll('\n', '\n    ')}`;
+
+/** Clicks until it shows: a gateway on a loaded machine may refuse a dry run, and asks to send it again. */
+export async function again(page: Page, button: string, shown: Locator): Promise<void> {
+  const once = async (): Promise<void> => {
+    await page.getByRole('button', { name: button }).click();
+    await shown.waitFor({ timeout: 8_000 });
+  };
+  await vi.waitFor(once, { timeout: 60_000, interval: 100 });
+}
 
 /** Saves a picture where SIGNALBOX_PICTURES names a folder: to look at, not for a test. */
 export async function picture(page: Page, name: string): Promise<void> {

@@ -30,14 +30,17 @@ import { currentPage } from '../visibility/current-runs.ts';
 import { idsAmongOthers, listBareExact, listsWanted } from '../visibility/exact-lists.ts';
 import { pagesOf } from '../visibility/pages.ts';
 import { retryRun } from './retry.ts';
-import { type Part, type RunFilter, runQuery } from './run-list.ts';
+import { errorsOf } from './run-errors.ts';
+import { type Part, runQuery } from './run-list.ts';
+import type { RowFilter } from './run-rows.ts';
 
 export const BULK_ACTIONS = ['cancel', 'terminate', 'retry'] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
 export interface BulkRequest {
   readonly action: BulkAction;
-  readonly filter: Omit<RunFilter, 'limit' | 'cursor'>;
+  /** Error codes are for retries alone: open runs have none. */
+  readonly filter: Omit<RowFilter, 'limit' | 'cursor'>;
   /** The reason in the histories of the runs. */
   readonly reason: string;
   /** A repeated id means the same operation. */
@@ -83,16 +86,28 @@ async function countRuns(
 ): Promise<number> {
   const wanted = listsWanted(filter);
   if (action !== 'retry') return (await idsAmongOthers(access, query, wanted))?.length ?? countOf(access, query);
+  const { errorCode } = filter;
   let found = 0;
-  for await (const runs of currentRuns(access, org, query, wanted, COUNTED)) found += runs.length;
+  for await (const runs of currentRuns(access, org, { query, wanted, errorCode }, COUNTED)) found += runs.length;
   return found;
 }
 
-/** Each execution once, in its present state, in pages of `limit`. */
-const currentRuns = (access: Access, org: string, query: string, wanted: ListsWanted, limit: number) =>
-  pagesOf(limit, (request) =>
+interface Selection {
+  readonly query: string;
+  readonly wanted: ListsWanted;
+  readonly errorCode: readonly string[] | undefined;
+}
+
+/** Each execution once, in its present state, in pages of at most `limit`. */
+async function* currentRuns(access: Access, org: string, { query, wanted, errorCode }: Selection, limit: number) {
+  const pages = pagesOf(limit, (request) =>
     currentPage(access, org, request, (asked) => listBareExact(access, query, wanted, asked)),
   );
+  for await (const runs of pages) {
+    const errors = errorCode === undefined ? undefined : await errorsOf(access, runs);
+    yield runs.filter(({ runId }) => errors === undefined || errorCode?.includes(errors.get(runId)?.code ?? ''));
+  }
+}
 
 /** @throws ClientError `invalid_query`, `bulk_busy`. */
 export async function startBulk(access: WriteAccess, org: string, request: BulkRequest): Promise<BulkView> {
@@ -105,7 +120,8 @@ export async function startBulk(access: WriteAccess, org: string, request: BulkR
   if (action === 'retry') {
     total = await countRuns(access, org, request, query);
     const wanted = listsWanted(filter);
-    const some = wanted.length === 0 ? {} : { wanted };
+    const { errorCode } = filter;
+    const some = { ...(wanted.length === 0 ? {} : { wanted }), ...defined({ errorCode }) };
     isNew = await startRetries(access, operationId, { organizationId: org, query, ...some, total });
   } else {
     const ids = await idsAmongOthers(access, query, listsWanted(filter));
@@ -145,9 +161,9 @@ export const bulkActivitiesOver = (
   access: WriteAccess,
   beat: { told(): BulkProgress | undefined; tell(progress: BulkProgress): void },
 ): BulkActivities => ({
-  retryRuns: async ({ organizationId, query, wanted = [] }) => {
+  retryRuns: async ({ organizationId, query, wanted = [], errorCode }) => {
     const progress = { ...(beat.told() ?? { done: 0, failed: 0 }) };
-    for await (const runs of currentRuns(access, organizationId, query, wanted, PAGE)) {
+    for await (const runs of currentRuns(access, organizationId, { query, wanted, errorCode }, PAGE)) {
       for (let from = 0; from < runs.length; from += AT_ONCE) {
         const some = runs.slice(from, from + AT_ONCE);
         const retried = await Promise.all(some.map(({ workflowId }) => goesOn(access, organizationId, workflowId)));

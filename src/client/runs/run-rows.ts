@@ -1,15 +1,12 @@
 /** Run lists with what is not in Visibility: the names of workflows, and the errors of runs that failed. */
-import type { Client } from '@temporalio/client';
-import type { RunError } from '../../contract/run.ts';
 import { defined } from '../../json/defined.ts';
-import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
-import { readClosing } from '../temporal/first-event.ts';
 import { legible } from '../temporal/unreadable.ts';
 import { recentHead } from '../versions/definition-head.ts';
 import type { Page } from '../visibility/listing.ts';
+import { errorsOf } from './run-errors.ts';
 import { listRuns, type RunFilter } from './run-list.ts';
-import { type ExecutionView, outcomeOf } from './run-view.ts';
+import type { ExecutionView } from './run-view.ts';
 
 export const ROW_PARTS = ['workflowName', 'error'] as const;
 export type RowPart = (typeof ROW_PARTS)[number];
@@ -19,15 +16,9 @@ export interface RowFilter extends RunFilter {
   readonly errorCode?: readonly string[];
 }
 
-/** Errors that are read at the same time. */
-const AT_ONCE = 10;
 /** Pages without a run of the wanted code that are passed before an empty page is answered. */
 const PATIENCE = 10;
-const LONGEST_MESSAGE = 300;
-const MOST_KEPT = 2_000;
 const WITH_ERROR: ReadonlySet<string> = new Set(['failed', 'aborted']);
-
-type RowError = Omit<RunError, 'details'>;
 
 /**
  * As listRuns, with `parts` in each row. With `errorCode` a page may be short or empty although more runs follow, which
@@ -61,12 +52,16 @@ async function withParts(
   parts: ReadonlySet<RowPart>,
 ): Promise<readonly ExecutionView[]> {
   const names = parts.has('workflowName') ? await namesOf(access, org, rows) : new Map<string, string>();
-  const errors = parts.has('error') ? await errorsOf(access, rows) : new Map<string, RowError>();
+  const failed = parts.has('error') ? rows.filter(({ status }) => WITH_ERROR.has(status)) : [];
+  const errors = await errorsOf(
+    access,
+    failed.map(({ temporal }) => temporal),
+  );
   return rows.map((row) => ({
     ...row,
     ...defined({
       workflowName: row.inline === true ? undefined : names.get(row.workflowId),
-      error: errors.get(row.id),
+      error: errors.get(row.temporal.runId),
     }),
   }));
 }
@@ -81,37 +76,4 @@ async function namesOf(access: Access, org: string, rows: readonly ExecutionView
       return name === undefined ? [] : [[slug, name] as const];
     }),
   );
-}
-
-/** The errors of runs that have ended never change. By Temporal's id of the run, the oldest first. */
-const known = new WeakMap<Client, Map<string, RowError>>();
-
-async function errorsOf(access: Access, rows: readonly ExecutionView[]): Promise<Map<string, RowError>> {
-  const kept = known.get(access.client) ?? new Map<string, RowError>();
-  known.set(access.client, kept);
-  const found = new Map<string, RowError>();
-  const failed = rows.filter(({ status }) => WITH_ERROR.has(status));
-  for (let from = 0; from < failed.length; from += AT_ONCE)
-    await Promise.all(
-      failed.slice(from, from + AT_ONCE).map(async ({ id, temporal: { workflowId, runId } }) => {
-        const error = kept.get(runId) ?? (await errorOf(access, workflowId, runId));
-        if (error === undefined) return;
-        found.set(id, error);
-        kept.set(runId, error);
-        if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
-      }),
-    );
-  return found;
-}
-
-/** Undefined where Temporal no longer has it, and where it cannot be read. */
-async function errorOf(access: Access, workflowId: string, runId: string): Promise<RowError | undefined> {
-  const { value: closing } = await legible(() => readClosing(access, workflowId, runId)).catch((thrown: unknown) => {
-    if (!hasCode(thrown, 'not_found')) throw thrown;
-    return { value: undefined };
-  });
-  const error = closing === undefined ? undefined : outcomeOf(closing).error;
-  if (error === undefined) return undefined;
-  const { details: _details, message, ...rest } = error;
-  return { ...rest, message: message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message };
 }

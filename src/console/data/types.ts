@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { approval, approvalCount, approvalPage } from '../../gateway/answers/approvals.ts';
 import type {
+  dryRun,
   execution,
   executionCounts,
   executionDefinition,
@@ -32,7 +33,7 @@ import type {
   workflowChangePage,
   workflowText,
 } from '../../gateway/answers/versions.ts';
-import type { graph, readWorkflow, workflowHead, workflowPage } from '../../gateway/answers/workflows.ts';
+import type { graph, readWorkflow, validation, workflowHead, workflowPage } from '../../gateway/answers/workflows.ts';
 
 export type Me = z.infer<typeof me>;
 export type Role = Me['role'];
@@ -40,6 +41,7 @@ export type ProblemItem = z.infer<typeof problemItem>;
 
 export type RunStatus = z.infer<typeof status>;
 export type RunError = z.infer<typeof runError>;
+export type DryRun = z.infer<typeof dryRun>;
 export type Execution = z.infer<typeof execution>;
 export type ExecutionCounts = z.infer<typeof executionCounts>;
 export type ExecutionPage = z.infer<typeof executionPage>;
@@ -53,6 +55,7 @@ export type ApprovalPage = z.infer<typeof approvalPage>;
 export type Approval = z.infer<typeof approval>;
 export type ApprovalCount = z.infer<typeof approvalCount>;
 
+export type Validation = z.infer<typeof validation>;
 export type WorkflowHead = z.infer<typeof workflowHead>;
 export type WorkflowPage = z.infer<typeof workflowPage>;
 export type ReadWorkflow = z.infer<typeof readWorkflow>;

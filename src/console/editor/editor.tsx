@@ -1,13 +1,13 @@
 /** The editor of a workflow: its text, and beside it its graph. The text is the truth. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { z } from 'zod';
-import type { DraftGraph, validation } from '../../gateway/answers/workflows.ts';
+import type { DraftGraph } from '../../gateway/answers/workflows.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
 import { get, request } from '../data/api.ts';
 import { absoluteText } from '../data/labels.ts';
 import { useResource } from '../data/resource.ts';
 import { useMay } from '../data/session.ts';
-import type { ProblemItem } from '../data/types.ts';
+import type { DryRun, ProblemItem, Validation } from '../data/types.ts';
+import { GraphBox } from '../graph/zoom.tsx';
 import { Button } from '../parts/button.tsx';
 import { To } from '../parts/link.tsx';
 import { Loaded } from '../parts/loading.tsx';
@@ -16,7 +16,6 @@ import { Screen } from '../parts/screen.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import type { Place } from '../routes.ts';
 import { type Draft, draftsOf, forgetDraft, keepDraft } from './drafts.ts';
-import { GraphSide } from './graph-side.tsx';
 import { mediaOf } from './media.ts';
 import {
   lineAt,
@@ -32,10 +31,8 @@ import {
 import { SaveDialog } from './save.tsx';
 import { readStored, type Stored } from './stored.ts';
 import { type Mark, TextEditor, type TextHandle } from './text-editor.tsx';
-import { type DryRun, sumsOf, Try } from './try.tsx';
+import { sumsOf, Try } from './try.tsx';
 import './editor.css';
-
-type Validation = z.infer<typeof validation>;
 
 const GRAPH_MS = 300;
 const CHECK_MS = 500;
@@ -213,13 +210,14 @@ function Editing({ slug, first }: { readonly slug: string; readonly first: Store
                   </p>
                 )}
                 {drawn.data === undefined ? null : (
-                  <GraphSide
+                  <GraphBox
+                    class="editor-graph"
                     graph={drawn.data}
                     label={`Steps of ${base.name}`}
                     marks={onGraph}
-                    sums={sums}
                     selected={selected}
                     onSelect={showStep}
+                    {...(sums === undefined ? {} : { sums })}
                   />
                 )}
               </div>

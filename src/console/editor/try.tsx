@@ -1,26 +1,22 @@
 /** Tries a draft: a dry run with an input, outputs in place of steps, and answers for what it waits for. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { z } from 'zod';
-import type { dryRun } from '../../gateway/answers/executions.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { at, get, post } from '../data/api.ts';
 import { ApiProblem } from '../data/problem.ts';
 import { useAction } from '../data/resource.ts';
-import { awaited, shortId } from '../data/run-words.ts';
-import type { ExecutionPage, StepPage } from '../data/types.ts';
+import { shortId } from '../data/run-words.ts';
+import type { DryRun, ExecutionPage, StepPage } from '../data/types.ts';
 import { FormFields, formatIn, problemsUnder, useForm } from '../form/form.tsx';
 import type { StepSum } from '../graph/scope.ts';
 import type { GraphInput } from '../graph/ways.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
+import { DryRunResult } from '../parts/dry-run.tsx';
 import { TextArea } from '../parts/fields.tsx';
 import { Json as JsonTree } from '../parts/json.tsx';
 import { To } from '../parts/link.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { StatusBadge } from '../parts/status.tsx';
-
-export type DryRun = z.infer<typeof dryRun>;
 
 interface TryProps {
   readonly slug: string;
@@ -150,72 +146,28 @@ interface OutcomeProps {
 }
 
 function Outcome({ run, expected, onStep }: OutcomeProps) {
-  const { status, output, error, waits, steps, problems } = run;
+  const { output } = run;
+  const isKnown = expected?.output !== undefined && output !== undefined;
   return (
     <section class="editor-outcome" aria-label="Result of the dry run">
-      <p>
-        <StatusBadge status={status} />
-        {expected === undefined || output === undefined || expected.output === undefined ? null : (
-          <b>
-            {canonicalText(output as Json) === canonicalText(expected.output)
-              ? ' As in the last run.'
-              : ' Not as in the last run.'}
-          </b>
-        )}
-      </p>
-      {error === undefined ? null : (
-        <p class="error">
-          <code>{error.code}</code> {error.message}
-        </p>
+      <DryRunResult run={run} onStep={onStep}>
+        {isKnown && canonicalText(output as Json) === canonicalText(expected.output as Json)
+          ? 'As in the last run.'
+          : isKnown
+            ? 'Not as in the last run.'
+            : 'Result'}
+      </DryRunResult>
+      {expected === undefined ? null : (
+        <>
+          <h2>
+            Output of run{' '}
+            <To to="run" params={{ id: expected.id }}>
+              {shortId(expected.id)}
+            </To>
+          </h2>
+          <JsonTree value={expected.output} name="output of the run" />
+        </>
       )}
-      {waits.map((wait) => (
-        <p key={wait.path}>
-          It waits for {awaited(wait.kind)} at <code>{wait.path}</code>: answer it above to go on.
-        </p>
-      ))}
-      {problems.length === 0 ? null : (
-        <ul>
-          {problems.map(({ pointer, message }) => (
-            <li key={`${pointer} ${message}`}>
-              <code>{pointer}</code> {message}
-            </li>
-          ))}
-        </ul>
-      )}
-      <div class="editor-beside">
-        <div>
-          <h2>Output</h2>
-          <JsonTree value={output} name="output" />
-        </div>
-        {expected === undefined ? null : (
-          <div>
-            <h2>
-              Of run{' '}
-              <To to="run" params={{ id: expected.id }}>
-                {shortId(expected.id)}
-              </To>
-            </h2>
-            <JsonTree value={expected.output} name="output of the run" />
-          </div>
-        )}
-      </div>
-      <h2>Steps</h2>
-      <ol class="editor-visits">
-        {steps.map(({ path, stepSlug, status: how, port }) => (
-          <li key={path}>
-            <Button kind="link" onClick={() => onStep(stepSlug)}>
-              {path}
-            </Button>{' '}
-            {how}
-            {port === undefined ? '' : ` by ${port}`}
-          </li>
-        ))}
-      </ol>
-      {run.stepsTotal !== undefined && run.stepsTotal > steps.length ? (
-        <p class="dim">
-          {steps.length} of {run.stepsTotal} visits.
-        </p>
-      ) : null}
     </section>
   );
 }

@@ -36,7 +36,7 @@ export function Frame({ links, children }: FrameProps) {
       <header>
         <nav aria-label="Main">
           <To to="home" params={{}} class="logo" isCurrent={place?.name === 'home'}>
-            <Logo /> Signalbox
+            <Logo /> <span>Signalbox</span>
           </To>
           {links.map(({ to, text, params, holds, beside }) => (
             <To

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { ApiProblem } from '../data/problem.ts';
-import { UNREACHABLE } from '../data/problem.ts';
+import { type ApiProblem, UNREACHABLE } from '../data/problem.ts';
+import type { ProblemItem } from '../data/types.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icons.tsx';
 
@@ -23,15 +23,7 @@ export function Problem({ problem, again, shown = [] }: ProblemProps) {
       <Icon name="warning" />
       <div>
         <p>{problem.message}</p>
-        {rest.length === 0 ? null : (
-          <ul>
-            {rest.map(({ pointer, message, hint }) => (
-              <li key={`${pointer} ${message}`}>
-                {pointer === '' ? null : <code>{pointer}</code>} {message} {hint}
-              </li>
-            ))}
-          </ul>
-        )}
+        <ProblemList items={rest} />
         <p class="dim">
           <code>{problem.code}</code>
           {problem.requestId === undefined ? null : (
@@ -46,3 +38,22 @@ export function Problem({ problem, again, shown = [] }: ProblemProps) {
     </div>
   );
 }
+
+/** What is wrong, each with its place. */
+export const ProblemList = ({
+  items,
+  isWarning = false,
+}: {
+  readonly items: readonly ProblemItem[];
+  readonly isWarning?: boolean;
+}) =>
+  items.length === 0 ? null : (
+    <ul class="problems">
+      {items.map(({ pointer, message, hint }) => (
+        <li key={`${pointer} ${message}`}>
+          {isWarning ? 'Warning: ' : ''}
+          {pointer === '' ? null : <code>{pointer}</code>} {message} {hint}
+        </li>
+      ))}
+    </ul>
+  );

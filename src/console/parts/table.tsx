@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
   /** Right, in digits of one width. */
   readonly isNumber?: boolean;
+  /** Its cells say by themselves what they are: they have no label where rows are cards. */
+  readonly isPlain?: boolean;
   /** Left out where the page is narrow. */
   readonly isExtra?: boolean;
 }
@@ -20,7 +22,7 @@ interface TableProps<Row> {
   readonly current?: string | undefined;
 }
 
-/** A table that scrolls sideways where it is wider than the page. */
+/** A table. Where the page is narrow each row is a card, with the labels of the columns before its cells. */
 export function Table<Row>({ label, columns, rows, keyOf, current }: TableProps<Row>) {
   return (
     <section class="table" aria-label={label} tabIndex={-1}>
@@ -40,7 +42,7 @@ export function Table<Row>({ label, columns, rows, keyOf, current }: TableProps<
             return (
               <tr key={key} data-key={key} class={key === current ? 'current' : ''}>
                 {columns.map((column) => (
-                  <td key={column.name} class={classOf(column)}>
+                  <td key={column.name} class={classOf(column)} data-label={labelOf(column)}>
                     {column.cell(row)}
                   </td>
                 ))}
@@ -52,6 +54,9 @@ export function Table<Row>({ label, columns, rows, keyOf, current }: TableProps<
     </section>
   );
 }
+
+const labelOf = ({ label, isPlain }: Pick<Column<never>, 'label' | 'isPlain'>): string | undefined =>
+  typeof label === 'string' && isPlain !== true ? label : undefined;
 
 const classOf = ({ isNumber, isExtra }: { readonly isNumber?: boolean; readonly isExtra?: boolean }): string =>
   `${isNumber === true ? 'number' : ''} ${isExtra === true ? 'extra' : ''}`.trim();

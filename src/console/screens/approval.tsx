@@ -359,6 +359,7 @@ function Answer({ question, onAnswered }: AnswerProps) {
       : [],
   );
 
+  const answering = { isBusy: send.isRunning, isDisabled: !mayAnswer, why: 'You are not asked.' };
   if (note !== undefined && !mayAnswer) return <p class="notice">{note}</p>;
   const asked = audienceText(audience);
   return (
@@ -395,39 +396,15 @@ function Answer({ question, onAnswered }: AnswerProps) {
       )}
       <div class="thumbs">
         {isInput ? (
-          <Button
-            type="submit"
-            kind="primary"
-            needs="runner"
-            isBusy={send.isRunning}
-            isDisabled={!mayAnswer}
-            why="You are not asked."
-            keys="a"
-          >
+          <Button type="submit" kind="primary" needs="runner" {...answering} keys="a">
             Submit
           </Button>
         ) : (
           <>
-            <Button
-              kind="danger"
-              needs="approver"
-              isBusy={send.isRunning}
-              isDisabled={!mayAnswer}
-              why="You are not asked."
-              onClick={reject}
-              keys="r"
-            >
+            <Button kind="danger" needs="approver" {...answering} onClick={reject} keys="r">
               Reject
             </Button>
-            <Button
-              type="submit"
-              kind="primary"
-              needs="approver"
-              isBusy={send.isRunning}
-              isDisabled={!mayAnswer}
-              why="You are not asked."
-              keys="a"
-            >
+            <Button type="submit" kind="primary" needs="approver" {...answering} keys="a">
               Approve
             </Button>
           </>

@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks';
 import { at, get } from '../data/api.ts';
 import { counted } from '../data/labels.ts';
+import { usePages } from '../data/pages.ts';
 import { audienceText, isUrgent, messageOf, type Question, workflowNameOf } from '../data/questions.ts';
-import { useAction, useResource, useTicks } from '../data/resource.ts';
-import type { ApprovalCount, ApprovalPage } from '../data/types.ts';
+import { useResource, useTicks } from '../data/resource.ts';
+import type { ApprovalCount } from '../data/types.ts';
 import { changeQuery, navigate } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { CheckField } from '../parts/fields.tsx';
@@ -12,7 +13,7 @@ import { KindIcon } from '../parts/icons.tsx';
 import { useKeys } from '../parts/keys.tsx';
 import { To } from '../parts/link.tsx';
 import { Empty, Loaded } from '../parts/loading.tsx';
-import { Problem } from '../parts/problem.tsx';
+import { More } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { Time } from '../parts/time.tsx';
 import { addressOf, type Place } from '../routes.ts';
@@ -24,22 +25,11 @@ const PAGE = 50;
 export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> }) {
   const isAll = place.query['all'] === 'true';
   const query = { limit: PAGE, all: isAll ? 'true' : 'false' };
-  const key = `approvals ${isAll}`;
   const count = useResource('count', (signal) => get<ApprovalCount>(at`/api/approvals/count`, { signal }), {
     pollMs: POLL_MS,
   });
-  const [more, setMore] = useState<{ readonly key: string; readonly page: ApprovalPage }>();
-  const older = more?.key === key ? more.page : undefined;
-  // With further pages on the screen the first one is no longer asked for: the list would jump.
-  const list = useResource(key, (signal) => get<ApprovalPage>(at`/api/approvals`, { query, signal }), {
-    pollMs: older === undefined ? POLL_MS : undefined,
-  });
-  const cursor = (older ?? list.data)?.nextCursor;
-  const next = useAction(async () => {
-    const page = await get<ApprovalPage>(at`/api/approvals`, { query: { ...query, cursor } });
-    setMore({ key, page: { ...page, items: [...(older?.items ?? []), ...page.items] } });
-  });
-  const items = [...(list.data?.items ?? []), ...(older?.items ?? [])];
+  const list = usePages<Question>('/api/approvals', query, POLL_MS);
+  const { items } = list;
 
   const [chosen, setChosen] = useState<string>();
   const current = items.findIndex((one) => keyOf(one) === chosen);
@@ -75,7 +65,7 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
           />
         }
       >
-        <Loaded resource={list} what="the questions">
+        <Loaded resource={list.first} what="the questions">
           {() =>
             items.length === 0 ? (
               <Empty>
@@ -99,14 +89,7 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
             )
           }
         </Loaded>
-        <Problem problem={next.problem} />
-        {cursor === undefined ? null : (
-          <div>
-            <Button onClick={() => void next.run()} isBusy={next.isRunning}>
-              More
-            </Button>
-          </div>
-        )}
+        <More list={list} />
       </Screen>
     </div>
   );

@@ -94,13 +94,14 @@ const Questions = ({ questions }: { readonly questions: Resource<ApprovalPage> }
         {
           name: 'message',
           label: 'Question',
+          isPlain: true,
           cell: (question) => (
             <To to="approval" params={{ executionId: question.executionId, path: question.path }}>
               {messageOf(question)}
             </To>
           ),
         },
-        { name: 'workflow', label: 'Workflow', cell: workflowNameOf },
+        { name: 'workflow', label: 'Workflow', isPlain: true, cell: workflowNameOf },
         { name: 'since', label: 'Since', cell: ({ since }) => <Time at={since} /> },
         {
           name: 'until',

@@ -1,24 +1,22 @@
 /** A proposal: what it changes, a dry run of both sides with the same input, and its review. */
 import { useState } from 'preact/hooks';
-import type { Json } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { at, get, post } from '../data/api.ts';
+import { comparedTexts, definitionOf } from '../data/compared.ts';
 import { partsOf } from '../data/parts-changed.ts';
-import { useAction, useResource } from '../data/resource.ts';
-import type { ProposalWithDifference, WorkflowHead } from '../data/types.ts';
+import { type Resource, useAction, useResource } from '../data/resource.ts';
+import type { DryRun, ProposalWithDifference, Validation, WorkflowHead } from '../data/types.ts';
 import { FormFields, formatIn, useForm } from '../form/form.tsx';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
+import { DryRunResult } from '../parts/dry-run.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { Json as JsonTree } from '../parts/json.tsx';
 import { To } from '../parts/link.tsx';
 import { Loaded } from '../parts/loading.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { StatusBadge } from '../parts/status.tsx';
+import { Problem, ProblemList } from '../parts/problem.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Place } from '../routes.ts';
 import { ChangedParts, GraphCard, marksOf, SideBySide, WorkflowFrame } from './workflow-parts.tsx';
-
-type Document = { readonly [member: string]: unknown };
 
 export function ProposalScreen({ place }: { readonly place: Place<'proposal'> }) {
   const { slug, id } = place.params;
@@ -30,6 +28,22 @@ export function ProposalScreen({ place }: { readonly place: Place<'proposal'> })
     ]);
     return { proposal, head };
   });
+  const { baseWorkflowHash: base, proposalHash: proposed } = shown.data?.proposal ?? {};
+  const hashes = base === undefined || proposed === undefined ? undefined : ([base, proposed] as const);
+  const texts = useResource(hashes && `texts ${slug} ${hashes}`, (signal) =>
+    comparedTexts(slug, [{ hash: hashes![0] }, { hash: hashes![1] }], signal),
+  );
+  const both = useResource(hashes && `sides ${slug} ${hashes}`, async (signal) => {
+    const [before, after] = await Promise.all([
+      definitionOf(slug, hashes![0], signal),
+      definitionOf(slug, hashes![1], signal),
+    ]);
+    return { before: before.definition, after: after.definition };
+  });
+  // What the checker says today: a tool or a workflow that it needs may be gone since.
+  const checked = useResource(both.data && `check ${slug} ${hashes}`, (signal) =>
+    post<Validation>('/api/workflows/validate', both.data?.after, { signal }),
+  );
   return (
     <WorkflowFrame slug={slug} title={shown.data?.proposal.notes ?? 'Proposal'} tab="proposals">
       <Loaded resource={shown} what="the proposal">
@@ -49,8 +63,14 @@ export function ProposalScreen({ place }: { readonly place: Place<'proposal'> })
                   onSelect={setSelected}
                 />
               ) : null}
-              <SideBySide label="Both definitions" unified={proposal.diffText} />
-              <Tried slug={slug} proposal={proposal} />
+              <SideBySide resource={texts} names={['Before', 'After']} />
+              <Checked resource={checked} />
+              <details class="card">
+                <summary>Try both with the same input</summary>
+                <Loaded resource={both} what="both versions">
+                  {(sides) => <Try {...sides} />}
+                </Loaded>
+              </details>
               <Review slug={slug} proposal={proposal} isStale={isStale(proposal, head)} onDone={shown.again} />
             </>
           );
@@ -120,39 +140,29 @@ function About({ proposal, head }: { readonly proposal: ProposalWithDifference; 
   );
 }
 
-interface DryRun {
-  readonly status: string;
-  readonly output?: unknown;
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly steps: readonly { readonly path: string; readonly status: string; readonly port?: string }[];
-  readonly waits: readonly { readonly path: string; readonly kind: string }[];
-  readonly problems: readonly { readonly pointer: string; readonly message: string }[];
-}
+/** What the checker finds in the proposed definition. */
+const Checked = ({ resource }: { readonly resource: Resource<Validation> }) => (
+  <Loaded resource={resource} what="the check">
+    {({ problems, warnings }) =>
+      problems.length + warnings.length === 0 ? (
+        <p class="dim">The checker finds no problems in it.</p>
+      ) : (
+        <section class="card" aria-label="Problems">
+          <h2>What the checker finds</h2>
+          <ProblemList items={problems} />
+          <ProblemList items={warnings} isWarning />
+        </section>
+      )
+    }
+  </Loaded>
+);
 
-/** Walks both sides without effects, with the same input. */
-function Tried({ slug, proposal }: { readonly slug: string; readonly proposal: ProposalWithDifference }) {
-  const versions = useResource(`sides ${slug} ${proposal.id}`, async (signal) => {
-    const read = (hash: string) =>
-      get<{ definition: Document }>(at`/api/workflows/${slug}/history/${hash}`, { signal });
-    const [before, after] = await Promise.all([read(proposal.baseWorkflowHash), read(proposal.proposalHash)]);
-    return { before: before.definition, after: after.definition };
-  });
-  return (
-    <details class="card">
-      <summary>Try both with the same input</summary>
-      <Loaded resource={versions} what="both versions">
-        {(both) => <Try {...both} />}
-      </Loaded>
-    </details>
-  );
-}
-
-function Try({ before, after }: { readonly before: Document; readonly after: Document }) {
-  const format = formatIn(after['input'] as Json | undefined);
+function Try({ before, after }: { readonly before: JsonObject; readonly after: JsonObject }) {
+  const format = formatIn(after['input']);
   const form = useForm(format, format === undefined ? {} : undefined);
   const [runs, setRuns] = useState<{ readonly before: DryRun; readonly after: DryRun }>();
   const walk = useAction(async (input: Json) => {
-    const one = (definition: Document) => post<DryRun>(at`/api/executions`, { definition, input, dryRun: true });
+    const one = (definition: JsonObject) => post<DryRun>(at`/api/executions`, { definition, input, dryRun: true });
     const [first, second] = await Promise.all([one(before), one(after)]);
     setRuns({ before: first, after: second });
     announce(`Before: ${first.status}. After: ${second.status}.`);
@@ -176,42 +186,17 @@ function Try({ before, after }: { readonly before: Document; readonly after: Doc
       </div>
       {runs === undefined ? null : (
         <div class="columns">
-          <DryResult title="Before" run={runs.before} />
-          <DryResult title="After" run={runs.after} />
+          <section class="card" aria-label="Before">
+            <DryRunResult run={runs.before}>Before</DryRunResult>
+          </section>
+          <section class="card" aria-label="After">
+            <DryRunResult run={runs.after}>After</DryRunResult>
+          </section>
         </div>
       )}
     </form>
   );
 }
-
-const DryResult = ({ title, run }: { readonly title: string; readonly run: DryRun }) => (
-  <section class="card" aria-label={title}>
-    <h3>
-      {title} <StatusBadge status={run.status} />
-    </h3>
-    {run.error === undefined ? null : (
-      <p>
-        <code>{run.error.code}</code> {run.error.message}
-      </p>
-    )}
-    <ol class="dry-steps">
-      {run.steps.map(({ path, status, port }) => (
-        <li key={path}>
-          <code>{path}</code> <span class="dim">{port ?? status}</span>
-        </li>
-      ))}
-    </ol>
-    {run.waits.map(({ path, kind }) => (
-      <p key={path} class="dim">
-        It waits for {kind} at <code>{path}</code>.
-      </p>
-    ))}
-    {run.problems.map(({ pointer, message }) => (
-      <p key={pointer}>{message}</p>
-    ))}
-    {run.output === undefined ? null : <JsonTree value={run.output} name="output" />}
-  </section>
-);
 
 interface ReviewProps {
   readonly slug: string;

@@ -1,30 +1,22 @@
 /** What people do to a run: dialogs that ask for what is needed, and say why something was refused. */
 import { useMemo, useState } from 'preact/hooks';
 import { at, post } from '../data/api.ts';
+import { parsed } from '../data/parsed.ts';
 import { problemAt } from '../data/problem.ts';
 import { useAction } from '../data/resource.ts';
-import type { Execution, Role, Wait } from '../data/types.ts';
+import type { Execution, Wait } from '../data/types.ts';
 import { navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
-import { Actions, Dialog } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { TextArea, TextField } from '../parts/fields.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { addressOf } from '../routes.ts';
 
 interface DialogProps {
   readonly run: Execution;
   readonly onClose: () => void;
-}
-
-/** JSON that a person has written; the text of what is wrong with it. */
-function parsed(text: string): { readonly value?: unknown; readonly error?: string } {
-  if (text.trim() === '') return {};
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    return { error: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
-  }
 }
 
 /** One key for each opening of a dialog: a second click repeats the request and does nothing twice. */
@@ -34,31 +26,24 @@ const useKey = (): { readonly 'Idempotency-Key': string } =>
 export function EndDialog({ run, how, onClose }: DialogProps & { readonly how: 'cancel' | 'terminate' }) {
   const [reason, setReason] = useState('');
   const headers = useKey();
-  const action = useAction(() =>
-    post(at`/api/executions/${run.id}/${how}`, reason === '' ? undefined : { reason }, { headers }),
-  );
-  const title = how === 'cancel' ? 'Cancel the run' : 'Terminate the run';
+  const isCancel = how === 'cancel';
+  const title = isCancel ? 'Cancel the run' : 'Terminate the run';
   return (
-    <Dialog title={title} onClose={onClose}>
+    <FormDialog
+      title={title}
+      save={() => post(at`/api/executions/${run.id}/${how}`, reason === '' ? undefined : { reason }, { headers })}
+      saveLabel={title}
+      kind="danger"
+      needs={isCancel ? 'runner' : 'editor'}
+      onClose={onClose}
+    >
       <p>
-        {how === 'cancel'
+        {isCancel
           ? 'All open steps are cancelled, and what has a rollback is rolled back.'
           : 'The run ends immediately. Nothing is rolled back.'}
       </p>
       <TextField label="Reason" hint="It stands in the run's error." value={reason} onValue={setReason} />
-      <Problem problem={action.problem} />
-      <Actions>
-        <Button onClick={onClose}>Keep it</Button>
-        <Button
-          kind="danger"
-          needs={how === 'cancel' ? 'runner' : 'editor'}
-          isBusy={action.isRunning}
-          onClick={() => void action.run().then((isDone) => isDone && onClose())}
-        >
-          {title}
-        </Button>
-      </Actions>
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -96,7 +81,7 @@ export function ForkDialog({ run, from, onClose }: DialogProps & { readonly from
   const [input, setInput] = useState('');
   const edited = parsed(input);
   const headers = useKey();
-  const action = useAction(async () => {
+  const fork = async (): Promise<void> => {
     const { executionId } = await post<{ executionId: string }>(
       at`/api/executions/${run.id}/fork`,
       {
@@ -106,49 +91,47 @@ export function ForkDialog({ run, from, onClose }: DialogProps & { readonly from
       },
       { headers },
     );
-    onClose();
     navigate(addressOf('run', { id: executionId }));
-  });
+  };
   return (
-    <Dialog title="Fork the run" onClose={onClose}>
-      <p>A new run begins at a visit of this one, with the outputs, variables and state of that moment.</p>
-      <TextField
-        label="From"
-        hint="The path of a visit, or a step that was visited once. Empty: from the beginning."
-        value={path}
-        onValue={setPath}
-        error={problemAt(action.problem, '/from')}
-      />
-      <TextField
-        label="Version"
-        hint="A hash or a number. Empty: the definition that this run had."
-        value={version}
-        onValue={setVersion}
-        error={problemAt(action.problem, '/version')}
-      />
-      <TextArea
-        label="New input"
-        hint="JSON. Empty: the input of this run."
-        value={input}
-        onValue={setInput}
-        isCode
-        error={edited.error ?? problemAt(action.problem, '/edits/input')}
-      />
-      <Problem problem={action.problem} shown={['/from', '/version', '/edits/input']} />
-      <Actions>
-        <Button onClick={onClose}>Close</Button>
-        <Button
-          kind="primary"
-          needs="editor"
-          isBusy={action.isRunning}
-          isDisabled={edited.error !== undefined}
-          why="The input is no JSON."
-          onClick={() => void action.run()}
-        >
-          Fork
-        </Button>
-      </Actions>
-    </Dialog>
+    <FormDialog
+      title="Fork the run"
+      save={fork}
+      saveLabel="Fork"
+      needs="editor"
+      onClose={onClose}
+      isReady={edited.error === undefined}
+      why="The input is no JSON."
+      shown={['/from', '/version', '/edits/input']}
+    >
+      {(problem) => (
+        <>
+          <p>A new run begins at a visit of this one, with the outputs, variables and state of that moment.</p>
+          <TextField
+            label="From"
+            hint="The path of a visit, or a step that was visited once. Empty: from the beginning."
+            value={path}
+            onValue={setPath}
+            error={problemAt(problem, '/from')}
+          />
+          <TextField
+            label="Version"
+            hint="A hash or a number. Empty: the definition that this run had."
+            value={version}
+            onValue={setVersion}
+            error={problemAt(problem, '/version')}
+          />
+          <TextArea
+            label="New input"
+            hint="JSON. Empty: the input of this run."
+            value={input}
+            onValue={setInput}
+            isCode
+            error={edited.error ?? problemAt(problem, '/edits/input')}
+          />
+        </>
+      )}
+    </FormDialog>
   );
 }
 
@@ -162,7 +145,7 @@ export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { re
   const given = parsed(data);
   const headers = useKey();
   const lacksComment = wait.commentRequired === true && comments.trim() === '';
-  const action = useAction(() =>
+  const decide = () =>
     post(
       at`/api/executions/${run.id}/approve`,
       {
@@ -173,45 +156,44 @@ export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { re
         ...('value' in given ? { data: given.value } : {}),
       },
       { headers },
-    ),
-  );
+    );
   const title = approve ? 'Approve' : 'Reject';
   return (
-    <Dialog title={`${title} ${wait.stepSlug}`} onClose={onClose}>
-      {wait.message === undefined ? null : <p>{wait.message}</p>}
-      <TextArea
-        label="Comment"
-        value={comments}
-        onValue={setComments}
-        rows={3}
-        isRequired={wait.commentRequired === true}
-        error={problemAt(action.problem, '/comments')}
-      />
-      {wait.form === undefined ? null : (
-        <TextArea
-          label="Values of the form"
-          hint="JSON"
-          value={data}
-          onValue={setData}
-          isCode
-          error={given.error ?? problemAt(action.problem, '/data')}
-        />
+    <FormDialog
+      title={`${title} ${wait.stepSlug}`}
+      save={decide}
+      saveLabel={title}
+      kind={approve ? 'primary' : 'danger'}
+      needs="approver"
+      onClose={onClose}
+      isReady={!lacksComment && given.error === undefined}
+      why={lacksComment ? 'This decision needs a comment.' : given.error}
+      shown={['/comments', '/data']}
+    >
+      {(problem) => (
+        <>
+          {wait.message === undefined ? null : <p>{wait.message}</p>}
+          <TextArea
+            label="Comment"
+            value={comments}
+            onValue={setComments}
+            rows={3}
+            isRequired={wait.commentRequired === true}
+            error={problemAt(problem, '/comments')}
+          />
+          {wait.form === undefined ? null : (
+            <TextArea
+              label="Values of the form"
+              hint="JSON"
+              value={data}
+              onValue={setData}
+              isCode
+              error={given.error ?? problemAt(problem, '/data')}
+            />
+          )}
+        </>
       )}
-      <Problem problem={action.problem} shown={['/comments', '/data']} />
-      <Actions>
-        <Button onClick={onClose}>Close</Button>
-        <Button
-          kind={approve ? 'primary' : 'danger'}
-          needs="approver"
-          isBusy={action.isRunning}
-          isDisabled={lacksComment || given.error !== undefined}
-          why={lacksComment ? 'This decision needs a comment.' : given.error}
-          onClick={() => void action.run().then((isDone) => isDone && onClose())}
-        >
-          {title}
-        </Button>
-      </Actions>
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -221,40 +203,38 @@ export function SendDialog({ run, wait, onClose }: AnswerProps) {
   const [name, setName] = useState(wait.name ?? '');
   const [text, setText] = useState('');
   const given = parsed(text);
+  const value = given.value ?? null;
   const headers = useKey();
-  const action = useAction(() =>
-    isInput
-      ? post(at`/api/executions/${run.id}/submit`, { data: given.value ?? null, step: wait.path }, { headers })
-      : post(at`/api/executions/${run.id}/messages/${name}`, given.value ?? null, { headers }),
-  );
-  const needs: Role = 'runner';
   const title = isInput ? 'Submit' : 'Send the message';
   return (
-    <Dialog title={`${title}: ${wait.stepSlug}`} onClose={onClose}>
-      {wait.message === undefined ? null : <p>{wait.message}</p>}
-      {isInput ? null : <TextField label="Name" value={name} onValue={setName} isRequired />}
-      <TextArea
-        label={isInput ? 'Data' : 'Payload'}
-        hint="JSON. Empty: null."
-        value={text}
-        onValue={setText}
-        isCode
-        error={given.error ?? problemAt(action.problem, '/data')}
-      />
-      <Problem problem={action.problem} shown={['/data']} />
-      <Actions>
-        <Button onClick={onClose}>Close</Button>
-        <Button
-          kind="primary"
-          needs={needs}
-          isBusy={action.isRunning}
-          isDisabled={given.error !== undefined || (!isInput && name === '')}
-          why={given.error ?? 'The message needs a name.'}
-          onClick={() => void action.run().then((isDone) => isDone && onClose())}
-        >
-          {title}
-        </Button>
-      </Actions>
-    </Dialog>
+    <FormDialog
+      title={`${title}: ${wait.stepSlug}`}
+      save={() =>
+        isInput
+          ? post(at`/api/executions/${run.id}/submit`, { data: value, step: wait.path }, { headers })
+          : post(at`/api/executions/${run.id}/messages/${name}`, value, { headers })
+      }
+      saveLabel={title}
+      needs="runner"
+      onClose={onClose}
+      isReady={given.error === undefined && (isInput || name !== '')}
+      why={given.error ?? 'The message needs a name.'}
+      shown={['/data']}
+    >
+      {(problem) => (
+        <>
+          {wait.message === undefined ? null : <p>{wait.message}</p>}
+          {isInput ? null : <TextField label="Name" value={name} onValue={setName} isRequired />}
+          <TextArea
+            label={isInput ? 'Data' : 'Payload'}
+            hint="JSON. Empty: null."
+            value={text}
+            onValue={setText}
+            isCode
+            error={given.error ?? problemAt(problem, '/data')}
+          />
+        </>
+      )}
+    </FormDialog>
   );
 }

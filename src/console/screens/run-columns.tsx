@@ -9,6 +9,7 @@ import { Duration, Time } from '../parts/time.tsx';
 export const statusColumn: Column<Execution> = {
   name: 'status',
   label: 'Status',
+  isPlain: true,
   cell: ({ status, paused }) => (
     <span class="row">
       <StatusBadge status={status} />
@@ -20,6 +21,7 @@ export const statusColumn: Column<Execution> = {
 export const workflowColumn: Column<Execution> = {
   name: 'workflow',
   label: 'Workflow',
+  isPlain: true,
   cell: (run) => (
     <>
       <To to="run" params={{ id: run.id }} class="run-link">
@@ -29,6 +31,18 @@ export const workflowColumn: Column<Execution> = {
         {shortId(run.id)}
       </code>
     </>
+  ),
+};
+
+/** In place of the workflow, where all runs are of one. */
+export const idColumn: Column<Execution> = {
+  name: 'id',
+  label: 'Run',
+  isPlain: true,
+  cell: ({ id }) => (
+    <To to="run" params={{ id }}>
+      <code title={id}>{shortId(id)}</code>
+    </To>
   ),
 };
 

@@ -4,7 +4,7 @@ import { at, get } from '../data/api.ts';
 import { counted } from '../data/labels.ts';
 import { useResource, useTicks } from '../data/resource.ts';
 import type { Execution, ExecutionDefinition } from '../data/types.ts';
-import { clampZoom, fittingZoom, GraphView, useDrawing } from '../graph/graph.tsx';
+import { GraphView, useDrawing } from '../graph/graph.tsx';
 import {
   type Frame,
   repeatingAround,
@@ -18,6 +18,7 @@ import {
   without,
 } from '../graph/scope.ts';
 import type { GraphInput } from '../graph/ways.ts';
+import { useZoom, type Zoom, ZoomButtons } from '../graph/zoom.tsx';
 import { changeQuery } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
@@ -34,7 +35,6 @@ import { RunPanel, StepPanel } from '../trace/panel.tsx';
 import { Trace } from '../trace/rows.tsx';
 import { hasEnded, MOST_VISITS, type RunState, stepSums, useRun } from '../trace/run-store.ts';
 import { Timeline } from '../trace/timeline.tsx';
-import '../style/graph.css';
 import '../style/run.css';
 import { RunHead } from './run-head.tsx';
 import { Why } from './run-why.tsx';
@@ -47,7 +47,6 @@ const VIEWS: readonly { readonly name: View; readonly label: string }[] = [
 ];
 /** Below it the trace is shown first, and the graph is a tab. */
 const NARROW = '(max-width: 700px)';
-const ZOOM_STEP = 1.15;
 const EMPTY_GRAPH: GraphInput = { flow: 'ports', nodes: [], edges: [] };
 const SLOW_MS = 300;
 
@@ -107,7 +106,7 @@ function Shown({ place, state, run, again }: ShownProps) {
   const { steps } = drawing.layout.ways;
   const wanted = place.query['view'];
   const view = VIEWS.find(({ name }) => name === wanted)?.name ?? (isNarrow ? 'trace' : 'graph');
-  const [zoom, setZoom] = useZoom(drawing.layout.width, state.graph !== undefined);
+  const zoom = useZoom(drawing.layout.width, state.graph !== undefined);
   const [hasTimes, setTimes] = useState(true);
   const isFollowing = place.query['step'] === undefined;
   const chosen = isFollowing ? followed(sums, run, steps) : chosenIn(sums, place.query['step']!, steps);
@@ -149,9 +148,9 @@ function Shown({ place, state, run, again }: ShownProps) {
     { key: 'w', label: 'What waits', run: () => jump(nextOpen(visits, visit, steps), 'waits') },
     { key: '[', label: 'The iteration before', run: () => move(-1) },
     { key: ']', label: 'The next iteration', run: () => move(1) },
-    { key: '+', label: 'Larger', run: () => setZoom(clampZoom(zoom * ZOOM_STEP)) },
-    { key: '-', label: 'Smaller', run: () => setZoom(clampZoom(zoom / ZOOM_STEP)) },
-    { key: '0', label: 'Original size', run: () => setZoom(1) },
+    { key: '+', label: 'Larger', run: zoom.larger },
+    { key: '-', label: 'Smaller', run: zoom.smaller },
+    { key: '0', label: 'Original size', run: () => zoom.setZoom(1) },
     { key: 't', label: 'The time line', run: () => setTimes(!hasTimes) },
   ];
   useKeys(keys);
@@ -190,13 +189,12 @@ function Shown({ place, state, run, again }: ShownProps) {
             selected={view}
             onSelect={(name) => changeQuery({ view: name })}
           >
-            <div class={`view ${view}`}>
+            <div class="view">
               {view === 'definition' ? <Definition id={run.id} /> : null}
               {view === 'definition' ? null : (
                 <Tools
                   sums={sums}
                   zoom={view === 'graph' ? zoom : undefined}
-                  onZoom={setZoom}
                   isFollowing={isFollowing}
                   onFollow={() => changeQuery({ step: undefined })}
                   scope={scope}
@@ -216,7 +214,7 @@ function Shown({ place, state, run, again }: ShownProps) {
               ) : null}
               {view === 'graph' ? (
                 <>
-                  <div class="graph-area">
+                  <div class="graph-area graph-box" ref={zoom.box}>
                     {state.graphProblem === undefined ? null : <Problem problem={state.graphProblem} again={again} />}
                     {state.graph === undefined ? null : (
                       <GraphView
@@ -231,8 +229,8 @@ function Shown({ place, state, run, again }: ShownProps) {
                         }
                         selected={slug}
                         onSelect={select}
-                        zoom={zoom}
-                        onZoom={setZoom}
+                        zoom={zoom.zoom}
+                        onZoom={zoom.setZoom}
                       />
                     )}
                   </div>
@@ -269,19 +267,6 @@ function Shown({ place, state, run, again }: ShownProps) {
       </div>
     </>
   );
-}
-
-/** The zoom; at first the graph fits into the width. */
-function useZoom(width: number, isDrawn: boolean): [number, (zoom: number) => void] {
-  const [zoom, setZoom] = useState(1);
-  const isFitted = useRef(false);
-  useEffect(() => {
-    const pane = document.querySelector('.pane');
-    if (!isDrawn || isFitted.current || pane === null) return;
-    isFitted.current = true;
-    setZoom(fittingZoom(width, pane.clientWidth));
-  });
-  return [zoom, setZoom];
 }
 
 /** Changes of the status are said to people who do not see them. */
@@ -345,8 +330,7 @@ const nextOf = (visits: readonly Visit[], from: Visit | undefined): Visit | unde
 
 interface ToolsProps {
   readonly sums: Sums;
-  readonly zoom: number | undefined;
-  readonly onZoom: (zoom: number) => void;
+  readonly zoom: Zoom | undefined;
   readonly isFollowing: boolean;
   readonly onFollow: () => void;
   readonly scope: Scope;
@@ -354,20 +338,10 @@ interface ToolsProps {
   readonly state: RunState;
 }
 
-function Tools({ sums, zoom, onZoom, isFollowing, onFollow, scope, onAll, state }: ToolsProps) {
+function Tools({ sums, zoom, isFollowing, onFollow, scope, onAll, state }: ToolsProps) {
   return (
     <div class="tools">
-      {zoom === undefined ? null : (
-        <>
-          <Button label="Smaller" keys="-" onClick={() => onZoom(clampZoom(zoom / ZOOM_STEP))}>
-            −
-          </Button>
-          <span class="number">{Math.round(zoom * 100)} %</span>
-          <Button label="Larger" keys="+" onClick={() => onZoom(clampZoom(zoom * ZOOM_STEP))}>
-            +
-          </Button>
-        </>
-      )}
+      {zoom === undefined ? null : <ZoomButtons {...zoom} />}
       {isFollowing || hasEnded(state.run) ? null : <Button onClick={onFollow}>Follow</Button>}
       {scope.length === 0 ? null : (
         <span class="chip">

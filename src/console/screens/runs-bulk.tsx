@@ -75,24 +75,25 @@ export function BulkBar({ chosen, query, clear, done }: BarProps) {
   return (
     <section class="bulk" aria-label="Chosen runs">
       <b>{areAll ? 'All that match' : `${counted(chosen.size, 'run')} chosen`}</b>
-      <Button
-        kind="link"
-        isDisabled={filter === undefined}
-        why="A bulk operation cannot filter by error code. Choose the runs one by one."
-        onClick={() => setAll(!areAll)}
-      >
+      <Button kind="link" onClick={() => setAll(!areAll)}>
         {areAll ? 'Only the chosen ones' : 'All that match'}
       </Button>
       <span class="grow" />
       {ACTIONS.map(({ name, label, role }) => (
-        <Button key={name} needs={areAll ? 'editor' : role} onClick={() => setAction(name)}>
+        <Button
+          key={name}
+          needs={areAll ? 'editor' : role}
+          isDisabled={areAll && name !== 'retry' && filter['errorCode'] !== undefined}
+          why="All of them have ended: they have an error code."
+          onClick={() => setAction(name)}
+        >
           {label}…
         </Button>
       ))}
       <Button kind="quiet" onClick={clear}>
         Choose none
       </Button>
-      {action === undefined ? null : areAll && filter !== undefined ? (
+      {action === undefined ? null : areAll ? (
         <AllDialog name={action} filter={filter} cancel={() => setAction(undefined)} close={close} />
       ) : (
         <ChosenDialog name={action} chosen={chosen} cancel={() => setAction(undefined)} close={close} />

@@ -1,6 +1,7 @@
 /** Loads the run list: its first page, which is polled, and further pages. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { get } from '../data/api.ts';
+import type { Further } from '../data/pages.ts';
 import { type ApiProblem, asApiProblem } from '../data/problem.ts';
 import { type Resource, useResource } from '../data/resource.ts';
 import type { Execution, ExecutionCounts, ExecutionPage } from '../data/types.ts';
@@ -20,16 +21,12 @@ const isFarDown = (): boolean => scrollY > TOP;
 const load = (query: Given, signal: AbortSignal, cursor?: string): Promise<ExecutionPage> =>
   get('/api/executions', { query: { ...query, limit: LIMIT, cursor, include: 'workflowName,error' }, signal });
 
-export interface RunList {
+export interface RunList extends Further {
   readonly rows: readonly Execution[];
   readonly first: Resource<ExecutionPage>;
   /** New runs that wait to be shown. */
   readonly unseen: number;
-  readonly hasMore: boolean;
-  readonly isLoadingMore: boolean;
-  readonly problem: ApiProblem | undefined;
   showUnseen(): void;
-  more(): void;
 }
 
 interface Shown {

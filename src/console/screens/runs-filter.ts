@@ -88,14 +88,10 @@ export function chipsOf(query: Given): readonly Chip[] {
 export const noFilters = (query: Given): Query =>
   Object.fromEntries(chipsOf(query).map(({ name }) => [name, undefined]));
 
-/**
- * The filters as the body of a bulk operation has them. Undefined where a bulk operation cannot be told them: error
- * codes are known to lists only.
- */
-export function bulkFilter(query: Given): { readonly [name: string]: unknown } | undefined {
+/** The filters as the body of a bulk operation has them. */
+export function bulkFilter(query: Given): { readonly [name: string]: unknown } {
   const filter: { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(listQuery(query))) {
-    if (name === 'errorCode') return undefined;
     const [, group, member] = /^(\w+)\[(.+)\]$/.exec(name) ?? [];
     if (group === undefined || member === undefined) filter[name] = value;
     else filter[group] = { ...(filter[group] as object | undefined), [member]: value };

@@ -7,6 +7,7 @@ import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { useKeys } from '../parts/keys.tsx';
 import { Empty, LoadingLine } from '../parts/loading.tsx';
+import { More } from '../parts/more.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -117,14 +118,7 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
       ) : rows.length === 0 ? null : (
         <Table label="Runs" columns={columns} rows={rows} keyOf={({ id }) => id} current={current} />
       )}
-      <Problem problem={list.problem} />
-      {list.hasMore ? (
-        <div>
-          <Button onClick={list.more} isBusy={list.isLoadingMore}>
-            More
-          </Button>
-        </div>
-      ) : null}
+      <More list={list} />
       {dialog === 'filter' ? <FilterDialog query={query} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'views' ? <ViewsDialog query={query} onClose={() => setDialog(undefined)} /> : null}
     </Screen>

@@ -1,12 +1,13 @@
-import { useState } from 'preact/hooks';
-import { at, get, post, remove } from '../data/api.ts';
+import { useRef, useState } from 'preact/hooks';
+import { at, get, post } from '../data/api.ts';
+import { parsed } from '../data/parsed.ts';
 import { useAction, useResource } from '../data/resource.ts';
 import type { Firings, Trigger } from '../data/types.ts';
 import { hasScreen, navigate } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
-import { Actions, Dialog } from '../parts/dialog.tsx';
 import { TextArea } from '../parts/fields.tsx';
+import { DeleteDialog, FormDialog } from '../parts/form-dialog.tsx';
 import { Json } from '../parts/json.tsx';
 import { To } from '../parts/link.tsx';
 import { Empty, Loaded } from '../parts/loading.tsx';
@@ -102,7 +103,13 @@ export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
         />
       ) : null}
       {dialog === 'delete' && data !== undefined ? (
-        <DeleteDialog path={path} name={data.name} onClose={() => setDialog(undefined)} />
+        <DeleteDialog
+          noun="trigger"
+          name={data.name}
+          path={path}
+          about="It starts no more runs. Runs that it started go on."
+          onClose={(isDeleted) => (isDeleted ? navigate(addressOf('triggers')) : setDialog(undefined))}
+        />
       ) : null}
     </Screen>
   );
@@ -232,77 +239,30 @@ function FireDialog({ path, onClose }: FireProps) {
   const [text, setText] = useState('{}');
   // A double click starts one run.
   const [clientRequestId] = useState(() => crypto.randomUUID());
-  const parsed = jsonIn(text);
-  const fire = useAction(async (input: unknown) => {
-    const { executionId } = await post<{ readonly executionId: string }>(`${path}/run`, { input, clientRequestId });
-    onClose(executionId);
-  });
+  const started = useRef<string>(undefined);
+  const body = parsed(text);
   return (
-    <Dialog title="Fire the trigger" onClose={() => onClose()}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (parsed !== undefined) void fire.run(parsed.value);
-        }}
-      >
-        <TextArea
-          label="Body"
-          hint="JSON. The mapping of the trigger reads it; without a mapping it is the input of the run."
-          rows={8}
-          isCode
-          value={text}
-          onValue={setText}
-          error={parsed === undefined ? 'This is no JSON.' : undefined}
-        />
-        <Problem problem={fire.problem} />
-        <Actions>
-          <Button onClick={() => onClose()}>Cancel</Button>
-          <Button
-            type="submit"
-            kind="primary"
-            needs="runner"
-            isBusy={fire.isRunning}
-            isDisabled={parsed === undefined}
-            why="The body is no JSON."
-          >
-            Fire
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
-  );
-}
-
-function jsonIn(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-}
-
-interface DeleteProps {
-  readonly path: string;
-  readonly name: string;
-  readonly onClose: () => void;
-}
-
-function DeleteDialog({ path, name, onClose }: DeleteProps) {
-  const act = useAction(async () => {
-    await remove(path);
-    navigate(addressOf('triggers'));
-  });
-  return (
-    <Dialog title={`Delete the trigger ${name}`} onClose={onClose}>
-      <p>It starts no more runs. Runs that it started go on.</p>
-      <Problem problem={act.problem} />
-      <Actions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button kind="danger" needs="editor" isBusy={act.isRunning} onClick={() => void act.run()}>
-          Delete
-        </Button>
-      </Actions>
-    </Dialog>
+    <FormDialog
+      title="Fire the trigger"
+      save={async () => {
+        const sent = { input: body.value ?? {}, clientRequestId };
+        started.current = (await post<{ readonly executionId: string }>(`${path}/run`, sent)).executionId;
+      }}
+      saveLabel="Fire"
+      needs="runner"
+      onClose={() => onClose(started.current)}
+      isReady={body.error === undefined}
+      why="The body is no JSON."
+    >
+      <TextArea
+        label="Body"
+        hint="JSON. The mapping of the trigger reads it; without a mapping it is the input of the run."
+        rows={8}
+        isCode
+        value={text}
+        onValue={setText}
+        error={body.error}
+      />
+    </FormDialog>
   );
 }

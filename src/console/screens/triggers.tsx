@@ -1,12 +1,11 @@
-import { useState } from 'preact/hooks';
-import { get } from '../data/api.ts';
-import { useResource } from '../data/resource.ts';
-import type { Trigger, TriggerPage } from '../data/types.ts';
+import { usePages } from '../data/pages.ts';
+import type { Trigger } from '../data/types.ts';
 import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/fields.tsx';
 import { To } from '../parts/link.tsx';
 import { Empty, Loaded } from '../parts/loading.tsx';
+import { More } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -20,16 +19,8 @@ const TYPES = ['manual', 'webhook', 'schedule', 'event'] as const;
 export function TriggersScreen({ place }: { readonly place: Place<'triggers'> }) {
   const { type, enabled, workflowId } = place.query;
   const filter = { type, enabled, workflowId };
-  const key = queryText(filter);
-  const first = useResource(
-    `triggers${key}`,
-    (signal) => get<TriggerPage>('/api/triggers', { query: { ...filter, limit: LIMIT }, signal }),
-    { pollMs: POLL_MS },
-  );
-  const [more, setMore] = useState<{ readonly key: string; readonly page: TriggerPage }>();
-  const older = more?.key === key ? more.page : undefined;
-  const cursor = (older ?? first.data)?.nextCursor;
-  const isFiltered = key !== '';
+  const list = usePages<Trigger>('/api/triggers', { ...filter, limit: LIMIT }, POLL_MS);
+  const isFiltered = queryText(filter) !== '';
   return (
     <Screen
       title="Triggers"
@@ -46,10 +37,9 @@ export function TriggersScreen({ place }: { readonly place: Place<'triggers'> })
         </>
       }
     >
-      <Loaded resource={first} what="the triggers">
-        {({ items }) => {
-          const rows = [...items, ...(older?.items ?? [])];
-          if (rows.length > 0) return <TriggerTable rows={rows} />;
+      <Loaded resource={list.first} what="the triggers">
+        {() => {
+          if (list.items.length > 0) return <TriggerTable rows={list.items} />;
           return isFiltered ? (
             <Empty>
               <p>No trigger matches.</p>
@@ -67,20 +57,7 @@ export function TriggersScreen({ place }: { readonly place: Place<'triggers'> })
           );
         }}
       </Loaded>
-      {cursor === undefined ? null : (
-        <div>
-          <Button
-            onClick={() =>
-              void get<TriggerPage>('/api/triggers', { query: { ...filter, limit: LIMIT, cursor } }).then(
-                (page) => setMore({ key, page: { ...page, items: [...(older?.items ?? []), ...page.items] } }),
-                first.again,
-              )
-            }
-          >
-            More
-          </Button>
-        </div>
-      )}
+      <More list={list} />
     </Screen>
   );
 }
@@ -94,6 +71,7 @@ const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
       {
         name: 'name',
         label: 'Name',
+        isPlain: true,
         cell: ({ id, name }) => (
           <To to="trigger" params={{ id }}>
             {name}
@@ -121,6 +99,7 @@ const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
       {
         name: 'enabled',
         label: 'State',
+        isPlain: true,
         cell: ({ enabled }) => (
           <span class={enabled ? 'badge completed' : 'badge'}>{enabled ? 'enabled' : 'disabled'}</span>
         ),

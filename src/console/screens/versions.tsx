@@ -1,22 +1,18 @@
 /** The versions of a workflow: who changed what and why; two of them side by side, as text and as steps. */
 import { useState } from 'preact/hooks';
 import { at, get, post } from '../data/api.ts';
+import { comparedTexts, type Version } from '../data/compared.ts';
+import { usePages } from '../data/pages.ts';
 import { partsOf } from '../data/parts-changed.ts';
-import { useAction, useResource } from '../data/resource.ts';
-import type {
-  VersionDifference,
-  WorkflowChange,
-  WorkflowChangePage,
-  WorkflowHead,
-  WorkflowText,
-} from '../data/types.ts';
+import { useResource } from '../data/resource.ts';
+import type { VersionDifference, WorkflowChange, WorkflowHead } from '../data/types.ts';
 import { changeQuery } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
-import { Actions, Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/fields.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { Empty, Loaded } from '../parts/loading.tsx';
-import { Problem } from '../parts/problem.tsx';
+import { More } from '../parts/more.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Place } from '../routes.ts';
@@ -38,11 +34,9 @@ const idOf = ({ hash, textHash }: WorkflowChange): string =>
 
 export function VersionsScreen({ place }: { readonly place: Place<'versions'> }) {
   const { slug } = place.params;
-  const history = useResource(`history ${slug}`, (signal) =>
-    get<WorkflowChangePage>(at`/api/workflows/${slug}/history`, { query: { limit: PAGE }, signal }),
-  );
+  const history = usePages<WorkflowChange>(at`/api/workflows/${slug}/history`, { limit: PAGE });
+  const { items } = history;
   const [restored, setRestored] = useState<WorkflowChange>();
-  const items = history.data?.items ?? [];
   const to = place.query['to'] ?? (items[0] === undefined ? undefined : idOf(items[0]));
   const from = place.query['from'] ?? (items[1] === undefined ? undefined : idOf(items[1]));
   const choice = (side: 'from' | 'to', chosen: string | undefined) => (change: WorkflowChange) => (
@@ -56,7 +50,7 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
   );
   return (
     <WorkflowFrame slug={slug} title={slug} tab="versions">
-      <Loaded resource={history} what="the versions">
+      <Loaded resource={history.first} what="the versions">
         {() =>
           items.length === 0 ? (
             <Empty>
@@ -74,6 +68,7 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
                   {
                     name: 'version',
                     label: 'Version',
+                    isPlain: true,
                     cell: ({ version, hash }) => (
                       <>
                         {version} <code class="dim">{hash.slice(7, 15)}</code>
@@ -86,12 +81,11 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
                     cell: ({ createdBy, source }) =>
                       `${createdBy ?? ''} ${createdBy === undefined ? SOURCES[source] : `(${SOURCES[source]})`}`,
                   },
-                  { name: 'notes', label: 'Notes', isExtra: true, cell: ({ notes }) => notes ?? '' },
+                  { name: 'notes', label: 'Notes', cell: ({ notes }) => notes ?? '' },
                   { name: 'at', label: 'Stored', cell: ({ createdAt }) => <Time at={createdAt} /> },
                   {
                     name: 'restore',
                     label: <span class="hidden">Restore</span>,
-                    isExtra: true,
                     cell: (change) =>
                       change.hash === items[0]?.hash ? (
                         <span class="dim">current</span>
@@ -103,8 +97,9 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
                   },
                 ]}
               />
+              <More list={history} />
               {from === undefined || to === undefined ? null : (
-                <Compared key={`${from} ${to}`} slug={slug} from={from} to={to} />
+                <Differences key={`${from} ${to}`} slug={slug} from={from} to={to} />
               )}
             </>
           )
@@ -118,7 +113,7 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
             setRestored(undefined);
             if (isDone) {
               changeQuery({ from: undefined, to: undefined });
-              history.again();
+              history.first.again();
             }
           }}
         />
@@ -127,62 +122,48 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
   );
 }
 
-interface ComparedProps {
+interface DifferencesProps {
   readonly slug: string;
   readonly from: string;
   readonly to: string;
 }
 
-async function textOf(slug: string, id: string, signal: AbortSignal): Promise<WorkflowText> {
-  const [hash, text] = id.split('.');
-  return get<WorkflowText>(at`/api/workflows/${slug}/text`, { query: { hash, text }, signal });
-}
+const versionOf = (id: string): Version => {
+  const [hash = '', text] = id.split('.');
+  return { hash, text };
+};
 
 /** Two versions: what differs as steps, in the graph of the later one, and as text. */
-function Compared({ slug, from, to }: ComparedProps) {
+function Differences({ slug, from, to }: DifferencesProps) {
   const [selected, setSelected] = useState<string>();
-  const both = useResource(`compared ${slug} ${from} ${to}`, async (signal) => {
-    const hashes = { from: from.split('.')[0] ?? '', to: to.split('.')[0] ?? '' };
-    const [before, after, difference] = await Promise.all([
-      textOf(slug, from, signal),
-      textOf(slug, to, signal),
-      get<VersionDifference>(at`/api/workflows/${slug}/diff`, { query: hashes, signal }),
-    ]);
-    return { before, after, difference };
-  });
+  const versions = [versionOf(from), versionOf(to)] as const;
+  const query = { from: versions[0].hash, to: versions[1].hash };
+  const difference = useResource(`difference ${slug} ${from} ${to}`, (signal) =>
+    get<VersionDifference>(at`/api/workflows/${slug}/diff`, { query, signal }),
+  );
+  const texts = useResource(`texts ${slug} ${from} ${to}`, (signal) => comparedTexts(slug, versions, signal));
   return (
-    <Loaded resource={both} what="what differs">
-      {({ before, after, difference }) => {
-        const parts = partsOf(difference.changes);
-        return (
-          <>
-            <h2>What differs</h2>
-            {parts.length === 0 ? (
-              <p class="dim">Nothing that a run does: only the text differs.</p>
-            ) : (
-              <ChangedParts parts={parts} onSelect={setSelected} />
-            )}
-            {parts.some(({ isStep }) => isStep) ? (
-              <GraphCard
-                slug={slug}
-                hash={after.hash}
-                marks={marksOf(parts)}
-                selected={selected}
-                onSelect={setSelected}
-              />
-            ) : null}
-            {before.media === after.media && (before.textHash === undefined) === (after.textHash === undefined) ? (
-              <SideBySide label="Both texts" before={before.text} after={after.text} />
-            ) : (
-              <>
-                <p class="dim">Only one of them has a text of its author, so both are shown in the canonical form.</p>
-                <SideBySide label="Both definitions" unified={difference.diffText} />
-              </>
-            )}
-          </>
-        );
-      }}
-    </Loaded>
+    <>
+      <h2>What differs</h2>
+      <Loaded resource={difference} what="what differs">
+        {({ changes, to: hash }) => {
+          const parts = partsOf(changes);
+          return (
+            <>
+              {parts.length === 0 ? (
+                <p class="dim">Nothing that a run does.</p>
+              ) : (
+                <ChangedParts parts={parts} onSelect={setSelected} />
+              )}
+              {parts.some(({ isStep }) => isStep) ? (
+                <GraphCard slug={slug} hash={hash} marks={marksOf(parts)} selected={selected} onSelect={setSelected} />
+              ) : null}
+            </>
+          );
+        }}
+      </Loaded>
+      <SideBySide resource={texts} names={['Before', 'After']} />
+    </>
   );
 }
 
@@ -194,28 +175,15 @@ interface RestoreProps {
 
 function Restore({ slug, change, onClose }: RestoreProps) {
   const [notes, setNotes] = useState('');
-  const restore = useAction(async () => {
-    const head = await post<WorkflowHead>(at`/api/workflows/${slug}/rollback`, {
-      workflowHash: change.hash,
-      ...(notes === '' ? {} : { notes }),
-    });
+  const restore = async (): Promise<void> => {
+    const body = { workflowHash: change.hash, ...(notes === '' ? {} : { notes }) };
+    const head = await post<WorkflowHead>(at`/api/workflows/${slug}/rollback`, body);
     announce(`Restored as ${head.version}.`);
-  });
+  };
   return (
-    <Dialog title={`Restore ${change.version}?`} onClose={() => onClose(false)}>
+    <FormDialog title={`Restore ${change.version}?`} save={restore} saveLabel="Restore" onClose={onClose}>
       <p>It becomes the current version, under a new number. Runs that are active keep the version that they have.</p>
       <TextField label="Why" value={notes} onValue={setNotes} />
-      <Problem problem={restore.problem} />
-      <Actions>
-        <Button onClick={() => onClose(false)}>Back</Button>
-        <Button
-          kind="primary"
-          isBusy={restore.isRunning}
-          onClick={() => void restore.run().then((isDone) => isDone && onClose(true))}
-        >
-          Restore
-        </Button>
-      </Actions>
-    </Dialog>
+    </FormDialog>
   );
 }

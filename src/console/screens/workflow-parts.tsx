@@ -1,22 +1,17 @@
 /** What the screens of one workflow share: its head with links, its graph, and the list of what differs. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import { at, get } from '../data/api.ts';
+import type { Compared } from '../data/compared.ts';
 import type { ChangedPart } from '../data/parts-changed.ts';
-import { useResource } from '../data/resource.ts';
+import { type Resource, useResource } from '../data/resource.ts';
 import type { WorkflowGraph } from '../data/types.ts';
-import { clampZoom, fittingZoom, GraphView, useDrawing } from '../graph/graph.tsx';
-import { MARGIN } from '../graph/layout.ts';
-import type { GraphInput } from '../graph/ways.ts';
+import { GraphBox } from '../graph/zoom.tsx';
 import { hasScreen } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { To } from '../parts/link.tsx';
-import { Loaded, LoadingLine } from '../parts/loading.tsx';
-import { pixels } from '../parts/pixels.ts';
+import { Loaded } from '../parts/loading.tsx';
 import { Screen } from '../parts/screen.tsx';
 import type { Query, RouteName } from '../routes.ts';
-import type { DiffProps } from './diff.tsx';
-import '../style/graph.css';
 import '../style/people.css';
 
 export type WorkflowTab = 'overview' | 'versions' | 'proposals' | 'settings';
@@ -87,6 +82,8 @@ interface GraphCardProps {
   readonly onSelect: (slug: string) => void;
 }
 
+const MOST_HEIGHT = 460;
+
 /** The graph of a version. */
 export function GraphCard({ slug, hash, ...rest }: GraphCardProps) {
   const graph = useResource(`graph ${slug} ${hash ?? ''}`, (signal) =>
@@ -94,64 +91,47 @@ export function GraphCard({ slug, hash, ...rest }: GraphCardProps) {
   );
   return (
     <Loaded resource={graph} what="the graph">
-      {(drawn) => <Drawn key={drawn.hash} graph={drawn} label={`Steps of ${slug}`} {...rest} />}
+      {(drawn) => (
+        <GraphBox
+          key={drawn.hash}
+          class="graph-card"
+          mostHeight={MOST_HEIGHT}
+          graph={drawn}
+          label={`Steps of ${slug}`}
+          {...rest}
+        />
+      )}
     </Loaded>
   );
 }
 
-const MOST_HEIGHT = 460;
-const SCROLLBAR = 20;
-
-type DrawnProps = Omit<GraphCardProps, 'slug' | 'hash'> & { readonly graph: GraphInput; readonly label: string };
-
-function Drawn({ graph, label, marks, selected, onSelect }: DrawnProps) {
-  const drawing = useDrawing(graph);
-  const box = useRef<HTMLDivElement>(null);
-  const [zoom, setZoom] = useState(1);
-  const height = (drawing.layout.height + 2 * MARGIN) * zoom + SCROLLBAR;
-  useEffect(() => {
-    if (box.current !== null) setZoom(fittingZoom(drawing.layout.width, box.current.clientWidth));
-  }, [drawing]);
-  return (
-    <div class="graph-card">
-      <div class="graph-box" ref={box} style={pixels({ height: Math.min(MOST_HEIGHT, height) })}>
-        <GraphView
-          graph={graph}
-          drawing={drawing}
-          label={label}
-          selected={selected}
-          onSelect={onSelect}
-          zoom={zoom}
-          onZoom={setZoom}
-          {...(marks === undefined ? {} : { marks })}
-        />
-      </div>
-      <div class="graph-tools">
-        <Button kind="quiet" label="Smaller" onClick={() => setZoom(clampZoom(zoom / 1.2))}>
-          −
-        </Button>
-        <Button kind="quiet" label="Larger" onClick={() => setZoom(clampZoom(zoom * 1.2))}>
-          +
-        </Button>
-      </div>
-    </div>
-  );
+interface SideBySideProps {
+  readonly resource: Resource<Compared>;
+  /** The versions, for screen readers and as headings. */
+  readonly names: readonly [before: string, after: string];
 }
 
-type Diff = typeof import('./diff.tsx').SideBySide;
-
 /** Two texts side by side. The code that compares them is loaded when there is something to compare. */
-export function SideBySide(props: DiffProps) {
-  const [loaded, setLoaded] = useState<{ readonly show: Diff }>();
-  const [hasFailed, setFailed] = useState(false);
-  useEffect(() => {
-    import('./diff.tsx').then(
-      ({ SideBySide: show }) => setLoaded({ show }),
-      () => setFailed(true),
-    );
-  }, []);
-  if (hasFailed) return <p class="notice">The comparison could not be loaded. Load the page again.</p>;
-  return loaded === undefined ? <LoadingLine what="the comparison" /> : <loaded.show {...props} />;
+export function SideBySide({ resource, names }: SideBySideProps) {
+  const shown = useResource('comparison', () => import('../editor/diff.tsx'));
+  return (
+    <Loaded resource={resource} what="the texts">
+      {({ before, after, isCanonical }) => (
+        <>
+          {isCanonical ? (
+            <p class="dim">Only one of them has a text of its author, so both are shown in the canonical form.</p>
+          ) : null}
+          {before === after ? (
+            <p class="dim">Both texts are the same.</p>
+          ) : (
+            <Loaded resource={shown} what="the comparison">
+              {({ Diff }) => <Diff key={before} before={before} after={after} names={names} />}
+            </Loaded>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
 }
 
 const WORDS = { added: 'new', removed: 'removed', changed: 'changed' } as const;

@@ -1,27 +1,30 @@
 /** One workflow: its graph, triggers and last runs; its proposals; its settings. */
-import { useEffect, useState } from 'preact/hooks';
-import { at, get, patch, post, remove } from '../data/api.ts';
+import { useState } from 'preact/hooks';
+import { at, get, patch, post } from '../data/api.ts';
 import { absoluteText } from '../data/labels.ts';
+import { usePages } from '../data/pages.ts';
 import { useAction, useResource } from '../data/resource.ts';
 import { useMay } from '../data/session.ts';
-import type { ExecutionPage, Proposal, ProposalPage, ReadWorkflow } from '../data/types.ts';
+import type { ExecutionPage, Proposal, ReadWorkflow } from '../data/types.ts';
 import { changeQuery, navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
-import { Actions, Dialog } from '../parts/dialog.tsx';
 import { CheckField, TextArea, TextField } from '../parts/fields.tsx';
+import { DeleteDialog } from '../parts/form-dialog.tsx';
 import { Json } from '../parts/json.tsx';
 import { To } from '../parts/link.tsx';
 import { Empty, Loaded } from '../parts/loading.tsx';
+import { More } from '../parts/more.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { addressOf, type Place } from '../routes.ts';
-import { durationColumn, startedColumn, statusColumn, whyColumn, workflowColumn } from './run-columns.tsx';
+import { durationColumn, idColumn, startedColumn, statusColumn, whyColumn } from './run-columns.tsx';
 import { GraphCard, WorkflowFrame, type WorkflowTab } from './workflow-parts.tsx';
 
 const LAST_RUNS = 5;
+const PAGE = 50;
 const POLL_MS = 5_000;
 
 export function WorkflowScreen({ place }: { readonly place: Place<'workflow'> }) {
@@ -102,7 +105,7 @@ function Overview({ workflow, selected }: { readonly workflow: ReadWorkflow; rea
                 label="The last runs"
                 rows={items}
                 keyOf={({ id }) => id}
-                columns={[statusColumn, workflowColumn, whyColumn, startedColumn, durationColumn]}
+                columns={[statusColumn, idColumn, whyColumn, startedColumn, durationColumn]}
               />
             )
           }
@@ -219,14 +222,13 @@ function timeIn(iso: string, timeZone: string): string {
 }
 
 function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow: ReadWorkflow }) {
-  const list = useResource(`proposals ${slug}`, (signal) =>
-    get<ProposalPage>(at`/api/workflows/${slug}/proposals`, { query: { limit: 100 }, signal }),
-  );
+  const list = usePages<Proposal>(at`/api/workflows/${slug}/proposals`, { limit: PAGE });
   const { allowSelfModification } = (definition['constraints'] ?? {}) as { allowSelfModification?: boolean };
   const columns: readonly Column<Proposal>[] = [
     {
       name: 'notes',
       label: 'Proposal',
+      isPlain: true,
       cell: ({ id, notes }) => (
         <To to="proposal" params={{ slug, id }}>
           {notes ?? id}
@@ -249,22 +251,25 @@ function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow
     { name: 'at', label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
   return (
-    <Loaded resource={list} what="the proposals">
-      {({ items }) =>
-        items.length === 0 ? (
-          <Empty>
-            <p>Nobody has proposed a change.</p>
-            <p class="dim">
-              {allowSelfModification === true
-                ? 'Whoever may run the workflow may propose one: npx signalbox propose FILE'
-                : 'The workflow takes no proposals. Its definition can allow them: constraints.allowSelfModification.'}
-            </p>
-          </Empty>
-        ) : (
-          <Table label="Proposals" columns={columns} rows={items} keyOf={({ id }) => id} />
-        )
-      }
-    </Loaded>
+    <>
+      <Loaded resource={list.first} what="the proposals">
+        {() =>
+          list.items.length === 0 ? (
+            <Empty>
+              <p>Nobody has proposed a change.</p>
+              <p class="dim">
+                {allowSelfModification === true
+                  ? 'Whoever may run the workflow may propose one: npx signalbox propose FILE'
+                  : 'It takes no proposals. Its definition can allow them: constraints.allowSelfModification.'}
+              </p>
+            </Empty>
+          ) : (
+            <Table label="Proposals" columns={columns} rows={list.items} keyOf={({ id }) => id} />
+          )
+        }
+      </Loaded>
+      <More list={list} />
+    </>
   );
 }
 
@@ -357,40 +362,15 @@ function Settings({ workflow, onChanged }: SettingsProps) {
           </div>
         </section>
       </div>
-      {isDeleting ? <Delete slug={slug} onClose={() => setDeleting(false)} /> : null}
+      {isDeleting ? (
+        <DeleteDialog
+          noun="workflow"
+          name={slug}
+          path={at`/api/workflows/${slug}`}
+          about="Its triggers are deleted too. Active runs go on, and its versions stay readable."
+          onClose={(isDeleted) => (isDeleted ? navigate(addressOf('workflows')) : setDeleting(false))}
+        />
+      ) : null}
     </div>
-  );
-}
-
-function Delete({ slug, onClose }: { readonly slug: string; readonly onClose: () => void }) {
-  const [typed, setTyped] = useState('');
-  const act = useAction(() => remove(at`/api/workflows/${slug}`));
-  useEffect(() => act.clear(), [typed]);
-  return (
-    <Dialog title={`Delete ${slug}?`} onClose={onClose}>
-      <p>Its triggers are deleted too. Active runs go on, and its versions stay readable.</p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (typed === slug) void act.run().then((isDone) => isDone && navigate(addressOf('workflows')));
-        }}
-      >
-        <TextField label={`Type ${slug} to delete it`} value={typed} onValue={setTyped} />
-        <Problem problem={act.problem} />
-        <Actions>
-          <Button onClick={onClose}>Back</Button>
-          <Button
-            type="submit"
-            kind="danger"
-            isBusy={act.isRunning}
-            isDisabled={typed !== slug}
-            why="Type the slug of the workflow."
-          >
-            Delete
-          </Button>
-        </Actions>
-      </form>
-    </Dialog>
   );
 }

@@ -1,14 +1,11 @@
 /** The workflows that are stored. */
-import { useState } from 'preact/hooks';
-import { at, get } from '../data/api.ts';
-import { useAction, useResource } from '../data/resource.ts';
-import type { WorkflowHead, WorkflowPage } from '../data/types.ts';
+import { usePages } from '../data/pages.ts';
+import type { WorkflowHead } from '../data/types.ts';
 import { changeQuery } from '../navigation.ts';
-import { Button } from '../parts/button.tsx';
 import { SelectField, TextField } from '../parts/fields.tsx';
 import { To } from '../parts/link.tsx';
 import { Empty, Loaded } from '../parts/loading.tsx';
-import { Problem } from '../parts/problem.tsx';
+import { More } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -21,6 +18,7 @@ const COLUMNS: readonly Column<WorkflowHead>[] = [
   {
     name: 'name',
     label: 'Workflow',
+    isPlain: true,
     cell: ({ slug, name }) => (
       <>
         <To to="workflow" params={{ slug }}>
@@ -30,7 +28,12 @@ const COLUMNS: readonly Column<WorkflowHead>[] = [
       </>
     ),
   },
-  { name: 'enabled', label: 'State', cell: ({ enabled }) => (enabled ? 'enabled' : <strong>disabled</strong>) },
+  {
+    name: 'enabled',
+    label: 'State',
+    isPlain: true,
+    cell: ({ enabled }) => (enabled ? 'enabled' : <strong>disabled</strong>),
+  },
   { name: 'version', label: 'Version', isExtra: true, cell: ({ version }) => version },
   { name: 'tags', label: 'Tags', isExtra: true, cell: ({ tags }) => tags.join(', ') },
   { name: 'updated', label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
@@ -48,18 +51,9 @@ const COLUMNS: readonly Column<WorkflowHead>[] = [
 export function WorkflowsScreen({ place }: { readonly place: Place<'workflows'> }) {
   const { search = '', tag, enabled } = place.query;
   const query = { limit: PAGE, tag, enabled };
-  const key = `workflows ${tag ?? ''} ${enabled ?? ''}`;
-  const list = useResource(key, (signal) => get<WorkflowPage>(at`/api/workflows`, { query, signal }));
-  const [more, setMore] = useState<{ readonly key: string; readonly page: WorkflowPage }>();
-  const older = more?.key === key ? more.page : undefined;
-  const cursor = (older ?? list.data)?.nextCursor;
-  const next = useAction(async () => {
-    const page = await get<WorkflowPage>(at`/api/workflows`, { query: { ...query, cursor } });
-    setMore({ key, page: { ...page, items: [...(older?.items ?? []), ...page.items] } });
-  });
-  const all = [...(list.data?.items ?? []), ...(older?.items ?? [])];
+  const list = usePages<WorkflowHead>('/api/workflows', query);
   const wanted = search.toLowerCase();
-  const rows = all.filter(({ slug, name }) => `${slug} ${name}`.toLowerCase().includes(wanted));
+  const rows = list.items.filter(({ slug, name }) => `${slug} ${name}`.toLowerCase().includes(wanted));
   return (
     <Screen title="Workflows">
       <div class="filters">
@@ -84,30 +78,23 @@ export function WorkflowsScreen({ place }: { readonly place: Place<'workflows'> 
           ]}
         />
       </div>
-      <Loaded resource={list} what="the workflows">
+      <Loaded resource={list.first} what="the workflows">
         {() =>
           rows.length === 0 ? (
             <Empty>
               <p>
-                {all.length === 0 && tag === undefined && enabled === undefined
+                {list.items.length === 0 && tag === undefined && enabled === undefined
                   ? 'No workflow is stored yet. Store one from a file:'
                   : 'No workflow fits.'}
               </p>
-              {all.length === 0 ? <pre class="block">npx signalbox push FILE.yaml</pre> : null}
+              {list.items.length === 0 ? <pre class="block">npx signalbox push FILE.yaml</pre> : null}
             </Empty>
           ) : (
             <Table label="The workflows" columns={COLUMNS} rows={rows} keyOf={({ slug }) => slug} />
           )
         }
       </Loaded>
-      <Problem problem={next.problem} />
-      {cursor === undefined ? null : (
-        <div>
-          <Button onClick={() => void next.run()} isBusy={next.isRunning}>
-            More
-          </Button>
-        </div>
-      )}
+      <More list={list} />
     </Screen>
   );
 }

@@ -1,7 +1,7 @@
 // The editor of the console: problems at their places, completion, the graph, trying, saving, and who was faster.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
+import { again, axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
@@ -167,13 +167,11 @@ describeInBrowser('the editor in the console', () => {
     await page.getByRole('tab', { name: 'Try' }).click();
     await page.getByRole('button', { name: 'Fill in from the last run' }).click();
     await expect.poll(() => page.getByLabel('Who').inputValue()).toBe('Bob');
-    await page.getByRole('button', { name: 'Dry run' }).click();
-    await page.getByText('As in the last run.').waitFor();
+    await again(page, 'Dry run', page.getByText('As in the last run.'));
     expect(await axe(page)).toEqual([]);
     await picture(page, 'editor-try');
     await page.getByLabel('Who').fill('Cem');
-    await page.getByRole('button', { name: 'Dry run' }).click();
-    await page.getByText('Not as in the last run.').waitFor();
+    await again(page, 'Dry run', page.getByText('Not as in the last run.'));
     await page.getByRole('tree', { name: 'output', exact: true }).getByText('Hello, Cem.').waitFor();
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.locator('[data-step=greet].is-completed').waitFor();

@@ -59,10 +59,9 @@ describeInBrowser('home', () => {
     const steps = { no: { stepType: 'fail', config: { code: 'out_of_stock', message: 'None left.' } } };
     await store({ ...echoDefinition(failing), name: 'Order', steps });
     await request('POST', '/api/triggers/manual/run', { json: { workflowId: failing, input: {} } });
-    for (const status of ['waiting', 'failed'])
-      await expect
-        .poll(async () => (await request('GET', '/api/executions/counts')).body.statuses[status], { timeout: 15_000 })
-        .toBe(1);
+    await expect
+      .poll(async () => (await request('GET', '/api/executions/counts')).body.statuses, { timeout: 60_000 })
+      .toMatchObject({ waiting: 1, failed: 1 });
     await page.goto(`${gateway.url}/console`);
     await page.getByRole('region', { name: 'Waits for you' }).getByText('Refund 7?').waitFor();
     await page.getByRole('region', { name: 'Failed within a day' }).getByText('out_of_stock').waitFor();
@@ -72,7 +71,7 @@ describeInBrowser('home', () => {
     const decided = await request('POST', `/api/executions/${body.executionId}/approve`, { json: { approve: true } });
     expect(decided.status, JSON.stringify(decided.body)).toBe(200);
     await end();
-  }, 60_000);
+  }, 180_000);
 
   it('lists triggers, fires one, and shows what became of it', async () => {
     const slug = unique('fired');
@@ -102,7 +101,7 @@ describeInBrowser('home', () => {
     await page.getByText('It has not fired yet.').waitFor();
     await page.getByRole('button', { name: 'Fire…' }).click();
     await page.getByLabel('Body').fill('{');
-    await page.getByText('This is no JSON.').waitFor();
+    await page.getByText(/This is no JSON/).waitFor();
     await page.getByLabel('Body').fill('{"a": 1}');
     expect(await axe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Fire', exact: true }).click();
@@ -117,5 +116,5 @@ describeInBrowser('home', () => {
     expect(await page.getByRole('button', { name: 'Delete…' }).getAttribute('aria-disabled')).toBe('true');
     await picture(page, 'trigger');
     await end();
-  }, 60_000);
+  }, 180_000);
 });

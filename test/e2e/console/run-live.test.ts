@@ -12,7 +12,7 @@ import { type TestGateway, testGateway, unique } from '../gateway/gateway-suppor
 import { runPage, runPath, startRun } from './run-definitions.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 60_000 };
 
 let gateway: TestGateway;
 let browser: TestBrowser;
@@ -232,7 +232,7 @@ describeInBrowser('a run that goes on', () => {
           told += chunk.toString('utf8');
         });
       const found = () => /The gateway listens at http:\S+?:(\d+)\. /.exec(told)?.[1];
-      await until(`the gateway listens: ${told}`, 30_000, () => found() !== undefined || child.exitCode !== null);
+      await until(`the gateway listens: ${told}`, 90_000, () => found() !== undefined || child.exitCode !== null);
       return { child, port: Number(found()) };
     }
 
@@ -263,8 +263,8 @@ describeInBrowser('a run that goes on', () => {
         expect((await gateway.request('POST', `${runPath(id)}/approve`, decide)).status).toBe(200);
         await gatewayAt(first.port);
         const why = page.getByRole('region', { name: 'What it waits for' });
-        await why.getByText('Two?').waitFor({ timeout: 30_000 });
-        await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 });
+        await why.getByText('Two?').waitFor({ timeout: 60_000 });
+        await page.getByText('live', { exact: true }).waitFor({ timeout: 60_000 });
         await expect.poll(() => traced(page)).toEqual(['one', 'two']);
         await gateway.request('POST', `${runPath(id)}/approve`, { json: { approve: true, step: 'two' } });
         await ended(page, 'completed');
@@ -274,6 +274,6 @@ describeInBrowser('a run that goes on', () => {
       } finally {
         await away.close();
       }
-    });
+    }, 240_000);
   });
 });

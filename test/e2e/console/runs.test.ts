@@ -25,10 +25,11 @@ async function store(name: string): Promise<string> {
     steps: {
       which: {
         stepType: 'switch',
-        config: { value: '{{ input.how }}', cases: { no: 'no', ask: 'ask' }, default: 'end' },
-        nextSteps: { no: 'no', ask: 'ask', end: 'end' },
+        config: { value: '{{ input.how }}', cases: { no: 'no', odd: 'odd', ask: 'ask' }, default: 'end' },
+        nextSteps: { no: 'no', odd: 'odd', ask: 'ask', end: 'end' },
       },
       no: { stepType: 'fail', config: { code: 'out_of_stock', message: 'Nothing is left.' } },
+      odd: { stepType: 'fail', config: { code: 'odd_order', message: 'It is odd.' } },
       ask: { stepType: 'approval', config: { message: 'Go on?' } },
       end: { stepType: 'finish' },
     },
@@ -37,6 +38,7 @@ async function store(name: string): Promise<string> {
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   return stored;
 }
+const WAIT = { timeout: 30_000 };
 const rowsOf = (page: Page) => page.locator('tbody tr');
 
 describeInBrowser('the run list', () => {
@@ -157,19 +159,24 @@ describeInBrowser('the run list', () => {
     await end();
   });
 
-  it('retries all that match, after a preview', async () => {
+  it('retries all that failed with an error code, after a preview, and cancels none of them', async () => {
     const own = await store('Retried runs');
-    for (const how of ['no', 'no', 'end']) await start(how, own);
-    await counted({ failed: 2, completed: 1 }, own);
-    const { page, end } = await browser.open(`/console/runs?workflowId=${own}&status=failed`);
+    await Promise.all(['no', 'no', 'odd', 'end'].map((how) => start(how, own)));
+    await counted({ failed: 3, completed: 1 }, own);
+    const { page, end } = await browser.open(`/console/runs?workflowId=${own}&errorCode=out_of_stock`);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(2);
     await page.getByLabel('Choose all that are shown').check();
     await page.getByRole('button', { name: 'All that match' }).click();
+    expect(await page.getByRole('button', { name: 'Cancel…' }).getAttribute('aria-disabled')).toBe('true');
     await page.getByRole('button', { name: 'Retry…' }).click();
     await page.getByText('2 runs would be retried, as of now.').waitFor();
     await page.getByRole('button', { name: 'Retry 2 runs' }).click();
     await page.getByText('Done: 2 of 2 runs retried.').waitFor();
     await end();
-  }, 60_000);
+    const filter = { workflowId: own, errorCode: 'out_of_stock' };
+    const refused = await gateway.request('POST', '/api/executions/bulk', { json: { action: 'cancel', filter } });
+    expect(refused).toMatchObject({ status: 400, body: { problems: [{ pointer: '/filter/errorCode' }] } });
+  }, 180_000);
 
   it('fits a phone', async () => {
     const { page, end } = await browser.open(`/console/runs?workflowId=${slug}`, {

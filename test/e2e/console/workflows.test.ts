@@ -1,7 +1,7 @@
 // Workflows in the console: the list, one with its triggers and runs, versions side by side, proposals, settings.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
+import { again, axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 let gateway: TestGateway;
@@ -95,15 +95,18 @@ describeInBrowser('workflows in the console', () => {
     await page.getByRole('heading', { name: 'What differs' }).waitFor();
     await page.getByRole('button', { name: 'big', exact: true }).waitFor();
     await page.locator('.step.mark-changed[data-step="big"]').waitFor();
-    expect((await page.locator('.diff td.removed').allTextContents()).join()).toContain('> 100}   # agreed in May');
-    expect((await page.locator('.diff td.added').allTextContents()).join()).toContain('> 200}   # agreed in May');
+    const changed = (side: string) => page.locator(`.cm-merge-${side} .cm-changedLine`);
+    await expect
+      .poll(() => changed('a').allTextContents())
+      .toEqual([expect.stringContaining('> 100}   # agreed in May')]);
+    expect(await changed('b').allTextContents()).toEqual([expect.stringContaining('> 200}   # agreed in May')]);
     expect(await axe(page)).toEqual([]);
     await picture(page, 'versions');
     // The same version twice: nothing differs. The address keeps the choice.
     await page.getByRole('radio', { name: /^Before: 1\.0\.1/ }).check();
-    await page.getByText('Both are the same.').waitFor();
+    await page.getByText('Both texts are the same.').waitFor();
     await page.reload();
-    await page.getByText('Both are the same.').waitFor();
+    await page.getByText('Both texts are the same.').waitFor();
     await page.getByRole('button', { name: 'Restore…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Restore 1.0.0?' });
     await dialog.getByLabel('Why').fill('200 was too much');
@@ -129,10 +132,14 @@ describeInBrowser('workflows in the console', () => {
     await page.getByRole('link', { name: 'Refuse louder' }).click();
     await page.getByRole('heading', { name: 'Refuse louder' }).waitFor();
     await page.getByRole('button', { name: 'no', exact: true }).waitFor();
+    await page.getByText('The checker finds no problems in it.').waitFor();
     await page.getByText('Try both with the same input').click();
     await page.getByLabel('Amount').fill('500');
-    await page.getByRole('button', { name: 'Walk both without effects' }).click();
-    await page.getByRole('region', { name: 'Before' }).getByText('paid').first().waitFor();
+    await again(
+      page,
+      'Walk both without effects',
+      page.getByRole('region', { name: 'Before' }).getByText('paid').first(),
+    );
     await page.getByRole('region', { name: 'After' }).getByText('-1').waitFor();
     expect(await axe(page)).toEqual([]);
     await picture(page, 'proposal');
@@ -164,8 +171,8 @@ describeInBrowser('workflows in the console', () => {
     const { body } = await gateway.request('GET', `/api/workflows/${slug}/text`);
     expect(body.text).toBe(written(100).replace('name: Refunds', 'tags: ["shop", "money"]\nname: Refunds'));
     await page.getByRole('button', { name: 'Delete the workflow…' }).click();
-    const dialog = page.getByRole('dialog', { name: `Delete ${slug}?` });
-    await dialog.getByLabel(`Type ${slug} to delete it`).fill(slug);
+    const dialog = page.getByRole('dialog', { name: `Delete the workflow ${slug}` });
+    await dialog.getByLabel(`Write ${slug} to confirm`).fill(slug);
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('heading', { name: 'Workflows' }).waitFor();
     expect((await gateway.request('GET', `/api/workflows/${slug}`)).status).toBe(404);

@@ -1,23 +1,15 @@
 import { useState } from 'preact/hooks';
-import { get } from '../../data/api.ts';
-import { type ApiProblem, asApiProblem } from '../../data/problem.ts';
-import { useResource } from '../../data/resource.ts';
+import { usePages } from '../../data/pages.ts';
 import { useMay } from '../../data/session.ts';
 import type { Change } from '../../data/types.ts';
 import { changeQuery, usePlace } from '../../navigation.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { Empty, Loaded } from '../../parts/loading.tsx';
-import { Problem } from '../../parts/problem.tsx';
+import { More } from '../../parts/more.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { queryText } from '../../routes.ts';
 import { Section } from './parts.tsx';
-
-interface Page {
-  readonly items: readonly Change[];
-  readonly nextCursor?: string;
-}
 
 const LIMIT = 50;
 
@@ -25,39 +17,24 @@ const LIMIT = 50;
 export function AuditSection() {
   const { by, action } = usePlace()?.query ?? {};
   const may = useMay('admin');
-  const query = { by, action, limit: String(LIMIT) };
-  const key = queryText(query);
-  const first = useResource(may ? `audit${key}` : undefined, (signal) => get<Page>('/api/audit', { query, signal }));
-  const [more, setMore] = useState<{ readonly key: string; readonly pages: readonly Page[] }>({ key, pages: [] });
-  const [problem, setProblem] = useState<ApiProblem>();
-  const pages = more.key === key ? more.pages : [];
-  const cursor = (pages.at(-1) ?? first.data)?.nextCursor;
-  const load = async (): Promise<void> => {
-    setProblem(undefined);
-    try {
-      const page = await get<Page>('/api/audit', { query: { ...query, cursor } });
-      setMore({ key, pages: [...pages, page] });
-    } catch (thrown) {
-      setProblem(asApiProblem(thrown));
-    }
-  };
+  const query = { by, action, limit: LIMIT };
+  const list = usePages<Change>(may ? '/api/audit' : undefined, query);
   return (
     <Section about="Who changed what, and when. Starts of runs and messages to runs are in the runs." readBy="admin">
       <AuditFilter by={by ?? ''} action={action ?? ''} />
-      <Loaded resource={first} what="the audit">
-        {({ items }) => {
-          const rows = [...items, ...pages.flatMap((page) => page.items)];
-          return rows.length === 0 ? (
+      <Loaded resource={list.first} what="the audit">
+        {() =>
+          list.items.length === 0 ? (
             <Empty>No change matches.</Empty>
           ) : (
             <Table
               label="Changes"
-              rows={rows}
+              rows={list.items}
               keyOf={({ id }) => id}
               columns={[
                 { name: 'at', label: 'When', cell: ({ at }) => <Time at={at} /> },
                 { name: 'by', label: 'Who', cell: ({ by: who }) => who ?? 'this machine' },
-                { name: 'action', label: 'What', cell: ({ action: what }) => <code>{what}</code> },
+                { name: 'action', label: 'What', isPlain: true, cell: ({ action: what }) => <code>{what}</code> },
                 { name: 'target', label: 'On', cell: ({ target }) => <code>{targetText(target)}</code> },
                 {
                   name: 'outcome',
@@ -72,15 +49,10 @@ export function AuditSection() {
                 },
               ]}
             />
-          );
-        }}
+          )
+        }
       </Loaded>
-      <Problem problem={problem} />
-      {cursor === undefined ? null : (
-        <div>
-          <Button onClick={() => void load()}>More</Button>
-        </div>
-      )}
+      <More list={list} />
     </Section>
   );
 }

@@ -7,10 +7,11 @@ import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Actions, Dialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
+import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
 import { Empty, Loaded } from '../../parts/loading.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { DeleteDialog, FormDialog, Section, useAll, wordsIn } from './parts.tsx';
+import { Section, useAll, wordsIn } from './parts.tsx';
 
 const ROLES: readonly { readonly value: Role; readonly label: string }[] = [
   { value: 'viewer', label: 'viewer: reads' },
@@ -62,6 +63,7 @@ export function KeysSection() {
                 {
                   name: 'name',
                   label: 'Name',
+                  isPlain: true,
                   cell: ({ name, prefix, id }) => (
                     <>
                       {name} <code class="dim">{prefix}…</code>{' '}

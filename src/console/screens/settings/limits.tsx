@@ -5,9 +5,10 @@ import { useResource } from '../../data/resource.ts';
 import type { Limits } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
+import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
 import { Loaded } from '../../parts/loading.tsx';
 import { Table } from '../../parts/table.tsx';
-import { DeleteDialog, FormDialog, Section } from './parts.tsx';
+import { Section } from './parts.tsx';
 
 const SCOPES = [
   { scope: 'organization', label: 'The organization' },
@@ -56,7 +57,7 @@ export function LimitsSection() {
             rows={rowsOf(data)}
             keyOf={({ scope }) => scope}
             columns={[
-              { name: 'scope', label: 'Runs of', cell: ({ label }) => label },
+              { name: 'scope', label: 'Runs of', isPlain: true, cell: ({ label }) => label },
               { name: 'effective', label: 'In effect', cell: ({ effective }) => told(effective) },
               {
                 name: 'own',

@@ -4,9 +4,10 @@ import { problemAt } from '../../data/problem.ts';
 import type { Model } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, SelectField, TextField } from '../../parts/fields.tsx';
+import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
 import { Empty, Loaded } from '../../parts/loading.tsx';
 import { Table } from '../../parts/table.tsx';
-import { DeleteDialog, FormDialog, Section, useAll } from './parts.tsx';
+import { Section, useAll } from './parts.tsx';
 
 type Provider = Model['provider'];
 type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete'; readonly model: Model };
@@ -50,6 +51,7 @@ export function ModelsSection() {
                 {
                   name: 'name',
                   label: 'Name',
+                  isPlain: true,
                   cell: ({ name, default: isDefault }) => (
                     <>
                       <code>{name}</code> {isDefault ? <span class="badge">default</span> : null}

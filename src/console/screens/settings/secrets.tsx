@@ -5,10 +5,11 @@ import { problemAt } from '../../data/problem.ts';
 import type { Secret } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextArea, TextField } from '../../parts/fields.tsx';
+import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
 import { Empty, Loaded } from '../../parts/loading.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { DeleteDialog, FormDialog, Section, useAll, wordsIn } from './parts.tsx';
+import { Section, useAll, wordsIn } from './parts.tsx';
 
 type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete'; readonly secret: Secret };
 
@@ -43,7 +44,7 @@ export function SecretsSection() {
               rows={items}
               keyOf={({ name }) => name}
               columns={[
-                { name: 'name', label: 'Name', cell: ({ name }) => <code>{name}</code> },
+                { name: 'name', label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
                 { name: 'hosts', label: 'Sent to', cell: ({ allowedHosts }) => allowedHosts?.join(', ') ?? 'any host' },
                 {
                   name: 'workflows',

@@ -5,11 +5,12 @@ import type { McpServer, ToolPage } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../parts/fields.tsx';
+import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
 import { Json } from '../../parts/json.tsx';
 import { Empty, Loaded } from '../../parts/loading.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { DeleteDialog, FormDialog, Section, useAll } from './parts.tsx';
+import { Section, useAll } from './parts.tsx';
 
 type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete' | 'tools'; readonly server: McpServer };
 
@@ -42,7 +43,7 @@ export function ServersSection() {
               rows={items}
               keyOf={({ name }) => name}
               columns={[
-                { name: 'name', label: 'Name', cell: ({ name }) => <code>{name}</code> },
+                { name: 'name', label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
                 {
                   name: 'connection',
                   label: 'Connection',

@@ -9,16 +9,23 @@ import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pathName } from '../../validation/validation.ts';
-import { filterBody, filterOf } from './run-filters.ts';
+import { errorCodes, filterBody, filterOf } from './run-filters.ts';
 
-const bulkBody = z.strictObject({
-  action: z
-    .enum(BULK_ACTIONS)
-    .describe('`cancel` and `terminate` apply to open runs, `retry` to runs that failed or were terminated.'),
-  filter: z.strictObject(filterBody).describe('The filters of the run list; `{}` matches every run.'),
-  preview: z.boolean().optional().describe('Only counts the runs.'),
-  reason: z.string().min(1).max(1_000).optional().describe("For readers of the runs' histories."),
-});
+const bulkBody = z
+  .strictObject({
+    action: z
+      .enum(BULK_ACTIONS)
+      .describe('`cancel` and `terminate` apply to open runs, `retry` to runs that failed or were terminated.'),
+    filter: z
+      .strictObject({ ...filterBody, errorCode: errorCodes.optional() })
+      .describe('The filters of the run list; `{}` matches every run. `errorCode` is for `retry` alone.'),
+    preview: z.boolean().optional().describe('Only counts the runs.'),
+    reason: z.string().min(1).max(1_000).optional().describe("For readers of the runs' histories."),
+  })
+  .refine(({ action, filter }) => action === 'retry' || filter.errorCode === undefined, {
+    path: ['filter', 'errorCode'],
+    error: 'Expected with the action retry alone: open runs have no error.',
+  });
 
 const BULK = '/api/executions/bulk';
 const bulkCount = named('BulkCount', z.object({ action: z.string(), count: z.int() }));
@@ -52,7 +59,7 @@ export const bulkRoutes: readonly Route[] = [
     problems: [...WRITE_PROBLEMS, 'invalid_query', 'bulk_busy'],
     handle: async ({ access, principal: { organizationId }, req, body }) => {
       const { action, preview, reason } = body;
-      const filter = filterOf(body.filter);
+      const filter = { ...filterOf(body.filter), ...defined({ errorCode: body.filter.errorCode }) };
       if (preview === true) {
         const count = await countBulk(access, organizationId, { action, filter });
         return { status: 200, body: { action, count } };

@@ -25,7 +25,7 @@ const waitKinds = words.pipe(
   z.array(z.enum(WAIT_KINDS, { error: `Expected kinds out of ${WAIT_KINDS.join(', ')}.` })).readonly(),
 );
 
-/** Error codes, which Visibility does not know: only lists take them. */
+/** Error codes, which Visibility does not know: lists and bulk retries read them. */
 export const errorCodes = words
   .pipe(z.array(nameText(200)).min(1).max(20).readonly())
   .describe('Runs that failed or were terminated with one of these error codes, separated by commas.');

@@ -1,0 +1,54 @@
+/** Why runs failed. It is in the last event of their histories, and not in Visibility. */
+import type { Client } from '@temporalio/client';
+import type { RunError } from '../../contract/run.ts';
+import { hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { readClosing } from '../temporal/first-event.ts';
+import { legible } from '../temporal/unreadable.ts';
+import { outcomeOf } from './run-view.ts';
+
+export type RowError = Omit<RunError, 'details'>;
+
+/** A run of Temporal. */
+export interface RunIds {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+/** Errors that are read at the same time. */
+const AT_ONCE = 10;
+const LONGEST_MESSAGE = 300;
+const MOST_KEPT = 2_000;
+
+/** The errors of runs that have ended never change. By Temporal's id of the run, the oldest first. */
+const known = new WeakMap<Client, Map<string, RowError>>();
+
+/** The errors of runs that have ended, by Temporal's ids. Without those that have none, or whose error is unreadable. */
+export async function errorsOf(access: Access, runs: readonly RunIds[]): Promise<Map<string, RowError>> {
+  const kept = known.get(access.client) ?? new Map<string, RowError>();
+  known.set(access.client, kept);
+  const found = new Map<string, RowError>();
+  for (let from = 0; from < runs.length; from += AT_ONCE)
+    await Promise.all(
+      runs.slice(from, from + AT_ONCE).map(async (run) => {
+        const error = kept.get(run.runId) ?? (await errorOf(access, run));
+        if (error === undefined) return;
+        found.set(run.runId, error);
+        kept.set(run.runId, error);
+        if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
+      }),
+    );
+  return found;
+}
+
+/** Undefined where Temporal no longer has it, and where it cannot be read. */
+async function errorOf(access: Access, { workflowId, runId }: RunIds): Promise<RowError | undefined> {
+  const { value: closing } = await legible(() => readClosing(access, workflowId, runId)).catch((thrown: unknown) => {
+    if (!hasCode(thrown, 'not_found')) throw thrown;
+    return { value: undefined };
+  });
+  const error = closing === undefined ? undefined : outcomeOf(closing).error;
+  if (error === undefined) return undefined;
+  const { details: _details, message, ...rest } = error;
+  return { ...rest, message: message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message };
+}

@@ -1,0 +1,51 @@
+/** The texts of two versions of a workflow, to be compared. */
+import { canonicalText } from '../../json/canonical-text.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { at, get } from './api.ts';
+import type { WorkflowText } from './types.ts';
+
+export interface Compared {
+  readonly before: string;
+  readonly after: string;
+  /** Only one has a text of its author, or they are in two languages: these are the canonical forms. */
+  readonly isCanonical: boolean;
+}
+
+/** A version, and which of its texts: the same version may have been written twice. */
+export interface Version {
+  readonly hash: string;
+  readonly text?: string | undefined;
+}
+
+/** @throws ApiProblem. */
+export async function comparedTexts(
+  slug: string,
+  versions: readonly [before: Version, after: Version],
+  signal: AbortSignal,
+): Promise<Compared> {
+  const read = ({ hash, text }: Version) =>
+    get<WorkflowText>(at`/api/workflows/${slug}/text`, { query: { hash, text }, signal });
+  const [before, after] = await Promise.all([read(versions[0]), read(versions[1])]);
+  if (before.media === after.media && (before.textHash === undefined) === (after.textHash === undefined))
+    return { before: before.text, after: after.text, isCanonical: false };
+  const canonical = async ({ hash }: Version): Promise<string> => {
+    // These are no part of a version.
+    const {
+      enabled: _enabled,
+      version: _version,
+      createdAt: _created,
+      updatedAt: _updated,
+      ...definition
+    } = (await definitionOf(slug, hash, signal)).definition;
+    return JSON.stringify(JSON.parse(canonicalText(definition)), null, 2);
+  };
+  const [first, second] = await Promise.all([canonical(versions[0]), canonical(versions[1])]);
+  return { before: first, after: second, isCanonical: true };
+}
+
+/** @throws ApiProblem. */
+export const definitionOf = (
+  slug: string,
+  hash: string,
+  signal: AbortSignal,
+): Promise<{ readonly definition: JsonObject }> => get(at`/api/workflows/${slug}/history/${hash}`, { signal });

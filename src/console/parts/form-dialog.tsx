@@ -1,0 +1,86 @@
+/** Forms in dialogs: a refusal stays in the dialog, and a second click does nothing. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { remove } from '../data/api.ts';
+import type { ApiProblem } from '../data/problem.ts';
+import { useAction } from '../data/resource.ts';
+import type { Role } from '../data/types.ts';
+import { Button } from './button.tsx';
+import { Actions, Dialog } from './dialog.tsx';
+import { TextField } from './fields.tsx';
+import { Problem } from './problem.tsx';
+
+interface FormDialogProps {
+  readonly title: string;
+  readonly save: () => Promise<unknown>;
+  readonly saveLabel?: string;
+  readonly kind?: 'primary' | 'danger';
+  /** Who may save. */
+  readonly needs?: Role;
+  /** After it was saved, or given up. */
+  readonly onClose: (isSaved: boolean) => void;
+  readonly isReady?: boolean;
+  /** Why it cannot be saved yet. */
+  readonly why?: string | undefined;
+  /** Pointers of problems that fields show. */
+  readonly shown?: readonly string[];
+  readonly children: ComponentChildren | ((problem: ApiProblem | undefined) => ComponentChildren);
+}
+
+export function FormDialog(props: FormDialogProps) {
+  const { title, save, saveLabel = 'Save', kind = 'primary', needs, onClose, isReady = true, why, children } = props;
+  const action = useAction(save);
+  const submit = async (): Promise<void> => {
+    if (isReady && (await action.run())) onClose(true);
+  };
+  return (
+    <Dialog title={title} onClose={() => onClose(false)}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        {typeof children === 'function' ? children(action.problem) : children}
+        <Problem problem={action.problem} shown={props.shown ?? []} />
+        <Actions>
+          <Button onClick={() => onClose(false)}>Back</Button>
+          <Button type="submit" kind={kind} needs={needs} isBusy={action.isRunning} isDisabled={!isReady} why={why}>
+            {saveLabel}
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}
+
+interface DeleteProps {
+  /** `secret`, `model`. */
+  readonly noun: string;
+  readonly name: string;
+  readonly path: string;
+  /** What happens to those who use it. */
+  readonly about: string;
+  readonly verb?: string;
+  readonly onClose: (isDeleted: boolean) => void;
+}
+
+/** Deletes after the name was written. */
+export function DeleteDialog({ noun, name, path, about, verb = 'Delete', onClose }: DeleteProps) {
+  const [written, setWritten] = useState('');
+  return (
+    <FormDialog
+      title={`${verb} the ${noun} ${name}`}
+      save={() => remove(path)}
+      saveLabel={verb}
+      kind="danger"
+      onClose={onClose}
+      isReady={written.trim() === name}
+      why="Write the name first."
+    >
+      <p>{about}</p>
+      <TextField label={`Write ${name} to confirm`} value={written} onValue={setWritten} />
+    </FormDialog>
+  );
+}
