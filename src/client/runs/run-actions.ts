@@ -141,37 +141,35 @@ export function sendEvent(access: WriteAccess, executionId: string, message: Mes
  * Asks the run to cancel. It cancels its open commands, and runs the rollback where one is configured.
  * @throws ClientError `closed`.
  */
-export async function cancelRun(
+export function cancelRun(
   access: WriteAccess,
   org: string,
   executionId: string,
   words: TerminationReason,
 ): Promise<void> {
-  await demandOpen(access, org, executionId);
-  const requestId = ulid();
-  await onOpen(() =>
-    write(access, executionId, () =>
-      access.client.workflowService.requestCancelWorkflowExecution({
-        ...ofRun(access, executionId, words),
-        requestId,
-      }),
-    ),
-  );
+  const request = { ...ofRun(access, executionId, words), requestId: ulid() };
+  return endRun(access, org, executionId, () => access.client.workflowService.requestCancelWorkflowExecution(request));
 }
 
 /** Ends the run immediately, without a rollback. @throws ClientError `closed`. */
-export async function terminateRun(
+export function terminateRun(
   access: WriteAccess,
   org: string,
   executionId: string,
   words: TerminationReason,
 ): Promise<void> {
+  const request = ofRun(access, executionId, words);
+  return endRun(access, org, executionId, () => access.client.workflowService.terminateWorkflowExecution(request));
+}
+
+async function endRun(
+  access: WriteAccess,
+  org: string,
+  executionId: string,
+  end: () => Promise<unknown>,
+): Promise<void> {
   await demandOpen(access, org, executionId);
-  await onOpen(() =>
-    write(access, executionId, () =>
-      access.client.workflowService.terminateWorkflowExecution(ofRun(access, executionId, words)),
-    ),
-  );
+  await onOpen(() => write(access, executionId, end));
 }
 
 /** The reason that Temporal receives. readRun shows its words again. */

@@ -4,7 +4,7 @@ import type { Access } from '../temporal/access.ts';
 import { countOf } from '../visibility/count.ts';
 import { currentPage } from '../visibility/current-runs.ts';
 import { listBareExact, listsWanted } from '../visibility/exact-lists.ts';
-import { type RunFilter, runQuery } from './run-list.ts';
+import { RUN_STATUSES, type RunFilter, runQuery } from './run-list.ts';
 
 export interface RunCounts {
   /** Of every status. */
@@ -12,17 +12,6 @@ export interface RunCounts {
   /** Some numbers may be too high: there were too many runs to tell which were retried since. */
   readonly isApproximate?: true;
 }
-
-export const COUNTED_STATUSES = [
-  'pending',
-  'running',
-  'waiting',
-  'rolling_back',
-  'completed',
-  'failed',
-  'cancelled',
-  'aborted',
-] as const satisfies readonly RunStatus[];
 
 /** Visibility has a row for each run of an execution, so runs of these statuses may have been retried since. */
 const RETRIED: ReadonlySet<RunStatus> = new Set(['failed', 'aborted']);
@@ -35,8 +24,8 @@ export async function countRuns(
   org: string,
   filter: Omit<RunFilter, 'limit' | 'cursor' | 'status'>,
 ): Promise<RunCounts> {
-  const counts = await Promise.all(COUNTED_STATUSES.map((status) => countStatus(access, org, { ...filter, status })));
-  const statuses = Object.fromEntries(COUNTED_STATUSES.map((status, index) => [status, counts[index]!.count]));
+  const counts = await Promise.all(RUN_STATUSES.map((status) => countStatus(access, org, { ...filter, status })));
+  const statuses = Object.fromEntries(RUN_STATUSES.map((status, index) => [status, counts[index]!.count]));
   return {
     statuses: statuses as RunCounts['statuses'],
     ...(counts.some(({ isExact }) => !isExact) ? { isApproximate: true as const } : {}),

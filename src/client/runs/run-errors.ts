@@ -23,7 +23,7 @@ const MOST_KEPT = 2_000;
 /** The errors of runs that have ended never change. By Temporal's id of the run, the oldest first. */
 const known = new WeakMap<Client, Map<string, RowError>>();
 
-/** The errors of runs that have ended, by Temporal's ids. Without those that have none, or whose error is unreadable. */
+/** The errors of runs that have ended, by Temporal's ids of them. Runs whose error cannot be read are left out. */
 export async function errorsOf(access: Access, runs: readonly RunIds[]): Promise<Map<string, RowError>> {
   const kept = known.get(access.client) ?? new Map<string, RowError>();
   known.set(access.client, kept);

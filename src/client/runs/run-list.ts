@@ -1,6 +1,6 @@
 /** Lists of runs (ARCHITECTURE.md §5): the filters of document 004, by Visibility. */
 
-import { RUN_WORKFLOW } from '../../contract/run.ts';
+import { RUN_WORKFLOW, type RunStatus } from '../../contract/run.ts';
 import { modelValue } from '../../contract/search-attributes.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -25,7 +25,8 @@ import { validMemo } from './valid-memo.ts';
 
 const LISTENING_ROWS = 1_000;
 
-export const LISTED_STATUSES = [
+/** All of a run. */
+export const RUN_STATUSES = [
   'pending',
   'running',
   'waiting',
@@ -34,8 +35,8 @@ export const LISTED_STATUSES = [
   'failed',
   'cancelled',
   'aborted',
-  'waiting_approval',
-] as const;
+] as const satisfies readonly RunStatus[];
+export const LISTED_STATUSES = [...RUN_STATUSES, 'waiting_approval'] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
 /** Status names of other systems (ARCHITECTURE.md §4). */

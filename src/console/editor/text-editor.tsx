@@ -9,7 +9,7 @@ import {
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { indentUnit } from '@codemirror/language';
-import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, Prec } from '@codemirror/state';
 import { EditorView, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view';
@@ -96,6 +96,7 @@ function extensionsOf(latest: { readonly current: TextProps }) {
   return [
     looksOf(),
     yaml(),
+    lintGutter(),
     lineNumbers(),
     history(),
     indentUnit.of('  '),

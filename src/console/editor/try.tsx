@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { at, get, post } from '../data/api.ts';
+import { parsed } from '../data/parsed.ts';
 import { ApiProblem } from '../data/problem.ts';
 import { useAction } from '../data/resource.ts';
 import { shortId } from '../data/run-words.ts';
@@ -17,6 +18,7 @@ import { TextArea } from '../parts/fields.tsx';
 import { Json as JsonTree } from '../parts/json.tsx';
 import { To } from '../parts/link.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { hasMistake, type Preset, PresetFields, type Presets, presetsIn, stepsToPreset } from './presets.tsx';
 
 interface TryProps {
   readonly slug: string;
@@ -38,22 +40,19 @@ const ANSWERS_HINT =
   'By step that waits, as JSON: {"decision": "approved"}, {"form": …}, {"message": …} or {"timeout": true}.';
 const MOST_PAGES = 10;
 const PAGE = 200;
-/** Kinds that need no preset: a dry run runs them as a run does. */
-const PURE: ReadonlySet<string> = new Set(['pure', 'container', 'end']);
 
 export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
   const definition = useMemo<JsonObject>(() => (value !== undefined && isObject(value) ? value : {}), [value]);
   const format = formatIn(definition['input']);
   const form = useForm(format, format === undefined ? {} : undefined);
-  const [presets, setPresets] = useState('');
+  const [presets, setPresets] = useState<Presets>({});
   const [answers, setAnswers] = useState('');
   const [walked, setWalked] = useState<DryRun>();
   const [expected, setExpected] = useState<Expected>();
-  const wrongPresets = useMemo(() => mistakeIn(presets), [presets]);
   const wrongAnswers = useMemo(() => mistakeIn(answers), [answers]);
 
   const walk = useAction(async (input: Json) => {
-    const options = { presets: objectIn(presets), answers: objectIn(answers) };
+    const options = { presets: presetsIn(presets), answers: objectIn(answers) };
     const run = await post<DryRun>('/api/executions', { definition, input, dryRun: true, ...options });
     setWalked(run);
     onWalked(run);
@@ -69,7 +68,7 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
     const run = await get<{ input?: Json; output?: Json; status: string }>(at`/api/executions/${last.id}`);
     const found = await outputsOf(last.id, graph);
     if (run.input !== undefined) form.fill(run.input);
-    setPresets(JSON.stringify(found, null, 2));
+    setPresets(found);
     const result = await get<{ output?: Json }>(at`/api/executions/${last.id}/result`).catch(() => ({
       output: undefined,
     }));
@@ -85,22 +84,14 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
         onSubmit={(event) => {
           event.preventDefault();
           const read = form.submit();
-          if (read !== undefined && wrongPresets === undefined && wrongAnswers === undefined) void walk.run(read.value);
+          if (read !== undefined && !hasMistake(presets) && wrongAnswers === undefined) void walk.run(read.value);
         }}
       >
         <p class="dim">A dry run has no effects: nothing is sent, and time is simulated.</p>
         <FormFields form={form} label="Input" />
+        <PresetFields graph={graph} presets={presets} onPresets={setPresets} />
         <details>
-          <summary>Outputs in place of steps, and answers</summary>
-          <TextArea
-            label="Outputs of steps"
-            hint="By step, as JSON: data, or {data, port}, or {error}. These steps do not run."
-            value={presets}
-            onValue={setPresets}
-            error={wrongPresets}
-            rows={6}
-            isCode
-          />
+          <summary>Answers to what it waits for</summary>
           <TextArea
             label="Answers"
             hint={ANSWERS_HINT}
@@ -194,16 +185,19 @@ export function sumsOf({ steps }: DryRun): Map<string, StepSum> {
 }
 
 /** The last outputs of a run's effects and waits that the draft still has. */
-async function outputsOf(id: string, graph: GraphInput | undefined): Promise<JsonObject> {
-  const wanted = new Set((graph?.nodes ?? []).filter((node) => !PURE.has(node.class)).map((node) => node.id));
-  const found: JsonObject = {};
+async function outputsOf(id: string, graph: GraphInput | undefined): Promise<Presets> {
+  const wanted = new Set(stepsToPreset(graph).map((node) => node.id));
+  const found: { [slug: string]: Preset } = {};
   let cursor: string | undefined;
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const query = { limit: PAGE, cursor, exclude: 'input' };
     const page = await get<StepPage>(at`/api/executions/${id}/steps`, { query });
     for (const { stepSlug, status, output, port } of page.items)
       if (wanted.has(stepSlug) && status === 'completed' && isObject((output ?? null) as Json))
-        found[stepSlug] = { data: (output as JsonObject)['data'] ?? null, ...(port === undefined ? {} : { port }) };
+        found[stepSlug] = {
+          text: JSON.stringify((output as JsonObject)['data'] ?? null, null, 2),
+          port: port ?? '',
+        };
     cursor = page.nextCursor ?? undefined;
     if (cursor === undefined) break;
   }
@@ -212,12 +206,8 @@ async function outputsOf(id: string, graph: GraphInput | undefined): Promise<Jso
 
 /** Why a text is no JSON object; undefined where it is one, or empty. */
 function mistakeIn(text: string): string | undefined {
-  if (text.trim() === '') return undefined;
-  try {
-    return isObject(JSON.parse(text) as Json) ? undefined : 'Write a JSON object: {"step": …}.';
-  } catch (error) {
-    return `This is not JSON: ${error instanceof Error ? error.message : String(error)}`;
-  }
+  const { value, error } = parsed(text);
+  return value === undefined || isObject(value as Json) ? error : 'Write a JSON object: {"step": …}.';
 }
 
 const objectIn = (text: string): JsonObject | undefined =>

@@ -7,7 +7,7 @@ import { namedSchemas } from '../answers/named.ts';
 import { problem } from '../answers/problem.ts';
 import type { Route, RouteAnswer } from '../http/route.ts';
 import { SESSION_COOKIE } from '../http/session.ts';
-import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
+import { BODY_PROBLEMS, PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
 import { jsonSchemaOf } from './schema-json.ts';
 import { objectOf } from './schema-words.ts';
 
@@ -16,16 +16,6 @@ const JSON_MEDIA = 'application/json';
 const KEY = 'apiKey';
 const SESSION = 'session';
 const DIALECT = 'draft-2020-12';
-
-/** What every route with a body may answer. */
-const BODY_PROBLEMS: readonly ProblemCode[] = [
-  'invalid_json',
-  'too_deep',
-  'forbidden_key',
-  'invalid_name',
-  'body_too_large',
-  'unsupported_media_type',
-];
 
 /** What every route may answer. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = [

@@ -130,4 +130,14 @@ export type ProblemCode = keyof typeof PROBLEM_CODES;
 /** What every list may answer. */
 export const LIST_PROBLEMS: readonly ProblemCode[] = ['invalid_cursor', 'invalid_query'];
 /** What every route that writes may answer. */
+/** What every route with a body may answer. */
+export const BODY_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_json',
+  'too_deep',
+  'forbidden_key',
+  'invalid_name',
+  'body_too_large',
+  'unsupported_media_type',
+];
+
 export const WRITE_PROBLEMS: readonly ProblemCode[] = ['outcome_unknown', 'refused'];

@@ -19,7 +19,7 @@ import { bodyOfMethod } from '../../http/route-body.ts';
 import { fieldsOf, typedFields } from '../../input/form-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { decodeText } from '../../validation/json-guard.ts';
-import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { BODY_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText } from '../../validation/validation.ts';
 import { type AskedByLink, DATA, questionPage, refusalPage, thanksPage } from './callback-page.ts';
 
@@ -76,17 +76,7 @@ export const approvalLinkRoutes: readonly Route[] = [
     params,
     ...bodyOfMethod('POST', ['application/json', 'application/x-www-form-urlencoded']),
     answers: { 200: { text: 'Decided.', schema: decided, media: ['application/json', 'text/html'] } },
-    problems: [
-      ...PROBLEMS,
-      'invalid_submission',
-      'invalid_json',
-      'too_deep',
-      'forbidden_key',
-      'invalid_name',
-      'body_too_large',
-      'payload_too_large',
-      'unsupported_media_type',
-    ],
+    problems: [...PROBLEMS, 'invalid_submission', ...BODY_PROBLEMS, 'unsupported_media_type'],
     handle: async ({ access, req, res }) => {
       await answered(req, res, () => take(access, req, res));
       return SENT;

@@ -17,7 +17,7 @@ import { methodNotAllowed } from '../../http/router.ts';
 import { fieldsOf, typedFields } from '../../input/form-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { decodeText } from '../../validation/json-guard.ts';
-import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { BODY_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText } from '../../validation/validation.ts';
 import { callbackPage, refusalPage, thanksPage } from './callback-page.ts';
 
@@ -47,13 +47,8 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
       'method_not_allowed',
       'closed',
       'invalid_callback',
-      'invalid_json',
-      'too_deep',
-      'forbidden_key',
-      'invalid_name',
-      'body_too_large',
+      ...BODY_PROBLEMS,
       'payload_too_large',
-      'unsupported_media_type',
       'inbox_overflow',
     ],
     handle: async ({ access, req, res }) => {

@@ -32,7 +32,7 @@ import { startedAnswer } from '../../http/starts.ts';
 import { placeOf, type WebhookAddress } from '../../input/webhook-path.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { checkKeys, parseJson } from '../../validation/json-guard.ts';
-import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { BODY_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, slugText } from '../../validation/validation.ts';
 import type { Delivery, Scheme } from './schemes/scheme.ts';
 import { schemeOf } from './schemes/table.ts';
@@ -98,11 +98,7 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
         'signature_missing',
         'signature_invalid',
         'signature_expired',
-        'invalid_json',
-        'too_deep',
-        'forbidden_key',
-        'invalid_name',
-        'body_too_large',
+        ...BODY_PROBLEMS,
         'payload_too_large',
         'invalid_input',
         'invalid_mapping',

@@ -1,0 +1,83 @@
+/** Outputs in place of steps that have effects or wait, for a dry run: a field for each. */
+import { useState } from 'preact/hooks';
+import type { Json, JsonObject } from '../../json/json.ts';
+import { parsed } from '../data/parsed.ts';
+import type { GraphInput } from '../graph/ways.ts';
+import { SelectField, TextArea } from '../parts/fields.tsx';
+
+/** What was written for a step, and the port that was chosen, if any. */
+export interface Preset {
+  readonly text: string;
+  readonly port: string;
+}
+/** By step. */
+export type Presets = { readonly [slug: string]: Preset };
+
+/** Kinds that need no preset: a dry run runs them as a run does. */
+const PURE: ReadonlySet<string> = new Set(['pure', 'container', 'end']);
+const NONE: Preset = { text: '', port: '' };
+
+/** The steps that a dry run does not run without a preset. */
+export const stepsToPreset = (graph: GraphInput | undefined): GraphInput['nodes'] =>
+  (graph?.nodes ?? []).filter((node) => !PURE.has(node.class));
+
+export const hasMistake = (presets: Presets): boolean =>
+  Object.values(presets).some(({ text }) => parsed(text).error !== undefined);
+
+/** The presets of a request. A step whose fields are empty has none. */
+export function presetsIn(presets: Presets): JsonObject | undefined {
+  const set = Object.entries(presets).filter(([, { text, port }]) => text.trim() !== '' || port !== '');
+  if (set.length === 0) return undefined;
+  return Object.fromEntries(
+    set.map(([slug, { text, port }]) => {
+      const data = (parsed(text).value ?? null) as Json;
+      return [slug, port === '' ? { data } : { data, port }];
+    }),
+  );
+}
+
+interface PresetsProps {
+  readonly graph: GraphInput | undefined;
+  readonly presets: Presets;
+  readonly onPresets: (presets: Presets) => void;
+}
+
+export function PresetFields({ graph, presets, onPresets }: PresetsProps) {
+  const [isOpen, setOpen] = useState(false);
+  const steps = stepsToPreset(graph);
+  if (steps.length === 0) return null;
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Outputs in place of steps</summary>
+      {isOpen
+        ? steps.map(({ id, name, ports }) => {
+            const preset = presets[id] ?? NONE;
+            const set = (change: Partial<Preset>): void => onPresets({ ...presets, [id]: { ...preset, ...change } });
+            return (
+              <fieldset key={id} class="field">
+                <legend>{name}</legend>
+                <SelectField
+                  label={`${name} is left by`}
+                  value={preset.port}
+                  onValue={(port) => set({ port })}
+                  choices={[
+                    { value: '', label: 'its usual port' },
+                    ...ports.map((port) => ({ value: port, label: port })),
+                  ]}
+                />
+                <TextArea
+                  label={`Output of ${name}`}
+                  hint="JSON. With neither of both the step is not replaced."
+                  value={preset.text}
+                  onValue={(text) => set({ text })}
+                  error={parsed(preset.text).error}
+                  rows={2}
+                  isCode
+                />
+              </fieldset>
+            );
+          })
+        : null}
+    </details>
+  );
+}
