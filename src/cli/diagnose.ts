@@ -1,6 +1,7 @@
 /** The findings of `signalbox doctor`: of the server, and of this machine. */
 import { statfsSync } from 'node:fs';
 import { runningStack } from '#stacks';
+import { blobFindings } from '../client/doctor/blobs.ts';
 import { examine } from '../client/doctor/examine.ts';
 import type { Finding } from '../client/doctor/finding.ts';
 import { type Config, readConfig } from '../config/config.ts';
@@ -10,18 +11,16 @@ const LEAST_FREE_BYTES = 1_000_000_000;
 /** Temporal is that of TEMPORAL_ADDRESS, else the one of the running stack. @throws ConfigError */
 export async function diagnose(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const config = readConfig(env);
-  if (config.temporal.address !== undefined) return [...(await examine(config)), ...folderFindings(config)];
+  const own = [...(await blobFindings(config)), ...folderFindings(config)];
+  if (config.temporal.address !== undefined) return [...(await examine(config)), ...own];
   const stack = runningStack(config.dataDir);
   if (stack === undefined) {
     const text = `TEMPORAL_ADDRESS is not set, and no stack runs on ${config.dataDir}.`;
-    return [
-      { check: 'connection', level: 'blocks', text, lines: ['TEMPORAL_ADDRESS=host:7233', 'npm start'] },
-      ...folderFindings(config),
-    ];
+    return [{ check: 'connection', level: 'blocks', text, lines: ['TEMPORAL_ADDRESS=host:7233', 'npm start'] }, ...own];
   }
   const { address, namespace } = stack.temporal;
   const findings = await examine({ ...config, temporal: { ...config.temporal, address, namespace } });
-  return [...findings, ...EMBEDDED, ...folderFindings(config)];
+  return [...findings, ...EMBEDDED, ...own];
 }
 
 /** What is unusual about the server that `npm start` starts. */

@@ -1,6 +1,7 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { defined } from '../json/defined.ts';
+import { type BlobPlace, blobPlaceOf } from './blob-place.ts';
 import { ConfigError } from './config-error.ts';
 import { type LOG_LEVELS, type OVERFLOWS, SETTINGS } from './settings.ts';
 
@@ -56,7 +57,7 @@ export type Config = {
   /** Ports of this stack on this machine, which outgoing requests may never reach. */
   ownPorts: number[];
   /** Where payloads over 256 KB are stored, and whether new ones are (src/client/payloads/blobs.ts). */
-  blobs: { folder: string; isOn: boolean };
+  blobs: BlobPlace;
   /**
    * Server and sender of e-mails whose steps name none. `fromAllow` lists further senders that steps may use, in lower
    * case: addresses, `*@domain`, or `*`.
@@ -84,12 +85,6 @@ export type Config = {
 
 const VERSIONING = { '0': 'off', '1': 'automatic', manual: 'manual' } as const;
 const BASH_MODES = { '0': 'off', '1': 'sandbox', unsafe: 'unsafe' } as const;
-
-/** If the store is switched off, earlier blobs are still read from the default folder. */
-function blobsOf(setting: string | undefined, dataDir: string): Config['blobs'] {
-  const isOn = setting !== 'off';
-  return { folder: resolve(setting !== undefined && isOn ? setting : join(dataDir, 'blobs')), isOn };
-}
 
 /** An empty variable counts as not set, because Compose files and CI write empty ones. */
 function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
@@ -159,7 +154,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     trustedProxies: values.SIGNALBOX_TRUSTED_PROXIES,
     httpAllow: values.SIGNALBOX_HTTP_ALLOW,
     ownPorts: values.SIGNALBOX_OWN_PORTS,
-    blobs: blobsOf(values.SIGNALBOX_BLOBS, values.SIGNALBOX_DATA),
+    blobs: blobPlaceOf(present, values.SIGNALBOX_DATA),
     mail: defined({
       smtpUrl: values.SIGNALBOX_SMTP_URL,
       from: values.SIGNALBOX_MAIL_FROM,

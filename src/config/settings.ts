@@ -191,8 +191,10 @@ export const SETTINGS = z.object({
     .string()
     .optional()
     .describe(
-      'The folder for payloads over 256 KB, which gateway and workers must share; `off` stores them in ' +
-        'Temporal. Default: `blobs` in the data folder.',
+      'Where payloads over 256 KB are stored, for gateway and workers: a folder that they share, or a bucket as ' +
+        '`s3://bucket/prefix?region=name`, with `&endpoint=https://host` for servers other than AWS and with ' +
+        '`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` from the environment; `off` stores ' +
+        'them in Temporal. Default: `blobs` in the data folder.',
     ),
   SIGNALBOX_SMTP_URL: z
     .url({

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Payload, StorageDriverClaim, type StorageDriverTargetInfo } from '@temporalio/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { blobStorage, OWNER_FILE } from '../../src/client/payloads/blobs.ts';
+import { OWNER_FILE } from '../../src/client/payloads/blob-store.ts';
+import { blobStorage } from '../../src/client/payloads/blobs.ts';
+import { folderStore } from '../../src/client/payloads/folder-store.ts';
 import { BLOB_BYTES } from '../../src/definition/document/limits.ts';
 
 const RUN: StorageDriverTargetInfo = { kind: 'workflow', namespace: 'n', id: 'run.default.w.1', type: 'run' };
@@ -15,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-const driverOf = (isOn = true) => blobStorage(root, isOn).drivers[0]!;
+const driverOf = (isOn = true) => blobStorage(folderStore(root), isOn).drivers[0]!;
 const filesIn = (folder: string) => readdirSync(folder, { recursive: true }).map(String).sort();
 
 describe('a payload of a run', () => {
@@ -47,7 +49,10 @@ describe('a payload of a run', () => {
     const driver = driverOf();
     const [claim] = await driver.store({ target: RUN }, [payload]);
     writeFileSync(join(root, claim!.claimData['place']!, claim!.claimData['digest']!), 'else');
-    await expect(driver.retrieve({}, [claim!])).rejects.toMatchObject({ type: 'blob_unavailable' });
+    await expect(driver.retrieve({}, [claim!])).rejects.toMatchObject({
+      type: 'blob_damaged',
+      nonRetryable: true,
+    });
   });
 
   it('that is missing is a failure that names no path and may pass', async () => {
@@ -74,10 +79,10 @@ describe('a reference', () => {
 
 describe('what stays in history', () => {
   const selected = (target: StorageDriverTargetInfo | undefined, isOn = true) =>
-    blobStorage(root, isOn).driverSelector(target === undefined ? {} : { target }, payload) !== null;
+    blobStorage(folderStore(root), isOn).driverSelector(target === undefined ? {} : { target }, payload) !== null;
 
   it('is all that is small, or of actors, or received by another workflow', () => {
-    expect(blobStorage(root, true).payloadSizeThreshold).toBe(BLOB_BYTES);
+    expect(blobStorage(folderStore(root), true).payloadSizeThreshold).toBe(BLOB_BYTES);
     expect(selected(RUN)).toBe(true);
     expect(selected({ ...RUN, type: 'organization' })).toBe(false);
     // As the SDK names who receives a signal, and the parent that a child's result goes to.

@@ -25,6 +25,7 @@ export const LONGEST_FILES: readonly string[] = [
 /** Files of the project `long` that wait or work for more than 20 s, the longest first. */
 export const LONGEST_LONG_FILES: readonly string[] = [
   'test/start/faults.long.test.ts',
+  'test/e2e/runs/blobs-s3.long.test.ts',
   'test/e2e/activities/canary.long.test.ts',
   'test/e2e/worker/faults-workers.long.test.ts',
   'test/e2e/gateway/gateway-openapi.test.ts',

@@ -1,20 +1,22 @@
 /** `signalbox backup`: what the stack on a data folder holds, as of one moment, in one file. */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { isAlive, tryLock } from '#lock';
 import { runningStack, type StackNote } from '#stacks';
+import { BlobFault, type BlobName, type BlobStore } from '../../client/payloads/blob-store.ts';
+import { blobStoreOf } from '../../client/payloads/store-of.ts';
 import { readConfig } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
 import { defined } from '../../json/defined.ts';
 import { programVersion } from '../../observe/version.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { copyDatabase, DATABASE, settleDatabase } from './database.ts';
-import { BLOBS, CHECKSUMS, KEY, keyIdOf, MANIFEST, type Manifest } from './manifest.ts';
+import { BLOBS, CHECKSUMS, KEY, keyIdOf, MANIFEST, type Manifest, storeError } from './manifest.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 import { whileStopped } from './while-stopped.ts';
 
@@ -67,7 +69,7 @@ export async function backup(given: string, env: NodeJS.ProcessEnv, replaces: bo
       masterKey: { id: keyIdOf(loadMasterKey(config)), isIncluded },
     };
     const counts = { blobs: 0, bytes: 0 };
-    const parts = partsOf(manifest, copy, isIncluded ? keyFile : undefined, config.blobs.folder, counts);
+    const parts = partsOf(manifest, copy, isIncluded ? keyFile : undefined, blobStoreOf(config.blobs), counts);
     const out = createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true });
     await pipeline(Readable.from(parts), createGzip({ level: COMPRESSION }), out);
     await rename(draft, file);
@@ -114,7 +116,7 @@ async function* partsOf(
   manifest: Manifest,
   database: string,
   keyFile: string | undefined,
-  blobs: string,
+  blobs: BlobStore,
   counts: { blobs: number; bytes: number },
 ): AsyncGenerator<Buffer> {
   const now = new Date();
@@ -138,18 +140,27 @@ async function* partsOf(
   yield tarPadding(size);
   checksums[DATABASE] = hash.digest('hex');
 
-  for (const place of await readdir(blobs).catch(() => [])) {
-    for (const name of await readdir(join(blobs, place)).catch(() => [])) {
-      // A draft of a payload that is just being written is not referred to.
-      if (!/^(?:[0-9a-f]{64}|owner\.json)$/.test(name) || !/^[0-9a-f]{64}$/.test(place)) continue;
-      // The sweep may have removed it, since its run is gone.
-      const content = await readFile(join(blobs, place, name)).catch(() => undefined);
+  try {
+    for await (const blob of blobs.list()) {
+      const content = await contentOf(blobs, blob);
       if (content === undefined) continue;
       counts.blobs += 1;
       counts.bytes += content.length;
-      yield* small(`${BLOBS}/${place}/${name}`, content);
+      yield* small(`${BLOBS}/${blob.place}/${blob.name}`, content);
     }
+  } catch (error) {
+    throw storeError(error);
   }
   yield* small(CHECKSUMS, Buffer.from(JSON.stringify(checksums)));
   yield tarEnd();
+}
+
+/** Undefined where the sweep has removed it since it was listed: its run is gone. @throws BlobFault */
+async function contentOf(blobs: BlobStore, blob: BlobName): Promise<Buffer | undefined> {
+  try {
+    return Buffer.from(await blobs.read(blob));
+  } catch (error) {
+    if (error instanceof BlobFault && ['ENOENT', 'NoSuchKey'].includes(error.why)) return undefined;
+    throw error;
+  }
 }

@@ -1,13 +1,15 @@
 /** What a backup says of itself, and the names of its files. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { BlobFault } from '../../client/payloads/blob-store.ts';
+import { CliError, EXIT } from '../exit.ts';
 
 export const MANIFEST = 'manifest.json';
 /** The last file: name → SHA-256 of every other one. */
 export const CHECKSUMS = 'checksums.json';
 export const KEY = 'master.key';
 export const BLOBS = 'blobs';
-/** Names of blobs, in the form that src/client/payloads/blobs.ts gives them. */
+/** Names of blobs, in the form that src/client/payloads gives them. */
 export const BLOB_NAME = /^blobs\/[0-9a-f]{64}\/(?:[0-9a-f]{64}|owner\.json)$/;
 
 export const manifestSchema = z.object({
@@ -29,3 +31,9 @@ export const checksumsSchema = z.record(z.string(), z.string().regex(/^[0-9a-f]{
 
 export const keyIdOf = (key: Uint8Array): string =>
   createHash('sha256').update('signalbox backup').update(key).digest('hex').slice(0, 16);
+
+/** A failure of the store of large payloads, as the command says it; other errors as they are. */
+export const storeError = (error: unknown): unknown =>
+  error instanceof BlobFault
+    ? new CliError(EXIT.input, `The store of large payloads cannot be used: ${error.why}.`, ['npx signalbox doctor'])
+    : error;

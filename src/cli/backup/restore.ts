@@ -1,12 +1,15 @@
 /** `signalbox restore`: puts a backup (backup.ts) into a data folder. */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { tryLock } from '#lock';
+import type { BlobStore } from '../../client/payloads/blob-store.ts';
+import { folderStore } from '../../client/payloads/folder-store.ts';
+import { blobStoreOf } from '../../client/payloads/store-of.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { masterKeyText } from '../../config/settings.ts';
 import { defined } from '../../json/defined.ts';
@@ -23,6 +26,7 @@ import {
   MANIFEST,
   type Manifest,
   manifestSchema,
+  storeError,
 } from './manifest.ts';
 import { readTar } from './tar.ts';
 
@@ -61,8 +65,7 @@ export async function restore(given: string, env: NodeJS.ProcessEnv, replaces: b
     demandKey(manifest, folder, config);
     await settleDatabase(join(folder, DATABASE));
     // Payloads are named by their content: those that are there stay.
-    if (existsSync(join(folder, BLOBS)))
-      await cp(join(folder, BLOBS), config.blobs.folder, { recursive: true, force: true });
+    await copyBlobs(folderStore(join(folder, BLOBS)), blobStoreOf(config.blobs));
     const before = present.length === 0 ? undefined : await setAside(dataDir, present);
     for (const name of [KEY, DATABASE])
       if (existsSync(join(folder, name))) await rename(join(folder, name), join(dataDir, name));
@@ -70,6 +73,15 @@ export async function restore(given: string, env: NodeJS.ProcessEnv, replaces: b
   } finally {
     await rm(folder, { recursive: true, force: true });
     release();
+  }
+}
+
+/** @throws CliError where the store of these settings does not take them. */
+async function copyBlobs(from: BlobStore, to: BlobStore): Promise<void> {
+  try {
+    for await (const blob of from.list()) await to.write(blob, await from.read(blob));
+  } catch (error) {
+    throw storeError(error);
   }
 }
 

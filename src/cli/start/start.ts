@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { runningStack } from '#stacks';
+import { blobFindings } from '../../client/doctor/blobs.ts';
 import { examineServer } from '../../client/doctor/examine.ts';
+import type { Finding } from '../../client/doctor/finding.ts';
 import { ClientError } from '../../client/errors.ts';
 import { bootstrap } from '../../client/temporal/bootstrap.ts';
 import { ConnectError, connect, type TemporalConnection } from '../../client/temporal/connect.ts';
@@ -127,7 +129,9 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   for (const warning of warnings) say(`Warning: ${warning}`);
   // The start does not wait for the examples, but shutdown does: the client throws if the connection closes during a
   // call.
-  const warned = server === undefined ? sayFindings(complete, temporal, shutdown) : Promise.resolve();
+  const warned =
+    server === undefined ? sayFindings(shutdown, () => examineServer(complete, temporal)) : Promise.resolve();
+  void sayFindings(shutdown, () => blobFindings(complete));
   const offered = installExampleWorkflows(complete, temporal, say, shutdown.signal);
   shutdown.add(SHUTDOWN_RANK.rim, () => Promise.all([offered, warned]).then(() => undefined));
   await Promise.race([offered, shutdown.asked]);
@@ -147,7 +151,8 @@ async function startPart(
   }
   makeDataFolder(given.dataDir);
   const temporal = await ready(config, shutdown, false);
-  const warned = sayFindings(config, temporal, shutdown);
+  const warned = sayFindings(shutdown, () => examineServer(config, temporal));
+  void sayFindings(shutdown, () => blobFindings(config));
   shutdown.add(SHUTDOWN_RANK.rim, () => warned);
   if (only === 'gateway') {
     const { gatewayUrl, needsKeys, warnings } = await gatewayOn(config, temporal, shutdown, undefined, undefined);
@@ -171,15 +176,15 @@ async function startPart(
  * Says what `signalbox doctor` warns of, without holding up the start. Whether a worker is alive is left out: it may
  * start later.
  */
-async function sayFindings(config: Config, temporal: TemporalConnection, shutdown: Shutdown): Promise<void> {
+async function sayFindings(shutdown: Shutdown, look: () => Promise<Finding[]>): Promise<void> {
   try {
-    for (const finding of await examineServer(config, temporal)) {
+    for (const finding of await look()) {
       if (shutdown.signal.aborted) return;
       if (finding.check === 'worker' || (finding.level !== 'warning' && finding.level !== 'blocks')) continue;
       for (const line of linesOf(finding)) say(line);
     }
   } catch (error) {
-    if (!shutdown.signal.aborted) say(`The Temporal server could not be examined: ${(error as Error).message}`);
+    if (!shutdown.signal.aborted) say(`The check of this host could not be done: ${(error as Error).message}`);
   }
 }
 

@@ -20,6 +20,7 @@ export const CHECKS = [
   'clock',
   'worker',
   'versions',
+  'large payloads',
   'data folder',
 ] as const;
 

@@ -1,14 +1,12 @@
 /**
- * Large payloads outside Temporal: the SDK's external storage (TEMPORAL.md §4) over a folder. A payload of a run over
- * 256 KB is written here, and history holds a reference. The project's data converter resolves it for every reader. The
- * stored payload is what Temporal would have received: encoded by the codec, scrubbed of secrets.
+ * Large payloads outside Temporal: the SDK's external storage (TEMPORAL.md §4) over a store (blob-store.ts). A payload
+ * of a run over 256 KB is written there, and history holds a reference. The project's data converter resolves it for
+ * every reader. The stored payload is what Temporal would have received: encoded by the codec, scrubbed of secrets.
  *
- * Each workflow id has a folder, so that a run's payloads can be removed with the run (blob-sweep.ts). A file is named
- * by its content, so a repeated write changes nothing.
+ * Each workflow id has a place, so that a run's payloads can be removed with the run (blob-sweep.ts). A payload is
+ * named by its content, so a repeated write changes nothing. A reference does not name the store: payloads may move.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
 import {
   ApplicationFailure,
   ExternalStorage,
@@ -21,18 +19,13 @@ import {
 import proto from '@temporalio/proto';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { BLOB_BYTES } from '../../definition/document/limits.ts';
+import { type BlobCode, BlobFault, type BlobStore, DIGEST, OWNER_FILE } from './blob-store.ts';
 
-/**
- * The type of the failure when a payload cannot be stored or found. The cause may be temporary, so the caller may
- * retry.
- */
-export const BLOB_UNAVAILABLE = 'blob_unavailable';
-/** The file in each folder that names its workflow. */
-export const OWNER_FILE = 'owner.json';
-
+/** In references of every store, since the first was a folder. */
 const DRIVER = 'signalbox-folder';
-const DIGITS = 64;
-const DIGEST = new RegExp(`^[0-9a-f]{${DIGITS}}$`);
+/** Within this time the owner of a place is written once. The sweep removes nothing that is so young. */
+const OWNER_MS = 3_600_000;
+const MOST_OWNERS = 1_000;
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 export interface BlobOwner {
@@ -40,9 +33,9 @@ export interface BlobOwner {
   readonly workflowId: string;
 }
 
-/** External storage in the folder. Where `isOn` is false, stored payloads stay readable and no new ones are stored. */
-export function blobStorage(root: string, isOn: boolean): ExternalStorage {
-  const driver = folderDriver(root);
+/** External storage in that store. Where `isOn` is false, stored payloads stay readable and no new ones are stored. */
+export function blobStorage(store: BlobStore, isOn: boolean): ExternalStorage {
+  const driver = driverOf(store);
   return new ExternalStorage({
     drivers: [driver],
     driverSelector: ({ target }) => (isOn && ownerOf(target) !== undefined ? driver : null),
@@ -51,81 +44,90 @@ export function blobStorage(root: string, isOn: boolean): ExternalStorage {
 }
 
 /**
- * The workflow whose folder stores a payload; undefined where the payload stays in history. Only the inputs and results
- * of a run itself are stored. An actor stays open for ever, and a payload that another workflow receives (a child's
- * result) must live as long as that workflow. The SDK names the type of the workflow only for a run's own payloads.
+ * The workflow in whose place a payload is stored; undefined where the payload stays in history. Only the inputs and
+ * results of a run itself are stored. An actor stays open for ever, and a payload that another workflow receives (a
+ * child's result) must live as long as that workflow. The SDK names the type of the workflow only for a run's own
+ * payloads.
  */
 function ownerOf(target: StorageDriverTargetInfo | undefined): BlobOwner | undefined {
   if (target?.kind !== 'workflow' || target.type !== RUN_WORKFLOW || target.id === undefined) return undefined;
   return { namespace: target.namespace, workflowId: target.id };
 }
 
-function folderDriver(root: string): StorageDriver {
+function driverOf(store: BlobStore): StorageDriver {
+  const owners = new Map<string, number>();
+
+  /** Before the payload, so that the sweep never finds one without an owner. */
+  async function writeOwner(place: string, owner: BlobOwner, signal: AbortSignal | undefined): Promise<void> {
+    const now = Date.now();
+    if (now - (owners.get(place) ?? 0) < OWNER_MS) return;
+    await store.write({ place, name: OWNER_FILE }, Buffer.from(JSON.stringify(owner)), signal);
+    owners.delete(place);
+    owners.set(place, now);
+    const [oldest] = owners.keys();
+    if (owners.size > MOST_OWNERS && oldest !== undefined) owners.delete(oldest);
+  }
+
+  async function keep(
+    target: StorageDriverTargetInfo | undefined,
+    payload: Payload,
+    signal: AbortSignal | undefined,
+  ): Promise<StorageDriverClaim> {
+    const owner = ownerOf(target);
+    if (owner === undefined) throw new Error('A payload that belongs to no run was to be stored.');
+    const bytes = PayloadMessage.encode(payload).finish();
+    const digest = sha256(bytes);
+    const place = sha256(JSON.stringify([owner.namespace, owner.workflowId]));
+    await writeOwner(place, owner, signal);
+    await store.write({ place, name: digest }, bytes, signal);
+    return new StorageDriverClaim({ place, digest });
+  }
+
+  async function find(
+    { place, digest }: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined,
+  ): Promise<Payload> {
+    // Other clients can write history: a reference must not lead elsewhere.
+    if (!DIGEST.test(place ?? '') || !DIGEST.test(digest ?? ''))
+      throw new BlobFault('blob_unavailable', 'the reference is none of ours');
+    const bytes = await store.read({ place: place!, name: digest! }, signal);
+    if (sha256(bytes) !== digest) throw new BlobFault('blob_damaged', 'its content has changed');
+    return PayloadMessage.decode(bytes);
+  }
+
   return {
     name: DRIVER,
-    type: 'signalbox.folder',
-    store: ({ target }, payloads) => typed(() => Promise.all(payloads.map((payload) => store(root, target, payload)))),
-    retrieve: (_context, claims) => typed(() => Promise.all(claims.map(({ claimData }) => retrieve(root, claimData)))),
+    type: `signalbox.${store.kind}`,
+    store: ({ target, abortSignal }, payloads) =>
+      typed(store, () => Promise.all(payloads.map((payload) => keep(target, payload, abortSignal)))),
+    retrieve: ({ abortSignal }, claims) =>
+      typed(store, () => Promise.all(claims.map(({ claimData }) => find(claimData, abortSignal)))),
   };
 }
 
-async function store(
-  root: string,
-  target: StorageDriverTargetInfo | undefined,
-  payload: Payload,
-): Promise<StorageDriverClaim> {
-  const owner = ownerOf(target);
-  if (owner === undefined) throw new Error('no run is named');
-  const bytes = PayloadMessage.encode(payload).finish();
-  const digest = sha256(bytes);
-  const place = sha256(JSON.stringify([owner.namespace, owner.workflowId]));
-  const folder = join(root, place);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await replace(join(folder, OWNER_FILE), JSON.stringify(owner));
-  await replace(join(folder, digest), bytes);
-  return new StorageDriverClaim({ place, digest });
-}
+const WHERE = { folder: 'folder', s3: 'bucket' } as const;
+const TEXTS: { readonly [code in BlobCode]: (kind: BlobStore['kind'], why: string) => string } = {
+  blob_unavailable: (kind, why) =>
+    `A large payload cannot be stored or found in the ${WHERE[kind]} for them (${why}). Gateway and workers must ` +
+    'share it: see SIGNALBOX_BLOBS.',
+  blob_denied: (kind, why) =>
+    `The ${WHERE[kind]} for large payloads refuses access (${why}). \`signalbox doctor\` says what to set.`,
+  blob_damaged: (kind, why) =>
+    `A large payload in the ${WHERE[kind]} for them is not what was stored (${why}). Restore it from a backup.`,
+};
 
-/**
- * Writes the file completely or not at all, also with simultaneous writers. An existing file keeps its content and gets
- * a new modification time.
- */
-async function replace(path: string, content: string | Uint8Array): Promise<void> {
-  const now = new Date();
-  try {
-    await utimes(path, now, now);
-  } catch {
-    const draft = `${path}.${randomBytes(6).toString('hex')}`;
-    try {
-      await writeFile(draft, content, { mode: 0o600, flush: true });
-      await rename(draft, path);
-    } finally {
-      await rm(draft, { force: true });
-    }
-  }
-}
-
-async function retrieve(root: string, { place, digest }: Readonly<Record<string, string>>): Promise<Payload> {
-  // Other clients can write history: a reference must not lead out of the folder.
-  if (!DIGEST.test(place ?? '') || !DIGEST.test(digest ?? '')) throw new Error('the reference is none of ours');
-  const bytes = await readFile(join(root, place!, digest!));
-  if (sha256(bytes) !== digest) throw new Error('its content has changed');
-  return PayloadMessage.decode(bytes);
-}
-
-/** Failures are part of history, so they name no path. */
-async function typed<T>(act: () => Promise<T>): Promise<T> {
+/** Failures are part of history, so they name no path. What is damaged does not heal by a retry. */
+async function typed<T>({ kind }: BlobStore, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    const why = code ?? (error instanceof Error ? error.message : 'unknown');
+    if (!(error instanceof BlobFault)) throw error;
+    const retryable = error.code !== 'blob_damaged';
     throw ApplicationFailure.create({
-      type: BLOB_UNAVAILABLE,
-      message:
-        `A large payload cannot be kept or found in the folder for them (${why}). Gateway and workers ` +
-        'must share it: see SIGNALBOX_BLOBS.',
-      details: [{ retryable: true }],
+      type: error.code,
+      message: TEXTS[error.code](kind, error.why),
+      nonRetryable: !retryable,
+      details: [{ retryable }],
     });
   }
 }

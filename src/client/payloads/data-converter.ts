@@ -2,6 +2,7 @@ import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../../config/config.ts';
 import { blobStorage } from './blobs.ts';
 import { type CodecSettings, payloadCodecOf } from './codec.ts';
+import { blobStoreOf } from './store-of.ts';
 
 /**
  * Writes payloads to Temporal and reads them back. Every client and worker must use it: the gateway, the workers and
@@ -9,7 +10,7 @@ import { type CodecSettings, payloadCodecOf } from './codec.ts';
  */
 export function dataConverterOf(config: Pick<Config, 'blobs'> & CodecSettings): DataConverter {
   return {
-    externalStorage: blobStorage(config.blobs.folder, config.blobs.isOn),
+    externalStorage: blobStorage(blobStoreOf(config.blobs), config.blobs.isOn),
     payloadCodecs: [payloadCodecOf(config)],
   };
 }

@@ -1,12 +1,12 @@
 /**
- * Removes large payloads that no event refers to any more (blobs.ts). Temporal deletes a closed run after the retention
- * period without a notice, so the sweep asks. A payload is written before the event that refers to it. So no event
- * refers to a payload that is older than the first event of the oldest existing run under the workflow id.
+ * Removes large payloads that no event refers to any more (blobs.ts), from a folder or a bucket. Temporal deletes a
+ * closed run after the retention period without a notice, so the sweep asks. A payload is written before the event that
+ * refers to it. So no event refers to a payload that is older than the first event of the oldest existing run under the
+ * workflow id.
  */
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { hasCode } from '../errors.ts';
-import { type BlobOwner, OWNER_FILE } from '../payloads/blobs.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import { BlobFault, type BlobStore, OWNER_FILE, type StoredBlob } from '../payloads/blob-store.ts';
+import type { BlobOwner } from '../payloads/blobs.ts';
 import type { Access } from '../temporal/access.ts';
 import { compare } from '../temporal/query.ts';
 import { read } from '../temporal/rpc.ts';
@@ -14,57 +14,76 @@ import { read } from '../temporal/rpc.ts';
 const DAY_MS = 86_400_000;
 /** A payload is written somewhat before its event, and clocks differ. */
 const MARGIN_MS = DAY_MS;
+/** As many payloads are removed at the same time. */
+const AT_ONCE = 8;
 
 type Asking = Pick<Access, 'client' | 'namespace'>;
-interface BlobFile {
-  readonly path: string;
-  readonly writtenAt: number;
-}
 
 /**
  * Answers the number of payloads that were removed.
- * @throws ClientError where Temporal cannot be asked. The remaining payloads wait for the next sweep.
+ * @throws ClientError where Temporal or the store cannot be asked. The remaining payloads wait for the next sweep.
  */
-export async function sweepBlobs(access: Asking, root: string, retentionDays: number): Promise<number> {
+export async function sweepBlobs(access: Asking, store: BlobStore, retentionDays: number): Promise<number> {
   const before = Date.now() - retentionDays * DAY_MS - MARGIN_MS;
   let removed = 0;
-  for (const place of await readdir(root).catch(() => [])) {
-    const folder = join(root, place);
-    const files = await filesOf(folder);
-    if (!files.some(({ writtenAt }) => writtenAt < before)) continue;
-    const owner = await ownerOf(folder);
-    if (owner?.namespace !== access.namespace) continue;
-    const oldest = await oldestEventOf(access, owner.workflowId);
-    if (oldest === undefined && files.every(({ writtenAt }) => writtenAt < before)) {
-      await rm(folder, { recursive: true, force: true });
-      removed += files.length;
-      continue;
-    }
-    const unreferred = Math.min(before, (oldest ?? Number.POSITIVE_INFINITY) - MARGIN_MS);
-    for (const { path, writtenAt } of files) {
-      if (writtenAt >= unreferred) continue;
-      await rm(path, { force: true });
-      removed += 1;
-    }
+  try {
+    for await (const blobs of byPlace(store.list())) removed += await sweepPlace(access, store, blobs, before);
+  } catch (error) {
+    if (error instanceof BlobFault) throw new ClientError(error.code, error.message, { cause: error });
+    throw error;
   }
   return removed;
 }
 
-async function filesOf(folder: string): Promise<BlobFile[]> {
-  const files: BlobFile[] = [];
-  for (const name of await readdir(folder).catch(() => [])) {
-    if (name === OWNER_FILE) continue;
-    const path = join(folder, name);
-    // Another process may be sweeping too.
-    const found = await stat(path).catch(() => undefined);
-    if (found !== undefined) files.push({ path, writtenAt: found.mtimeMs });
-  }
-  return files;
+async function sweepPlace(
+  access: Asking,
+  store: BlobStore,
+  blobs: readonly StoredBlob[],
+  before: number,
+): Promise<number> {
+  const payloads = blobs.filter(({ name }) => name !== OWNER_FILE);
+  if (!payloads.some(({ writtenAt }) => writtenAt < before)) return 0;
+  const owner = await ownerOf(store, blobs);
+  if (owner?.namespace !== access.namespace) return 0;
+  const oldest = await oldestEventOf(access, owner.workflowId);
+  // A worker may still count on an owner file that is young (blobs.ts).
+  const isOver = oldest === undefined && blobs.every(({ writtenAt }) => writtenAt < before);
+  const unreferred = isOver ? before : Math.min(before, (oldest ?? Number.POSITIVE_INFINITY) - MARGIN_MS);
+  const removed = await removeOlder(store, payloads, unreferred);
+  if (isOver && removed === payloads.length) await removeOlder(store, blobs, before);
+  return removed;
 }
 
-async function ownerOf(folder: string): Promise<BlobOwner | undefined> {
+async function removeOlder(store: BlobStore, blobs: readonly StoredBlob[], before: number): Promise<number> {
+  const old = blobs.filter(({ writtenAt }) => writtenAt < before);
+  let removed = 0;
+  for (let at = 0; at < old.length; at += AT_ONCE) {
+    const gone = await Promise.all(old.slice(at, at + AT_ONCE).map((blob) => store.removeOlder(blob, before)));
+    removed += gone.filter(Boolean).length;
+  }
+  return removed;
+}
+
+/** The store lists those of a place after each other. */
+async function* byPlace(all: AsyncIterable<StoredBlob>): AsyncGenerator<StoredBlob[]> {
+  let blobs: StoredBlob[] = [];
+  for await (const blob of all) {
+    if (blobs.length > 0 && blobs[0]?.place !== blob.place) {
+      yield blobs;
+      blobs = [];
+    }
+    blobs.push(blob);
+  }
+  if (blobs.length > 0) yield blobs;
+}
+
+/** Undefined where the place does not say it: then nothing of it is removed. */
+async function ownerOf(store: BlobStore, blobs: readonly StoredBlob[]): Promise<BlobOwner | undefined> {
+  const file = blobs.find(({ name }) => name === OWNER_FILE);
+  if (file === undefined) return undefined;
+  const text = Buffer.from(await store.read(file)).toString();
   try {
-    return JSON.parse(await readFile(join(folder, OWNER_FILE), 'utf8')) as BlobOwner;
+    return JSON.parse(text) as BlobOwner;
   } catch {
     return undefined;
   }

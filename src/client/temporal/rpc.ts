@@ -16,7 +16,7 @@ import {
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
-import { BLOB_UNAVAILABLE } from '../payloads/blobs.ts';
+import { BLOB_CODES, type BlobCode } from '../payloads/blob-store.ts';
 import { UnreadablePayload } from '../payloads/codec.ts';
 import type { Access, WriteAccess } from './access.ts';
 import { GRPC } from './grpc.ts';
@@ -124,7 +124,7 @@ export function translated(error: unknown, isWrite: boolean): unknown {
     return new ClientError('not_found', 'There is nothing with that id, or it has ended.', { cause: error });
   }
   const blob = blobFailureOf(error);
-  if (blob !== undefined) return new ClientError('blob_unavailable', blob.message, { cause: error });
+  if (blob !== undefined) return new ClientError(blob.type, blob.message, { cause: error });
   const grpc = grpcOf(error);
   const isLate =
     error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
@@ -170,8 +170,12 @@ export function grpcOf(error: unknown): GrpcStatus | undefined {
 }
 
 /** The data converter's own failure (blobs.ts). */
-function blobFailureOf(error: unknown): ApplicationFailure | undefined {
-  for (const at of chainOf(error)) if (at instanceof ApplicationFailure && at.type === BLOB_UNAVAILABLE) return at;
+function blobFailureOf(error: unknown): { readonly type: BlobCode; readonly message: string } | undefined {
+  for (const at of chainOf(error)) {
+    if (!(at instanceof ApplicationFailure)) continue;
+    const type = BLOB_CODES.find((code) => code === at.type);
+    if (type !== undefined) return { type, message: at.message };
+  }
   return undefined;
 }
 

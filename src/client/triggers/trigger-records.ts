@@ -98,4 +98,4 @@ export function finalRefusalOf(error: unknown): Refused | undefined {
 }
 
 const FAULTS: ReadonlySet<string> = new Set(['temporal_unreachable', 'temporal_busy', 'outcome_unknown']);
-const FOR_NOW = ['queue_full', 'blob_unavailable', 'request_in_flight'];
+const FOR_NOW = ['queue_full', 'blob_unavailable', 'blob_denied', 'request_in_flight'];

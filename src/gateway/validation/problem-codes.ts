@@ -118,6 +118,8 @@ export const PROBLEM_CODES = {
   payload_unreadable: entry(500, 'Payload unreadable'),
   secret_unreadable: entry(500, 'Secret unreadable'),
   mcp_server_failed: entry(424, 'MCP server failed'),
+  blob_damaged: entry(500, 'Large payload damaged'),
+  blob_denied: entry(503, 'Large payloads refused by their store'),
   blob_unavailable: entry(503, 'Large payload unavailable'),
   gateway_busy: entry(503, 'Gateway busy'),
   temporal_unreachable: entry(503, 'Temporal unreachable'),

@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:
 import { dirname, join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { blobStorage, OWNER_FILE } from '../../../src/client/payloads/blobs.ts';
+import { OWNER_FILE } from '../../../src/client/payloads/blob-store.ts';
+import { blobStorage } from '../../../src/client/payloads/blobs.ts';
+import { folderStore } from '../../../src/client/payloads/folder-store.ts';
 import { sweepBlobs } from '../../../src/client/runs/blob-sweep.ts';
 import { readTrace } from '../../../src/client/runs/trace.ts';
 import { firstRunId } from '../../../src/client/temporal/first-event.ts';
@@ -181,6 +183,7 @@ describe('a result over 256 KB', () => {
   it('is removed when its run is gone, or was there before any that is left, and not before', async () => {
     const { server } = gateway;
     const { folder } = server.config.blobs;
+    const stored = folderStore(folder);
     const worker = await startWorker(server);
     try {
       const handle = await startRun(server, fetching(LARGE, {}));
@@ -188,17 +191,17 @@ describe('a result over 256 KB', () => {
       const { namespace } = server;
       const store = async (id: string, text: string): Promise<string> => {
         const target = { kind: 'workflow', namespace, id, type: 'run' } as const;
-        const [claim] = await blobStorage(folder, true).drivers[0]!.store({ target }, [{ data: Buffer.from(text) }]);
+        const [claim] = await blobStorage(stored, true).drivers[0]!.store({ target }, [{ data: Buffer.from(text) }]);
         return join(folder, claim!.claimData['place']!, claim!.claimData['digest']!);
       };
       const ofNobody = await store(unique('run.default.gone'), 'of nobody');
       const ofBefore = await store(handle.workflowId, 'of a run long ago');
       utimesSync(ofBefore, 1_000, 1_000);
-      expect(await sweepBlobs(server, folder, 30)).toBe(1);
+      expect(await sweepBlobs(server, stored, 30)).toBe(1);
       expect(existsSync(ofBefore)).toBe(false);
       expect(existsSync(ofNobody)).toBe(true);
       // Two days on: whatever is asked for now is older than the retention.
-      expect(await sweepBlobs(server, folder, -2)).toBe(1);
+      expect(await sweepBlobs(server, stored, -2)).toBe(1);
       expect(existsSync(dirname(ofNobody))).toBe(false);
       expect(await handle.result()).toHaveLength(LARGE);
     } finally {

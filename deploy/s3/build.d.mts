@@ -1,0 +1,2 @@
+export const s3Version: string;
+export function buildS3(): Promise<string>;
