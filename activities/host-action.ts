@@ -10,6 +10,7 @@ import { zodProblems } from '../src/definition/document/zod-problems.ts';
 import { isObject, type Json } from '../src/json/json.ts';
 import { pointer } from '../src/json/pointer.ts';
 import { ActivityError } from './runtime/failure.ts';
+import { timeLimit } from './runtime/time-limit.ts';
 import type { ActivityContext, ActivityHandler } from './runtime/wrap-activity.ts';
 
 /** How many problems of an input are reported. */
@@ -94,16 +95,16 @@ async function written(action: HostAction, given: unknown): Promise<Json> {
 async function inTime(action: HostAction, input: unknown, context: ActivityContext): Promise<unknown> {
   const { type, timeoutMs } = action;
   const { idempotencyKey, execution, path, stepSlug } = context.input;
-  const late = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([context.signal, late]);
-  // An asynchronous schema takes time, and the step may have been cancelled.
-  signal.throwIfAborted();
+  const limit = timeLimit(context.signal, timeoutMs);
+  const { signal } = limit;
   let stop: () => void = () => undefined;
   const stopped = new Promise<never>((_resolve, reject) => {
     stop = () => reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
   });
   try {
+    // An asynchronous schema takes time, and the step may have been cancelled.
+    signal.throwIfAborted();
     const running = action.run(input, {
       signal,
       idempotencyKey,
@@ -119,7 +120,7 @@ async function inTime(action: HostAction, input: unknown, context: ActivityConte
     });
     return await Promise.race([running, stopped]);
   } catch (error) {
-    if (late.aborted && !context.signal.aborted)
+    if (limit.isOver && !context.signal.aborted)
       throw new ActivityError('action_timeout', `${type} did not end within ${timeoutMs} ms.`, {
         retryable: true,
         details: { timeoutMs },
@@ -127,6 +128,7 @@ async function inTime(action: HostAction, input: unknown, context: ActivityConte
     throw failureOf(error);
   } finally {
     signal.removeEventListener('abort', stop);
+    limit.end();
   }
 }
 

@@ -6,10 +6,22 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /**
  * The SDK captures a stack for every promise of a workflow, which costs more than handling a signal. Without stacks
- * 1,000 signals take a third less time. Failures of runs have codes and paths, and need no positions in our code. The
- * prelude shares the first line, so that the source map stays valid.
+ * 1,000 signals take a third less time. Failures of runs have codes and paths, and need no positions in our code.
+ *
+ * Its promise hook compiles two functions for every promise, by `promise.constructor.constructor(text)()`: one to find
+ * the workflow of the promise, one to make the error with the stack. Here it gets the first without compiling it, so
+ * that unhandled rejections still find their workflow, and instead of the error an object without a stack, so that it
+ * keeps nothing. A promise then costs 1.2 µs, and 9 µs before; an SDK with other texts would be as slow as before.
+ *
+ * All of it shares the first line, so that the source map stays valid.
  */
-const PRELUDE = 'Error.stackTraceLimit=0;';
+export const PRELUDE = [
+  'Error.stackTraceLimit=0;',
+  '{const activator=()=>globalThis.__TEMPORAL_ACTIVATOR__,Stackless=class{},stackless=()=>Stackless;',
+  "Object.defineProperty(Promise,'constructor',{value:(text)=>",
+  "text==='return globalThis.__TEMPORAL_ACTIVATOR__'?activator:",
+  "text==='return globalThis.Error'?stackless:Function(text)});}",
+].join('');
 
 /** The path of the failure converter of workflows and activities. */
 export function failureConverterPath(): string {

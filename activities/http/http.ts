@@ -7,6 +7,7 @@ import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import { timeLimit } from '../runtime/time-limit.ts';
 import { type ActivityContext, type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import { type HttpRequest, parseUrl, readRequest } from './request.ts';
 import {
@@ -38,16 +39,18 @@ export function httpActivity(agent: Agent, mostBytes = RESULT_LIMIT_BYTES): Acti
     if (!isObject(config)) throw invalidConfig('url', 'given');
     const limits = readLimits(config, mostBytes);
     const request = readRequest(config, context.input.secrets, context.input.idempotencyKey);
-    const timeout = AbortSignal.timeout(limits.timeoutMs);
+    const limit = timeLimit(context.signal, limits.timeoutMs);
     try {
-      return await follow(request, limits, agent, AbortSignal.any([context.signal, timeout]), context);
+      return await follow(request, limits, agent, limit.signal, context);
     } catch (error) {
       if (error instanceof ActivityError) throw error;
-      if (timeout.aborted)
+      if (limit.isOver)
         throw new ActivityError('http_timeout', `The response was not complete after ${limits.timeoutMs} ms.`, {
           retryable: true,
         });
       throw connectFailure(error, request.url);
+    } finally {
+      limit.end();
     }
   };
 }

@@ -1,5 +1,6 @@
 /** Starts and stops the gateway's HTTP server. */
 
+import { setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -84,6 +85,8 @@ export async function startGateway(
     );
   }
   const closing = new AbortController();
+  // Every request that waits listens to it.
+  setMaxListeners(0, closing.signal);
   let url = '';
   const offload = new OffloadPool(config.actionsDir);
   const gateway = {

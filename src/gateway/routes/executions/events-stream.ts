@@ -78,11 +78,10 @@ export const eventStreamRoutes: readonly Route[] = [
       const description = await describeRun(access, principal.organizationId, id);
       const seen = lastEventId(req) ?? after;
       const leave = streamsOf(gateway).enter(principal);
-      const gone = callerGone(res);
+      const gone = callerGone(res, gateway.closing);
       const recheck = setInterval(() => void unlessLeftOut(incoming, () => gone.abort()), RECHECK_MS);
-      const signal = AbortSignal.any([gone.signal, gateway.closing]);
       try {
-        const happenings = await followRun(access, id, signal, seen);
+        const happenings = await followRun(access, id, gone.signal, seen);
         // An ended run has all of its events, so it is known whether any is left to send.
         const first = isOpen(description.status.name) ? undefined : await happenings.next();
         if (first?.done === true) return { status: 204 };

@@ -192,7 +192,7 @@ export const executionRoutes: readonly Route[] = [
     },
     problems: ['not_found'],
     handle: async ({ gateway, access, principal, res, params: { id }, query: { wait } }) => {
-      const signal = AbortSignal.any([callerGone(res).signal, gateway.closing]);
+      const signal = callerGone(res, gateway.closing).signal;
       const read = await readResult(access, principal.organizationId, id, wait * 1000, signal);
       if (read.ended) {
         const { ended: _ended, ...body } = read;

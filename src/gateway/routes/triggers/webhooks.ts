@@ -324,7 +324,7 @@ async function resultOf(gateway: Gateway, org: string, res: Response, started: S
     org,
     executionId,
     RESULT_MS,
-    AbortSignal.any([callerGone(res).signal, gateway.closing]),
+    callerGone(res, gateway.closing).signal,
   );
   return ended ? { status: 200, body: { executionId, ...result } } : deliveredAnswer(started);
 }
