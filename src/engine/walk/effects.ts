@@ -35,7 +35,8 @@ export function runCommand(
     secrets: storeNames(core, spec.config.secrets),
     idempotencyKey: `${core.state.genesis.executionId}/${path}${spec.suffix ?? ''}`,
     stepSlug: slug,
-    retry: modifiers.retry,
+    // Copied, as all that comes from the program: a run shares values only with itself (E2).
+    retry: { ...modifiers.retry, nonRetryable: [...modifiers.retry.nonRetryable] },
     timeoutMs: modifiers.timeoutMs ?? spec.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     ...defined({ heartbeatMs: spec.heartbeatMs }),
     local: modifiers.local,
@@ -49,13 +50,12 @@ export function runCommand(
  * stay as they are.
  */
 function storeNames(core: Core, secrets: readonly SecretString[]): readonly SecretString[] {
-  const names = core.program.definition.config?.secrets;
-  if (names === undefined || secrets.length === 0) return secrets;
+  const names = core.program.definition.config?.secrets ?? {};
   return secrets.map(({ path, parts }) => ({
     path,
     parts: parts.map((part) => {
-      if (typeof part === 'string' || !('secret' in part) || !Object.hasOwn(names, part.secret)) return part;
-      return { secret: names[part.secret]! };
+      if (typeof part === 'string') return part;
+      return 'secret' in part && Object.hasOwn(names, part.secret) ? { secret: names[part.secret]! } : { ...part };
     }),
   }));
 }
