@@ -38,10 +38,11 @@ export function waitLine({
   const { attempt, maxAttempts } = tries;
   const tried =
     attempt === undefined ? '' : ` (attempt ${attempt}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`})`;
+  const what = kind === 'unpause' ? 'paused activity' : kind;
   const about = message ?? name ?? executionId;
   const tally = votes === undefined ? '' : ` (${votes.have} of ${votes.needed} votes)`;
   return (
-    `${kind} at ` +
+    `${what} at ` +
     `${path}${tally}${tried}${until === undefined ? '' : ` until ${until}`}${about === undefined ? '' : `: ${about}`}`
   );
 }

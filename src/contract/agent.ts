@@ -1,7 +1,7 @@
 /**
  * The answer of an agent's model call: the contract between the activity `agentTurn` and the kind `agent`. JSON only.
  */
-import type { Json, JsonObject } from '../json/json.ts';
+import { isPlainObject, type Json, type JsonObject } from '../json/json.ts';
 
 /** The tools that an agent offers its model, by its config. */
 export interface OfferedTools {
@@ -48,6 +48,16 @@ export interface AgentTurn {
   /** The conversation so far, in the provider's form. The next turn sends it again. */
   readonly messages: readonly JsonObject[];
 }
+
+/** The value has the form of a turn: an activity that was completed by hand may return anything. */
+export function isAgentTurn(value: unknown): value is AgentTurn {
+  if (!isPlainObject(value)) return false;
+  const { calls, messages } = value;
+  return Array.isArray(calls) && calls.every(isCall) && Array.isArray(messages) && messages.every(isPlainObject);
+}
+
+const isCall = (call: unknown): boolean =>
+  isPlainObject(call) && typeof call['id'] === 'string' && typeof call['name'] === 'string';
 
 /** The names by which a config may refer to the call: the model's name for it, and its name at its origin. */
 export function namesOfCall({ name, target }: AgentCall): string[] {

@@ -122,10 +122,10 @@ export interface WaitingFor {
   readonly position?: number;
 }
 
-/** With what the run itself does not know: an activity that is tried again, and a task that no worker takes. */
+/** With what the run itself does not know: activities that are tried again or paused, tasks that no worker takes. */
 export interface ShownWaitingFor extends Omit<WaitingFor, 'kind'> {
-  readonly kind: WaitingFor['kind'] | 'retry' | 'worker';
-  /** Retries: the attempt that comes next, and how many there are at most. */
+  readonly kind: WaitingFor['kind'] | 'retry' | 'unpause' | 'worker';
+  /** Retries and paused activities: the attempt that comes next, and how many there are at most. */
   readonly attempt?: number;
   readonly maxAttempts?: number;
 }

@@ -9,10 +9,11 @@
  */
 
 import type { Definition } from '../definition/document/types.ts';
-import type { Json } from '../json/json.ts';
+import { isPlainObject, type Json } from '../json/json.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import { advance } from './advance.ts';
+import { dataIn, isEffectResult, isFailure } from './state/effect-results.ts';
 import type { Command, Event, RunCommand } from './state/protocol.ts';
 import { carriedBytes } from './state/serialize.ts';
 import type { RunState } from './state/state.ts';
@@ -70,6 +71,28 @@ export function segmentOf(program: Program, state: RunState, commands: readonly 
 
 function isEnding({ ending, rollback, draining }: RunState): boolean {
   return ending !== undefined || rollback !== undefined || draining !== undefined;
+}
+
+/** The list of a segment. Undefined for another form: its effects then begin again, each by itself. */
+export function segmentEnds(result: unknown): readonly SegmentEnd[] | undefined {
+  const list = dataIn(result);
+  const ends = isPlainObject(list) ? list['ends'] : undefined;
+  if (!Array.isArray(ends)) return undefined;
+  const all: readonly unknown[] = ends;
+  return all.every(isSegmentEnd) ? all : undefined;
+}
+
+function isSegmentEnd(end: unknown): end is SegmentEnd {
+  if (!isPlainObject(end)) return false;
+  const { id, at, startedAt, result, error, again } = end;
+  return (
+    typeof id === 'string' &&
+    typeof at === 'number' &&
+    typeof startedAt === 'number' &&
+    (result === undefined || isEffectResult(result)) &&
+    (error === undefined || isFailure(error)) &&
+    (again === undefined || again === 'retry' || again === 'alone')
+  );
 }
 
 /** The event that an end of the list is for the core. Undefined where the effect has not ended. */

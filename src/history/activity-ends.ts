@@ -1,10 +1,10 @@
 /** What the ends of activities in the history say to the core: events, lists of segments, failed attempts. */
 
 import { NOT_LIGHT, PAUSE, SEGMENT } from '../contract/activity.ts';
-import type { SegmentEnd, SegmentList } from '../engine/segment.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
+import { resolvedIn } from '../engine/state/child-run.ts';
+import { completionOf, INVALID_RESULT } from '../engine/state/effect-results.ts';
 import type { Event } from '../engine/state/protocol.ts';
-import type { EffectResult } from '../steps/kind.ts';
 import type { LocalMarker } from './events.ts';
 import type { TaskEvents } from './task-events.ts';
 import type { FailedAttempt } from './trace-rows.ts';
@@ -34,11 +34,6 @@ export function segmentsBegunIn({ issued, markers }: TaskEvents): number {
   return regular.length + markers.filter(isOfSegment).length;
 }
 
-/** The ends that the result of a segment lists. */
-export function endsIn(result: unknown): readonly SegmentEnd[] {
-  return (answeredData(result) as Partial<SegmentList> | undefined)?.ends ?? [];
-}
-
 /** Whether the attempt found a step that is not light, and did nothing. */
 export function isNotLight(cause: FailureCause): boolean {
   return cause.kind === 'application' && cause.type === NOT_LIGHT;
@@ -55,20 +50,16 @@ export function failuresBefore(before: number, start: ActivityStart | undefined)
   });
 }
 
-/** The event of an activity's end. `attempts`: how many failed, where there will be no other. */
-export function ended(
-  id: string,
-  at: number,
-  cause: FailureCause | undefined,
-  result: unknown,
-  attempts?: number,
-): Event & { id: string } {
-  return cause === undefined
-    ? { type: 'completed', at, id, result: result as EffectResult }
-    : { type: 'failed', at, id, error: failureOfCause(cause, attempts) };
+/** The event of an activity's failure. `attempts`: how many failed, where there will be no other. */
+export function failureEvent(id: string, at: number, cause: FailureCause, attempts?: number): Event & { id: string } {
+  return { type: 'failed', at, id, error: failureOfCause(cause, attempts) };
 }
 
-/** The data of an activity's result. */
-export function answeredData(result: unknown): unknown {
-  return (result as EffectResult | null | undefined)?.data;
+/**
+ * The event of an activity's result, which may have another form if it was given by hand. `isChild`: the activity
+ * resolves the definition of a child.
+ */
+export function resultEvent(id: string, at: number, result: unknown, isChild: boolean): Event & { id: string } {
+  if (isChild && resolvedIn(result) === undefined) return { type: 'failed', at, id, error: INVALID_RESULT };
+  return completionOf(id, at, result);
 }

@@ -13,10 +13,11 @@ import { advanceInParts, genesis } from '../engine/advance.ts';
 import { SLOTS, slotEvents } from '../engine/inbound/admission.ts';
 import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
 import { resumedAt } from '../engine/resume/rewind.ts';
-import { eventOf, type SegmentEnd, segmentOf } from '../engine/segment.ts';
+import { eventOf, type SegmentEnd, segmentEnds, segmentOf } from '../engine/segment.ts';
 import { failureOfCause } from '../engine/state/causes.ts';
 import { CHILDREN, childEvents } from '../engine/state/child-run.ts';
 import type { Postpone } from '../engine/state/core.ts';
+import { dataIn } from '../engine/state/effect-results.ts';
 import { commandId } from '../engine/state/paths.ts';
 import type { Command, Event, RunCommand, TraceEvent } from '../engine/state/protocol.ts';
 import { restore } from '../engine/state/serialize.ts';
@@ -26,17 +27,17 @@ import { waitsOf } from '../engine/state/waits.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
 import { compileInParts } from '../steps/compile/program.ts';
+import type { EffectResult } from '../steps/kind.ts';
 import { type Parts, runParts } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
 import {
   type ActivityStart,
-  answeredData,
-  ended,
-  endsIn,
+  failureEvent,
   failuresBefore,
   goesOn,
   isNotLight,
   isOfSegment,
+  resultEvent,
   segmentsBegunIn,
 } from './activity-ends.ts';
 import { Ambiguities } from './ambiguities.ts';
@@ -319,7 +320,7 @@ export class Fold {
         this.#starts.delete(answer.scheduledId);
         const id = this.#openCommands.answered(answer.scheduledId);
         if (id === SEGMENT) {
-          const list = answer.type === 'activityCompleted' ? endsIn(answer.result) : undefined;
+          const list = answer.type === 'activityCompleted' ? segmentEnds(answer.result) : undefined;
           yield* this.#endSegment(list, answer.id);
         } else if (id !== undefined) yield* this.#whenFree(() => this.#activityEnded(id, answer, at, start));
       }
@@ -345,7 +346,7 @@ export class Fold {
     this.#tries.delete(id);
     const failed = answer.type === 'activityFailed';
     if (id === CHILDREN && !failed) {
-      for (const event of childEvents(answeredData(answer.result), at)) yield* this.#apply(event, answer.id);
+      for (const event of childEvents(dataIn(answer.result), at)) yield* this.#apply(event, answer.id);
     }
     if (id === SLOTS && !failed) {
       for (const event of slotEvents(answer.result, at)) yield* this.#apply(event, answer.id);
@@ -353,14 +354,20 @@ export class Fold {
     if (id === CHILDREN || id === SLOTS) return;
     const attempts = before + (start?.attempt ?? 1);
     const event = failed
-      ? ended(id, at, answer.cause, undefined, answer.exhausted === true ? attempts : undefined)
-      : ended(id, at, undefined, answer.result);
+      ? failureEvent(id, at, answer.cause, answer.exhausted === true ? attempts : undefined)
+      : this.#completed(id, at, answer.result);
     yield* this.#applyEnd(event, answer.id, {
       attempts,
       startedAt: start?.at,
       completedAt: answer.time,
       failures: failuresBefore(before, start),
     });
+  }
+
+  /** Workers before segments took a result of any form. */
+  #completed(id: string, at: number, result: unknown): Event & { id: string } {
+    if (!this.#hasSegments) return { type: 'completed', at, id, result: result as EffectResult };
+    return resultEvent(id, at, result, this.#state?.openCommands[id]?.type === 'child');
   }
 
   /** Acts now, or after the open segment, as the shell does (workflows/run/segments.ts). */
@@ -447,7 +454,7 @@ export class Fold {
         continue;
       }
       if (isOfSegment(marker)) {
-        yield* this.#endSegment(marker.cause === undefined ? endsIn(marker.result) : undefined, marker.id);
+        yield* this.#endSegment(marker.cause === undefined ? segmentEnds(marker.result) : undefined, marker.id);
         continue;
       }
       const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
@@ -462,7 +469,9 @@ export class Fold {
       }
       // It began when its visit did, and both have the workflow's clock.
       const tried = { attempts: attempt, startedAt: undefined, completedAt: at };
-      yield* this.#applyEnd(ended(id, at, marker.cause, marker.result), marker.id, tried);
+      const { cause, result } = marker;
+      const event = cause === undefined ? this.#completed(id, at, result) : failureEvent(id, at, cause);
+      yield* this.#applyEnd(event, marker.id, tried);
     }
   }
 

@@ -12,7 +12,8 @@ import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { toEvent, updateToEvent } from '../../src/engine/inbound/signals.ts';
 import { type SegmentConfig, type SegmentEnd, SegmentWalk } from '../../src/engine/segment.ts';
 import { failureOfCause } from '../../src/engine/state/causes.ts';
-import { CHILDREN, childEvents } from '../../src/engine/state/child-run.ts';
+import { CHILDREN, childEvents, resolvedIn } from '../../src/engine/state/child-run.ts';
+import { completionOf, INVALID_RESULT } from '../../src/engine/state/effect-results.ts';
 import type { Command, Event, RunCommand, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
@@ -167,7 +168,12 @@ export class Model {
       this.#endSegment(task, task.segment);
       return;
     }
-    const given = task.id === CHILDREN ? { data: { ended: this.#endings() } as unknown as Json } : result;
+    const given =
+      task.id === CHILDREN
+        ? { data: { ended: this.#endings() } as unknown as Json }
+        : task.child === undefined
+          ? this.#returned(n, result)
+          : this.#returned(n, { data: { definition: { steps: {} }, hash: 'sha256:child' } });
     this.#write({ type: 'activityStarted', scheduledId: task.openedBy, attempt: 1 });
     this.#write({ type: 'activityCompleted', scheduledId: task.openedBy, result: given });
     this.#jobs.push({
@@ -176,13 +182,19 @@ export class Model {
     });
   }
 
+  /** Now and then somebody completes the activity by hand, with a result of another form. */
+  #returned(n: number, result: EffectResult): EffectResult {
+    return this.#plans.length > 0 && n % 7 === 6 ? ({ n } as unknown as EffectResult) : result;
+  }
+
   #completed(task: OpenTask, given: EffectResult, at: number): void {
     if (task.cancelled) return;
     if (task.id === YIELD) this.#apply({ type: 'continue', at });
     else if (task.id === CHILDREN) {
       for (const event of childEvents(given.data, at)) this.#apply(event);
       this.#asked();
-    } else if (task.child === undefined) this.#apply({ type: 'completed', at, id: task.id, result: given });
+    } else if (task.child === undefined) this.#apply(completionOf(task.id, at, given));
+    else if (resolvedIn(given) === undefined) this.#apply({ type: 'failed', at, id: task.id, error: INVALID_RESULT });
     else {
       this.#apply({ type: 'completed', at, id: task.id, result: { data: null } });
       if (!this.ended) this.#commands.push({ ...task.child, type: 'initiate' });

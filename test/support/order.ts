@@ -20,6 +20,7 @@ export const LONGEST_FILES: readonly string[] = [
   'test/e2e/console/settings.test.ts',
   'test/e2e/console/everywhere.test.ts',
   'test/e2e/console/frame.test.ts',
+  'test/e2e/cli/operating-with-temporal.test.ts',
 ];
 
 /** Files of the project `long` that wait or work for more than 20 s, the longest first. */

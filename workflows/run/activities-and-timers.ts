@@ -21,7 +21,8 @@ import {
 import { type ActivityInput, NOT_LIGHT, PAUSE, SEGMENT, YIELD } from '../../src/contract/activity.ts';
 import { dataBytesOf, hasSegments } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
-import type { SegmentConfig, SegmentEnd, SegmentList } from '../../src/engine/segment.ts';
+import { type SegmentConfig, type SegmentEnd, segmentEnds } from '../../src/engine/segment.ts';
+import { completionOf } from '../../src/engine/state/effect-results.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
 import { nextAttempt } from '../../src/engine/walk/next-attempt.ts';
@@ -94,7 +95,9 @@ export class ActivitiesAndTimers {
       () => (isLocal ? localCall(command) : regularCall(command))(input),
       (result) => {
         ended(result as unknown as Json);
-        this.#receive({ type: 'completed', at: Date.now(), id, result });
+        // Workers before segments took a result of any form.
+        const at = Date.now();
+        this.#receive(runsSegments() ? completionOf(id, at, result) : { type: 'completed', at, id, result });
       },
       (error) => {
         const failure = failureFrom(error, command.local ? undefined : earlierAttempts + command.retry.maxAttempts);
@@ -142,7 +145,7 @@ export class ActivitiesAndTimers {
       this.#segment = undefined;
       if (isLocal) this.#task.localEnds(sizeOf(result as unknown as Json | undefined));
       else this.#task.renew();
-      ended((result?.data as unknown as SegmentList | undefined)?.ends);
+      ended(segmentEnds(result));
     };
     const scope = new CancellationScope({ cancellable: true, parent: this.#shield });
     if (!isLocal) this.#segment = scope;

@@ -5,6 +5,7 @@ import { type ChildWorkflowHandle, type ChildWorkflowOptions, startChild } from 
 import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../src/contract/run.ts';
 import { ATTRIBUTES, attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
+import type { ResolvedWorkflow } from '../../src/engine/state/child-run.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
@@ -24,13 +25,6 @@ export interface Parent {
   /** Limiters at which the parent and its ancestors hold a lease. */
   readonly within: readonly string[];
   readonly initiator?: string;
-}
-
-/** The data of the activity `resolveWorkflow`. Workers before segments did not say what is light. */
-export interface ResolvedWorkflow {
-  readonly definition: Definition;
-  readonly hash: string;
-  readonly light?: readonly string[];
 }
 
 /**

@@ -18,13 +18,20 @@ import {
 } from '@temporalio/workflow';
 import type { ActivityInput } from '../../src/contract/activity.ts';
 import type { OpenChild } from '../../src/contract/children.ts';
-import { CHILDREN, CHILDREN_CLOCK, childEvents } from '../../src/engine/state/child-run.ts';
+import {
+  CHILDREN,
+  CHILDREN_CLOCK,
+  childEvents,
+  type ResolvedWorkflow,
+  resolvedIn,
+} from '../../src/engine/state/child-run.ts';
+import { dataIn, INVALID_RESULT } from '../../src/engine/state/effect-results.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/json/json.ts';
+import { isPlainObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
-import { type ChildCommand, type Parent, type ResolvedWorkflow, startRun } from './child-start.ts';
+import { type ChildCommand, type Parent, startRun } from './child-start.ts';
 import { failureFrom } from './failures.ts';
 
 /** The pause between two questions for the status of open children. The memo `childCheckMs` overrides it. */
@@ -97,8 +104,10 @@ export class Children {
     starting.resolving
       .run(async () => {
         this.#resolve(command).then((result) => {
+          const resolved = resolvedIn(result);
           if (starting.cancelled) gone(() => undefined);
-          else this.#begin(command, starting, result);
+          else if (resolved !== undefined) this.#begin(command, starting, resolved);
+          else gone(() => this.#options.receive({ type: 'failed', at: Date.now(), id, error: INVALID_RESULT }));
         }, failed);
       })
       .catch(failed);
@@ -127,10 +136,9 @@ export class Children {
     return true;
   }
 
-  #begin(command: ChildCommand, starting: Starting, result: EffectResult): void {
+  #begin(command: ChildCommand, starting: Starting, resolved: ResolvedWorkflow): void {
     const { id, executionId } = command;
     const { receive } = this.#options;
-    const resolved = result.data as unknown as ResolvedWorkflow;
     // The core's clock needs the activity's end, which is in history. Only the child needs its result.
     receive({ type: 'completed', at: Date.now(), id, result: { data: null } });
     const begun = (known: boolean): void => {
@@ -214,7 +222,7 @@ export class Children {
     if (children.length === 0) return;
     this.#asking = true;
     this.#underway++;
-    const answered = (data: Json | undefined): void => {
+    const answered = (data: unknown): void => {
       this.#underway--;
       this.#options.noteEvent();
       this.#asking = false;
@@ -222,7 +230,7 @@ export class Children {
         if (event.type === 'childDone') this.#running.delete(event.id);
         this.#options.receive(event);
       }
-      const again = this.#askAgain || (data as { more?: boolean } | undefined)?.more === true;
+      const again = this.#askAgain || (isPlainObject(data) && data['more'] === true);
       this.#askAgain = false;
       if (again) this.#ask();
     };
@@ -230,7 +238,7 @@ export class Children {
       .run(() => this.#call('describeChildren', CHILDREN, { children: children as unknown as Json }))
       // A question that failed is asked again in an hour.
       .then(
-        (result) => answered(result.data),
+        (result) => answered(dataIn(result)),
         () => answered(undefined),
       );
   }

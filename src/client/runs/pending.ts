@@ -68,20 +68,30 @@ export interface RetriedEffect extends ShownRetrying {
   readonly attempt: number;
   /** When the previous attempt ended. ISO 8601. */
   readonly lastEndedAt?: string;
+  /** While it is paused: when it was, in ISO 8601, and the reason that was given. */
+  readonly pausedSince?: string;
+  readonly pauseReason?: string;
 }
 
 /** Omits the activities of the shell, whose ids are not paths. */
 export async function retriedEffects(converter: LoadedDataConverter, pending: Pending): Promise<RetriedEffect[]> {
   const all = await pendingAttempts(converter, pending);
+  const pauses = new Map((pending ?? []).map(({ activityId, pauseInfo }) => [activityId, pauseInfo]));
   return all
     .filter(
       ({ activityId, lastFailure, paused }) => !activityId.startsWith('$') && (lastFailure ?? paused) !== undefined,
     )
-    .map(({ activityId, attempt, lastFailure, lastEndedAt, ...rest }) => ({
-      // `retryStep` starts an activity again under its path and a number.
-      path: activityId.replace(/![0-9]+$/, ''),
-      attempt,
-      ...(lastEndedAt === undefined ? {} : { lastEndedAt: new Date(lastEndedAt).toISOString() }),
-      ...shownRetrying({ ...rest, ...(lastFailure === undefined ? {} : { lastError: failureOfCause(lastFailure) }) }),
-    }));
+    .map(({ activityId, attempt, lastFailure, lastEndedAt, ...rest }) => {
+      const pause = rest.paused === true ? pauses.get(activityId) : undefined;
+      const pausedAt = msOf(pause?.pauseTime);
+      return {
+        // `retryStep` starts an activity again under its path and a number.
+        path: activityId.replace(/![0-9]+$/, ''),
+        attempt,
+        ...(lastEndedAt === undefined ? {} : { lastEndedAt: new Date(lastEndedAt).toISOString() }),
+        ...(pausedAt === undefined ? {} : { pausedSince: new Date(pausedAt).toISOString() }),
+        ...defined({ pauseReason: pause?.manual?.reason || undefined }),
+        ...shownRetrying({ ...rest, ...(lastFailure === undefined ? {} : { lastError: failureOfCause(lastFailure) }) }),
+      };
+    });
 }

@@ -94,7 +94,9 @@ export async function readRun(
   const told = executionView(access, execution, argument);
   const view = await withPositions(access, { ...told, waitingFor: withComments(told.waitingFor, argument) });
   const converter = access.client.options.loadedDataConverter;
-  const retrying = await retriedEffects(converter, description.raw.pendingActivities);
+  // Temporal still lists the activities that a terminated run had.
+  const pending = isOpen(description.status.name) ? description.raw.pendingActivities : [];
+  const retrying = await retriedEffects(converter, pending);
   const waitingFor = [...view.waitingFor, ...retryWaits(retrying), ...(await workerWait(access, description, dead))];
   const { output, error } = end.value ?? {};
   const whole = {
@@ -131,24 +133,23 @@ async function withPositions(access: Access, view: ExecutionView): Promise<Execu
   return { ...view, waitingFor };
 }
 
-/** The activities that wait for their next attempt. A path that was shortened does not tell its step. */
+/** The activities that wait for their next attempt, and those that were paused. */
 function retryWaits(retrying: readonly RetriedEffect[]): ShownWaitingFor[] {
-  return retrying.flatMap(({ path, attempt, maxAttempts, lastError, lastEndedAt, nextAttemptAt }) =>
-    nextAttemptAt === undefined
-      ? []
-      : [
-          {
-            path,
-            stepSlug: path.includes('~~') ? '' : (/^[\w-]+/.exec(path.slice(path.lastIndexOf('/') + 1))?.[0] ?? ''),
-            kind: 'retry' as const,
-            since: lastEndedAt ?? nextAttemptAt,
-            until: nextAttemptAt,
-            attempt,
-            ...defined({ maxAttempts, message: lastError?.message }),
-          },
-        ],
-  );
+  return retrying.flatMap((effect): ShownWaitingFor[] => {
+    const { path, attempt, maxAttempts, lastError, lastEndedAt, nextAttemptAt, pausedSince } = effect;
+    const at = { path, stepSlug: slugOf(path), attempt, ...defined({ maxAttempts }) };
+    if (nextAttemptAt !== undefined) {
+      const since = lastEndedAt ?? nextAttemptAt;
+      return [{ ...at, kind: 'retry', since, until: nextAttemptAt, ...defined({ message: lastError?.message }) }];
+    }
+    if (pausedSince === undefined) return [];
+    return [{ ...at, kind: 'unpause', since: pausedSince, ...defined({ message: effect.pauseReason }) }];
+  });
 }
+
+/** A path that was shortened does not tell its step. */
+const slugOf = (path: string): string =>
+  path.includes('~~') ? '' : (/^[\w-]+/.exec(path.slice(path.lastIndexOf('/') + 1))?.[0] ?? '');
 
 /** The wait of a run with a task that nobody has taken for a while, where no worker lives. */
 async function workerWait(

@@ -10,6 +10,7 @@ const KINDS: { readonly [kind in Wait['kind']]: string } = {
   child: 'another run',
   slot: 'a free slot',
   retry: 'the next attempt',
+  unpause: 'the end of a pause',
   worker: 'a worker',
 };
 

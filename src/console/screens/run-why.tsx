@@ -28,6 +28,7 @@ const ORDER: readonly Wait['kind'][] = [
   'input',
   'message',
   'callback',
+  'unpause',
   'retry',
   'slot',
   'child',
@@ -189,6 +190,13 @@ function told(wait: Wait, step: ComponentChildren): ComponentChildren {
           Attempt {wait.attempt}
           {wait.maxAttempts === undefined ? '' : ` of ${wait.maxAttempts}`} of {step} begins{' '}
           {until === undefined ? 'soon' : <Time at={until} isStop />}. The last one failed:
+        </>
+      );
+    case 'unpause':
+      return (
+        <>
+          The activity of {step} was paused through Temporal{times}: no attempt begins until{' '}
+          <code>temporal activity unpause</code>.
         </>
       );
     case 'slot':

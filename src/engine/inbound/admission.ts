@@ -22,7 +22,16 @@ export const SLOTS_CLOCK = '$slots-clock';
 /** The events in the activity's result. The shell and the fold both call this (E6). */
 export function slotEvents(data: unknown, at: number): Event[] {
   const answers = isObject(data) ? data['answers'] : undefined;
-  return Array.isArray(answers) ? [{ type: 'slots', at, answers: answers as unknown as readonly SlotAnswer[] }] : [];
+  return Array.isArray(answers) ? [{ type: 'slots', at, answers: answers.filter(isSlotAnswer) }] : [];
+}
+
+/** The activity may have been completed by hand. */
+function isSlotAnswer(answer: unknown): answer is SlotAnswer {
+  if (!isObject(answer) || typeof answer['gate'] !== 'string') return false;
+  const { as, since, code, message } = answer;
+  if (as === 'waiting') return typeof since === 'string' && !Number.isNaN(Date.parse(since));
+  if (as === 'refused') return typeof code === 'string' && typeof message === 'string';
+  return as === 'granted' || as === 'dropped';
 }
 
 /** Asks for the run's slots, if it needs any. `startedAt`: when its execution started, in epoch milliseconds. */

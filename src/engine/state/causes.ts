@@ -69,12 +69,25 @@ const TIMEOUTS: { readonly [type: string]: string } = {
   HEARTBEAT: 'it gave no sign of life',
 };
 
+/** Failures that the SDK gives to an attempt that somebody ended through Temporal. */
+const BY_OPERATORS: { readonly [type: string]: { readonly code: string; readonly message: string } | undefined } = {
+  ActivityPause: {
+    code: 'activity_paused',
+    message: 'The activity was paused through Temporal while an attempt ran: the attempt was ended.',
+  },
+  ActivityReset: {
+    code: 'activity_reset',
+    message: 'The activity was reset through Temporal while an attempt ran: the attempt was ended.',
+  },
+};
+
 function applicationFailure(cause: FailureCause & { kind: 'application' }): FailureShape {
   const [first] = cause.details ?? [];
   const { retryable, attempts, details } = isPlainObject(first) ? first : {};
+  const known = BY_OPERATORS[cause.type ?? ''];
   return {
-    code: cause.type || 'activity_failed',
-    message: cause.message || 'The step failed without saying why.',
+    code: known?.code ?? (cause.type || 'activity_failed'),
+    message: known?.message ?? (cause.message || 'The step failed without saying why.'),
     retryable: typeof retryable === 'boolean' ? retryable : cause.nonRetryable !== true,
     ...(typeof attempts === 'number' ? { attempts } : {}),
     ...defined({ details }),

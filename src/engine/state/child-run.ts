@@ -6,7 +6,9 @@
 import type { EndedChild } from '../../contract/children.ts';
 import type { RunError } from '../../contract/run.ts';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
+import type { Definition } from '../../definition/document/types.ts';
 import { isPlainObject, type Json, type JsonObject } from '../../json/json.ts';
+import { dataIn, isFailure } from './effect-results.ts';
 import type { Event, Genesis } from './protocol.ts';
 
 /** The id of the activity by which a parent checks on its children. */
@@ -24,16 +26,38 @@ export function childRunId(
   return `run.${idPart(parent.organizationId)}.${idPart(workflow)}.child-${place}`;
 }
 
+/** The data of the activity `resolveWorkflow`. Workers before segments did not say what is light. */
+export interface ResolvedWorkflow {
+  readonly definition: Definition;
+  readonly hash: string;
+  readonly light?: readonly string[];
+}
+
+/** What the result of the activity says. Undefined where it was completed by hand with something else. */
+export function resolvedIn(result: unknown): ResolvedWorkflow | undefined {
+  const data = dataIn(result);
+  if (!isPlainObject(data) || !isPlainObject(data['definition']) || typeof data['hash'] !== 'string') return undefined;
+  return data as unknown as ResolvedWorkflow;
+}
+
 /** The events in the activity's result. The shell and the fold both call this (E6). */
 export function childEvents(data: unknown, at: number): Event[] {
   const ended = isPlainObject(data) ? data['ended'] : undefined;
   if (!Array.isArray(ended)) return [];
-  return (ended as unknown as readonly EndedChild[]).map(({ id, output, error }) => ({
+  return (ended as readonly unknown[]).filter(isEndedChild).map(({ id, output, error }) => ({
     type: 'childDone',
     at,
     id,
     ...(error === undefined ? { output: output ?? null } : { error }),
   }));
+}
+
+function isEndedChild(child: unknown): child is EndedChild {
+  return (
+    isPlainObject(child) &&
+    typeof child['id'] === 'string' &&
+    (child['error'] === undefined || isFailure(child['error']))
+  );
 }
 
 /** The payload of the signal `childDone`, which a child sends to its parent when it ends. */

@@ -41,8 +41,11 @@ export const wait = {
   path: text,
   stepSlug: text,
   kind: z
-    .enum(['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot', 'retry', 'worker'])
-    .describe('retry: an activity that is tried again. worker: none lives. Both only where one run is read.'),
+    .enum(['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot', 'retry', 'unpause', 'worker'])
+    .describe(
+      'retry: an activity that is tried again. unpause: an activity that was paused through Temporal; `message` is ' +
+        'the reason given. worker: none lives. All three only where one run is read.',
+    ),
   since: time,
   until: time.optional(),
   message: text.optional().describe('For an approval: the message to the approvers.'),
@@ -114,6 +117,8 @@ export const execution = named(
           path: text,
           attempt: z.int().describe('The attempt that runs or comes next.'),
           lastEndedAt: time.optional().describe('When the previous attempt ended.'),
+          pausedSince: time.optional().describe('When the activity was paused.'),
+          pauseReason: text.optional().describe('The reason given for the pause.'),
           ...retrying,
         }),
       )

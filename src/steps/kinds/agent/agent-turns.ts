@@ -3,7 +3,7 @@
  * Each turn has a number. An event of another turn is late, and ignored.
  */
 
-import type { AgentTurn } from '../../../contract/agent.ts';
+import { isAgentTurn } from '../../../contract/agent.ts';
 import { type AgentMessage, agentMessageIn } from '../../../contract/agent-message.ts';
 import { addUsage, usageIn } from '../../../contract/models.ts';
 import { defined } from '../../../json/defined.ts';
@@ -93,7 +93,13 @@ export function askModel(state: AgentState): Suspended {
 
 /** The model has returned calls, or the answer. */
 function takeAnswer(visit: StepContext, state: AgentState, result: EffectResult, rules: Rules): Next {
-  const { answer, calls, messages } = result.data as unknown as AgentTurn;
+  const turn: unknown = result.data;
+  if (!isAgentTurn(turn))
+    throw new StepFailure(
+      'invalid_result',
+      "The model's call was completed by hand with something else than {answer, text, calls, messages}.",
+    );
+  const { answer, calls, messages } = turn;
   const usage = usageIn(result.meta);
   if (usage !== undefined) {
     const { key_type: _type, model, ...used } = usage;
