@@ -5,6 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { folderStore } from '../../src/client/payloads/folder-store.ts';
 import { s3Store, urlOf } from '../../src/client/payloads/s3-store.ts';
@@ -125,6 +126,15 @@ describe('a bucket whose server fails', () => {
   ])('is not asked again after %i %s, which is denied', async (status, code) => {
     const { place, asked } = await serverThat((response) => response.writeHead(status).end(error(code)));
     await expect(s3Store(place).read(BLOB)).rejects.toMatchObject({ code: 'blob_denied', why: code });
+    expect(asked()).toBe(1);
+  });
+
+  it('cannot fill the memory with what is no payload', async () => {
+    const endless = function* () {
+      for (;;) yield Buffer.alloc(1_000_000);
+    };
+    const { place, asked } = await serverThat((response) => Readable.from(endless()).pipe(response));
+    await expect(s3Store(place).read(BLOB)).rejects.toMatchObject({ code: 'blob_damaged' });
     expect(asked()).toBe(1);
   });
 

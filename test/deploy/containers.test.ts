@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { s3Version } from '../../deploy/s3/build.mjs';
 import { readConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { healthRoutes } from '../../src/gateway/http/health.ts';
@@ -24,6 +25,7 @@ const compose = readCompose();
 const { gateway, worker } = compose.services;
 const GIVEN = {
   POSTGRES_PASSWORD: 'a-password',
+  S3_SECRET_KEY: 'the-key-of-the-s3-server',
   SIGNALBOX_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   SIGNALBOX_ADMIN_KEY: 'k'.repeat(64),
 };
@@ -111,7 +113,17 @@ describe('deploy/compose.yaml', () => {
       expect(unknownSettings(Object.keys(env))).toEqual([]);
       const config = readConfig(env);
       expect(config).toMatchObject({ temporal: { address: 'temporal:7233' }, host: '0.0.0.0' });
-      expect(config.blobs).toEqual({ folder: '/var/lib/signalbox-blobs', isOn: true });
+      const { s3 } = compose.services;
+      expect(config.blobs.s3).toEqual({
+        bucket: 'signalbox',
+        prefix: 'blobs/',
+        endpoint: `http://s3${s3?.environment['VGW_PORT']}`,
+        region: s3?.environment['VGW_REGION'],
+        credentials: {
+          accessKeyId: environment('s3')['ROOT_ACCESS_KEY_ID'],
+          secretAccessKey: environment('s3')['ROOT_SECRET_ACCESS_KEY'],
+        },
+      });
     }
     expect(readConfig(environment('worker')).workerHttp).toEqual({ host: '0.0.0.0', port: 9464 });
     expect(readConfig(environment('gateway')).adminKey).toBe(GIVEN.SIGNALBOX_ADMIN_KEY);
@@ -160,6 +172,15 @@ describe('deploy/compose.yaml', () => {
       `temporalio/server:${pinned}`,
     ]);
     expect(temporal?.volumes?.[0]).toContain(`:${temporal?.environment['DYNAMIC_CONFIG_FILE_PATH']}:ro`);
+  });
+
+  it('runs the version of the S3 server that the tests build', () => {
+    expect(compose.services['s3']?.image).toBe(`versity/versitygw:v${s3Version}`);
+  });
+
+  it('may store large payloads elsewhere', () => {
+    const given = { ...GIVEN, SIGNALBOX_BLOBS: 's3://mine?region=eu-west-1' };
+    expect(readConfig(environment('worker', given)).blobs.s3).toMatchObject({ bucket: 'mine', region: 'eu-west-1' });
   });
 
   it('gives processes the time that they need to end', () => {

@@ -2,13 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { readConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { healthRoutes } from '../../src/gateway/http/health.ts';
 import { startWorkerHttp } from '../../workers/http.ts';
 import { environmentOf, stagesOf } from './dockerfile.ts';
-import { type Deployment, deployment, type Manifest, manifests, objects } from './manifests.ts';
+import { type Deployment, deployment, type Manifest, manifests, objects, withComponent } from './manifests.ts';
 
 type Model = new (body: Manifest['body']) => { validate(): void };
 const require = createRequire(import.meta.url);
@@ -21,21 +22,23 @@ function validate({ apiVersion, kind, body }: Manifest): void {
   new models[kind]!(body).validate();
 }
 
-const named = (kind: string, name: string): Manifest => {
-  const found = all.find((one) => one.kind === kind && one.name === name);
+const named = (kind: string, name: string, among: readonly Manifest[] = all): Manifest => {
+  const found = among.find((one) => one.kind === kind && one.name === name);
   if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);
   return found;
 };
-const deploymentOf = (part: string): Deployment => deployment.parse(named('Deployment', `signalbox-${part}`).body);
+const deploymentOf = (part: string, among = all): Deployment =>
+  deployment.parse(named('Deployment', `signalbox-${part}`, among).body);
+const COMPONENT = 'shared-volume';
 
 /** The settings that a container gets, with keys in the place of the example's. */
-function environment(part: string): { [name: string]: string } {
-  const [container] = deploymentOf(part).spec.template.spec.containers;
+function environment(part: string, among = all): { [name: string]: string } {
+  const [container] = deploymentOf(part, among).spec.template.spec.containers;
   const image = environmentOf(stagesOf(readFileSync('deploy/Dockerfile', 'utf8')).at(-1)!);
   const from = container.envFrom.map(({ configMapRef, secretRef }) =>
     configMapRef === undefined
-      ? labels.parse(named('Secret', secretRef!.name).body['stringData'])
-      : labels.parse(named('ConfigMap', configMapRef.name).body['data']),
+      ? labels.parse(named('Secret', secretRef!.name, among).body['stringData'])
+      : labels.parse(named('ConfigMap', configMapRef.name, among).body['data']),
   );
   const set: { [name: string]: string } = Object.assign({}, image, ...from);
   if ('SIGNALBOX_MASTER_KEY' in set) set['SIGNALBOX_MASTER_KEY'] = Buffer.alloc(32, 1).toString('base64');
@@ -59,7 +62,7 @@ describe('deploy/kubernetes', () => {
     const { resources, images } = z
       .object({ resources: z.array(z.string()), images: z.tuple([z.object({ name: z.string(), newTag: z.string() })]) })
       .parse(manifests().find(({ kind }) => kind === 'Kustomization')!.body);
-    const files = new Set(all.map(({ file }) => file));
+    const files = new Set(all.map(({ file }) => file).filter((file) => !file.startsWith(COMPONENT)));
     files.delete('secret.example.yaml');
     expect([...files].sort()).toEqual([...resources].sort());
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
@@ -68,7 +71,12 @@ describe('deploy/kubernetes', () => {
 
   it('has an example of a secret that is refused until it is replaced', () => {
     const secrets = all.filter(({ kind }) => kind === 'Secret').map(({ body }) => labels.parse(body['stringData']));
-    expect(secrets.flatMap((secret) => Object.keys(secret))).toEqual(['SIGNALBOX_MASTER_KEY', 'SIGNALBOX_ADMIN_KEY']);
+    expect(secrets.flatMap((secret) => Object.keys(secret))).toEqual([
+      'SIGNALBOX_MASTER_KEY',
+      'AWS_ACCESS_KEY_ID',
+      'AWS_SECRET_ACCESS_KEY',
+      'SIGNALBOX_ADMIN_KEY',
+    ]);
     for (const secret of secrets) expect(() => readConfig(secret)).toThrow();
   });
 
@@ -142,10 +150,32 @@ describe.each(['gateway', 'worker'])('the deployment of the %s', (part) => {
     });
     const config = readConfig(environment(part));
     const mounted = container.volumeMounts.map(({ mountPath }) => mountPath).sort();
-    expect(mounted).toEqual(['/tmp', config.dataDir, config.blobs.folder].sort());
+    expect(mounted).toEqual(['/tmp', config.dataDir].sort());
     expect(container.volumeMounts.map(({ name }) => name).sort()).toEqual(spec.volumes.map(({ name }) => name).sort());
-    for (const { persistentVolumeClaim } of spec.volumes)
-      if (persistentVolumeClaim) named('PersistentVolumeClaim', persistentVolumeClaim.claimName);
+  });
+
+  it('stores large payloads in a bucket, with credentials from the secret', () => {
+    expect(readConfig(environment(part)).blobs.s3).toMatchObject({
+      bucket: 'signalbox',
+      credentials: { accessKeyId: expect.any(String), secretAccessKey: expect.any(String) },
+    });
+  });
+
+  it('stores them in a volume that all pods share with the component for it', () => {
+    const kustomization = readFileSync('deploy/kubernetes/kustomization.yaml', 'utf8');
+    expect(parse(kustomization.replace(/^# (?=components:)/m, ''))).toMatchObject({ components: [COMPONENT] });
+    const changed = withComponent(COMPONENT, all);
+    for (const one of changed) expect(() => validate(one)).not.toThrow();
+    const { blobs, dataDir } = readConfig(environment(part, changed));
+    expect(blobs).toEqual({ isOn: true, folder: blobs.folder });
+    const pod = deploymentOf(part, changed).spec.template.spec;
+    const mounts = pod.containers[0].volumeMounts;
+    expect(mounts.map(({ mountPath }) => mountPath).sort()).toEqual(['/tmp', dataDir, blobs.folder].sort());
+    expect(mounts.map(({ name }) => name).sort()).toEqual(pod.volumes.map(({ name }) => name).sort());
+    const claims = pod.volumes.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+    for (const claim of claims)
+      expect(named('PersistentVolumeClaim', claim).body['spec']).toMatchObject({ accessModes: ['ReadWriteMany'] });
+    expect(claims).toHaveLength(1);
   });
 
   it('has longer to end than it needs', () => {

@@ -61,20 +61,57 @@ export interface Manifest {
 
 /** Every document of every file, with an error for YAML that is not well-formed or has a key twice. */
 export function manifests(): Manifest[] {
-  return readdirSync(KUBERNETES).flatMap((file) =>
-    parseAllDocuments(readFileSync(`${KUBERNETES}/${file}`, 'utf8')).map((document) => {
-      if ('errors' in document && document.errors.length > 0) throw document.errors[0]!;
-      const body = (document as { toJS(): unknown }).toJS() as Manifest['body'];
-      const head = z
-        .object({ apiVersion: z.string(), kind: z.string(), metadata: z.object({ name: z.string() }).optional() })
-        .parse(body);
-      return { file, apiVersion: head.apiVersion, kind: head.kind, name: head.metadata?.name ?? '', body };
-    }),
-  );
+  const files = readdirSync(KUBERNETES, { recursive: true }).map(String);
+  return files
+    .filter((file) => file.endsWith('.yaml'))
+    .flatMap((file) =>
+      parseAllDocuments(readFileSync(`${KUBERNETES}/${file}`, 'utf8')).map((document) => {
+        if ('errors' in document && document.errors.length > 0) throw document.errors[0]!;
+        const body = (document as { toJS(): unknown }).toJS() as Manifest['body'];
+        const head = z
+          .object({ apiVersion: z.string(), kind: z.string(), metadata: z.object({ name: z.string() }).optional() })
+          .parse(body);
+        return { file, apiVersion: head.apiVersion, kind: head.kind, name: head.metadata?.name ?? '', body };
+      }),
+    );
 }
 
 /** Objects for the cluster: all but what only kustomize reads. */
-export const objects = (): Manifest[] => manifests().filter(({ kind }) => kind !== 'Kustomization');
+export const objects = (): Manifest[] =>
+  manifests().filter(({ kind }) => kind !== 'Kustomization' && kind !== 'Component');
+
+const patchOf = z.array(z.strictObject({ op: z.enum(['add', 'replace']), path: z.string(), value: z.unknown() }));
+const component = z.object({
+  resources: z.array(z.string()),
+  patches: z.array(
+    z.strictObject({
+      target: z.strictObject({ kind: z.string(), name: z.string().optional() }),
+      patch: z.string().transform((text) => patchOf.parse(parse(text))),
+    }),
+  ),
+});
+
+/** The objects as the component changes them. @throws Error for a path that an object does not have */
+export function withComponent(name: string, all: readonly Manifest[]): Manifest[] {
+  const found = manifests().find(({ file, kind }) => kind === 'Component' && file === `${name}/kustomization.yaml`);
+  const { patches } = component.parse(found?.body);
+  return all.map((one) => {
+    const body = structuredClone(one.body);
+    for (const { target, patch } of patches)
+      if (target.kind === one.kind && (target.name ?? one.name) === one.name)
+        for (const { op, path, value } of patch) change(body, op, path.split('/').slice(1), value);
+    return { ...one, body };
+  });
+}
+
+function change(root: unknown, op: 'add' | 'replace', path: readonly string[], value: unknown): void {
+  let at = root as { [key: string]: unknown };
+  for (const key of path.slice(0, -1)) at = at[key] as typeof at;
+  const last = path.at(-1)!;
+  if (Array.isArray(at) && op === 'add' && last === '-') at.push(value);
+  else if (op === 'replace' && last in at) at[last] = value;
+  else throw new Error(`There is no /${path.join('/')}.`);
+}
 
 const text = z.string();
 const health = z.strictObject({

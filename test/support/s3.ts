@@ -1,12 +1,16 @@
-/** The S3 server that deploy/s3 pins, on a free port of this machine, with its objects as files of a folder. */
+/**
+ * The S3 server that deploy/s3 pins, as deploy/compose.yaml starts it, but on a free port of this machine. Its objects
+ * are files of a folder.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { AwsV4Signer } from 'aws4fetch';
 import { freePorts } from '../../deploy/postgres/server.mjs';
 import { buildS3 } from '../../deploy/s3/build.mjs';
+import { interpolated, readCompose } from '../deploy/manifests.ts';
 
 const READY_MS = 30_000;
 
@@ -14,7 +18,7 @@ export interface S3Server {
   readonly endpoint: string;
   /** AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. */
   readonly keys: { readonly [name: string]: string };
-  /** A new bucket: its name. */
+  /** A new bucket: its name. `signalbox` is there from the start. */
   bucket(): Promise<string>;
   /** SIGNALBOX_BLOBS and the keys, for a bucket and what follows it. */
   settings(bucketAndPrefix: string): { [name: string]: string };
@@ -32,8 +36,6 @@ export interface S3Server {
 export async function startS3(): Promise<S3Server> {
   const program = await buildS3();
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-s3-'));
-  const [data, meta] = [join(folder, 'data'), join(folder, 'meta')];
-  for (const path of [data, meta]) mkdirSync(path);
   const [port] = await freePorts(1);
   const endpoint = `http://127.0.0.1:${port}`;
   const keys = {
@@ -43,10 +45,17 @@ export async function startS3(): Promise<S3Server> {
   let child: ChildProcess | undefined;
 
   const start = async (): Promise<void> => {
-    const args = ['--quiet', '--health', '/health', '--port', `127.0.0.1:${port}`, '--region', 'us-east-1'];
-    child = spawn(program, [...args, 'posix', '--sidecar', meta, data], {
+    const { entrypoint = [], environment } = readCompose().services['s3']!;
+    const given = { S3_ACCESS_KEY: keys.AWS_ACCESS_KEY_ID, S3_SECRET_KEY: keys.AWS_SECRET_ACCESS_KEY };
+    const set = Object.entries(environment).map(([name, value]) => [name, interpolated(value, given)]);
+    const [command = '', ...args] = entrypoint.map((word) => word.replaceAll('/objects', folder));
+    child = spawn(command, args, {
       stdio: 'ignore',
-      env: { ROOT_ACCESS_KEY_ID: keys.AWS_ACCESS_KEY_ID, ROOT_SECRET_ACCESS_KEY: keys.AWS_SECRET_ACCESS_KEY },
+      env: {
+        ...Object.fromEntries(set),
+        VGW_PORT: `127.0.0.1:${port}`,
+        PATH: `${dirname(program)}${delimiter}${process.env['PATH']}`,
+      },
     });
     const deadline = Date.now() + READY_MS;
     while (!(await fetch(`${endpoint}/health`).catch(() => undefined))?.ok) {
@@ -84,7 +93,7 @@ export async function startS3(): Promise<S3Server> {
       ...keys,
       SIGNALBOX_BLOBS: `s3://${bucketAndPrefix}?endpoint=${encodeURIComponent(endpoint)}`,
     }),
-    fileOf: (bucket, key) => join(data, bucket, key),
+    fileOf: (bucket, key) => join(folder, 'data', bucket, key),
     stop,
     start,
     close: async () => {

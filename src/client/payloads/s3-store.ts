@@ -16,6 +16,9 @@ const ATTEMPT_MS = 8_000;
 const ATTEMPTS = 3;
 const PAUSE_MS = 100;
 const LONGEST_MESSAGE = 10_000;
+/** More than any payload or page of a list has. What is larger was put there by others, and is not read. */
+const MOST_BYTES = 64_000_000;
+const TOO_LARGE = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 /** What the store says of its settings and its credentials, not of the moment. */
 const DENIED: ReadonlySet<number> = new Set([301, 307, 400, 401, 403]);
 
@@ -39,7 +42,7 @@ export interface S3Limits {
 }
 
 export function s3Store(place: S3Place, { attemptMs = ATTEMPT_MS }: S3Limits = {}): BlobStore {
-  const dispatcher = new Agent({ connect: { timeout: Math.min(CONNECT_MS, attemptMs) } });
+  const dispatcher = new Agent({ connect: { timeout: Math.min(CONNECT_MS, attemptMs) }, maxResponseSize: MOST_BYTES });
   const cache = new Map<string, ArrayBuffer>();
   const keyOf = ({ place: folder, name }: BlobName): string => `${place.prefix}${folder}/${name}`;
 
@@ -154,6 +157,7 @@ function silenceOf(error: unknown): BlobFault {
   const code = chain.flatMap((one) =>
     one instanceof Error && 'code' in one && typeof one.code === 'string' ? [one.code] : [],
   )[0];
+  if (code === TOO_LARGE) return new BlobFault('blob_damaged', 'it is larger than any payload', { cause: error });
   return new BlobFault('blob_unavailable', late ? 'no answer in time' : (code ?? 'no answer'), { cause: error });
 }
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BlobStore, OWNER_FILE } from '../../../src/client/payloads/blob-store.ts';
 import { blobStorage } from '../../../src/client/payloads/blobs.ts';
 import { s3Store } from '../../../src/client/payloads/s3-store.ts';
+import { probe } from '../../../src/client/payloads/store-of.ts';
 import { sweepBlobs } from '../../../src/client/runs/blob-sweep.ts';
 import { blobPlaceOf, type S3Place } from '../../../src/config/blob-place.ts';
 import type { Json } from '../../../src/json/json.ts';
@@ -82,6 +83,10 @@ describe('a bucket', () => {
     expect(await probed({ bucket: 'no-such-bucket' })).toBe('NoSuchBucket');
     expect(await probed({ credentials: { accessKeyId, secretAccessKey: 'wrong' } })).toBe('SignatureDoesNotMatch');
     expect(await probed({ region: 'eu-west-1' })).toBe('AuthorizationHeaderMalformed');
+  });
+
+  it('is there as soon as the server of deploy/compose.yaml is', async () => {
+    await probe(s3Store(placeOf(s3.settings('signalbox/blobs'))));
   });
 
   it('lists more than a page of a thousand', async () => {
