@@ -57,7 +57,7 @@ export function PresetFields({ graph, presets, onPresets }: PresetsProps) {
               <fieldset key={id} class="field">
                 <legend>{name}</legend>
                 <SelectField
-                  label={`${name} is left by`}
+                  label="Left by"
                   value={preset.port}
                   onValue={(port) => set({ port })}
                   choices={[
@@ -66,7 +66,7 @@ export function PresetFields({ graph, presets, onPresets }: PresetsProps) {
                   ]}
                 />
                 <TextArea
-                  label={`Output of ${name}`}
+                  label="Output"
                   hint="JSON. With neither of both the step is not replaced."
                   value={preset.text}
                   onValue={(text) => set({ text })}

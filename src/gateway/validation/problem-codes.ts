@@ -131,7 +131,6 @@ export type ProblemCode = keyof typeof PROBLEM_CODES;
 
 /** What every list may answer. */
 export const LIST_PROBLEMS: readonly ProblemCode[] = ['invalid_cursor', 'invalid_query'];
-/** What every route that writes may answer. */
 /** What every route with a body may answer. */
 export const BODY_PROBLEMS: readonly ProblemCode[] = [
   'invalid_json',
@@ -142,4 +141,5 @@ export const BODY_PROBLEMS: readonly ProblemCode[] = [
   'unsupported_media_type',
 ];
 
+/** What every route that writes may answer. */
 export const WRITE_PROBLEMS: readonly ProblemCode[] = ['outcome_unknown', 'refused'];

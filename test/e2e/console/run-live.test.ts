@@ -1,14 +1,12 @@
-// The Run screen of runs that go on: live until the end, decisions, retries, failures, and a gateway that is killed.
-import { type ChildProcess, spawn } from 'node:child_process';
+// The Run screen of runs that go on: live until the end, decisions, retries, failures, and a gateway that is away.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compiledRoot } from '../../../src/cli/start/project-root.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { until } from '../../support/stack.ts';
+import { Wire } from '../../support/wire.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { ASKS_TWICE, seeItReturn, traced } from './run-away.ts';
 import { runPage, runPath, startRun } from './run-definitions.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
@@ -25,9 +23,6 @@ const status = (page: Page) => page.locator('.run-head .badge').textContent();
 const ended = (page: Page, as: string) => expect.poll(() => status(page), WAIT).toBe(as);
 const said = async (page: Page, slug: string) =>
   (await page.locator(`.canvas [data-step="${slug}"] .hidden`).textContent())?.replace(/^, /, '');
-/** The paths of the trace, as the table shows them. */
-const traced = (page: Page): Promise<string[]> =>
-  page.evaluate(`[...document.querySelectorAll('.trace tr[data-path]')].map((row) => row.dataset.path)`);
 const pathsOf = async (id: string): Promise<string[]> =>
   (await gateway.request('GET', `${runPath(id)}/steps`)).body.items.map(({ path }: { path: string }) => path);
 
@@ -214,66 +209,17 @@ describeInBrowser('a run that goes on', () => {
     await end();
   });
 
-  describe('over a gateway that is killed', () => {
-    const children: ChildProcess[] = [];
-    afterAll(() => {
-      for (const child of children) child.kill('SIGKILL');
-    });
-
-    /** `signalbox start --only gateway` on this port; 0 picks one. */
-    async function gatewayAt(port: number): Promise<{ child: ChildProcess; port: number }> {
-      const env = { ...gateway.server.env, SIGNALBOX_PORT: String(port) };
-      const main = join(compiledRoot(), 'src/cli/main.js');
-      const child = spawn(process.execPath, [main, 'start', '--only', 'gateway'], { env });
-      children.push(child);
-      let told = '';
-      for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (chunk: Buffer) => {
-          told += chunk.toString('utf8');
-        });
-      const found = () => /The gateway listens at http:\S+?:(\d+)\. /.exec(told)?.[1];
-      await until(`the gateway listens: ${told}`, 90_000, () => found() !== undefined || child.exitCode !== null);
-      return { child, port: Number(found()) };
+  it('says that the gateway is away, connects again, and shows what happened meanwhile once', async () => {
+    const id = await startRun(gateway, ASKS_TWICE, starter);
+    await gateway.until(runPath(id), ({ body }) => body.waitingFor?.length > 0);
+    const wire = new Wire(new URL(gateway.url).host);
+    await wire.join();
+    const away = await openBrowser(`http://127.0.0.1:${wire.port}`);
+    try {
+      await seeItReturn(gateway, away, id, ADMIN, { cut: () => wire.cut(), join: () => wire.join() });
+    } finally {
+      await away.close();
+      await wire.cut();
     }
-
-    it('says so, connects again, and shows what happened meanwhile once', async () => {
-      const id = await startRun(
-        gateway,
-        {
-          one: { stepType: 'approval', config: { message: 'One?' }, nextSteps: { approved: 'two' } },
-          two: { stepType: 'approval', config: { message: 'Two?' }, nextSteps: { approved: 'end' } },
-          end: { stepType: 'finish' },
-        },
-        starter,
-      );
-      await gateway.until(runPath(id), ({ body }) => body.waitingFor?.length > 0);
-      const first = await gatewayAt(0);
-      const away = await openBrowser(`http://127.0.0.1:${first.port}`);
-      try {
-        const { page, end } = await away.open(runPage(id, '?view=trace'), {
-          key: ADMIN,
-          expects: [/Failed to load|ERR_/],
-        });
-        await page.getByText('live', { exact: true }).waitFor();
-        await expect.poll(() => traced(page)).toEqual(['one']);
-        await page.evaluate('window.stillHere = true');
-        first.child.kill('SIGKILL');
-        await page.getByText('The gateway cannot be reached. Reconnecting…').waitFor();
-        const decide = { json: { approve: true, step: 'one' } };
-        expect((await gateway.request('POST', `${runPath(id)}/approve`, decide)).status).toBe(200);
-        await gatewayAt(first.port);
-        const why = page.getByRole('region', { name: 'What it waits for' });
-        await why.getByText('Two?').waitFor({ timeout: 60_000 });
-        await page.getByText('live', { exact: true }).waitFor({ timeout: 60_000 });
-        await expect.poll(() => traced(page)).toEqual(['one', 'two']);
-        await gateway.request('POST', `${runPath(id)}/approve`, { json: { approve: true, step: 'two' } });
-        await ended(page, 'completed');
-        await expect.poll(() => traced(page)).toEqual(['one', 'two', 'end']);
-        expect(await page.evaluate('window.stillHere')).toBe(true);
-        await end();
-      } finally {
-        await away.close();
-      }
-    }, 240_000);
-  });
+  }, 240_000);
 });

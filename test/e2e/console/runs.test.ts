@@ -14,8 +14,10 @@ async function start(how: string, workflowId = slug): Promise<string> {
   return String((await gateway.request('POST', '/api/triggers/manual/run', { json })).body.executionId);
 }
 const counted = (wanted: { [status: string]: number }, workflowId = slug) =>
-  gateway.until(`/api/executions/counts?workflowId=${workflowId}`, ({ body }) =>
-    Object.entries(wanted).every(([status, count]) => body.statuses[status] === count),
+  gateway.until(
+    `/api/executions/counts?workflowId=${workflowId}`,
+    ({ body }) => Object.entries(wanted).every(([status, count]) => body.statuses[status] === count),
+    60,
   );
 async function store(name: string): Promise<string> {
   const stored = unique('console-runs');
@@ -46,9 +48,9 @@ describeInBrowser('the run list', () => {
     gateway = await testGateway();
     browser = await openBrowser(gateway.url);
     slug = await store('Order a chair');
-    for (const how of ['no', 'no', 'ask', 'end', 'end', 'end']) await start(how);
+    await Promise.all(['no', 'no', 'ask', 'end', 'end', 'end'].map((how) => start(how)));
     await counted({ failed: 2, waiting: 1, completed: 3 });
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await browser?.close();
     await gateway?.close();
@@ -57,7 +59,7 @@ describeInBrowser('the run list', () => {
   it('shows runs with what they wait for and why they failed, and has nothing that axe finds', async () => {
     const { page, end } = await browser.open(`/console/runs?workflowId=${slug}`);
     await page.getByRole('heading', { name: 'Runs' }).waitFor();
-    await expect.poll(() => rowsOf(page).count()).toBe(6);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(6);
     await page.getByRole('link', { name: 'Failed 2' }).waitFor();
     expect(await page.getByText('Order a chair').count()).toBe(6);
     expect(await page.locator('tr', { hasText: 'out_of_stock' }).count()).toBe(2);
@@ -72,7 +74,7 @@ describeInBrowser('the run list', () => {
   it('has filters in its address, as tabs and chips', async () => {
     const { page, end } = await browser.open(`/console/runs?workflowId=${slug}`);
     await page.getByRole('link', { name: 'Failed 2' }).click();
-    await expect.poll(() => rowsOf(page).count()).toBe(2);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(2);
     expect(page.url()).toContain('status=failed%2Caborted');
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByRole('dialog').getByLabel('Error code').fill('another_code');
@@ -82,10 +84,10 @@ describeInBrowser('the run list', () => {
     expect(new URL(page.url()).searchParams.get('errorCode')).toBe('another_code');
     expect(await axe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Remove Error code: another_code' }).click();
-    await expect.poll(() => rowsOf(page).count()).toBe(2);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(2);
     await page.goBack();
     await page.goBack();
-    await expect.poll(() => rowsOf(page).count()).toBe(6);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(6);
     await end();
   });
 
@@ -101,13 +103,13 @@ describeInBrowser('the run list', () => {
     await gateway.request('POST', `/api/executions/${waiting}/cancel`, { json: {} });
     await page.locator('tr', { hasText: 'cancelled' }).waitFor();
     await page.getByRole('button', { name: '1 new' }).click();
-    await expect.poll(() => rowsOf(page).count()).toBe(2);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(2);
     await end();
-  }, 60_000);
+  }, 180_000);
 
   it('is worked by keys alone, and none acts in a field', async () => {
     const { page, end } = await browser.open(`/console/runs?workflowId=${slug}`);
-    await expect.poll(() => rowsOf(page).count()).toBe(6);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(6);
     for (const key of ['j', 'j', 'k', 'x', 'j', 'x']) await page.keyboard.press(key);
     await page.getByText('2 runs chosen').waitFor();
     expect(await page.locator('tr.current').count()).toBe(1);
@@ -130,7 +132,7 @@ describeInBrowser('the run list', () => {
     await page.goto(`${gateway.url}/console/runs`);
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('link', { name: 'What failed' }).click();
-    await expect.poll(() => rowsOf(page).count()).toBe(2);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(2);
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('button', { name: 'Delete the view What failed' }).click();
     expect(await page.evaluate("localStorage.getItem('signalbox.run-views')")).toBe('[]');
@@ -139,7 +141,7 @@ describeInBrowser('the run list', () => {
 
   it('cancels the chosen runs that are open, with a reason', async () => {
     const own = await store('Many runs');
-    for (const how of ['ask', 'ask', 'end']) await start(how, own);
+    await Promise.all(['ask', 'ask', 'end'].map((how) => start(how, own)));
     await counted({ waiting: 2, completed: 1 }, own);
     const { page, end } = await browser.open(`/console/runs?workflowId=${own}`);
     await page.getByLabel('Choose all that are shown').check();
@@ -182,7 +184,7 @@ describeInBrowser('the run list', () => {
     const { page, end } = await browser.open(`/console/runs?workflowId=${slug}`, {
       viewport: { width: 390, height: 844 },
     });
-    await expect.poll(() => rowsOf(page).count()).toBe(6);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(6);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await axe(page)).toEqual([]);
     await picture(page, 'runs-phone');

@@ -128,6 +128,8 @@ describeInBrowser('workflows in the console', () => {
     expect(made.status, JSON.stringify(made.body)).toBe(201);
     const { page, end } = await browser.open(`/console/workflows/${slug}?tab=proposals`, {
       key: keys['rea'] as string,
+      // A loaded machine may refuse a dry run, which is then sent again.
+      expects: [/status of 503/],
     });
     await page.getByRole('link', { name: 'Refuse louder' }).click();
     await page.getByRole('heading', { name: 'Refuse louder' }).waitFor();

@@ -1,0 +1,55 @@
+// The Run screen over a gateway that is killed, and started again by another process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, it } from 'vitest';
+import { compiledRoot } from '../../../src/cli/start/project-root.ts';
+import { describeInBrowser, openBrowser } from '../../support/browser.ts';
+import { until } from '../../support/stack.ts';
+import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { ASKS_TWICE, seeItReturn } from './run-away.ts';
+import { runPath, startRun } from './run-definitions.ts';
+
+const ADMIN = 'an-admin-of-the-environment-0123456789';
+
+let gateway: TestGateway;
+const children: ChildProcess[] = [];
+
+/** `signalbox start --only gateway` on this port; 0 picks one. */
+async function gatewayAt(port: number): Promise<{ child: ChildProcess; port: number }> {
+  const env = { ...gateway.server.env, SIGNALBOX_PORT: String(port) };
+  const main = join(compiledRoot(), 'src/cli/main.js');
+  const child = spawn(process.execPath, [main, 'start', '--only', 'gateway'], { env });
+  children.push(child);
+  let told = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      told += chunk.toString('utf8');
+    });
+  const found = () => /The gateway listens at http:\S+?:(\d+)\. /.exec(told)?.[1];
+  await until(`the gateway listens: ${told}`, 90_000, () => found() !== undefined || child.exitCode !== null);
+  return { child, port: Number(found()) };
+}
+
+describeInBrowser('a run over a gateway that is killed', () => {
+  beforeAll(async () => {
+    gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await gateway?.close();
+  });
+
+  it('is seen again, and what happened meanwhile once', async () => {
+    const name = unique('starter');
+    const { key } = (await gateway.request('POST', '/api/keys', { json: { name, role: 'editor' } })).body;
+    const id = await startRun(gateway, ASKS_TWICE, key);
+    await gateway.until(runPath(id), ({ body }) => body.waitingFor?.length > 0, 60);
+    const { child, port } = await gatewayAt(0);
+    const away = await openBrowser(`http://127.0.0.1:${port}`);
+    const cut = async (): Promise<void> => {
+      child.kill('SIGKILL');
+    };
+    await seeItReturn(gateway, away, id, ADMIN, { cut, join: () => gatewayAt(port) });
+    await away.close();
+  }, 300_000);
+});
