@@ -105,8 +105,16 @@ describeInBrowser('workflows in the console', () => {
     // The same version twice: nothing differs. The address keeps the choice.
     await page.getByRole('radio', { name: /^Before: 1\.0\.1/ }).check();
     await page.getByText('Both texts are the same.').waitFor();
+    // Pages of one version, so that the earlier one is on the next.
+    await page.route(/\/history\?limit=50/, (route) =>
+      route.continue({ url: route.request().url().replace('limit=50', 'limit=1') }),
+    );
     await page.reload();
     await page.getByText('Both texts are the same.').waitFor();
+    expect(await page.getByRole('button', { name: 'Restore…' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('radio', { name: /^After: 1\.0\.0/ }).waitFor();
+    expect(await page.getByRole('radio', { name: /^After: / }).count()).toBe(2);
     await page.getByRole('button', { name: 'Restore…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Restore 1.0.0?' });
     await dialog.getByLabel('Why').fill('200 was too much');
