@@ -5,8 +5,10 @@ import { Command, CommanderError } from 'commander';
 import { addBackup, addRestore } from './commands/backup.ts';
 import { addCancel, addTerminate } from './commands/cancel.ts';
 import type { AddCommand, Host } from './commands/command.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addImport } from './commands/import.ts';
+import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addList } from './commands/list.ts';
 import { addLogs } from './commands/logs.ts';
@@ -30,7 +32,7 @@ import type { Terminal } from './terminal.ts';
 
 /** With headings, in the order of --help. */
 const commands: readonly (readonly [heading: string, ...commands: AddCommand[]])[] = [
-  ['This machine:', addStart, addDoctor, addBackup, addRestore],
+  ['This machine:', addStart, addDoctor, addBackup, addRestore, addInit, addCompletion],
   ['Definitions:', addValidate, addImport, addPush, addPropose, addProposals, addWorkflows, addPromote],
   [
     'Executions:',
@@ -51,8 +53,8 @@ const commands: readonly (readonly [heading: string, ...commands: AddCommand[]])
 ];
 
 const AFTER_HELP = `
-All commands except start, doctor, validate, import, backup, restore and run --dry call a gateway. They find it in this
-order: SIGNALBOX_URL; SIGNALBOX_HOST and SIGNALBOX_PORT; the stack on SIGNALBOX_DATA (.signalbox); 127.0.0.1:8787. Set
+All commands except those of this machine, validate, import and run --dry call a gateway. They find it in this order:
+SIGNALBOX_URL; SIGNALBOX_HOST and SIGNALBOX_PORT; the stack on SIGNALBOX_DATA (.signalbox); 127.0.0.1:8787. Set
 SIGNALBOX_API_KEY to your API key if the gateway requires one.
 Exit codes: 0 success, 1 internal error, 10 invalid input or no gateway, 20 invalid command line, 40 execution failed.`;
 

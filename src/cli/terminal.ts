@@ -38,9 +38,11 @@ export const processTerminal: Terminal = {
     return Buffer.concat(chunks).toString('utf8');
   },
   ask: async (question, { isHidden = false } = {}) => {
-    process.stderr.write(question);
     const output = isHidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : process.stderr;
-    const lines = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
+    // From here on the terminal itself shows nothing that is typed.
+    const lines = createInterface({ input: process.stdin, output, terminal: true, historySize: 0, prompt: question });
+    if (isHidden) process.stderr.write(question);
+    else lines.prompt();
     const answer = await new Promise<string | undefined>((resolve) => {
       lines.once('line', resolve).once('SIGINT', () => resolve(undefined));
       lines.once('close', () => resolve(undefined));

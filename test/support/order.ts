@@ -13,6 +13,7 @@ export const LONGEST_FILES: readonly string[] = [
   'test/e2e/agents/agent.test.ts',
   'test/e2e/cli/readme.test.ts',
   'test/e2e/cli/cli-remote.test.ts',
+  'test/e2e/cli/init.test.ts',
   'test/e2e/runs/events-listeners.test.ts',
   'test/e2e/triggers/triggers-schedule.test.ts',
   'test/e2e/activities/run-python.test.ts',

@@ -1,0 +1,42 @@
+/** `signalbox init [FOLDER]`: writes a project with a definition, an action, tests and a CI file. */
+import { InvalidArgumentError } from 'commander';
+import { EXIT } from '../exit.ts';
+import { writeProject } from '../init.ts';
+import { jsonFlag } from '../options.ts';
+import { pretty } from '../text-layout.ts';
+import type { AddCommand } from './command.ts';
+
+interface InitOptions {
+  readonly signalbox?: string;
+  readonly json?: boolean;
+}
+
+export const addInit: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('init')
+    .description('write a project: definitions, actions, tests and a CI file; it overwrites nothing')
+    .argument('[folder]', 'where to; it is created if it does not exist', '.')
+    .option(
+      '--signalbox <place>',
+      'where package.json takes Signalbox from, as npm install names it; default: this installation',
+      placeOption,
+    )
+    .addOption(jsonFlag())
+    .action(
+      action(async (folder: string, { signalbox, json }: InitOptions) => {
+        const { written, root } = await writeProject(folder, signalbox);
+        if (json === true) {
+          terminal.out(pretty({ folder: root, files: written }));
+          return EXIT.ok;
+        }
+        for (const file of written) terminal.out(file);
+        terminal.err(`Wrote a project in ${root}. Next: npm install && npm test. Its README.md says more.`);
+        return EXIT.ok;
+      }),
+    );
+};
+
+function placeOption(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('Expected a place such as file:../signalbox.');
+}

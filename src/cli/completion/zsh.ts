@@ -1,0 +1,46 @@
+import { type CompletedCommand, quoted, stepsTo } from './commands.ts';
+
+/** A script for zsh, to be sourced, or to be put into a folder of `fpath` as `_signalbox`. */
+export function zshCompletion(commands: readonly CompletedCommand[]): string {
+  const values = commands.flatMap(({ path, options }) =>
+    options
+      .filter(({ takesValue }) => takesValue)
+      .flatMap(({ flags, choices }) => flags.map((flag) => ({ at: quoted(`${path}:${flag}`), choices }))),
+  );
+  return `#compdef signalbox
+# signalbox: completion for zsh. Load it after compinit with: source <(signalbox completion zsh)
+_signalbox() {
+  local at='' i
+  local -a found flags
+  for ((i = 2; i < CURRENT; i++)); do
+    case "$at/\${words[i]}" in
+      ${stepsTo(commands).map(quoted).join(' | ')}) at="\${at:+$at }\${words[i]}" ;;
+    esac
+  done
+  case "$at:\${words[CURRENT-1]}" in
+${values.map(({ at, choices }) => `    ${at}) ${valuesOf(choices)}; return ;;`).join('\n')}
+  esac
+  case "$at" in
+${commands.map((command) => `    ${quoted(command.path)}) ${wordsOf(command)} ;;`).join('\n')}
+  esac
+  if [[ \${words[CURRENT]} == -* ]]; then
+    _describe option flags
+  elif ((\${#found})); then
+    _describe command found
+  else
+    _files
+  fi
+}
+if [[ \${funcstack[1]} == _signalbox ]]; then _signalbox "$@"; else compdef _signalbox signalbox; fi`;
+}
+
+const valuesOf = (choices: readonly string[]): string =>
+  choices.length === 0 ? '_files' : `compadd -- ${choices.map(quoted).join(' ')}`;
+
+function wordsOf({ subcommands, choices, options }: CompletedCommand): string {
+  const words = [...subcommands.map(({ name, description }) => described(name, description)), ...choices.map(quoted)];
+  const flags = options.flatMap((option) => option.flags.map((flag) => described(flag, option.description)));
+  return `found=(${words.join(' ')}) flags=(${flags.join(' ')})`;
+}
+
+const described = (word: string, description: string): string => quoted(`${word}:${description}`);
