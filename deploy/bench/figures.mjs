@@ -37,6 +37,7 @@ function svg({ contenders, works }) {
     y += 10;
     contenders.forEach((contender, n) => {
       const value = values[contender.name];
+      if (value === undefined) return;
       const width = Math.max(1, ((WIDTH - LEFT - 80) * value) / most).toFixed(1);
       const fill = COLOURS[n % COLOURS.length];
       parts.push(

@@ -1,9 +1,9 @@
 /** Rows about whole processes: the gateway's answer to a trigger, and the memory of a worker with parked runs. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { RunInput } from '../../src/contract/run.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { forkWorker, type TestServer } from '../support/temporal.ts';
+import { residentBytes } from './contenders/contender.ts';
 import { approval, empty } from './definitions.ts';
 import { paired, type Row, timed } from './rows.ts';
 
@@ -90,14 +90,14 @@ export async function memoryRow(server: TestServer): Promise<Row> {
     // One run first, so that what every run shares is there.
     await start(`run.default.bench-parked.${randomUUID()}`);
     await settled(server, 1);
-    const none = resident(worker.child.pid!);
+    const none = residentBytes(worker.child.pid!);
     let next = 0;
     const lane = async (): Promise<void> => {
       for (let id = ids[next++]; id !== undefined; id = ids[next++]) await start(id);
     };
     await Promise.all(Array.from({ length: 20 }, lane));
     await settled(server, PARKED + 1);
-    const value = resident(worker.child.pid!) / none;
+    const value = residentBytes(worker.child.pid!) / none;
     await server.client.workflowService.startBatchOperation({
       namespace: server.namespace,
       jobId: randomUUID(),
@@ -119,13 +119,6 @@ async function settled(server: TestServer, count: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
   await new Promise((resolve) => setTimeout(resolve, 2_000));
-}
-
-/** Bytes, from the kernel's own account of the process. */
-function resident(pid: number): number {
-  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  if (line === null) throw new Error('This row reads /proc: it needs Linux.');
-  return Number(line[1]) * 1_024;
 }
 
 function send(url: string, method: string, body: unknown): Promise<Response> {

@@ -7,13 +7,15 @@ import { join } from 'node:path';
 import { inject, it } from 'vitest';
 import { freePorts, postgresFolder, startPostgres } from '../../deploy/postgres/server.mjs';
 import { byHand } from './contenders/by-hand.ts';
-import { atOnce, type Contender, cpuSeconds } from './contenders/contender.ts';
+import { atOnce, type Contender, cpuSeconds, residentBytes } from './contenders/contender.ts';
 import { dbos, installPeers, restate } from './contenders/peers.ts';
 import { signalbox } from './contenders/signalbox.ts';
 import { type Figures, handOver, handOverFigures, median, only, type Row, timed } from './rows.ts';
 
 const [RUNS, AT_ONCE] = [150, 50];
 const APPROVALS = 1_000;
+const WAITING = 2_000;
+const MEGABYTE = 1_000_000;
 /** A gateway refuses more writes than wait in its queue (`too_busy`), so this many approvals are sent at a time. */
 const APPROVALS_AT_ONCE = 500;
 
@@ -23,7 +25,8 @@ interface Work {
   /** Where more is better. */
   readonly isRate?: true;
   readonly rounds: number;
-  measure(contender: Contender): Promise<number>;
+  /** Undefined where the contender has nothing of the kind. */
+  measure(contender: Contender): Promise<number | undefined>;
 }
 
 const three = (contender: Contender): Promise<void> => atOnce(RUNS, AT_ONCE, () => contender.sequence(3));
@@ -78,6 +81,18 @@ const WORKS: readonly Work[] = [
       return (await timed(() => atOnce(APPROVALS, APPROVALS_AT_ONCE, (n) => contender.approve(ids[n]!)))) / 1_000;
     },
   },
+  {
+    // The last one: these runs wait for ever.
+    name: `memory of the worker with ${WAITING.toLocaleString('en')} waiting runs`,
+    unit: 'MB',
+    rounds: 1,
+    measure: async ({ worker, park }) => {
+      if (worker === undefined) return undefined;
+      await atOnce(WAITING, 20, park);
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      return residentBytes(worker) / MEGABYTE;
+    },
+  },
 ];
 
 /** Names of contenders, and what their ratio aims at. */
@@ -88,6 +103,7 @@ const AIMS: readonly { readonly work: number; readonly of: string; readonly to: 
   { work: 2, of: 'Signalbox, light steps', to: 'Temporal by hand', aim: { least: 1.2 } },
   { work: 2, of: 'Signalbox, light steps', to: 'Temporal by hand, local activities', aim: { least: 0.9 } },
   { work: 4, of: 'Signalbox, light steps', to: 'Temporal by hand, local activities', aim: { most: 1.5 } },
+  { work: 6, of: 'Signalbox', to: 'Temporal by hand', aim: { most: 1.5 } },
   { work: 0, of: 'Signalbox, light steps', to: 'Restate', aim: { most: 0.8 } },
   { work: 1, of: 'Signalbox, light steps', to: 'Restate', aim: { most: 0.25 } },
 ];
@@ -113,7 +129,10 @@ it('measures what users get', { timeout: 3_600_000 }, async () => {
         unit,
         ...(isRate === undefined ? {} : { isRate }),
         values: Object.fromEntries(
-          contenders.map((contender) => [contender.name, median(values.get(`${name} ${contender.name}`) ?? [])]),
+          contenders.flatMap((contender) => {
+            const measured = values.get(`${name} ${contender.name}`);
+            return measured === undefined ? [] : [[contender.name, median(measured)]];
+          }),
         ),
       })),
     };
@@ -171,7 +190,7 @@ async function measure(contenders: readonly Contender[], works: readonly Work[])
       const order = round % 2 === 0 ? contenders : [...contenders].reverse();
       for (const contender of order) {
         const value = await work.measure(contender);
-        if (round < 0) continue;
+        if (round < 0 || value === undefined) continue;
         const key = `${work.name} ${contender.name}`;
         values.set(key, [...(values.get(key) ?? []), value]);
       }

@@ -49,6 +49,7 @@ export async function byHand(
       await handle.result();
     },
     processes: [child.pid ?? 0, ...serverPids],
+    ...(isLocal || child.pid === undefined ? {} : { worker: child.pid }),
     stop: async () => undefined,
   });
   return {

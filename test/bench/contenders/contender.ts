@@ -13,7 +13,16 @@ export interface Contender {
   approve(id: string): Promise<void>;
   /** The processes of the system, by pid: without the one that drives it. */
   readonly processes: readonly number[];
+  /** The process that runs the workflows. Absent where a contender before has the same, and where there is none. */
+  readonly worker?: number;
   stop(): Promise<void>;
+}
+
+/** Memory of the process that the kernel holds now, in bytes. */
+export function residentBytes(pid: number): number {
+  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  if (line === null) throw new Error('This row reads /proc: it needs Linux.');
+  return Number(line[1]) * 1_024;
 }
 
 /** User and system time of the processes and their children, in seconds. */

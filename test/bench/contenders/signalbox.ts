@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../../src/cli/start/project-root.ts';
 import type { Definition, StepDefinition } from '../../../src/definition/document/types.ts';
+import { defined } from '../../../src/json/defined.ts';
 import { dataFolder, startStack } from '../../support/stack.ts';
 import { type Contender, post } from './contender.ts';
 
@@ -33,7 +34,7 @@ export async function signalbox(
     TEMPORAL_ADDRESS: temporalAddress,
   });
   const url = stack.note.gateway?.url ?? '';
-  const contender = async (name: string, type: string): Promise<Contender> => {
+  const contender = async (name: string, type: string, worker?: number): Promise<Contender> => {
     const step: StepDefinition = { stepType: 'action', config: { type, parameters: {} } };
     const known = new Set<string>();
     const store = async (slug: string, steps: Definition['steps']): Promise<string> => {
@@ -79,11 +80,12 @@ export async function signalbox(
         await result(id);
       },
       processes: [stack.child.pid ?? 0, ...serverPids],
+      ...defined({ worker }),
       stop: async () => undefined,
     };
   };
   return {
-    regular: await contender('Signalbox', 'bench.regular'),
+    regular: await contender('Signalbox', 'bench.regular', stack.note.worker?.pid),
     light: await contender('Signalbox, light steps', 'bench.light'),
     stop: async () => {
       await stack.end('SIGTERM');
