@@ -33,6 +33,8 @@ export function cpuSeconds(pids: readonly number[]): number {
 
 const ANSWER_MS = 60_000;
 const TICKS_PER_SECOND = 100;
+/** Of processor time, in two seconds. */
+const IDLE_SECONDS = 0.1;
 
 /** The fields of /proc/PID/stat after the name, which may contain spaces. */
 function statOf(pid: number): string[] {
@@ -56,6 +58,15 @@ function descendants(pids: readonly number[]): number[] {
     for (const { pid, parent } of parents) if (found.has(parent)) found.add(pid);
   }
   return [...found];
+}
+
+/** Until the process and its children have had almost nothing to do for two seconds; two minutes at most. */
+export async function idle(pid: number): Promise<void> {
+  for (let tries = 0; tries < 60; tries++) {
+    const before = cpuSeconds([pid]);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    if (cpuSeconds([pid]) - before < IDLE_SECONDS) return;
+  }
 }
 
 /** Runs `work` so many times, `atOnce` at a time. */
