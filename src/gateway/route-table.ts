@@ -7,6 +7,7 @@ import type { Route } from './http/route.ts';
 import { docsRoutes } from './manual/manual-routes.ts';
 import { openApiRoutes } from './manual/openapi.ts';
 import { mcpRoutes } from './mcp/mcp-route.ts';
+import { recordingProxyRoutes } from './mcp/recording-proxy.ts';
 import { approvalLinkRoutes } from './routes/executions/approval-link.ts';
 import { approvalRoutes } from './routes/executions/approvals.ts';
 import { bulkRoutes } from './routes/executions/bulk.ts';
@@ -25,6 +26,9 @@ import { mcpServerRoutes } from './routes/organization/mcp-servers.ts';
 import { modelRoutes } from './routes/organization/models.ts';
 import { secretRoutes } from './routes/organization/secrets.ts';
 import { sessionRoutes } from './routes/organization/session.ts';
+import { recordedDefinitionRoutes } from './routes/recordings/recorded-definition.ts';
+import { recordedStepRoutes } from './routes/recordings/recorded-steps.ts';
+import { recordingRoutes } from './routes/recordings/recordings.ts';
 import { eventRoutes } from './routes/triggers/events.ts';
 import { manualRunRoutes } from './routes/triggers/manual-run.ts';
 import { publicTriggerRoutes } from './routes/triggers/public-trigger.ts';
@@ -63,6 +67,9 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...callbackRoutes,
   ...approvalLinkRoutes,
+  ...recordingRoutes,
+  ...recordedStepRoutes,
+  ...recordedDefinitionRoutes,
   ...expressionRoutes,
   ...limitRoutes,
   ...secretRoutes,
@@ -76,6 +83,7 @@ export const routes: readonly Route[] = [
   ...healthRoutes,
   ...metricsRoutes,
   ...mcpRoutes,
+  ...recordingProxyRoutes,
   ...openApiRoutes,
   ...docsRoutes,
   ...consoleRoutes,

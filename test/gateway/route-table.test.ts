@@ -50,6 +50,7 @@ describe('the table of routes', () => {
       '/api/organizations/:org/workflows/:slug/runs',
       '/api/private/trigger/:workflowId',
       '/api/public/trigger/:publicApiKey/:workflowId',
+      '/api/recordings/:id/replay',
       '/api/triggers/:id/run',
       '/api/triggers/manual/run',
     ]);
@@ -63,6 +64,7 @@ describe('the table of routes', () => {
       '/codec/decode',
       '/codec/encode',
       '/mcp',
+      '/mcp/recordings/:id',
       '/webhooks/:org/*path',
       '/webhooks/:path',
     ]);

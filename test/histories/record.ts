@@ -90,13 +90,20 @@ async function http({ config, execution }: ActivityInput): Promise<unknown> {
   return { data: url };
 }
 
+/** The first call succeeds. */
+async function tool({ stepSlug }: ActivityInput): Promise<unknown> {
+  if (stepSlug === 'get_user_1') return { data: { id: 42 }, meta: { server: 's' } };
+  throw ApplicationFailure.nonRetryable('There is no such user.', 'tool_error');
+}
+
 const fireDebounced = async (): Promise<object> => ({ executionId: null });
 
 let server: TestServer;
 let worker: TestWorker;
 beforeAll(async () => {
   server = await testServer({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
-  worker = await startWorker(server, { activities: { http: http as never, fireDebounced: fireDebounced as never } });
+  const activities = { http: http as never, tool: tool as never, fireDebounced: fireDebounced as never };
+  worker = await startWorker(server, { activities });
   mkdirSync(folder, { recursive: true });
 });
 afterAll(async () => {
@@ -254,6 +261,20 @@ const ACTORS: Actor[] = [
     ['deleteKey', { name: 'k', adminElsewhere: false }],
     ['delete', { collection: 'models', name: 'm' }],
   ],
+  [
+    'recording',
+    { id: 'r', name: 'Refund', input: { email: 'ann@example.org' }, idleMs: 600_000, maxBytes: 1_000_000 },
+    ['call', { tool: 'get_user', server: 's', input: { email: '@input.email' }, content: 'c1' }],
+    ['signal callEnded', { name: 'get_user_1', output: '{"id": 42}' }],
+    ['call', { tool: 'get_user', server: 's', input: {}, content: 'c2' }],
+    ['signal callEnded', { name: 'get_user_2', error: { code: 'tool_error', message: 'No.' } }],
+    ['append', { step: { action: { toolName: 'refund' }, input: { userId: 42 } } }],
+    ['confirm', { items: [{ step: 'refund_1', pointer: '/userId', reference: '@get_user_1.id' }] }],
+    ['preset', { name: 'refund_1', output: { ok: true } }],
+    ['drop', { name: 'get_user_2' }],
+    ['change', { input: { email: 'bob@example.org' } }],
+    ['saved', { slug: 'refund', hash: 'h1' }],
+  ],
   ['sync', { origin: 'git' }, ['change', { add: ['a', 'b'], remove: [] }], ['change', { add: [], remove: ['a'] }]],
   [
     'trigger',
@@ -284,6 +305,27 @@ it.each(ACTORS)('records the actor %s', async (type, start, ...requests) => {
     await keep(`${type}-1`, server.client.workflow.getHandle(workflowId, firstRunId));
   await keep(type, server.client.workflow.getHandle(workflowId));
   await handle.terminate();
+});
+
+it('records calls of tools, by a recording that expires', async () => {
+  const start = (type: string, workflowId: string, argument: object) =>
+    server.client.workflow.start(type, { taskQueue: server.taskQueue, workflowId, args: [argument] as unknown[] });
+  const recording = await start('recording', 'record.recording-expired', {
+    organizationId: 'default',
+    historyLimit: ACTOR_LIMIT,
+    ...{ id: 'e', name: 'Refund', input: {}, idleMs: 2_000, maxBytes: 1_000_000 },
+  });
+  const call = { tool: 'get_user', server: 's', input: { id: 42 }, content: 'c' };
+  for (const n of [1, 2]) {
+    await recording.executeUpdate('call', { args: [{ key: `k${n}`, ...call }] as [unknown] });
+    const name = `get_user_${n}`;
+    const made = { organizationId: 'default', recording: recording.workflowId, name, ...call };
+    const called = await start('recordedCall', `record.recorded-call-${n}`, made);
+    await called.result();
+    await keep(n === 1 ? 'recorded-call' : 'recorded-call-failed', called);
+  }
+  await recording.result();
+  await keep('recording-expired', recording);
 });
 
 it('records a debouncer', async () => {

@@ -16,6 +16,7 @@ import { inboxActor } from '../../workflows/actors/inbox.ts';
 import { lenderActor } from '../../workflows/actors/lender.ts';
 import { limiterActor } from '../../workflows/actors/limiter.ts';
 import { organizationActor } from '../../workflows/actors/organization.ts';
+import { recordingActor } from '../../workflows/actors/recording.ts';
 import { syncActor } from '../../workflows/actors/sync.ts';
 import { triggerActor } from '../../workflows/actors/trigger.ts';
 
@@ -135,6 +136,30 @@ const SUBJECTS: { readonly [actor: string]: Subject } = {
     update('amend', { collection: fc.constant('models'), name, members: fc.record({ m: small }) }),
     update('putKey', { name, value: fc.record({ role }), adminElsewhere: fc.boolean() }),
     update('deleteKey', { name, adminElsewhere: fc.boolean() }),
+  ),
+  recording: subject(
+    recordingActor,
+    { ...START, id: 'r', name: 'n', input: { a: 1 }, idleMs: 10_000, maxBytes: 1_000 },
+    update('call', {
+      tool: name,
+      server: name,
+      input: fc.record({ x: fc.constantFrom('@input.a', '@a_1', '@a_1.n', '@nobody', 1) }),
+      content: hash,
+    }),
+    update('append', { step: fc.record({ action: fc.record({ return: fc.constant(true) }) }), name }),
+    update('append', { step: fc.record({ input: fc.constantFrom('@a', '@b.n') }), output: fc.record({ n: small }) }),
+    update('preset', { name: fc.constantFrom('a', 'a_1', 'b_1'), output: fc.record({ n: small }) }),
+    update('change', { input: fc.record({ a: small }) }),
+    update('drop', { name: fc.constantFrom('a', 'a_1', 'b_1') }),
+    update('confirm', {
+      items: fc.tuple(
+        fc.record({ step: fc.constant('b_1'), pointer: fc.constant('/x'), reference: fc.constant('@input.a') }),
+      ),
+    }),
+    update('saved', { slug: name, hash }),
+    signal('callEnded', { name: fc.constantFrom('a_1', 'b_1', 'c_1'), output: fc.record({ n: small }) }),
+    signal('callEnded', { name: fc.constant('a_2'), error: fc.record({ code: name, message: name }) }),
+    timer,
   ),
   sync: subject(
     syncActor,

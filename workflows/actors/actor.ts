@@ -89,7 +89,7 @@ export interface Actor<Start extends CarryingStart, State> {
   /** By the name of the update. Each request has a `key`: the same key again gets the same answer. */
   readonly updates?: { readonly [name: string]: Operation<State, never, unknown> };
   readonly signals?: { readonly [name: string]: SignalOperation<State> };
-  readonly queries?: { readonly [name: string]: (state: State) => unknown };
+  readonly queries?: { readonly [name: string]: (state: State, argument?: unknown) => unknown };
   /** Default: `wait`. */
   readonly next?: (state: State, now: number) => Next;
   readonly act?: (state: State, now: number) => Change<State> & { readonly call?: Call<State> };

@@ -150,7 +150,8 @@ class ActorExecution<Start extends CarryingStart, State> {
       setHandler(defineSignal<[unknown]>(name), (payload) =>
         this.#apply(operation(this.#live.state, payload, Date.now())),
       );
-    for (const [name, answer] of Object.entries(queries)) setHandler(defineQuery(name), () => answer(this.#live.state));
+    for (const [name, answer] of Object.entries(queries))
+      setHandler(defineQuery<unknown, [unknown?]>(name), (argument) => answer(this.#live.state, argument));
   }
 
   #listenToUpdate(name: string): void {

@@ -17,9 +17,13 @@ import {
 } from '@temporalio/common';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto from '@temporalio/proto';
+import { RECORDED_CALL_WORKFLOW, RECORDING_WORKFLOW } from '../../contract/recording.ts';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { BLOB_BYTES } from '../../definition/document/limits.ts';
 import { type BlobCode, BlobFault, type BlobStore, DIGEST, OWNER_FILE } from './blob-store.ts';
+
+/** Workflows whose own payloads are stored. A recording ends, as runs do, and its calls end with their results. */
+const STORES_BLOBS: readonly string[] = [RUN_WORKFLOW, RECORDING_WORKFLOW, RECORDED_CALL_WORKFLOW];
 
 /** In references of every store, since the first was a folder. */
 const DRIVER = 'signalbox-folder';
@@ -45,12 +49,13 @@ export function blobStorage(store: BlobStore, isOn: boolean): ExternalStorage {
 
 /**
  * The workflow in whose place a payload is stored; undefined where the payload stays in history. Only the inputs and
- * results of a run itself are stored. An actor stays open for ever, and a payload that another workflow receives (a
- * child's result) must live as long as that workflow. The SDK names the type of the workflow only for a run's own
- * payloads.
+ * results of a run or a recording itself are stored. Other actors stay open for ever, and a payload that another
+ * workflow receives (a child's result) must live as long as that workflow. The SDK names the type of the workflow only
+ * for its own payloads.
  */
 function ownerOf(target: StorageDriverTargetInfo | undefined): BlobOwner | undefined {
-  if (target?.kind !== 'workflow' || target.type !== RUN_WORKFLOW || target.id === undefined) return undefined;
+  if (target?.kind !== 'workflow' || target.id === undefined) return undefined;
+  if (target.type === undefined || !STORES_BLOBS.includes(target.type)) return undefined;
   return { namespace: target.namespace, workflowId: target.id };
 }
 

@@ -30,6 +30,9 @@ export const debounceId = (org: string, trigger: string, key: string): string =>
   `debounce.${idPart(org)}.${idPart(trigger)}.${shortHash(key)}`;
 export const organizationId = (org: string): string => `org.${idPart(org)}`;
 export const mcpToolsId = (org: string, server: string): string => `mcp-tools.${idPart(org)}.${idPart(server)}`;
+export const recordingId = (org: string, id: string): string => `recording.${idPart(org)}.${idPart(id)}`;
+export const recordedCallId = (org: string, id: string, step: string): string =>
+  `recorded-call.${idPart(org)}.${idPart(id)}.${step}`;
 export const inboxId = (org: string): string => `inbox.${idPart(org)}`;
 
 /** Whether the id names a run of that organization. Runs that were started by hand may have any id. */

@@ -123,3 +123,12 @@ const stepPath = (slug: string): string => (slug.includes('-') ? `steps['${slug}
 export function referredStep(reference: string): string {
   return WHOLE.exec(reference.trim())?.[1] ?? '';
 }
+
+/** The name after the `@` of a text that is one reference, whether or not a step has it. */
+export const wholeReference = (text: string): string | undefined => WHOLE.exec(text)?.[1];
+
+/** The names after each `@` in a text, whether or not a step has them. */
+export function referredNames(text: string): string[] {
+  const whole = wholeReference(text);
+  return whole === undefined ? [...text.matchAll(REFERENCE)].map(([, , name = '']) => name) : [whole];
+}

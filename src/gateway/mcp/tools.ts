@@ -17,6 +17,16 @@ const DEFINITION = 'definition';
 /** Headers that are arguments. */
 const HEADERS: { readonly [argument: string]: string } = { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' };
 const MOST_SHOWN = 20;
+/** Routes that remove or replace something, or that may do anything, as tools of MCP servers may. */
+const DESTRUCTIVE = [
+  'deleteWorkflow',
+  'putWorkflow',
+  'cancelExecution',
+  'deleteRecording',
+  'dropRecordedStep',
+  'recordCall',
+  'saveRecording',
+];
 
 /** A tool, with the request that a call of it is. */
 export interface RouteTool {
@@ -48,7 +58,7 @@ function toolOf(spec: ToolSpec, routes: readonly Route[]): RouteTool {
       inputSchema: schema as Tool['inputSchema'],
       annotations: {
         readOnlyHint: route.method === 'GET' || spec.isReading === true,
-        destructiveHint: ['deleteWorkflow', 'putWorkflow', 'cancelExecution'].includes(route.id),
+        destructiveHint: DESTRUCTIVE.includes(route.id),
       },
     },
     requestOf: (args) => {
@@ -100,9 +110,17 @@ const KEY: JsonObject = {
 
 const namesIn = (names: Json | undefined): readonly string[] => (Array.isArray(names) ? names.map(String) : []);
 
-/** The argument for a parameter of the path. The `id` of a run is `executionId`, as answers call it. */
-const argumentOf = ({ path }: Route, name: string): string =>
-  name === 'id' && path.startsWith('/api/executions/') ? 'executionId' : name;
+/** The arguments for the `id` in paths, as answers call them. */
+const IDS: { readonly [path: string]: string } = {
+  '/api/executions/:id': 'executionId',
+  '/api/recordings/:id': 'recordingId',
+};
+
+/** The argument for a parameter of the path. */
+function argumentOf({ path }: Route, name: string): string {
+  const begin = Object.keys(IDS).find((one) => path === one || path.startsWith(`${one}/`));
+  return (name === 'id' && begin !== undefined ? IDS[begin] : undefined) ?? name;
+}
 
 /** What the route cannot know: names that are no arguments, and missing ones that make the address. */
 function demandArguments(args: JsonObject, schema: JsonObject): void {

@@ -16,7 +16,13 @@ const slug = unique('refund');
 let gateway: TestGateway;
 let acme: { headers: { authorization: string } };
 let ids: { readonly [parameter: string]: string };
-let known: { readonly execution: string; readonly key: string; readonly trigger: string; readonly hash: string };
+let known: {
+  readonly recording: string;
+  readonly execution: string;
+  readonly key: string;
+  readonly trigger: string;
+  readonly hash: string;
+};
 
 beforeAll(async () => {
   gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
@@ -40,7 +46,8 @@ beforeAll(async () => {
   };
   const trigger = await as('POST', '/api/triggers', webhook);
   const run = await as('POST', '/api/triggers/manual/run', { workflowId: slug, input: { amount: 3, note: CANARY } });
-  known = { execution: run.executionId, key: made.body.id, trigger: trigger.id, hash };
+  const { id: recording } = await as('POST', '/api/recordings', { name: CANARY });
+  known = { recording, execution: run.executionId, key: made.body.id, trigger: trigger.id, hash };
   const deadline = Date.now() + 10_000;
   for (;;) {
     const { body } = await gateway.request('GET', `/api/executions?workflowId=${slug}&status=waiting`, acme);
@@ -68,6 +75,11 @@ const BODIES: { readonly [route: string]: () => Json } = {
   'PATCH /api/triggers/{id}': () => ({ enabled: false }),
   'POST /api/triggers/{id}/backfill': () => ({ start: '2026-01-15T10:00:00Z', end: '2026-01-15T11:00:00Z' }),
   'POST /api/triggers/manual/run': () => ({ workflowId: slug }),
+  'POST /api/recordings/{id}/calls': () => ({ toolName: 'any' }),
+  'POST /api/recordings/{id}/steps': () => ({ action: { return: true } }),
+  'POST /api/recordings/{id}/suggestions/confirm': () => ({
+    items: [{ step: 'a', pointer: '/a', reference: '@input.a' }],
+  }),
 };
 
 /** What these write is the caller's own, whatever it is called. */
@@ -85,7 +97,9 @@ function addressed(path: string): string {
       ? known.key
       : path.startsWith('/api/triggers')
         ? known.trigger
-        : known.execution;
+        : path.startsWith('/api/recordings')
+          ? known.recording
+          : known.execution;
     if (path.startsWith('/api/inbox')) return `msg_${'0'.repeat(32)}`;
     const value = name === 'id' ? id : (ids[name] ?? 'fuzz');
     return encodeURIComponent(path.startsWith('/api/secrets') ? 'payments' : value);
@@ -109,6 +123,7 @@ async function holdings(): Promise<unknown[]> {
     ...lists.map((list) => `/api/${list}`),
     `/api/workflows/${slug}`,
     `/api/executions/${known.execution}`,
+    `/api/recordings/${known.recording}`,
   ];
   const answers = await Promise.all(paths.map((path) => gateway.request('GET', path, acme)));
   for (const [n, { status, body }] of answers.entries())

@@ -18,6 +18,7 @@ async function endOrganization({ server }: TestGateway): Promise<void> {
 // No server of tools listens in this test, sessions are for pages of the gateway, and a console may not be built.
 const OTHERS_NEEDED = new Set([
   'listMcpTools',
+  'recordCall',
   'logIn',
   'logOut',
   'console',
@@ -26,6 +27,20 @@ const OTHERS_NEEDED = new Set([
   'openApprovalLink',
   'decideByApprovalLink',
 ]);
+
+const OF_RECORDINGS = [
+  'getRecording',
+  'changeRecording',
+  'recordCall',
+  'appendRecordedStep',
+  'getRecordedStep',
+  'presetRecordedStep',
+  'suggestReferences',
+  'getRecordedDefinition',
+  'saveRecording',
+  'replayRecording',
+  'recordingMcp',
+];
 
 holdToDocument(
   (path) => !isAboutRuns(path),
@@ -80,6 +95,13 @@ holdToDocument(
       await send('PUT', `/api/mcp-servers/${name}`, { url: 'https://example.org/mcp' });
     }
     const renamed = await store('renamed');
+    const recording = async () => {
+      const { id } = await send('POST', '/api/recordings', { name: unique('recorded'), input: { a: 1 } });
+      const step = { name: 'fuzz', action: { return: true }, input: { a: 1, b: 2 }, output: { a: 1 } };
+      await send('POST', `/api/recordings/${id}/steps`, step);
+      return String(id);
+    };
+    const recorded = await recording();
     const proposals = await several(3, propose);
     const approved = await several(2, async () => review(await propose()));
     const manual = await several(3, () => made('manual', {}));
@@ -112,6 +134,13 @@ holdToDocument(
         BackfillTriggerRequest: [{ start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:00:01Z' }],
         PublishEventRequest: [{ name: unique('nobody-listens') }],
         EncodePayloadsRequest: [{ payloads: [{ data: 'YQ==' }] }],
+        CreateRecordingRequest: [{ name: 'fuzz' }],
+        AppendRecordedStepRequest: [{ action: { return: true } }],
+        PresetRecordedStepRequest: [{ output: 7 }],
+        ConfirmReferencesRequest: [{ items: [{ step: 'fuzz', pointer: '/b', reference: '@input.b' }] }],
+        SaveRecordingRequest: [{ slug: unique('saved') }],
+        RecordCallRequest: [{ toolName: 'nobody' }],
+        RecordingMcpRequest: [{ jsonrpc: '2.0', id: 1, method: 'ping' }],
         McpRequest: [{ jsonrpc: '2.0', id: 1, method: 'ping' }],
         DecodePayloadsRequest: [{ payloads: [{ data: 'YQ==' }] }],
         status: ['pending'],
@@ -123,6 +152,10 @@ holdToDocument(
         putWorkflow: { DefinitionDocument: [echo.definition] },
         patchWorkflow: { slug: [renamed.slug] },
         disableWorkflow: { slug: [renamed.slug] },
+        ...Object.fromEntries(OF_RECORDINGS.map((name) => [name, { id: [recorded] }])),
+        confirmReferences: { id: [await recording()] },
+        deleteRecording: { id: await several(3, recording) },
+        dropRecordedStep: { id: await several(3, recording) },
         deleteWorkflow: { slug: doomed },
         propose: { slug: [open.slug] },
         getProposal: { slug: [open.slug], id: proposals },

@@ -1,6 +1,12 @@
 /** The limits of sizes: a table, and single numbers that pages mention. */
 import { INBOX_MESSAGE_BYTES } from '../../../contract/inbox.ts';
 import {
+  BESIDE_STEPS_BYTES,
+  MOST_RECORDED_STEPS,
+  STEP_INPUT_BYTES,
+  STEP_OUTPUT_BYTES,
+} from '../../../contract/recording.ts';
+import {
   BLOB_BYTES,
   MAX_BLOB_STATE_BYTES,
   MAX_DEFINITION_BYTES,
@@ -28,6 +34,10 @@ export const NUMBERS: { readonly [slot: string]: number } = {
   'largest payload': MAX_PAYLOAD_BYTES,
   'largest state': MAX_BLOB_STATE_BYTES,
   'open commands': MAX_OPEN_COMMANDS,
+  'recorded input': STEP_INPUT_BYTES,
+  'recorded output': STEP_OUTPUT_BYTES,
+  'recorded steps': MOST_RECORDED_STEPS,
+  'recording bytes': MAX_STATE_BYTES - BESIDE_STEPS_BYTES,
   'secrets per step': MOST_SECRETS_PER_STEP,
   'shortest secret': SHORTEST_SECRET_CHARACTERS,
 };

@@ -99,7 +99,7 @@ export const manualRunRoutes: readonly Route[] = [
 ];
 
 /** The current version. @throws HttpProblem `not_found`, `workflow_disabled`. */
-async function demandRunnable(gateway: Gateway, org: string, slug: string): Promise<ResolvedWorkflow> {
+export async function demandRunnable(gateway: Gateway, org: string, slug: string): Promise<ResolvedWorkflow> {
   const found = await recentDefinition(gateway.access, org, slug);
   if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
   if (!found.head.enabled)

@@ -1,0 +1,215 @@
+/** Recordings: tool calls that become the steps of a definition (document 001). */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { ulid } from 'ulid';
+import {
+  type AppendStep,
+  BESIDE_STEPS_BYTES,
+  type ChangeRecording,
+  type ConfirmReferences,
+  type DropStep,
+  IDLE_MS,
+  type NoteSaved,
+  type PresetOutput,
+  RECORDING_MEMO,
+  RECORDING_WORKFLOW,
+  type RecordingStart,
+  type RecordingSummary,
+  type RecordingView,
+  type ShownStep,
+  type Suggestion,
+} from '../../contract/recording.ts';
+import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
+import { defined } from '../../json/defined.ts';
+import type { Json } from '../../json/json.ts';
+import { summaryOf } from '../../recording/view.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
+import { describe, writeTo } from '../temporal/actor-calls.ts';
+import { actorAttributes, actorQuery } from '../temporal/division.ts';
+import { recordingId } from '../temporal/ids.ts';
+import { compare } from '../temporal/query.ts';
+import { read, write } from '../temporal/rpc.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+import { listPage, type Page, type PageRequest, readable } from '../visibility/listing.ts';
+
+export interface NewRecording {
+  /** Default: a new one. The same id again is the same recording. */
+  readonly id?: string;
+  readonly name: string;
+  readonly description?: string;
+  /** What `@input` refers to while recording. */
+  readonly input: Json;
+  /** Default: seven days. */
+  readonly idleMs?: number;
+  readonly by?: string;
+}
+
+/** Starts a recording. It needs no worker. */
+export async function createRecording(
+  access: WriteAccess,
+  org: string,
+  { id = ulid(), idleMs = IDLE_MS, ...given }: NewRecording,
+): Promise<RecordingSummary> {
+  const start: RecordingStart = {
+    organizationId: org,
+    historyLimit: access.historyLimit,
+    id,
+    idleMs,
+    maxBytes: Math.min(access.dataBytes, MAX_BLOB_STATE_BYTES) - BESIDE_STEPS_BYTES,
+    ...given,
+  };
+  const now = Date.now();
+  const { name, input, description, by } = given;
+  const state = { name, input, createdAt: now, changedAt: now, steps: [], named: {}, ...defined({ description, by }) };
+  const summary = summaryOf(start, state);
+  const apart = await actorAttributes(access, { key: searchAttributes.org, value: org });
+  const workflowId = recordingId(org, id);
+  await write(access, workflowId, async () => {
+    try {
+      await access.client.workflow.start(RECORDING_WORKFLOW, {
+        workflowId,
+        taskQueue: access.taskQueue,
+        args: [start],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        memo: { [RECORDING_MEMO]: summary },
+        ...apart,
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  });
+  return summary;
+}
+
+/** The open recordings, latest first. The list may lag. */
+export async function listRecordings(
+  access: Access,
+  org: string,
+  request: PageRequest,
+): Promise<Page<RecordingSummary>> {
+  const clauses = [compare('executionStatus', '=', 'Running')];
+  const page = await listPage(access, await actorQuery(access, org, RECORDING_WORKFLOW, clauses), request);
+  const items = page.items.map(readable).flatMap(({ memo }) => {
+    const summary = memo[RECORDING_MEMO] as RecordingSummary | undefined;
+    return summary === undefined || summary.ended !== undefined ? [] : [summary];
+  });
+  return { ...page, items };
+}
+
+/** The recording with its steps. @throws ClientError `not_found`, `gone`, `temporal_unreachable`. */
+export async function readRecording(access: Access, org: string, id: string): Promise<RecordingView> {
+  const view = await ask<RecordingView>(access, org, id, 'view');
+  if (view.ended !== undefined) throw ended(id, view.ended);
+  return view;
+}
+
+/** One step, with its whole output. @throws as readRecording, and `no_such_step`. */
+export async function readStep(access: Access, org: string, id: string, name: string): Promise<ShownStep> {
+  const step = await ask<ShownStep | null>(access, org, id, 'step', name);
+  if (step !== null) return step;
+  throw new ClientError('no_such_step', `The recording has no step "${name.slice(0, 80)}".`);
+}
+
+/** @throws as readRecording. */
+export async function readSuggestions(access: Access, org: string, id: string): Promise<readonly Suggestion[]> {
+  await demandRecording(access, org, id);
+  return ask<Suggestion[]>(access, org, id, 'suggestions');
+}
+
+/** The outputs of the steps that have one, by their names. @throws as readRecording. */
+export async function readOutputs(
+  access: Access,
+  org: string,
+  { id, recorded }: RecordingView,
+  names: readonly string[],
+): Promise<{ [name: string]: Json }> {
+  const outputs: { [name: string]: Json } = {};
+  for (const step of recorded) {
+    if (step.status !== 'completed' || !names.includes(step.name)) continue;
+    const { output = null } = step.outputBytes === undefined ? step : await readStep(access, org, id, step.name);
+    outputs[step.name] = output;
+  }
+  return outputs;
+}
+
+interface Updates {
+  readonly append: [AppendStep, { name: string }];
+  readonly preset: [PresetOutput, { name: string }];
+  readonly change: [ChangeRecording, { name: string }];
+  readonly drop: [DropStep, { name: string }];
+  readonly confirm: [ConfirmReferences, { confirmed: number }];
+  readonly saved: [NoteSaved, { slug: string }];
+  readonly end: [{ readonly key: string }, { ended: 'deleted' }];
+}
+
+/**
+ * Sends an update to the recording. A repeated `key` gets the same answer.
+ * @throws ClientError `not_found`, `gone`, and those of the update (src/contract/recording.ts).
+ */
+export function changeRecording<Name extends keyof Updates>(
+  access: WriteAccess,
+  org: string,
+  id: string,
+  update: Name,
+  request: Omit<Updates[Name][0], 'key'>,
+  key?: string,
+): Promise<Updates[Name][1]> {
+  return sendTo(access, org, id, update, request, key);
+}
+
+/** @throws ClientError `not_found`, `gone`, and those of the update. */
+export async function sendTo<Request extends { key: string }, Answer>(
+  access: WriteAccess,
+  org: string,
+  id: string,
+  update: string,
+  request: Omit<Request, 'key'>,
+  key = ulid(),
+): Promise<Answer> {
+  try {
+    return await writeTo<Request, Answer>(access, recordingId(org, id), update, request, key);
+  } catch (error) {
+    if (hasCode(error, 'not_found')) throw await missing(access, org, id);
+    throw error;
+  }
+}
+
+/** @throws ClientError `not_found`, `gone`. */
+export async function demandRecording(access: Access, org: string, id: string): Promise<RecordingSummary> {
+  const description = await describe(access, recordingId(org, id));
+  const summary = description?.memo?.[RECORDING_MEMO] as RecordingSummary | undefined;
+  if (description?.status.name === 'RUNNING' && summary !== undefined && summary.ended === undefined) return summary;
+  throw ended(id, summary?.ended);
+}
+
+/** Asks the actor. @throws ClientError `not_found`, `temporal_unreachable`. */
+export async function ask<Answer>(
+  access: Access,
+  org: string,
+  id: string,
+  query: string,
+  argument?: string,
+): Promise<Answer> {
+  const handle = access.client.workflow.getHandle(recordingId(org, id));
+  try {
+    return await read(access, () =>
+      handle.query<Answer, [string?]>(query, ...(argument === undefined ? [] : [argument])),
+    );
+  } catch (error) {
+    if (hasCode(error, 'not_found')) throw ended(id, undefined);
+    throw error;
+  }
+}
+
+async function missing(access: Access, org: string, id: string): Promise<ClientError> {
+  const description = await describe(access, recordingId(org, id));
+  const summary = description?.memo?.[RECORDING_MEMO] as RecordingSummary | undefined;
+  return ended(id, summary?.ended);
+}
+
+/** A deleted recording is as one that never was. */
+const ended = (id: string, how: RecordingSummary['ended']): ClientError =>
+  how === 'expired'
+    ? new ClientError('gone', 'The recording was idle, and has expired. Begin another one.')
+    : new ClientError('not_found', `There is no recording ${id.slice(0, 80)}.`);

@@ -1,0 +1,58 @@
+/** MCP's streamable HTTP without sessions and streams: a request has one message, and is answered with JSON. */
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import * as streamable from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { z } from 'zod';
+import { anyObject } from '../answers/named.ts';
+import { callerGone } from '../http/caller-gone.ts';
+import { type Incoming, type Outcome, SENT } from '../http/route.ts';
+import { nameText } from '../validation/validation.ts';
+
+/** One message. Batches were removed from MCP, and would pass the rate limits as one request. */
+export const message = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: z
+    .union([nameText(200), z.number().int()])
+    .optional()
+    .describe('Absent in notifications.'),
+  method: nameText(200).describe('Such as tools/list or tools/call.'),
+  params: anyObject.optional().describe('What the method takes.'),
+});
+
+export const MESSAGE_ANSWERS = {
+  200: { text: "The answer, in MCP's JSON-RPC.", schema: anyObject },
+  202: { text: 'The notification was taken.' },
+};
+
+/** What the transport reads of a request. Its answers are always JSON, so any Accept will do. */
+const HEADERS = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+
+/** Answers the message in the body by a server of its own. `gone` is aborted when the caller has gone. */
+export async function answerMessage<Given extends Incoming & { readonly body: z.infer<typeof message> }>(
+  call: Given,
+  serverFor: (call: Given, gone: AbortSignal) => Server,
+): Promise<Extract<Outcome, symbol> | { readonly status: 202 }> {
+  const transport = new streamable.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const gone = callerGone(call.res).signal;
+  const server = serverFor(call, gone);
+  try {
+    await server.connect(transport);
+    const version = call.req.get('mcp-protocol-version');
+    const headers = { ...HEADERS, ...(version === undefined ? {} : { 'mcp-protocol-version': version }) };
+    const request = new Request('http://gateway/mcp', { method: 'POST', headers });
+    const answer = await Promise.race([transport.handleRequest(request, { parsedBody: call.body }), left(gone)]);
+    if (answer === undefined) return SENT;
+    const text = await answer.text();
+    if (answer.status === 202) return { status: 202 };
+    call.res.status(answer.status).type('application/json');
+    call.res.send(text);
+    return SENT;
+  } finally {
+    await server.close();
+  }
+}
+
+/** Resolves when the caller has gone: the transport may have no answer then. */
+const left = (gone: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    gone.addEventListener('abort', () => resolve(undefined), { once: true });
+  });

@@ -1,0 +1,137 @@
+/**
+ * `/mcp/recordings/:id`: an MCP server that offers the tools of the organization's MCP servers, and records each call
+ * as a step (document 001). Arguments may hold references to earlier steps, which are resolved before the call.
+ */
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import { type ClientError, hasCode } from '../../client/errors.ts';
+import { type OfferedTool, offeredTools } from '../../client/recordings/offered-tools.ts';
+import { type CalledTool, recordCall } from '../../client/recordings/record-call.ts';
+import { demandRecording } from '../../client/recordings/recordings.ts';
+import { unaudited } from '../../client/temporal/access.ts';
+import { shortHash } from '../../contract/workflow-ids.ts';
+import { defined } from '../../json/defined.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { leaveCrowd } from '../http/crowd.ts';
+import type { Principal } from '../http/principal.ts';
+import { asProblem } from '../http/problem.ts';
+import { type Incoming, type Route, route } from '../http/route.ts';
+import { jsonOf } from '../http/route-body.ts';
+import { API_VERSION } from '../manual/openapi-document.ts';
+import { recordingParams } from '../routes/recordings/recordings.ts';
+import { nameText } from '../validation/validation.ts';
+import { answerMessage, MESSAGE_ANSWERS, message } from './one-message.ts';
+import { withReferences } from './reference-schema.ts';
+import { refusalOf } from './tools.ts';
+
+const INSTRUCTIONS = `Your tool calls are recorded as the steps of a workflow that can be run again.
+Each answer names its step, such as get_user_1. Do not repeat a value of an earlier answer in the arguments of a later
+call: write @get_user_1.id (also @get_user_1.items[0].name), alone or within a text. @input.NAME refers to the input
+that the recording was begun with. References are replaced before the tool is called.`;
+
+/** The member of a call's `_meta` that makes a repeated call the same call. Signalbox's own client sends it. */
+const KEY = 'signalbox/idempotencyKey';
+/** The member of an answer's \`_meta\` with the name of the step. */
+const STEP = 'signalbox/step';
+
+export const recordingProxyRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/mcp/recordings/:id',
+    role: 'editor',
+    idempotency: 'none',
+    id: 'recordingMcp',
+    tag: 'recordings',
+    summary: "The tools of the organization's MCP servers; calls are recorded: an MCP server.",
+    description:
+      'Without sessions and without streams, as `/mcp`. `_meta` of a call may hold `signalbox/idempotencyKey`.',
+    params: recordingParams,
+    body: jsonOf(message),
+    answers: MESSAGE_ANSWERS,
+    problems: ['not_found', 'gone', 'outcome_unknown'],
+    handle: async (call) => {
+      await demandRecording(call.access, call.principal.organizationId, call.params.id);
+      return answerMessage(call, serverFor);
+    },
+  }),
+];
+
+interface RecordedRequest extends Incoming {
+  readonly principal: Principal;
+  readonly params: { readonly id: string };
+}
+
+/** A server for one request. */
+function serverFor(call: RecordedRequest, gone: AbortSignal): Server {
+  const { gateway, access, principal, params, res } = call;
+  const { organizationId, id: by } = principal;
+  const info = { name: 'signalbox-recording', version: API_VERSION };
+  const server = new Server(info, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
+  server.setRequestHandler(ListToolsRequestSchema, async () => {
+    const { tools, silent } = await offeredTools(unaudited(access), organizationId);
+    for (const one of silent) gateway.log.warn(one, 'The tools of an MCP server are not offered to a recording.');
+    return { tools: tools.map(shownTool) };
+  });
+  server.setRequestHandler(CallToolRequestSchema, async ({ params: asked }): Promise<CallToolResult> => {
+    const key = nameText(200).safeParse(asked._meta?.[KEY]);
+    try {
+      const made = await recordCall(
+        access,
+        organizationId,
+        params.id,
+        {
+          tool: asked.name,
+          input: (asked.arguments ?? {}) as JsonObject,
+          // Keys of different callers, and of the routes, are apart.
+          ...defined({ by, key: key.success ? shortHash('mcp', by ?? '', key.data) : undefined }),
+        },
+        () => leaveCrowd(res),
+      );
+      return resultOf(made);
+    } catch (error) {
+      if (hasCode(error, 'unknown_tool')) throw new McpError(ErrorCode.InvalidParams, (error as ClientError).message);
+      const problem = asProblem(error);
+      if (problem.status === 500 && !gone.aborted) gateway.log.error({ err: problem.cause }, problem.message);
+      return refusalOf(problem);
+    }
+  });
+  return server;
+}
+
+function shownTool({ name, server, tool }: OfferedTool): Tool {
+  const { title, description, inputSchema } = tool;
+  return {
+    name,
+    description: `${description ?? title ?? tool.name} (MCP server ${server})`,
+    inputSchema: withReferences(inputSchema) as Tool['inputSchema'],
+    ...defined({ title }),
+  };
+}
+
+/** The tool's result as it was recorded, and the name of the step. */
+function resultOf({ step, content }: CalledTool): CallToolResult {
+  const { name, status, output = null, error } = step;
+  const _meta = { [STEP]: name };
+  if (status !== 'completed') {
+    const { code = 'no_answer', message: reason = 'The call has not ended yet.' } = error ?? {};
+    const text = `${code}: ${reason}\nRecorded as step ${name}, which has no output.`;
+    return { isError: true, content: [{ type: 'text', text }], _meta };
+  }
+  const told = typeof output === 'string' ? output : JSON.stringify(output);
+  const others = content.filter(isContent) as CallToolResult['content'];
+  const note = `Recorded as step ${name}: refer to values of this answer as @${name} or @${name}.path.`;
+  return {
+    content: [{ type: 'text', text: told }, ...others, { type: 'text', text: note }],
+    ...(isObject(output) ? { structuredContent: output } : {}),
+    _meta,
+  };
+}
+
+const isContent = (value: Json): boolean => isObject(value) && typeof value['type'] === 'string';

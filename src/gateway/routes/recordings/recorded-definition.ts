@@ -1,0 +1,243 @@
+/** What becomes of a recording: a definition that is stored, or a run of it with another input. */
+import { z } from 'zod';
+import { type DefinitionWrite, putDefinition } from '../../../client/definitions/definitions.ts';
+import { changeRecording, readOutputs, readRecording } from '../../../client/recordings/recordings.ts';
+import { acceptedInput, demandPresets } from '../../../client/starts/accepted-input.ts';
+import { startRun } from '../../../client/starts/start.ts';
+import type { RecordingView } from '../../../contract/recording.ts';
+import { slugify } from '../../../definition/document/names.ts';
+import { defined } from '../../../json/defined.ts';
+import type { Json, JsonObject } from '../../../json/json.ts';
+import { documentOf, STEP_ORDERS } from '../../../recording/document.ts';
+import { startedOrDryRun } from '../../answers/executions.ts';
+import { recordedDefinition } from '../../answers/recordings.ts';
+import { storedWorkflow } from '../../answers/workflows.ts';
+import type { Gateway } from '../../http/context.ts';
+import { idOfKey } from '../../http/request-key.ts';
+import { createdOrOk, type Route, route } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
+import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
+import { checkDocument, checkText, demandValid, storing } from '../../input/definition-input.ts';
+import { dryRun } from '../../input/dry-run.ts';
+import { toolsFor } from '../../input/known-tools.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
+import type { ProblemCode } from '../../validation/problem-codes.ts';
+import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
+import { demandRunnable } from '../triggers/manual-run.ts';
+import { changeNotes } from '../workflows/history.ts';
+import { ETAG, etagOf, IF_MATCH, PUT_PROBLEMS, shownHead, tagOf } from '../workflows/workflow-head.ts';
+import { description, OF_RECORDING, recordingParams } from './recordings.ts';
+
+const shape = {
+  order: z
+    .enum(STEP_ORDERS)
+    .default('recorded')
+    .describe(
+      '`recorded`: a step waits for those that had ended when it began. `references`: only for those it refers to.',
+    ),
+  includeFailed: z.boolean().default(false).describe('Also the steps whose calls failed.'),
+};
+const saveBody = z.strictObject({
+  slug: slugText.optional().describe('Default: made from the name of the recording.'),
+  name: nameText(200).optional().describe('Default: that of the recording.'),
+  description: description.optional(),
+  notes: changeNotes.optional(),
+  ...shape,
+});
+const replayBody = z
+  .strictObject({
+    input: anyJson.optional().describe('The input of the run. Default: that of the recording.'),
+    of: z
+      .enum(['recording', 'saved'])
+      .default('recording')
+      .describe('`saved`: the definition that was stored from the recording, as it is now.'),
+    dryRun: z
+      .boolean()
+      .optional()
+      .describe('Simulates the run without effects. Recorded outputs stand in for the steps.'),
+    presets: z
+      .array(nameText(64))
+      .optional()
+      .describe('Steps that are not run: their recorded outputs stand in. Default: none, in a dry run all.'),
+    timeoutMs: timeoutMsField,
+    clientRequestId: nameText(200).optional().describe('A request that repeats the id gets the same run.'),
+    ...shape,
+  })
+  .refine((body) => body.of === 'recording' || body.dryRun !== true, {
+    message: 'A dry run simulates the recording.',
+    path: ['of'],
+  });
+
+type Shape = z.infer<z.ZodObject<typeof shape>>;
+const CHECK_PROBLEMS: readonly ProblemCode[] = ['invalid_definition', 'takes_too_long', 'gateway_busy'];
+
+export const recordedDefinitionRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/recordings/:id/definition',
+    role: 'viewer',
+    id: 'getRecordedDefinition',
+    tag: 'recordings',
+    summary: 'The recording as a definition, unchecked.',
+    params: recordingParams,
+    query: z.strictObject({
+      order: z.enum(STEP_ORDERS).default('recorded').describe('What a step waits for.'),
+      includeFailed: z.enum(['true', 'false']).default('false').describe('Also the steps whose calls failed.'),
+    }),
+    answers: { 200: { text: 'The definition.', schema: recordedDefinition } },
+    problems: OF_RECORDING,
+    handle: async ({ access, principal: { organizationId }, params: { id }, query }) => {
+      const view = await readRecording(access, organizationId, id);
+      const wanted = { order: query.order, includeFailed: query.includeFailed === 'true' };
+      return { status: 200, body: { definition: documentIn(view, wanted) } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/recordings/:id/save',
+    role: 'editor',
+    id: 'saveRecording',
+    tag: 'recordings',
+    summary: 'Stores the recorded steps as a definition.',
+    description: 'It is checked as every definition is. The recording stays open.',
+    params: recordingParams,
+    headers: { ...IF_MATCH, 'If-None-Match': '`*`: nothing may be stored there yet.' },
+    body: jsonOf(saveBody),
+    answers: {
+      201: { text: 'Stored; it is new.', schema: storedWorkflow, headers: ETAG },
+      200: { text: 'Stored.', schema: storedWorkflow, headers: ETAG },
+    },
+    problems: [...PUT_PROBLEMS, ...OF_RECORDING, ...CHECK_PROBLEMS, 'already_exists'],
+    handle: async ({ gateway, access, principal: { organizationId, id: by }, req, params: { id }, body }) => {
+      const view = await readRecording(access, organizationId, id);
+      const { slug = slugify(body.name ?? view.name), notes } = body;
+      const document = {
+        ...documentIn(view, body),
+        slug,
+        ...defined({ name: body.name, description: body.description }),
+      };
+      const text = JSON.stringify(document, null, 2);
+      const checked = await checkText(gateway, organizationId, text, { persons: by !== undefined, slug });
+      const { definition, hash } = demandValid(checked);
+      const ifMatch = etagOf(req.get('if-match'));
+      const write: DefinitionWrite = {
+        definition,
+        hash,
+        source: 'update',
+        along: storing(access, organizationId, slug, checked.secrets),
+        ...defined({ by, notes, key: idOfKey(req), ifMatch, text: checked.text }),
+        ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
+      };
+      const { created, head } = await putDefinition(access, organizationId, write);
+      await changeRecording(access, organizationId, id, 'saved', { slug, hash });
+      return createdOrOk(
+        created,
+        { ...shownHead(head), warnings: checked.warnings },
+        { ...tagOf(head), ...(created ? { location: `/api/workflows/${slug}` } : {}) },
+      );
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/recordings/:id/replay',
+    role: 'editor',
+    idempotency: 'id',
+    isAudited: false,
+    id: 'replayRecording',
+    tag: 'recordings',
+    summary: 'Runs the recorded steps with another input; with `dryRun`, simulates them.',
+    description: '`clientRequestId` works like the header Idempotency-Key.',
+    params: recordingParams,
+    body: jsonOf(replayBody),
+    answers: {
+      201: STARTED[201],
+      200: { text: 'The run that the same request started before, or the dry run.', schema: startedOrDryRun },
+    },
+    problems: [
+      ...START_PROBLEMS,
+      ...OF_RECORDING,
+      ...CHECK_PROBLEMS,
+      'unknown_preset',
+      'workflow_not_found',
+      'version_missing',
+    ],
+    handle: async ({ gateway, access, principal: { organizationId, id: by }, req, params: { id }, body }) => {
+      const view = await readRecording(access, organizationId, id);
+      const { presets: names, timeoutMs, input: given = view.input } = body;
+      const presets = await presetsOf(access, organizationId, view, names ?? (body.dryRun === true ? 'all' : []));
+      if (body.dryRun === true) {
+        const checked = await checkedIn(gateway, organizationId, by, documentIn(view, body));
+        return { status: 200, body: await dryRun(gateway, checked, { input: given, presets, organizationId }) };
+      }
+      const saved = body.of === 'saved' ? demandSaved(view) : undefined;
+      const checked =
+        saved === undefined ? await checkedIn(gateway, organizationId, by, documentIn(view, body)) : undefined;
+      const inline = checked === undefined ? undefined : demandValid(checked);
+      const started = await startRun(access, organizationId, {
+        workflows: [saved ?? inline?.definition.slug ?? ''],
+        ...startKeysOf(req, body, `recording ${id}`),
+        looksFirst: true,
+        trigger: { type: saved === undefined ? 'inline' : 'manual', metadata: { recording: id } },
+        ...defined({ initiator: by }),
+        prepare: async () => {
+          const { definition, hash } = inline ?? (await demandRunnable(gateway, organizationId, saved ?? ''));
+          demandPresets(definition, presets);
+          const input = acceptedInput(definition, given, '/input');
+          return {
+            definition,
+            hash,
+            input,
+            presets,
+            ...(inline === undefined ? {} : { inline: true }),
+            ...defined({ timeoutMs }),
+          };
+        },
+      });
+      return startedAnswer(started);
+    },
+  }),
+];
+
+const documentIn = (view: RecordingView, { order, includeFailed }: Shape): JsonObject =>
+  documentOf(view.recorded, {
+    name: view.name,
+    slug: slugify(view.name),
+    order,
+    includesFailed: includeFailed,
+    ...defined({ description: view.description }),
+  });
+
+async function checkedIn(gateway: Gateway, org: string, by: string | undefined, document: JsonObject) {
+  return checkDocument(gateway, org, document, {
+    inline: true,
+    persons: by !== undefined,
+    ...(await toolsFor(gateway, org, document)),
+  });
+}
+
+/** The recorded outputs of these steps, as presets of a run. @throws HttpProblem `unknown_preset`. */
+async function presetsOf(
+  access: Gateway['access'],
+  org: string,
+  view: RecordingView,
+  wanted: readonly string[] | 'all',
+): Promise<{ [slug: string]: Json }> {
+  const names = wanted === 'all' ? view.recorded.map(({ name }) => name) : wanted;
+  const outputs = await readOutputs(access, org, view, names);
+  const missing = wanted === 'all' ? [] : wanted.filter((name) => !Object.hasOwn(outputs, name));
+  if (missing.length > 0)
+    throw new HttpProblem('unknown_preset', `The recording has no output of "${missing[0]?.slice(0, 80)}".`, {
+      problems: missing.map((name) => ({
+        pointer: `/presets/${wanted.indexOf(name)}`,
+        code: 'unknown_step',
+        message: `No step "${name.slice(0, 80)}" has an output.`,
+      })),
+    });
+  return Object.fromEntries(Object.entries(outputs).map(([name, data]) => [name, { data }]));
+}
+
+/** @throws HttpProblem `workflow_not_found`. */
+function demandSaved({ saved }: RecordingView): string {
+  if (saved !== undefined) return saved.slug;
+  throw new HttpProblem('workflow_not_found', 'No definition was saved from this recording. Save it first.');
+}

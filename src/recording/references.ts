@@ -1,0 +1,165 @@
+/**
+ * References of recorded steps (document 001): `@input.field` and `@name.field` in the input of a step. They are
+ * resolved as a run resolves them, by the same importer and the same templates, so a replay gives the same values.
+ */
+import type { RecordedStep } from '../contract/recording.ts';
+import { inDialectWords } from '../definition/dialects/dialect-001-messages.ts';
+import { References, ROOTS_001, referredNames, wholeReference } from '../definition/dialects/dialect-001-references.ts';
+import { Import } from '../definition/dialects/import.ts';
+import { didYouMean, STEP_SLUG } from '../definition/document/names.ts';
+import type { Definition, Problem } from '../definition/document/types.ts';
+import { defined } from '../json/defined.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../json/json.ts';
+import { childPointer } from '../json/pointer.ts';
+import { evaluate, parseExpression } from '../template/expression.ts';
+import { objectScope } from '../template/scope.ts';
+import { parseTemplate, render } from '../template/template.ts';
+import { TemplateError } from '../template/types.ts';
+
+const MOST_PROBLEMS = 20;
+/** References in one input, and the elements that they read. */
+const MOST_REFERENCES = 1_000;
+const MOST_WORK = 2_000_000;
+const LONGEST_TOLD = 80;
+/** References only read paths: no clock is asked. */
+const NOW = { now: 0, work: MOST_WORK };
+
+/** What references can refer to. */
+export interface Sources {
+  readonly input: Json;
+  readonly steps: readonly Pick<RecordedStep, 'name' | 'status' | 'output'>[];
+}
+
+export type Resolution = { readonly value: Json } | { readonly problems: readonly Problem[] };
+
+/**
+ * The value with its references replaced. Problems: `unknown_reference` (no step has the name),
+ * `unresolved_reference` (the step has no output, or its output has no such member).
+ */
+export function resolve(written: Json, sources: Sources): Resolution {
+  const known = knownBy(sources);
+  const problems: Problem[] = [];
+  try {
+    eachText(written, '', (text, pointer) => {
+      const found = problems.length < MOST_PROBLEMS ? problemOf(text, known) : undefined;
+      if (found !== undefined) problems.push({ pointer, ...found });
+    });
+    if (problems.length > 0) return { problems };
+    return { value: render(parseTemplate(known.references.value(written, '')), known.scope, NOW).value };
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const { pointer = '', code } = error;
+    return { problems: [{ pointer, code, message: inDialectWords(known.definition, error.message) }] };
+  }
+}
+
+/** References to names that neither a step nor a root has, in a step that is not resolved yet. */
+export function unknownReferences(written: Json, names: readonly string[]): readonly Problem[] {
+  const problems: Problem[] = [];
+  eachText(written, '', (text, pointer) => {
+    const name = wholeReference(text);
+    if (name !== undefined && STEP_SLUG.test(name) && !ROOTS_001.has(name) && !names.includes(name))
+      problems.push({ pointer, ...unknown(text, name, names) });
+  });
+  return problems.slice(0, MOST_PROBLEMS);
+}
+
+/** Whether the value refers to the step. */
+export function refersTo(written: Json, step: string): boolean {
+  let found = false;
+  eachText(written, '', (text) => {
+    found ||= referredNames(text).includes(step);
+  });
+  return found;
+}
+
+/** Every text of a value, keys included, with its place. A key has the place of its member. */
+export function eachText(value: Json, at: string, act: (text: string, pointer: string) => void): void {
+  if (typeof value === 'string') act(value, at);
+  if (Array.isArray(value)) for (const [index, item] of value.entries()) eachText(item, childPointer(at, index), act);
+  if (!isObject(value)) return;
+  for (const [key, member] of Object.entries(value)) {
+    const pointer = childPointer(at, key);
+    act(key, pointer);
+    eachText(member, pointer, act);
+  }
+}
+
+interface Known {
+  readonly sources: Sources;
+  readonly byName: ReadonlyMap<string, Sources['steps'][number]>;
+  readonly references: References;
+  readonly scope: ReturnType<typeof objectScope>;
+  readonly meter: { references: number; units: number };
+  /** For the words of messages. */
+  readonly definition: Definition;
+}
+
+function knownBy(sources: Sources): Known {
+  const { input, steps } = sources;
+  const outputs: JsonObject = {};
+  const shells: { [slug: string]: { stepType: string } } = {};
+  for (const { name, output = null } of steps) {
+    setOwn(outputs, name, { output: { data: output, meta: {} } });
+    setOwn(shells, name, { stepType: 'tool' });
+  }
+  return {
+    sources,
+    byName: new Map(steps.map((step) => [step.name, step])),
+    references: new References(new Map(steps.map(({ name }) => [name, name])), new Import(), new Set()),
+    scope: objectScope({ input, steps: outputs }),
+    meter: { references: 0, units: 0 },
+    definition: { name: '', slug: '', dialect: '001', steps: shells } as Definition,
+  };
+}
+
+type Found = Omit<Problem, 'pointer'>;
+
+const LIMIT: Found = { code: 'expression_limit', message: 'The input has too many references, or too large ones.' };
+
+function problemOf(text: string, known: Known): Found | undefined {
+  const whole = wholeReference(text);
+  for (const name of referredNames(text)) {
+    if (name === 'input') continue;
+    const step = known.byName.get(name);
+    if (step === undefined) {
+      // Within a text, and before a name that no step can have, the `@` is a letter like others.
+      const isMeant = ROOTS_001.has(name) || (whole !== undefined && STEP_SLUG.test(name));
+      if (isMeant) return unknown(text, name, [...known.byName.keys()]);
+    } else if (step.status !== 'completed') return unfinished(step);
+  }
+  if (whole === undefined || !(whole === 'input' || known.byName.has(whole))) return undefined;
+  const { meter } = known;
+  meter.references += 1;
+  if (meter.references > MOST_REFERENCES || meter.units > MOST_WORK) return LIMIT;
+  const value = evaluate(parseExpression(known.references.path(text, '')), known.scope, { ...NOW, meter });
+  return value === undefined ? missing(text, whole, known) : undefined;
+}
+
+function unknown(text: string, name: string, names: readonly string[]): Found {
+  const told = text.slice(0, LONGEST_TOLD);
+  const message = ROOTS_001.has(name)
+    ? `"${told}" belongs to an iteration, and a recorded call is none. Refer to @input or to a step.`
+    : `"${told}" refers to no step of this recording.`;
+  const hint = didYouMean(name, ['input', ...names]);
+  return { code: 'unknown_reference', message, ...defined({ hint }) };
+}
+
+const unfinished = ({ name, status }: Sources['steps'][number]): Found => ({
+  code: 'unresolved_reference',
+  message: `The step "${name}" has no output: it is ${status}. Set its output, or refer to another step.`,
+});
+
+function missing(text: string, name: string, { byName, sources }: Known): Found {
+  const root = name === 'input' ? sources.input : (byName.get(name)?.output ?? null);
+  const members = isObject(root) ? Object.keys(root).slice(0, MOST_PROBLEMS) : [];
+  const hint =
+    members.length > 0
+      ? `@${name} has the members ${members.join(', ')}.`.slice(0, 400)
+      : `@${name} is ${Array.isArray(root) ? 'a list' : `of type ${root === null ? 'null' : typeof root}`}.`;
+  return {
+    code: 'unresolved_reference',
+    message: `"${text.slice(0, LONGEST_TOLD)}" has no value. ${hint}`,
+    hint,
+  };
+}

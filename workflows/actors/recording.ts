@@ -1,0 +1,378 @@
+/**
+ * The actor `recording.{org}.{id}`: tool calls of an agent that become the steps of a definition (document 001). A call
+ * is an update that answers the input with its references resolved; a workflow of its own calls the tool, and reports
+ * by a signal (workflows/jobs/recorded-call.ts). The recording ends when it is deleted, or idle for too long.
+ */
+import {
+  ALL_STEPS_BYTES,
+  type AppendStep,
+  CALL_ENDED_SIGNAL,
+  type CallEnded,
+  type CallInput,
+  type ChangeRecording,
+  type ConfirmReferences,
+  type DropStep,
+  type EndRecording,
+  LONGEST_ERROR,
+  MOST_RECORDED_STEPS,
+  type NoteSaved,
+  OVERDUE_MS,
+  type PresetOutput,
+  RECORDING_MEMO,
+  type RecordCall,
+  type RecordCallAnswer,
+  type RecordedStep,
+  type RecordingStart,
+  type RecordingState,
+  STEP_INPUT_BYTES,
+} from '../../src/contract/recording.ts';
+import { STEP_SLUG, stepSlug } from '../../src/definition/document/names.ts';
+import { exactJsonBytes } from '../../src/json/bytes.ts';
+import { defined } from '../../src/json/defined.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
+import { confirmed } from '../../src/recording/confirm.ts';
+import { PARSES_JSON } from '../../src/recording/document.ts';
+import { refersTo, resolve, unknownReferences } from '../../src/recording/references.ts';
+import { suggestionsFor } from '../../src/recording/suggestions.ts';
+import { shownStep, summaryOf, viewOf } from '../../src/recording/view.ts';
+import { type Actor, type Change, type Operation, type Refusal, refuse } from './actor.ts';
+
+const RESERVED: readonly string[] = ['input', 'item', 'index'];
+/** Room for a number after a name that was made from a tool's. */
+const LONGEST_BASE = 56;
+
+export interface Recording {
+  readonly start: Pick<RecordingStart, 'id' | 'idleMs' | 'maxBytes'>;
+  readonly state: RecordingState;
+  /** The bytes of each step without its output, and with it, by name. */
+  readonly sizes: ReadonlyMap<string, Sizes>;
+}
+
+interface Sizes {
+  readonly written: number;
+  readonly all: number;
+}
+
+const call: Operation<Recording, RecordCall, RecordCallAnswer> = (recording, request, now) => {
+  const { state } = recording;
+  const { key, tool, server, input, content, by } = request;
+  const gone = goneOf(recording);
+  if (gone !== undefined) return gone;
+  const before = state.steps.find((step) => step.request?.key === key);
+  if (before !== undefined && before.request?.content !== content)
+    return refuse('idempotency_conflict', 'The key was used for another call of this recording. Choose a new key.');
+  if (before !== undefined)
+    return { state: recording, answer: { name: before.name, content, startedAt: Date.parse(before.startedAt) } };
+  const resolved = resolve(input, state);
+  if ('problems' in resolved) return refuse(...firstOf(resolved.problems, '/input'));
+  const tooLarge = largestOf(input, resolved.value);
+  if (tooLarge !== undefined) return tooLarge;
+  const { name, named } = nextName(state, tool);
+  const step: RecordedStep = {
+    name,
+    status: 'running',
+    step: { action: { toolName: tool, server }, input },
+    startedAt: isoOf(now),
+    request: { key, content },
+    ...defined({ by }),
+  };
+  const added = withSteps(recording, [...state.steps, step], [step], now, { named });
+  if ('refused' in added) return added;
+  return changed(added, { name, content, startedAt: now });
+};
+
+const append: Operation<Recording, AppendStep, { name: string }> = (recording, request, now) => {
+  const { state } = recording;
+  const { step: written, output, by } = request;
+  const gone = goneOf(recording);
+  if (gone !== undefined) return gone;
+  const names = state.steps.map((step) => step.name);
+  const next =
+    request.name === undefined ? nextName(state, baseOf(written)) : { name: request.name, named: state.named };
+  const { name, named } = next;
+  if (!STEP_SLUG.test(name) || RESERVED.includes(name))
+    return refuse('invalid_name', `"${name.slice(0, 80)}" cannot name a step: expected letters, digits, _ and -.`);
+  if (names.includes(name)) return refuse('step_exists', `The recording has a step "${name}". Choose another name.`);
+  const unknown = unknownReferences(written, names);
+  if (unknown.length > 0) return refuse(...firstOf(unknown, '/step'));
+  const tooLarge = largestOf(written['input'] ?? null);
+  if (tooLarge !== undefined) return tooLarge;
+  const at = isoOf(now);
+  const step: RecordedStep = {
+    name,
+    status: output === undefined ? 'open' : 'completed',
+    step: written,
+    startedAt: at,
+    ...(output === undefined ? {} : { output, isPreset: true, completedAt: at }),
+    ...defined({ by }),
+  };
+  const added = withSteps(recording, [...state.steps, step], [step], now, { named });
+  return 'refused' in added ? added : changed(added, { name });
+};
+
+const preset: Operation<Recording, PresetOutput, { name: string }> = (recording, { name, output }, now) => {
+  const found = settled(recording, name);
+  if ('refused' in found) return found;
+  const { error: _error, ...rest } = found;
+  const set: RecordedStep = { ...rest, status: 'completed', output, isPreset: true, completedAt: isoOf(now) };
+  const put = withStep(recording, set, now);
+  return 'refused' in put ? put : changed(put, { name });
+};
+
+const change: Operation<Recording, ChangeRecording, { name: string }> = (recording, request, now) => {
+  const gone = goneOf(recording);
+  if (gone !== undefined) return gone;
+  const { name, description, input } = request;
+  const tooLarge = largestOf(input ?? null);
+  if (tooLarge !== undefined) return tooLarge;
+  const { steps } = recording.state;
+  const put = withSteps(recording, steps, [], now, defined({ name, description, input }));
+  return 'refused' in put ? put : changed(put, { name: put.state.name });
+};
+
+const drop: Operation<Recording, DropStep, { name: string }> = (recording, { name }, now) => {
+  const found = settled(recording, name);
+  if ('refused' in found) return found;
+  const others = recording.state.steps.filter((step) => step.name !== name);
+  const users = others.filter(({ step }) => refersTo(step, name)).map((step) => step.name);
+  if (users.length > 0)
+    return refuse('step_in_use', `Other steps refer to "${name}": ${users.slice(0, 5).join(', ')}.`, { steps: users });
+  const put = withSteps(recording, others, [], now);
+  return 'refused' in put ? put : changed(put, { name });
+};
+
+const confirm: Operation<Recording, ConfirmReferences, { confirmed: number }> = (recording, { items }, now) => {
+  const gone = goneOf(recording);
+  if (gone !== undefined) return gone;
+  const { input, steps } = recording.state;
+  const outcome = confirmed({ input, steps }, items);
+  if ('problem' in outcome) {
+    const { code, message, pointer } = outcome.problem;
+    return refuse(code, message, { problems: [{ pointer, code, message }] });
+  }
+  const tooLarge = largestOf(outcome.input, ...outcome.changed.map(({ step }) => step['input'] ?? null));
+  if (tooLarge !== undefined) return tooLarge;
+  const put = withSteps(recording, outcome.steps, outcome.changed, now, { input: outcome.input });
+  return 'refused' in put ? put : changed(put, { confirmed: items.length });
+};
+
+const saved: Operation<Recording, NoteSaved, { slug: string }> = (recording, { slug, hash }, now) => {
+  const gone = goneOf(recording);
+  if (gone !== undefined) return gone;
+  return changed(touched(recording, now, { saved: { slug, hash, at: isoOf(now) } }), { slug });
+};
+
+const end: Operation<Recording, EndRecording, { ended: 'deleted' }> = (recording, _request, now) =>
+  goneOf(recording) ?? changed(touched(recording, now, { ended: 'deleted' }), { ended: 'deleted' });
+
+function callInput(state: RecordingState, name: unknown): CallInput {
+  const written = state.steps.find((step) => step.name === name)?.step['input'] ?? {};
+  const resolved = resolve(written, state);
+  if ('value' in resolved && isObject(resolved.value)) return { input: resolved.value };
+  return { problem: 'problems' in resolved ? (resolved.problems[0]?.message ?? '') : 'The input is no object.' };
+}
+
+/** A report about a step that is gone, or that was settled meanwhile, changes nothing. */
+function callEnded(recording: Recording, payload: unknown, now: number): Change<Recording> {
+  const report = (isObject(payload) ? payload : {}) as Partial<CallEnded>;
+  const step = recording.state.steps.find(({ name, status }) => name === report.name && status === 'running');
+  if (step === undefined) return { state: recording, answer: undefined };
+  const completedAt = isoOf(now);
+  const { output = null, error } = report;
+  if (error !== undefined) {
+    const told = { code: String(error.code), message: String(error.message).slice(0, LONGEST_ERROR) };
+    return changed(failed(recording, step, told, completedAt, now), undefined);
+  }
+  const done: RecordedStep = { ...withData(step, output), status: 'completed', completedAt };
+  const put = withStep(recording, done, now);
+  if (!('refused' in put)) return changed(put, undefined);
+  return changed(failed(recording, step, { code: put.refused, message: put.message }, completedAt, now), undefined);
+}
+
+/** A text that holds JSON becomes data, by code that the definition gets too. */
+function withData(step: RecordedStep, output: Json): RecordedStep {
+  const { action } = step.step;
+  if (typeof output !== 'string' || !isObject(action) || !/^\s*[[{]/.test(output)) return { ...step, output };
+  try {
+    const data = JSON.parse(output) as Json;
+    return { ...step, step: { ...step.step, action: { ...action, transformCode: PARSES_JSON } }, output: data };
+  } catch {
+    return { ...step, output };
+  }
+}
+
+function failed(
+  recording: Recording,
+  step: RecordedStep,
+  error: NonNullable<RecordedStep['error']>,
+  completedAt: string,
+  now: number,
+): Recording {
+  const steps = recording.state.steps.map((one) =>
+    one.name === step.name ? { ...step, status: 'failed' as const, error, completedAt } : one,
+  );
+  return sized(touched(recording, now, { steps }), steps);
+}
+
+/** The recording with a step in place of the one with its name. */
+function withStep(recording: Recording, step: RecordedStep, now: number): Recording | Refusal {
+  const steps = recording.state.steps.map((one) => (one.name === step.name ? step : one));
+  return withSteps(recording, steps, [step], now);
+}
+
+/** The recording with these steps, of which `fresh` are new or changed. Refused with `too_many`, `too_large`. */
+function withSteps(
+  recording: Recording,
+  steps: readonly RecordedStep[],
+  fresh: readonly RecordedStep[],
+  now: number,
+  members: Partial<RecordingState> = {},
+): Recording | Refusal {
+  if (steps.length > MOST_RECORDED_STEPS)
+    return refuse('too_many', `A recording has at most ${MOST_RECORDED_STEPS} steps. Remove some, or begin another.`);
+  const next = sized(touched(recording, now, { ...members, steps }), fresh);
+  const sizes = [...next.sizes.values()];
+  const written = sizes.reduce((sum, size) => sum + size.written, 0);
+  const all = sizes.reduce((sum, size) => sum + size.all, exactJsonBytes(next.state.input));
+  const { maxBytes } = recording.start;
+  // What becomes smaller is always taken.
+  if (fresh.length + Object.keys(members).length === 0) return next;
+  if (written > ALL_STEPS_BYTES)
+    return refuse(
+      'too_large',
+      `The steps have ${written} bytes without their outputs; the limit is ${ALL_STEPS_BYTES}.`,
+    );
+  if (all > maxBytes)
+    return refuse(
+      'too_large',
+      `The recording has ${all} bytes; the limit is ${maxBytes}. Remove steps with large outputs.`,
+    );
+  return next;
+}
+
+/** The sizes of the changed steps anew; those of steps that are gone are dropped. */
+function sized(recording: Recording, fresh: readonly RecordedStep[]): Recording {
+  const sizes = new Map<string, Sizes>();
+  for (const { name } of recording.state.steps) {
+    const size = recording.sizes.get(name);
+    if (size !== undefined) sizes.set(name, size);
+  }
+  for (const step of fresh) sizes.set(step.name, sizesOf(step));
+  return { ...recording, sizes };
+}
+
+function sizesOf(step: RecordedStep): Sizes {
+  const { output, ...rest } = step;
+  const written = exactJsonBytes(rest);
+  return { written, all: written + (output === undefined ? 0 : exactJsonBytes(output)) };
+}
+
+const touched = (recording: Recording, now: number, members: Partial<RecordingState>): Recording => ({
+  ...recording,
+  state: { ...recording.state, ...members, changedAt: now },
+});
+
+const changed = <Answer>(recording: Recording, answer: Answer): Change<Recording, Answer> => ({
+  state: recording,
+  answer,
+  effects: [{ type: 'memo', fields: { [RECORDING_MEMO]: summaryOf(recording.start, recording.state) } }],
+});
+
+const goneOf = ({ state: { ended } }: Recording): Refusal | undefined =>
+  ended === undefined
+    ? undefined
+    : refuse('gone', ended === 'expired' ? 'The recording was idle, and has expired.' : 'The recording was deleted.');
+
+/** The step, which has no call under way. */
+function settled(recording: Recording, name: string): RecordedStep | Refusal {
+  const gone = goneOf(recording);
+  if (gone !== undefined) return gone;
+  const step = recording.state.steps.find((one) => one.name === name);
+  if (step === undefined) return refuse('no_such_step', `The recording has no step "${name.slice(0, 80)}".`);
+  if (step.status === 'running')
+    return refuse('step_running', `The call of "${name}" is under way. Wait until it has ended.`);
+  return step;
+}
+
+function largestOf(...inputs: readonly Json[]): Refusal | undefined {
+  const bytes = Math.max(...inputs.map(exactJsonBytes));
+  if (bytes <= STEP_INPUT_BYTES) return undefined;
+  return refuse('payload_too_large', `The input has ${bytes} bytes; the limit is ${STEP_INPUT_BYTES}. Send less.`);
+}
+
+type Problems = readonly { readonly pointer: string; readonly code: string; readonly message: string }[];
+
+function firstOf(problems: Problems, at: string): [code: string, message: string, details: Json] {
+  const placed = problems.map((problem) => ({ ...problem, pointer: `${at}${problem.pointer}` }));
+  const [first] = placed;
+  return [first?.code ?? 'unknown_reference', first?.message ?? 'A reference is wrong.', { problems: placed }];
+}
+
+/** A name that the recording has not had: the tool's, with a number. */
+function nextName(state: RecordingState, tool: string): { name: string; named: RecordingState['named'] } {
+  const base = stepSlug(tool).toLowerCase().slice(0, LONGEST_BASE);
+  const taken = new Set(state.steps.map(({ name }) => name));
+  let number = (Object.hasOwn(state.named, base) ? (state.named[base] ?? 0) : 0) + 1;
+  while (taken.has(`${base}_${number}`)) number += 1;
+  return { name: `${base}_${number}`, named: { ...state.named, [base]: number } };
+}
+
+function baseOf({ action }: JsonObject): string {
+  if (!isObject(action)) return 'step';
+  const { toolName, code } = action;
+  if (typeof toolName === 'string') return toolName;
+  return code === undefined ? 'return' : 'code';
+}
+
+const isoOf = (now: number): string => new Date(now).toISOString();
+
+/** When the first of the open calls is overdue. */
+function overdueAt({ steps }: RecordingState): number | undefined {
+  const began = steps.filter(({ status }) => status === 'running').map(({ startedAt }) => Date.parse(startedAt));
+  return began.length === 0 ? undefined : Math.min(...began) + OVERDUE_MS;
+}
+
+const dueAt = ({ start, state }: Recording): number => overdueAt(state) ?? state.changedAt + start.idleMs;
+
+export const recordingActor: Actor<RecordingStart, Recording> = {
+  begin: ({ id, idleMs, maxBytes, name, description, by, input, carried }, { now }) => {
+    const state = carried?.recording ?? {
+      name,
+      input,
+      createdAt: now,
+      changedAt: now,
+      steps: [],
+      named: {},
+      ...defined({ description, by }),
+    };
+    return sized({ start: { id, idleMs, maxBytes }, state, sizes: new Map() }, state.steps);
+  },
+  carry: ({ state }) => ({ recording: state }),
+  updates: { call, append, preset, change, drop, confirm, saved, end },
+  signals: { [CALL_ENDED_SIGNAL]: callEnded },
+  queries: {
+    view: ({ start, state }) => viewOf(start, state),
+    step: ({ state }, name) => {
+      const step = state.steps.find((one) => one.name === name);
+      return step === undefined ? null : shownStep(step);
+    },
+    callInput: ({ state }, name) => callInput(state, name),
+    suggestions: ({ state }) => suggestionsFor(state.input, state.steps),
+  },
+  next: (recording, now) => {
+    if (recording.state.ended !== undefined) return 'end';
+    const at = dueAt(recording);
+    return now < at ? { at } : 'act';
+  },
+  act: (recording, now) => {
+    const { state } = recording;
+    if (state.ended !== undefined || now < dueAt(recording)) return { state: recording, answer: undefined };
+    const overdue = state.steps.find(
+      ({ status, startedAt }) => status === 'running' && Date.parse(startedAt) + OVERDUE_MS <= now,
+    );
+    if (overdue === undefined) return changed(touched(recording, now, { ended: 'expired' }), undefined);
+    const error = { code: 'no_answer', message: 'The call has not reported how it ended.' };
+    return changed(failed(recording, overdue, error, isoOf(now), now), undefined);
+  },
+  details: ({ state }) => `${state.steps.length} steps recorded`,
+};
