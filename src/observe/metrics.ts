@@ -63,6 +63,13 @@ export const openRuns = new Gauge({
   registers: ofGateway,
 });
 
+export const openWaits = new Gauge({
+  name: 'signalbox_waits_open',
+  help: 'Open runs that wait, by kind: approval, input, message, callback, timer, child. A run counts once a kind.',
+  labelNames: ['kind'],
+  registers: ofGateway,
+});
+
 export const queueAge = new Gauge({
   name: 'signalbox_task_queue_backlog_age_seconds',
   help: 'The age of the oldest task in the backlog of the task queue, by type: workflow or activity.',

@@ -4,12 +4,13 @@
  */
 import { z } from 'zod';
 import type { Access } from '../../client/temporal/access.ts';
-import { openRunCounts, queueLoads } from '../../client/visibility/load.ts';
+import { openRunCounts, openWaitCounts, queueLoads } from '../../client/visibility/load.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import {
   METRICS_TYPE,
   metricsText,
   openRuns,
+  openWaits,
   queueAge,
   queueBacklog,
   queuePollers,
@@ -43,8 +44,15 @@ async function measure(access: Access): Promise<void> {
     for (const { status, count } of counts) openRuns.set({ status }, count);
     temporalUp.set(1);
   } catch {
-    for (const gauge of [queueAge, queueBacklog, queuePollers, openRuns]) gauge.reset();
+    for (const gauge of [queueAge, queueBacklog, queuePollers, openRuns, openWaits]) gauge.reset();
     temporalUp.set(0);
+    return;
+  }
+  // A cluster with Temporal's default limits may refuse so many counts in a second.
+  try {
+    for (const { kind, count } of await openWaitCounts(access)) openWaits.set({ kind }, count);
+  } catch {
+    openWaits.reset();
   }
 }
 

@@ -131,6 +131,10 @@ describe('a stack under observation', { timeout: 120_000 }, () => {
       const text = await scraped();
       return sample(text, 'signalbox_runs_open{status="waiting"}') === 1 && sample(text, PENDING) === 1;
     });
+    await until('what waits for a person is counted', 30_000, async () => {
+      return sample(await scraped(), 'signalbox_waits_open{kind="approval"}') === 1;
+    });
+    expect(sample(await scraped(), 'signalbox_waits_open{kind="message"}')).toBe(0);
     for (const id of ids) {
       await until('it waits for a person', 30_000, async () => {
         const { body } = await ask('GET', `/api/executions/${id}`);
