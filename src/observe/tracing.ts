@@ -130,8 +130,12 @@ async function exporterOf(env: NodeJS.ProcessEnv): Promise<SpanExporter> {
       const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
       return new OTLPTraceExporter();
     }
+    case 'grpc': {
+      const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-grpc');
+      return new OTLPTraceExporter();
+    }
     default:
-      throw new ConfigError(name, 'expected http/protobuf or http/json.');
+      throw new ConfigError(name, 'expected http/protobuf, http/json or grpc.');
   }
 }
 

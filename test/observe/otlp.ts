@@ -1,5 +1,6 @@
-/** A receiver of OpenTelemetry traces on loopback, for both encodings over HTTP. */
+/** Receivers of OpenTelemetry traces on loopback: for both encodings over HTTP, and for gRPC. */
 import { createServer } from 'node:http';
+import { createServer as createHttp2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import protobuf from 'protobufjs';
 
@@ -75,6 +76,44 @@ export async function receiveTraces(): Promise<Receiver> {
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
+      }),
+  };
+}
+
+/** Each message over gRPC has five bytes before it: whether it is compressed, and its length. */
+const FRAME_BYTES = 5;
+
+export async function receiveTracesByGrpc(): Promise<Receiver> {
+  const spans: SeenSpan[] = [];
+  const bodies: string[] = [];
+  const types = new Set<string>();
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createHttp2Server();
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('close', () => sessions.delete(session));
+  });
+  server.on('stream', async (stream, headers) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).subarray(FRAME_BYTES);
+    types.add(`${headers[':path']} ${headers['content-type']}`);
+    bodies.push(body.toString('latin1'));
+    spans.push(...spansIn(decoded(body)));
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(Buffer.alloc(FRAME_BYTES));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    bodies,
+    types,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const session of sessions) session.destroy();
       }),
   };
 }

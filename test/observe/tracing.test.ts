@@ -8,7 +8,7 @@ import {
   traceparentOf,
 } from '../../src/contract/trace.ts';
 import { startTracing, tracer } from '../../src/observe/tracing.ts';
-import { receiveTraces } from './otlp.ts';
+import { receiveTraces, receiveTracesByGrpc } from './otlp.ts';
 
 const RUN = '01a2090a-60bc-75df-8bbd-68a75358ea2d';
 const silent = pino({ enabled: false });
@@ -44,6 +44,23 @@ it('reads and writes the context of a trace', () => {
     text.slice(0, -4),
   ];
   for (const one of none) expect(parseTraceparent(one)).toBeUndefined();
+});
+
+it('exports over gRPC where the environment says so', async () => {
+  const receiver = await receiveTracesByGrpc();
+  given({
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc',
+    OTEL_SERVICE_NAME: 'mine',
+  });
+  const made = (await startTracing('worker', silent))!;
+  made.begin('http', { kind: 'internal', parent: made.ofRun(RUN) }).end({ code: 'http_status' });
+  await made.close();
+  expect([...receiver.types]).toEqual(['/opentelemetry.proto.collector.trace.v1.TraceService/Export application/grpc']);
+  expect(receiver.spans).toMatchObject([
+    { service: 'mine', name: 'http', traceId: traceIdOfRun(RUN), parentSpanId: spanIdOfRun(RUN), failed: true },
+  ]);
+  await receiver.close();
 });
 
 it('exports JSON where the environment says so, with the run above its steps', async () => {
@@ -132,8 +149,8 @@ it('is off without an endpoint, and where it is switched off', async () => {
 });
 
 it.each([
-  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
-  ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/xml'],
+  ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'http/xml'],
   ['OTEL_TRACES_SAMPLER', 'sometimes'],
 ])('refuses %s=%s by name', async (variable, value) => {
   given({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', [variable]: value });
