@@ -30,15 +30,11 @@ const OTHERS_NEEDED = new Set([
 
 const OF_RECORDINGS = [
   'getRecording',
-  'changeRecording',
   'recordCall',
-  'appendRecordedStep',
   'getRecordedStep',
   'presetRecordedStep',
   'suggestReferences',
   'getRecordedDefinition',
-  'saveRecording',
-  'replayRecording',
   'recordingMcp',
 ];
 
@@ -153,7 +149,12 @@ holdToDocument(
         patchWorkflow: { slug: [renamed.slug] },
         disableWorkflow: { slug: [renamed.slug] },
         ...Object.fromEntries(OF_RECORDINGS.map((name) => [name, { id: [recorded] }])),
+        // What others add to a recording may be no definition.
+        appendRecordedStep: { id: [await recording()] },
+        changeRecording: { id: [await recording()] },
         confirmReferences: { id: [await recording()] },
+        saveRecording: { id: [await recording()] },
+        replayRecording: { id: [await recording()] },
         deleteRecording: { id: await several(3, recording) },
         dropRecordedStep: { id: await several(3, recording) },
         deleteWorkflow: { slug: doomed },
