@@ -1,6 +1,6 @@
 /** The attempt of an effect within a segment. */
 import { ApplicationFailure } from '@temporalio/common';
-import type { ActivityInput } from '../../src/contract/activity.ts';
+import { type ActivityInput, LOCAL_LIMIT_MS } from '../../src/contract/activity.ts';
 import type { SegmentEnd } from '../../src/engine/segment.ts';
 import { failureOfCause, retryAfterIn } from '../../src/engine/state/causes.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
@@ -8,9 +8,6 @@ import { nextAttempt } from '../../src/engine/walk/next-attempt.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { FailureShape } from '../../src/steps/kind.ts';
 import type { Activity, Attempt } from '../runtime/wrap-activity.ts';
-
-/** The limit of an attempt, in milliseconds: the rest of the run waits for the segment. */
-const LIMIT_MS = 2_000;
 
 /** Runs an effect of a segment, and observes it. */
 export type EffectObserver = <T>(activity: string, input: ActivityInput, run: () => Promise<T>) => Promise<T>;
@@ -44,7 +41,7 @@ export async function attemptOf(
   };
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(() => resolve(LATE), Math.max(1, Math.min(command.timeoutMs, LIMIT_MS)));
+    timer = setTimeout(() => resolve(LATE), Math.max(1, Math.min(command.timeoutMs, LOCAL_LIMIT_MS)));
   });
   try {
     if (effect === undefined) throw new ReferenceError(`There is no activity '${command.activity}'.`);

@@ -39,6 +39,12 @@ export interface ActivityInput {
 }
 
 /**
+ * The limit of an attempt that runs as a local activity or within a segment, in milliseconds: the rest of the run waits
+ * for it (ARCHITECTURE.md §3).
+ */
+export const LOCAL_LIMIT_MS = 2_000;
+
+/**
  * The failure code of a local activity that must run as a regular one. Only the worker knows which of the host's
  * actions are light, so history has to record its answer.
  */

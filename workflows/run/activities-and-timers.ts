@@ -18,7 +18,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type ActivityInput, NOT_LIGHT, PAUSE, SEGMENT, YIELD } from '../../src/contract/activity.ts';
+import { type ActivityInput, LOCAL_LIMIT_MS, NOT_LIGHT, PAUSE, SEGMENT, YIELD } from '../../src/contract/activity.ts';
 import { dataBytesOf, hasSegments } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { type SegmentConfig, type SegmentEnd, segmentEnds } from '../../src/engine/segment.ts';
@@ -33,8 +33,6 @@ import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
 import { failureFrom, retryAfterOf } from './failures.ts';
 import { TaskBytes } from './task-bytes.ts';
 
-/** The timeout of a local activity, since other frames and signals wait for it (ARCHITECTURE.md §3). */
-const LOCAL_LIMIT_MS = 2_000;
 /** At least as long as the activity begins effects, and the last of them takes (activities/segment/segment.ts). */
 const SEGMENT_LIMIT_MS = 15_000;
 const LOCAL_SEGMENT: LocalActivityOptions = {
