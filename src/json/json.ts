@@ -41,9 +41,6 @@ export function setOwn<T>(target: { [key: string]: T }, key: string, value: T): 
   }
 }
 
-/** A copy that shares nothing with the value but texts. */
-export const copyJson = (value: Json): Json => mapTexts(value, (text) => text);
-
 /** A copy in which `map` has replaced every text; keys stay as they are. */
 export function mapTexts(value: Json, map: (text: string) => string): Json {
   if (typeof value === 'string') return map(value);

@@ -4,7 +4,7 @@
  */
 
 import { MAX_NESTING } from '../json/depth.ts';
-import { copyJson, type Json, setOwn } from '../json/json.ts';
+import { type Json, setOwn } from '../json/json.ts';
 import { childPointer } from '../json/pointer.ts';
 import { toText } from './clean-json.ts';
 import { type Allowed, type Part, parseParts } from './embedded.ts';
@@ -51,7 +51,7 @@ export function parseTemplate(value: Json, options: TemplateOptions = {}): Templ
   return { kind: 'template', root: parseNode(value, '', { secrets, callbacks: options.callbacks ?? secrets }, 0) };
 }
 
-/** Whether the template does not depend on a scope, so that rendering always gives the same value. */
+/** Whether the template does not depend on a scope, so that rendering returns the value itself. */
 export function isConstant(template: Template): boolean {
   return template.root.kind === 'constant';
 }
@@ -59,8 +59,8 @@ export function isConstant(template: Template): boolean {
 /**
  * Renders a template. A string that is one template keeps the type of its value, or is null without a value. A string
  * that mixes text and templates joins their texts. `secrets` lists the strings with secrets or callbacks, which have a
- * harmless text in the value. Parts of the scope are returned without a copy, and must not be changed. Parts of the
- * template are copied: a run shares values only with itself, since after continue-as-new it has no other (E2).
+ * harmless text in the value. Parts of the scope and of the template are returned without a copy, and must not be
+ * changed.
  * @throws TemplateError as `evaluate`, and `unresolved_reference` if a key or a part of a mixed string has no value.
  */
 export function render(template: Template, scope: Scope, options: EvaluateOptions): Rendered {
@@ -117,7 +117,7 @@ interface Rendering {
 function renderNode(node: TemplateNode, rendering: Rendering): Json {
   switch (node.kind) {
     case 'constant':
-      return copyJson(node.value);
+      return node.value;
     case 'text':
       return renderText(node, rendering);
     case 'array':

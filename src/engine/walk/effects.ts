@@ -35,8 +35,7 @@ export function runCommand(
     secrets: storeNames(core, spec.config.secrets),
     idempotencyKey: `${core.state.genesis.executionId}/${path}${spec.suffix ?? ''}`,
     stepSlug: slug,
-    // Copied, as all that comes from the program: a run shares values only with itself (E2).
-    retry: { ...modifiers.retry, nonRetryable: [...modifiers.retry.nonRetryable] },
+    retry: modifiers.retry,
     timeoutMs: modifiers.timeoutMs ?? spec.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     ...defined({ heartbeatMs: spec.heartbeatMs }),
     local: modifiers.local,
@@ -50,12 +49,13 @@ export function runCommand(
  * stay as they are.
  */
 function storeNames(core: Core, secrets: readonly SecretString[]): readonly SecretString[] {
-  const names = core.program.definition.config?.secrets ?? {};
+  const names = core.program.definition.config?.secrets;
+  if (names === undefined || secrets.length === 0) return secrets;
   return secrets.map(({ path, parts }) => ({
     path,
     parts: parts.map((part) => {
-      if (typeof part === 'string') return part;
-      return 'secret' in part && Object.hasOwn(names, part.secret) ? { secret: names[part.secret]! } : { ...part };
+      if (typeof part === 'string' || !('secret' in part) || !Object.hasOwn(names, part.secret)) return part;
+      return { secret: names[part.secret]! };
     }),
   }));
 }
