@@ -45,7 +45,11 @@ const SLOW = [
 ];
 
 // Tests of the project `e2e` that do more where they are long ones (LONG=1).
-const ALSO_LONG = ['test/e2e/gateway/gateway-openapi.test.ts', 'test/e2e/gateway/gateway-openapi-actors.test.ts'];
+const ALSO_LONG = [
+  'test/e2e/cli/readme.test.ts',
+  'test/e2e/gateway/gateway-openapi.test.ts',
+  'test/e2e/gateway/gateway-openapi-actors.test.ts',
+];
 
 // What `quick` and `slow` have in common. `npm test` runs them together.
 const WITHOUT_TEMPORAL = {

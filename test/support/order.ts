@@ -3,25 +3,27 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files of the project `e2e` that wait or work for more than 15 s on a quiet machine, the longest first. */
 export const LONGEST_FILES: readonly string[] = [
-  'test/e2e/triggers/public-trigger.test.ts',
-  'test/e2e/gateway/gateway-idempotency.test.ts',
-  'test/e2e/gateway/gateway-openapi-actors.test.ts',
   'test/start/stack.test.ts',
-  'test/e2e/console/run-live.test.ts',
-  'test/e2e/console/run-graph.test.ts',
-  'test/e2e/runs/children.test.ts',
-  'test/e2e/agents/agent.test.ts',
-  'test/e2e/cli/readme.test.ts',
-  'test/e2e/cli/cli-remote.test.ts',
-  'test/e2e/cli/init.test.ts',
-  'test/e2e/runs/events-listeners.test.ts',
-  'test/e2e/triggers/triggers-schedule.test.ts',
-  'test/e2e/activities/run-python.test.ts',
+  'test/e2e/gateway/gateway-openapi-actors.test.ts',
+  'test/e2e/console/editor.test.ts',
   'test/e2e/console/runs.test.ts',
-  'test/e2e/console/settings.test.ts',
-  'test/e2e/console/everywhere.test.ts',
+  'test/e2e/console/workflows.test.ts',
+  'test/e2e/agents/agent.test.ts',
+  'test/e2e/runs/children.test.ts',
+  'test/e2e/runs/events-listeners.test.ts',
+  'test/e2e/runs/programs.test.ts',
+  'test/e2e/console/approvals.test.ts',
+  'test/e2e/runs/segments.test.ts',
+  'test/e2e/console/run-live.test.ts',
+  'test/e2e/cli/readme.test.ts',
+  'test/e2e/cli/cli-gateway.test.ts',
   'test/e2e/console/frame.test.ts',
-  'test/e2e/cli/operating-with-temporal.test.ts',
+  'test/e2e/console/run-graph.test.ts',
+  'test/e2e/triggers/gateway-webhooks-signed.test.ts',
+  'test/e2e/agents/recordings.test.ts',
+  'test/e2e/triggers/triggers-schedule.test.ts',
+  'test/e2e/cli/cli-remote.test.ts',
+  'test/e2e/gateway/gateway-bulk.test.ts',
 ];
 
 /** Files of the project `long` that wait or work for more than 20 s, the longest first. */
@@ -40,6 +42,10 @@ export const LONGEST_LONG_FILES: readonly string[] = [
   'test/e2e/triggers/triggers-crash.long.test.ts',
   'test/e2e/gateway/gateway-unknown.long.test.ts',
   'test/e2e/definitions/definitions-expiry.long.test.ts',
+  'test/e2e/cli/readme.test.ts',
+  'test/e2e/cli/operating-with-temporal.long.test.ts',
+  'test/e2e/activities/run-python.long.test.ts',
+  'test/e2e/runs/local-results.long.test.ts',
 ];
 
 /** Long tests that load the whole machine, so they run one after the other: the steadiest first. */

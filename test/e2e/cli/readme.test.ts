@@ -1,4 +1,5 @@
-// Runs every command of README.md and of the manual's pages in order, against a stack as `npm start` starts it.
+// Runs every command of README.md in order, against a stack as `npm start` starts it. As a long test (LONG=1) it runs
+// those of the manual's pages as well.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,8 +18,10 @@ const pages = readdirSync(join(projectRoot(), PAGES))
   .sort()
   .map((name) => readFileSync(join(projectRoot(), PAGES, name), 'utf8'));
 const texts = [readme, ...pages].join('\n');
+const isLong = process.env['LONG'] === '1';
+const toRun = isLong ? texts : readme;
 
-function blocks(language: string, text = texts): string[] {
+function blocks(language: string, text: string): string[] {
   return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, block]) =>
     name === language ? [block ?? ''] : [],
   );
@@ -33,7 +36,7 @@ beforeAll(async () => {
   folder = dataFolder();
   stack = await startStack(folder.path);
   await until('the examples are there', 30_000, () => stack.output().includes('example workflows: '));
-  const script = blocks('sh')
+  const script = blocks('sh', toRun)
     .map((text, n) => `printf '\\n=== %s\\n' ${n}\n${text.replace(/^npm start$/m, ':')}`)
     .join('\n')
     .replaceAll('http://127.0.0.1:8787', stack.note.gateway!.url);
@@ -71,13 +74,13 @@ function bash(script: string, env: NodeJS.ProcessEnv): Promise<{ code: number | 
 
 /** What the block with this text printed. */
 function answerTo(text: string): string {
-  const n = blocks('sh').findIndex((block) => block.includes(text));
+  const n = blocks('sh', toRun).findIndex((block) => block.includes(text));
   return printed[n] ?? `There is no block with ${text}.`;
 }
 
 describe('README.md and the pages of the manual', () => {
   it('begin with a start, and take a newcomer through an approval by REST and by a signal', () => {
-    expect(blocks('sh')[0]).toBe('npm start\n');
+    expect(blocks('sh', toRun)[0]).toBe('npm start\n');
     expect(answerTo('"A-7", "amount": 2500}}')).toMatch(/^run\.default\.order-approval\.[0-9A-Z]{26}\n/);
     expect(answerTo('A good customer')).toMatch(/"decision":"approved".*"by":"api","comments":"A good customer"/s);
     expect(answerTo('By signal')).toMatch(/"status":"completed".*"by":"temporal","comments":"By signal"/s);
@@ -88,7 +91,7 @@ describe('README.md and the pages of the manual', () => {
     expect(answerTo('--dry')).toMatch(/order-approval 1\.0\.0 stored sha256:/);
   });
 
-  it('show the command line, a webhook, a run by hand, and health', () => {
+  it.runIf(isLong)('show the command line, a webhook, a run by hand, and health', () => {
     expect(answerTo('logs -f $ID')).toMatch(
       /"count": 2[\s\S]*order-approval[\s\S]*review +approval +completed +approved/,
     );

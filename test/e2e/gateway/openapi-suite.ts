@@ -18,7 +18,7 @@ import {
 const document = openApiDocument(routes) as unknown as Document;
 const judge = new Judge(document);
 /** Generated requests for each route. LONG=1: at depth. */
-const REQUESTS = process.env['LONG'] === '1' ? 60 : 5;
+const REQUESTS = process.env['LONG'] === '1' ? 60 : 2;
 
 export type Prepared = {
   readonly gateway: TestGateway;
