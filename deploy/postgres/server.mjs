@@ -183,7 +183,8 @@ export async function startPostgres(folder, port, settings) {
 }
 
 /**
- * Starts both. `programs` is the folder of temporal-server and temporal-sql-tool. Resolves to {address, folder, stop}.
+ * Starts both. `programs` is the folder of temporal-server and temporal-sql-tool. Resolves to {address, folder, pids,
+ * postgresPort, stop}.
  * @throws Error with the end of the log of what did not start
  */
 export async function startServerOnPostgres(programs) {
@@ -225,7 +226,7 @@ export async function startServerOnPostgres(programs) {
       '\n',
     );
     say(`Temporal on ${line} listens at ${address}.`);
-    return { address, folder, stop };
+    return { address, folder, pids: { temporal: server.pid, postgres: postgres.pid }, postgresPort, stop };
   } catch (error) {
     await stop();
     throw error;

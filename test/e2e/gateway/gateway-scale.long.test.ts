@@ -51,8 +51,9 @@ it('with a key, and by a webhook, writes to the key, and to the trigger less tha
   expect(hooked.busiest).toMatch(/^trigger\./);
   // One record of many deliveries: a signal, and its task.
   expect(hooked.busiestWrites).toBeLessThan(1);
-  // Its address and its definition are read for each delivery.
-  expect(hooked.mostCalls, hooked.mostCalled).toBeLessThanOrEqual(STARTS + seconds(hooked));
+  // Its address is read for each delivery.
+  expect(hooked.mostCalled).toMatch(/^hook\./);
+  expect(hooked.mostCalls).toBeLessThanOrEqual(STARTS + seconds(hooked));
 });
 
 it('under a limit takes no more calls, and where the limit is divided no shard has most of the writes', async () => {
