@@ -5,7 +5,6 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject, it } from 'vitest';
-import { postgresFolder } from '../../deploy/postgres/server.mjs';
 import { atOnce, type Contender, cpuSeconds, idle } from './contenders/contender.ts';
 import { signalbox } from './contenders/signalbox.ts';
 
@@ -46,7 +45,7 @@ it.runIf(given !== undefined)('production', { timeout: 1_800_000 }, async () => 
   const query = (sql: string): number =>
     Number(
       execFileSync(
-        join(postgresFolder(), 'psql'),
+        'psql',
         ['-h', '127.0.0.1', '-p', `${server.port}`, '-U', 'temporal', '-d', 'temporal', '-Atc', sql],
         { encoding: 'utf8' },
       ),
