@@ -3,7 +3,6 @@
 import {
   type ChangeSource,
   DEFINITION_WORKFLOW,
-  type DefinitionHead,
   type DefinitionStart,
   type HookOwner,
   type HookPath,
@@ -24,7 +23,7 @@ import { definitionId } from '../temporal/ids.ts';
 import { hooksOf } from '../triggers/hook-config.ts';
 import { claimHooks, freeHooks } from '../triggers/hooks.ts';
 import { claimTriggers, dropTriggers, putTriggers, removeTriggersOf } from '../triggers/triggers.ts';
-import { forgetHead, readHead, recentHead } from '../versions/definition-head.ts';
+import { forgetHead, readHead } from '../versions/definition-head.ts';
 import { referenceOf, storeText, type WrittenText } from '../versions/texts.ts';
 import { storeVersion } from '../versions/versions.ts';
 
@@ -212,11 +211,8 @@ export async function keepsHook(
   owner: HookOwner & { readonly trigger: string },
 ): Promise<boolean> {
   const { workflow, trigger } = owner;
-  const has = (head: DefinitionHead | undefined): boolean => head?.hooks.some((place) => place.path === path) === true;
-  // As starts do, so that deliveries do not read the definition's actor each time.
-  if (has(await recentHead(access, org, workflow))) return true;
   const head = await readHead(access, org, workflow);
-  if (has(head)) return true;
+  if (head?.hooks.some((place) => place.path === path)) return true;
   const now = head ?? (await readMemo<RemovedDefinition>(access, definitionId(org, workflow), 'removed'));
   if (now === undefined) return false;
   if (head?.triggers?.includes(trigger) !== true)
