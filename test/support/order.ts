@@ -17,13 +17,9 @@ export const LONGEST_FILES: readonly string[] = [
   'test/e2e/console/run-live.test.ts',
   'test/e2e/cli/readme.test.ts',
   'test/e2e/cli/cli-gateway.test.ts',
-  'test/e2e/console/frame.test.ts',
   'test/e2e/console/run-graph.test.ts',
-  'test/e2e/triggers/gateway-webhooks-signed.test.ts',
-  'test/e2e/agents/recordings.test.ts',
   'test/e2e/triggers/triggers-schedule.test.ts',
   'test/e2e/cli/cli-remote.test.ts',
-  'test/e2e/gateway/gateway-bulk.test.ts',
 ];
 
 /** Files of the project `long` that wait or work for more than 20 s, the longest first. */
