@@ -35,7 +35,7 @@ export function runCommand(
     secrets: storeNames(core, spec.config.secrets),
     idempotencyKey: `${core.state.genesis.executionId}/${path}${spec.suffix ?? ''}`,
     stepSlug: slug,
-    retry: modifiers.retry,
+    retry: retryOf(core, modifiers.retry),
     timeoutMs: modifiers.timeoutMs ?? spec.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     ...defined({ heartbeatMs: spec.heartbeatMs }),
     local: modifiers.local,
@@ -43,6 +43,27 @@ export function runCommand(
     ...defined({ repeatable: spec.repeatable }),
   };
 }
+
+/**
+ * The policy, as an object that an open command holds already: after continue-as-new a run no longer shares the object
+ * of its program, and the measure counts what is shared once (E2).
+ */
+function retryOf(core: Core, policy: ResolvedRetryPolicy): ResolvedRetryPolicy {
+  for (const id in core.state.openCommands) {
+    const open = core.state.openCommands[id];
+    if (open?.type === 'run' && isEqualRetry(open.command.retry, policy)) return open.command.retry;
+  }
+  return policy;
+}
+
+const isEqualRetry = (one: ResolvedRetryPolicy, other: ResolvedRetryPolicy): boolean =>
+  one === other ||
+  (one.maxAttempts === other.maxAttempts &&
+    one.initialIntervalMs === other.initialIntervalMs &&
+    one.backoffCoefficient === other.backoffCoefficient &&
+    one.maximumIntervalMs === other.maximumIntervalMs &&
+    one.nonRetryable.length === other.nonRetryable.length &&
+    one.nonRetryable.every((code, n) => code === other.nonRetryable[n]));
 
 /**
  * Secrets by their names in the organization's store. config.secrets maps the names in templates to them; other names
