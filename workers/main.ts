@@ -5,6 +5,7 @@ import { ActionsError, loadActions } from '../src/actions/load.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
 import { connectionOptions } from '../src/client/temporal/connect.ts';
 import { makeCurrent, type WorkerVersion } from '../src/client/temporal/deployment.ts';
+import { isEagerStart, startEagerly } from '../src/client/temporal/eager-starts.ts';
 import { identityOf } from '../src/client/temporal/worker-liveness.ts';
 import { readConfig } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/config-error.ts';
@@ -94,6 +95,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => end('SIGINT'));
   process.on('message', (message) => {
     if (message === 'end') end('requested by its parent');
+    else if (isEagerStart(message)) void startEagerly(connection, message).then((answer) => process.send?.(answer));
   });
   process.on('disconnect', () => end('its parent is gone'));
 

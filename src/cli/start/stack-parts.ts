@@ -74,7 +74,10 @@ export async function ownWorker(
   config: Config,
   env: NodeJS.ProcessEnv,
   shutdown: Shutdown,
-  options: Pick<WorkerProcessOptions, 'logToStdout' | 'isUnversioned' | 'onRestart' | 'onDeath' | 'onEnd'>,
+  options: Pick<
+    WorkerProcessOptions,
+    'logToStdout' | 'isUnversioned' | 'onRestart' | 'onDeath' | 'onMessage' | 'onEnd'
+  >,
 ): Promise<Supervised> {
   const worker = await startWorkerProcess({ config, env, say, ...options });
   shutdown.add(

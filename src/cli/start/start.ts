@@ -7,6 +7,7 @@ import { ClientError } from '../../client/errors.ts';
 import { bootstrap } from '../../client/temporal/bootstrap.ts';
 import { ConnectError, connect, type TemporalConnection } from '../../client/temporal/connect.ts';
 import { knowsDivisions, setStoredApart } from '../../client/temporal/division.ts';
+import { isEagerStart, type SendEagerly } from '../../client/temporal/eager-starts.ts';
 import { identityOf } from '../../client/temporal/worker-liveness.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
@@ -14,6 +15,7 @@ import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
 import { workerDeaths } from '../../observe/metrics.ts';
 import { linesOf } from '../finding-lines.ts';
 import { makeDataFolder } from './data-folder.ts';
+import { EagerStarts } from './eager-starts.ts';
 import { installExampleWorkflows } from './install-examples.ts';
 import { claimPort } from './ports.ts';
 import { say } from './say.ts';
@@ -103,7 +105,11 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
     config = withAddress(given, own.address);
     shutdown.signal.throwIfAborted();
   }
-  const temporal = server === undefined ? await ready(config, shutdown, false) : await readyOwn(config, shutdown);
+  const eager = new EagerStarts();
+  const temporal =
+    server === undefined
+      ? await ready(config, shutdown, false, eager.send)
+      : await readyOwn(config, shutdown, eager.send);
   const deadWorkers = new Set<string>();
   const gateway = await gatewayOn(config, temporal, shutdown, server, deadWorkers);
   const { config: complete, gatewayUrl, needsKeys, warnings } = gateway;
@@ -114,14 +120,20 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
     isUnversioned: server !== undefined,
     onRestart: () => {
       note.worker(worker);
+      eager.begin(worker.send);
       // The new process may have the id of a dead one.
       deadWorkers.delete(identityOf(worker.pid() ?? 0));
     },
     onDeath: (pid) => {
+      eager.stop();
       workerDeaths.inc();
       deadWorkers.add(identityOf(pid ?? 0));
     },
+    onMessage: (message) => {
+      if (isEagerStart(message)) eager.answered(message);
+    },
   });
+  eager.begin(worker.send);
   note.worker(worker);
   shutdown.signal.throwIfAborted();
   const seconds = (Date.now() - begun) / 1000;
@@ -194,11 +206,11 @@ const withAddress = (config: Config, address: string): Config => ({
 });
 
 /** As `ready`. A server that ends just after its start, and restarts, is waited for. */
-async function readyOwn(config: Config, shutdown: Shutdown): Promise<TemporalConnection> {
+async function readyOwn(config: Config, shutdown: Shutdown, sendEagerly: SendEagerly): Promise<TemporalConnection> {
   const last = Date.now() + OWN_SERVER_MS;
   for (;;) {
     try {
-      return await ready(config, shutdown, true);
+      return await ready(config, shutdown, true, sendEagerly);
     } catch (error) {
       shutdown.signal.throwIfAborted();
       const isAway = error instanceof ConnectError || (error instanceof ClientError && error.code === AWAY);
@@ -209,8 +221,13 @@ async function readyOwn(config: Config, shutdown: Shutdown): Promise<TemporalCon
 }
 
 /** Connects, sets up the namespace, and creates the master key if it is missing. */
-async function ready(config: Config, shutdown: Shutdown, isOwnServer: boolean): Promise<TemporalConnection> {
-  const temporal = await connect(config);
+async function ready(
+  config: Config,
+  shutdown: Shutdown,
+  isOwnServer: boolean,
+  sendEagerly?: SendEagerly,
+): Promise<TemporalConnection> {
+  const temporal = await connect(config, [], sendEagerly);
   shutdown.add(SHUTDOWN_RANK.connection, () => temporal.close());
   await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: isOwnServer });
   await setApart(config, temporal);

@@ -1,10 +1,12 @@
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, Serializable } from 'node:child_process';
 import type { Say } from './say.ts';
 
 /** A child process that is restarted when it dies, until it is ended. */
 export type Supervised = {
   /** The id of the running process. */
   pid(): number | undefined;
+  /** Sends the running process a message. False if there is none. */
+  send(message: Serializable): boolean;
   /** Asks the child to end, and kills it after `withinMs`. Resolves when it is gone. */
   end(withinMs: number): Promise<void>;
   /** Kills the child immediately. */
@@ -94,6 +96,12 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
 
   const supervised: Supervised = {
     pid: () => (hasEnded() ? undefined : child.pid),
+    send: (message) => {
+      if (hasEnded() || !child.connected) return false;
+      // Whoever waits for an answer is told of the end by `onDeath`.
+      child.send(message, () => undefined);
+      return true;
+    },
     kill: () => {
       ending = true;
       clearTimeout(nextStart);

@@ -18,6 +18,8 @@ export type WorkerProcessOptions = {
   isUnversioned?: boolean;
   onRestart?: () => void;
   onDeath?: (pid: number | undefined) => void;
+  /** A message that is not about its state. */
+  onMessage?: (message: unknown) => void;
   /** The worker is not restarted: called with the reason when it has ended. */
   onEnd?: (reason: string) => void;
 };
@@ -44,7 +46,14 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Super
         // Ctrl-C in a terminal reaches only `start`, which ends the worker before the server.
         detached: true,
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        // Messages contain bytes.
+        serialization: 'advanced',
       }),
-    ...defined({ onReadyAgain: options.onRestart, onDeath: options.onDeath, onEnd: options.onEnd }),
+    ...defined({
+      onReadyAgain: options.onRestart,
+      onDeath: options.onDeath,
+      onMessage: options.onMessage,
+      onEnd: options.onEnd,
+    }),
   });
 }

@@ -8,6 +8,7 @@ import {
 import type { Config, TemporalSettings } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import { dataConverterOf } from '../payloads/data-converter.ts';
+import { type SendEagerly, withEagerStarts } from './eager-starts.ts';
 import { type GrpcStatus, passingOf } from './passing.ts';
 import { traceHeaders } from './trace-headers.ts';
 
@@ -80,9 +81,14 @@ export function connectionOptions(config: Config): SharedOptions {
 
 /**
  * Connects to Temporal as the settings say, within ten seconds. `around` sees every call, once for all its attempts.
+ * `sendEagerly` is handed starts of runs first.
  * @throws ConnectError
  */
-export async function connect(config: Config, around: readonly CallInterceptor[] = []): Promise<TemporalConnection> {
+export async function connect(
+  config: Config,
+  around: readonly CallInterceptor[] = [],
+  sendEagerly?: SendEagerly,
+): Promise<TemporalConnection> {
   const options = connectionOptions(config);
   const retries = endableRetries();
   let connection: Connection;
@@ -102,7 +108,12 @@ export async function connect(config: Config, around: readonly CallInterceptor[]
   }
   const { namespace } = config.temporal;
   const interceptors = { workflow: [traceHeaders] };
-  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config), interceptors });
+  const client = new Client({
+    connection: sendEagerly === undefined ? connection : withEagerStarts(connection, sendEagerly),
+    namespace,
+    dataConverter: dataConverterOf(config),
+    interceptors,
+  });
   return { connection, client, namespace, close: () => retries.end().then(() => connection.close()) };
 }
 

@@ -1,0 +1,54 @@
+import type { EagerStart, EagerStartAnswer } from '../../client/temporal/eager-starts.ts';
+
+/** A worker that takes longer has more to do than to start runs, or does nothing at all. */
+const PATIENCE_MS = 1_000;
+
+/** Hands a message to the worker's process. False: there is none. */
+type Post = (message: EagerStart) => boolean;
+
+/** The starts of runs that the worker of this stack is asked for (src/client/temporal/eager-starts.ts). */
+export class EagerStarts {
+  #post: Post | undefined;
+  /** A start was not answered in time, and nothing since. */
+  #isSilent = false;
+  #last = 0;
+  readonly #open = new Map<number, (response: Uint8Array | undefined) => void>();
+
+  /** A worker is ready. */
+  begin(post: Post): void {
+    this.#post = post;
+    this.#isSilent = false;
+  }
+
+  /** The worker is gone, and answers nothing more. */
+  stop(): void {
+    this.#post = undefined;
+    for (const settle of this.#open.values()) settle(undefined);
+  }
+
+  /** See SendEagerly. */
+  readonly send = (request: Uint8Array): Promise<Uint8Array | undefined> => {
+    const post = this.#post;
+    if (post === undefined || this.#isSilent) return Promise.resolve(undefined);
+    const eagerStart = ++this.#last;
+    return new Promise((resolve) => {
+      const late = setTimeout(() => {
+        this.#isSilent = true;
+        settle(undefined);
+      }, PATIENCE_MS);
+      const settle = (response: Uint8Array | undefined): void => {
+        clearTimeout(late);
+        this.#open.delete(eagerStart);
+        resolve(response);
+      };
+      this.#open.set(eagerStart, settle);
+      if (!post({ eagerStart, request, until: Date.now() + PATIENCE_MS })) settle(undefined);
+    });
+  };
+
+  /** An answer has come, perhaps too late. */
+  answered({ eagerStart, response }: EagerStartAnswer): void {
+    this.#isSilent = false;
+    this.#open.get(eagerStart)?.(response);
+  }
+}
