@@ -24,7 +24,8 @@ export function activityDependencies(
   const { namespace } = config.temporal;
   const interceptors = { workflow: [traceHeaders] };
   const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config), interceptors });
-  const known = { lightActions: lightTypes(actions) };
+  // A new run of a versioned deployment begins with the current version, which this worker may not be.
+  const known = { lightActions: lightTypes(actions), startsEagerly: config.workerVersioning === 'off' };
   const over = unaudited(access({ client, namespace }, config, loadMasterKey(config), known));
   return {
     actions,

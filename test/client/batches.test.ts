@@ -19,6 +19,16 @@ describe('items that are sent together', () => {
     expect(await batches.add('a', 9)).toBe(1);
   });
 
+  it('wait for others where there is a pause', async () => {
+    const sent: string[] = [];
+    const send = async (_name: string, items: readonly number[]): Promise<void> => void sent.push(items.join(' '));
+    const batches = new Batches<number, void>(2, send, 20);
+    const first = batches.add('a', 1);
+    await soon();
+    await Promise.all([first, batches.add('a', 2), batches.add('a', 3)]);
+    expect(sent).toEqual(['1 2', '3']);
+  });
+
   it('fail together, and only those of one batch', async () => {
     const batches = new Batches<string, string>(10, async (_name, items) => {
       await soon();

@@ -105,6 +105,8 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
     config = withAddress(given, own.address);
     shutdown.signal.throwIfAborted();
   }
+  // A new run of a versioned deployment begins with the current version, which this worker may not be.
+  const isVersioned = server === undefined && given.workerVersioning !== 'off';
   const eager = new EagerStarts();
   const temporal =
     server === undefined
@@ -120,7 +122,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
     isUnversioned: server !== undefined,
     onRestart: () => {
       note.worker(worker);
-      eager.begin(worker.send);
+      if (!isVersioned) eager.begin(worker.send);
       // The new process may have the id of a dead one.
       deadWorkers.delete(identityOf(worker.pid() ?? 0));
     },
@@ -133,7 +135,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
       if (isEagerStart(message)) eager.answered(message);
     },
   });
-  eager.begin(worker.send);
+  if (!isVersioned) eager.begin(worker.send);
   note.worker(worker);
   shutdown.signal.throwIfAborted();
   const seconds = (Date.now() - begun) / 1000;

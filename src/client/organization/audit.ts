@@ -22,6 +22,11 @@ import { searchAttributes } from '../temporal/search-attributes.ts';
 const LOOK_EVERY = 50;
 /** Records in one signal. Each has some hundred bytes. */
 const MOST_TOGETHER = 100;
+/**
+ * An outcome waits so long for others. Besides, the caller often asks for what the change has led to right after the
+ * answer, and should not wait for the audit.
+ */
+const OUTCOME_DELAY_MS = 100;
 const OUTCOME_TRIES = 5;
 const OUTCOME_PAUSE_MS = 1_000;
 
@@ -100,16 +105,20 @@ export function auditOver(over: Access): AuditTrail {
     }),
   );
   /** By actor. */
-  const outcomes = new Batches<AuditedOutcome, void>(MOST_TOGETHER, async (workflowId, together) => {
-    const handle = access.client.workflow.getHandle(workflowId);
-    for (let tries = 1; tries <= OUTCOME_TRIES; tries++) {
-      try {
-        return await writeAlong(access, () => handle.signal<AuditedOutcome[]>('outcome', ...together));
-      } catch {
-        if (tries < OUTCOME_TRIES) await delay(OUTCOME_PAUSE_MS, undefined, { ref: false });
+  const outcomes = new Batches<AuditedOutcome, void>(
+    MOST_TOGETHER,
+    async (workflowId, together) => {
+      const handle = access.client.workflow.getHandle(workflowId);
+      for (let tries = 1; tries <= OUTCOME_TRIES; tries++) {
+        try {
+          return await writeAlong(access, () => handle.signal<AuditedOutcome[]>('outcome', ...together));
+        } catch {
+          if (tries < OUTCOME_TRIES) await delay(OUTCOME_PAUSE_MS, undefined, { ref: false });
+        }
       }
-    }
-  });
+    },
+    OUTCOME_DELAY_MS,
+  );
 
   return {
     announce: async (org, change) => {

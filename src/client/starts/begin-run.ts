@@ -115,6 +115,7 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
         memo: memoOf(org, request, status, startedAt),
         typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request, status, startedAt)),
         staticSummary: definition.name.slice(0, 190),
+        requestEagerStart: access.startsEagerly === true,
       });
       return true;
     } catch (error) {

@@ -21,6 +21,8 @@ export interface Access {
   readonly formerKeys: readonly Keys[];
   /** The types of the host's light actions. Absent in a process that has not loaded the actions. */
   readonly lightActions?: readonly string[];
+  /** The client has the connection of a worker, which may get the first task of a run with the answer to its start. */
+  readonly startsEagerly?: boolean;
   /** The address of Temporal's Web UI, for links to runs. It has no slash at the end. */
   readonly webUrl?: string;
 }
@@ -57,7 +59,7 @@ export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
   config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits' | 'blobs'>,
   masterKey: Uint8Array,
-  { webUrl, lightActions }: { readonly webUrl?: string; readonly lightActions?: readonly string[] } = {},
+  { webUrl, ...known }: Pick<Access, 'webUrl' | 'lightActions' | 'startsEagerly'> = {},
 ): Access {
   return {
     client: temporal.client,
@@ -68,7 +70,7 @@ export function access(
     limits: config.limits,
     keys: deriveKeys(masterKey),
     formerKeys: config.formerMasterKeys.map(deriveKeys),
-    ...defined({ lightActions }),
+    ...defined(known),
     ...(webUrl === undefined ? {} : { webUrl: webUrl.replace(/\/+$/, '') }),
   };
 }

@@ -1,13 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /** Items that are sent together: while some are on their way, those that come meanwhile wait, and go together next. */
 export class Batches<Item, Answer> {
   readonly #send: (name: string, items: readonly Item[]) => Promise<Answer>;
   readonly #most: number;
+  readonly #pauseMs: number;
   readonly #waiting = new Map<string, Waiting<Item, Answer>[]>();
 
-  /** `most`: the items of one batch. */
-  constructor(most: number, send: (name: string, items: readonly Item[]) => Promise<Answer>) {
+  /** `most`: the items of one batch. `pauseMs`: a batch waits so long for more items before it is sent. */
+  constructor(most: number, send: (name: string, items: readonly Item[]) => Promise<Answer>, pauseMs = 0) {
     this.#most = most;
     this.#send = send;
+    this.#pauseMs = pauseMs;
   }
 
   /** The answer to the batch with the item, or its error. Items of one name go one batch after the other. */
@@ -26,6 +30,7 @@ export class Batches<Item, Answer> {
 
   async #drain(name: string, waiting: Waiting<Item, Answer>[]): Promise<void> {
     while (waiting.length > 0) {
+      if (this.#pauseMs > 0) await delay(this.#pauseMs);
       const batch = waiting.splice(0, this.#most);
       try {
         const answer = await this.#send(

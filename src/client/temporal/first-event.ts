@@ -77,13 +77,18 @@ async function longPoll(
     client.withDeadline(Date.now() + waitMs, () => client.workflowService.getWorkflowExecutionHistory(request));
   // The client does not notice a signal that was aborted before the call.
   if (signal?.aborted === true) return undefined;
+  // The client leaves a listener at the signal with each call, so each call has its own signal.
+  const own = new AbortController();
+  const abort = (): void => own.abort();
+  signal?.addEventListener('abort', abort, { once: true });
   let page: HistoryPage;
   try {
-    // The client leaves a listener at the signal with each call, so each call has its own signal.
-    page = await (signal ? client.withAbortSignal(AbortSignal.any([signal]), bounded) : bounded());
+    page = await client.withAbortSignal(own.signal, bounded);
   } catch (error) {
     if (isOver(error)) return undefined;
     throw translated(error, false);
+  } finally {
+    signal?.removeEventListener('abort', abort);
   }
   return withBlobs(access, page);
 }

@@ -1,5 +1,7 @@
 /** Makes the command that runs an activity from the spec of a kind. */
+
 import { defined } from '../../json/defined.ts';
+import { sameJson } from '../../json/equality.ts';
 import type { RunSpec } from '../../steps/kind.ts';
 import type { ResolvedRetryPolicy } from '../../steps/program-types.ts';
 import type { SecretString } from '../../template/types.ts';
@@ -51,19 +53,10 @@ export function runCommand(
 function retryOf(core: Core, policy: ResolvedRetryPolicy): ResolvedRetryPolicy {
   for (const id in core.state.openCommands) {
     const open = core.state.openCommands[id];
-    if (open?.type === 'run' && isEqualRetry(open.command.retry, policy)) return open.command.retry;
+    if (open?.type === 'run' && sameJson(open.command.retry, policy)) return open.command.retry;
   }
   return policy;
 }
-
-const isEqualRetry = (one: ResolvedRetryPolicy, other: ResolvedRetryPolicy): boolean =>
-  one === other ||
-  (one.maxAttempts === other.maxAttempts &&
-    one.initialIntervalMs === other.initialIntervalMs &&
-    one.backoffCoefficient === other.backoffCoefficient &&
-    one.maximumIntervalMs === other.maximumIntervalMs &&
-    one.nonRetryable.length === other.nonRetryable.length &&
-    one.nonRetryable.every((code, n) => code === other.nonRetryable[n]));
 
 /**
  * Secrets by their names in the organization's store. config.secrets maps the names in templates to them; other names

@@ -2,8 +2,9 @@
 import type { Response } from 'express';
 
 /**
- * Aborted when the connection closes, or now where it has closed already, since its event does not come again. Also
- * aborted with `also`, which may live longer: `AbortSignal.any` would keep a reference for each call until it ends.
+ * Aborted when the connection closes before the answer is complete, or now where it has closed already, since its event
+ * does not come again. Also aborted with `also`, which may live longer: `AbortSignal.any` would keep a reference for
+ * each call until it ends.
  */
 export function callerGone(res: Response, also?: AbortSignal): AbortController {
   const gone = new AbortController();
@@ -13,7 +14,10 @@ export function callerGone(res: Response, also?: AbortSignal): AbortController {
   };
   if (res.destroyed || also?.aborted === true) gone.abort();
   else {
-    res.once('close', abort);
+    res.once('close', () => {
+      if (res.writableFinished) also?.removeEventListener('abort', abort);
+      else abort();
+    });
     also?.addEventListener('abort', abort);
   }
   return gone;

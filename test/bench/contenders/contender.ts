@@ -11,6 +11,8 @@ export interface Contender {
   park(): Promise<string>;
   /** Approves the run, and waits for its result. */
   approve(id: string): Promise<void>;
+  /** Does the same by Temporal's client, where `approve` does it otherwise. */
+  signal?(id: string): Promise<void>;
   /** The processes of the system, by pid: without the one that drives it. */
   readonly processes: readonly number[];
   /** The process that runs the workflows. Absent where a contender before has the same, and where there is none. */

@@ -79,6 +79,11 @@ export async function signalbox(
         await post(`${url}/api/executions/${id}/approve`, { approve: true });
         await result(id);
       },
+      signal: async (id) => {
+        const handle = stack.client.workflow.getHandle(id);
+        await handle.signal('approve', {});
+        await handle.result();
+      },
       processes: [stack.child.pid ?? 0, ...serverPids],
       ...defined({ worker }),
       stop: async () => undefined,

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { EagerStarts } from '../../src/cli/start/eager-starts.ts';
+import type { EagerStart } from '../../src/client/temporal/eager-starts.ts';
+
+const REQUEST = new Uint8Array([1]);
+const RESPONSE = new Uint8Array([2]);
+
+let posted: EagerStart[];
+let starts: EagerStarts;
+beforeEach(() => {
+  vi.useFakeTimers();
+  posted = [];
+  starts = new EagerStarts();
+  starts.begin((message) => posted.push(message) > 0);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const last = (): number => posted.at(-1)?.eagerStart ?? 0;
+
+test("resolves to the worker's answer", async () => {
+  const [one, two] = [starts.send(REQUEST), starts.send(REQUEST)];
+  starts.answered({ eagerStart: last(), response: RESPONSE });
+  starts.answered({ eagerStart: last() - 1 });
+  expect(await two).toBe(RESPONSE);
+  expect(await one).toBeUndefined();
+});
+
+test('asks no worker that is not ready, cannot be reached or is gone', async () => {
+  expect(await new EagerStarts().send(REQUEST)).toBeUndefined();
+  starts.begin(() => false);
+  expect(await starts.send(REQUEST)).toBeUndefined();
+  starts.begin((message) => posted.push(message) > 0);
+  const open = starts.send(REQUEST);
+  starts.stop();
+  expect(await open).toBeUndefined();
+  expect(await starts.send(REQUEST)).toBeUndefined();
+  expect(posted).toHaveLength(1);
+});
+
+test('gives up on an answer in time, and asks again only after another answer', async () => {
+  const late = starts.send(REQUEST);
+  const until = posted[0]?.until ?? 0;
+  await vi.advanceTimersByTimeAsync(until - Date.now());
+  expect(await late).toBeUndefined();
+  expect(await starts.send(REQUEST)).toBeUndefined();
+  expect(posted).toHaveLength(1);
+  starts.answered({ eagerStart: last(), response: RESPONSE });
+  const again = starts.send(REQUEST);
+  starts.answered({ eagerStart: last(), response: RESPONSE });
+  expect(await again).toBe(RESPONSE);
+});
