@@ -73,9 +73,29 @@ function isEnding({ ending, rollback, draining }: RunState): boolean {
   return ending !== undefined || rollback !== undefined || draining !== undefined;
 }
 
-/** The list of a segment. Undefined for another form: its effects then begin again, each by itself. */
-export function segmentEnds(result: unknown): readonly SegmentEnd[] | undefined {
-  const list = dataIn(result);
+/** What a segment has ended with. */
+export interface SegmentOutcome {
+  readonly ends: readonly SegmentEnd[];
+  /** The activity has failed, so its other effects go on by themselves, as regular activities. */
+  readonly isFailed: boolean;
+}
+
+/** The outcome of an activity that has completed. A result of another form counts as a failure without any end. */
+export function completedSegment(result: unknown): SegmentOutcome {
+  const ends = endsIn(dataIn(result));
+  return { ends: ends ?? [], isFailed: ends === undefined };
+}
+
+/**
+ * The outcome of an activity that has failed. `lastHeartbeat`: what its last attempt reported before its worker was
+ * gone, a SegmentList. Anything else counts as nothing.
+ */
+export const failedSegment = (lastHeartbeat?: unknown): SegmentOutcome => ({
+  ends: endsIn(lastHeartbeat) ?? [],
+  isFailed: true,
+});
+
+function endsIn(list: unknown): readonly SegmentEnd[] | undefined {
   const ends = isPlainObject(list) ? list['ends'] : undefined;
   if (!Array.isArray(ends)) return undefined;
   const all: readonly unknown[] = ends;

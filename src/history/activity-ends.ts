@@ -1,12 +1,13 @@
 /** What the ends of activities in the history say to the core: events, lists of segments, failed attempts. */
 
 import { NOT_LIGHT, PAUSE, SEGMENT } from '../contract/activity.ts';
+import { completedSegment, failedSegment, type SegmentOutcome } from '../engine/segment.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
 import { resolvedIn } from '../engine/state/child-run.ts';
 import { completionOf, INVALID_RESULT } from '../engine/state/effect-results.ts';
 import type { Event } from '../engine/state/protocol.ts';
 import type { LocalMarker } from './events.ts';
-import type { TaskEvents } from './task-events.ts';
+import type { AnswerEvent, TaskEvents } from './task-events.ts';
 import type { FailedAttempt } from './trace-rows.ts';
 
 /** How an open activity began. `at`: milliseconds since 1970. */
@@ -15,6 +16,8 @@ export interface ActivityStart {
   readonly at: number;
   readonly lastFailure?: FailureCause;
 }
+
+export type ActivityAnswer = Extract<AnswerEvent, { type: 'activityCompleted' | 'activityFailed' }>;
 
 /** Failed attempts of one activity that are told; earlier ones are only counted. */
 const MOST_FAILURES = 100;
@@ -32,6 +35,12 @@ export const isOfSegment = ({ summary, backoff }: LocalMarker): boolean => summa
 export function segmentsBegunIn({ issued, markers }: TaskEvents): number {
   const regular = issued.filter((event) => event.type === 'activityScheduled' && event.activityId === SEGMENT);
   return regular.length + markers.filter(isOfSegment).length;
+}
+
+/** What a segment that is a regular activity has ended with. */
+export function segmentOutcomeIn(answer: ActivityAnswer): SegmentOutcome {
+  if (answer.type === 'activityCompleted') return completedSegment(answer.result);
+  return failedSegment(answer.cause.kind === 'timeout' ? answer.cause.lastHeartbeat : undefined);
 }
 
 /** Whether the attempt found a step that is not light, and did nothing. */

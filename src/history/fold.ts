@@ -13,7 +13,14 @@ import { advanceInParts, genesis } from '../engine/advance.ts';
 import { SLOTS, slotEvents } from '../engine/inbound/admission.ts';
 import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
 import { resumedAt } from '../engine/resume/rewind.ts';
-import { eventOf, type SegmentEnd, segmentEnds, segmentOf } from '../engine/segment.ts';
+import {
+  completedSegment,
+  eventOf,
+  failedSegment,
+  type SegmentEnd,
+  type SegmentOutcome,
+  segmentOf,
+} from '../engine/segment.ts';
 import { failureOfCause } from '../engine/state/causes.ts';
 import { CHILDREN, childEvents } from '../engine/state/child-run.ts';
 import type { Postpone } from '../engine/state/core.ts';
@@ -31,6 +38,7 @@ import type { EffectResult } from '../steps/kind.ts';
 import { type Parts, runParts } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
 import {
+  type ActivityAnswer,
   type ActivityStart,
   failureEvent,
   failuresBefore,
@@ -38,6 +46,7 @@ import {
   isNotLight,
   isOfSegment,
   resultEvent,
+  segmentOutcomeIn,
   segmentsBegunIn,
 } from './activity-ends.ts';
 import { Ambiguities } from './ambiguities.ts';
@@ -320,8 +329,7 @@ export class Fold {
         this.#starts.delete(answer.scheduledId);
         const id = this.#openCommands.answered(answer.scheduledId);
         if (id === SEGMENT) {
-          const list = answer.type === 'activityCompleted' ? segmentEnds(answer.result) : undefined;
-          yield* this.#endSegment(list, answer.id);
+          yield* this.#endSegment(segmentOutcomeIn(answer), answer.id);
         } else if (id !== undefined) yield* this.#whenFree(() => this.#activityEnded(id, answer, at, start));
       }
     }
@@ -332,12 +340,7 @@ export class Fold {
     if (this.#isOpen(id)) yield* this.#apply({ type: 'fired', at, id }, eventId);
   }
 
-  *#activityEnded(
-    id: string,
-    answer: Extract<AnswerEvent, { type: 'activityCompleted' | 'activityFailed' }>,
-    at: number,
-    start: ActivityStart | undefined,
-  ): Parts {
+  *#activityEnded(id: string, answer: ActivityAnswer, at: number, start: ActivityStart | undefined): Parts {
     if (id === YIELD) {
       yield* this.#apply({ type: 'continue', at }, answer.id);
       return;
@@ -400,14 +403,14 @@ export class Fold {
     this.#segment = { runs, waiting: [] };
   }
 
-  /** Applies a segment's list, then what has waited for it. `list`: undefined where the activity has failed. */
-  *#endSegment(list: readonly SegmentEnd[] | undefined, eventId: number): Parts {
+  /** Applies a segment's list, then what has waited for it. */
+  *#endSegment({ ends, isFailed }: SegmentOutcome, eventId: number): Parts {
     const segment = this.#segment;
     if (segment === undefined) return;
     const runs = new Map(segment.runs.map((command) => [command.id, command]));
     this.#segmentRuns = runs;
-    let goesOn = list !== undefined;
-    for (const end of list ?? []) {
+    let goesOn = !isFailed;
+    for (const end of ends) {
       const event = eventOf(end) as (Event & { id: string }) | undefined;
       const { id, startedAt, at: completedAt } = end;
       if (event === undefined) {
@@ -454,7 +457,8 @@ export class Fold {
         continue;
       }
       if (isOfSegment(marker)) {
-        yield* this.#endSegment(marker.cause === undefined ? segmentEnds(marker.result) : undefined, marker.id);
+        const outcome = marker.cause === undefined ? completedSegment(marker.result) : failedSegment();
+        yield* this.#endSegment(outcome, marker.id);
         continue;
       }
       const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);

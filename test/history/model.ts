@@ -10,8 +10,14 @@ import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { toEvent, updateToEvent } from '../../src/engine/inbound/signals.ts';
-import { type SegmentConfig, type SegmentEnd, SegmentWalk } from '../../src/engine/segment.ts';
-import { failureOfCause } from '../../src/engine/state/causes.ts';
+import {
+  failedSegment,
+  type SegmentConfig,
+  type SegmentEnd,
+  type SegmentOutcome,
+  SegmentWalk,
+} from '../../src/engine/segment.ts';
+import { type FailureCause, failureOfCause } from '../../src/engine/state/causes.ts';
 import { CHILDREN, childEvents, resolvedIn } from '../../src/engine/state/child-run.ts';
 import { completionOf, INVALID_RESULT } from '../../src/engine/state/effect-results.ts';
 import type { Command, Event, RunCommand, TraceEvent } from '../../src/engine/state/protocol.ts';
@@ -60,7 +66,7 @@ export interface SegmentPlan {
 interface OpenSegment {
   readonly config: SegmentConfig;
   readonly plan: SegmentPlan;
-  readonly ended: (list: readonly SegmentEnd[] | undefined) => void;
+  readonly ended: (outcome: SegmentOutcome) => void;
 }
 
 interface OpenTask {
@@ -205,7 +211,7 @@ export class Model {
     const ends = this.#walkSegment(segment);
     this.#write({ type: 'activityStarted', scheduledId: openedBy, attempt: 1 });
     this.#write({ type: 'activityCompleted', scheduledId: openedBy, result: { data: { ends } } });
-    this.#jobs.push({ as: 'other', take: () => segment.ended(ends) });
+    this.#jobs.push({ as: 'other', take: () => segment.ended({ ends, isFailed: false }) });
   }
 
   /** What the activity does: it walks a copy of the state. */
@@ -274,14 +280,17 @@ export class Model {
   failActivity(n: number, attempt = 3): void {
     const [task] = this.#activities.splice(n % this.#activities.length, 1);
     if (task === undefined) return;
-    const cause = REFUSED;
+    // Every other segment that fails has reported what it did before its worker died.
+    const reported = task.segment !== undefined && n % 2 === 1 ? { ends: this.#walkSegment(task.segment) } : undefined;
+    const cause: FailureCause =
+      reported === undefined ? REFUSED : { kind: 'timeout', timeoutType: 'HEARTBEAT', lastHeartbeat: reported };
     this.#write({ type: 'activityStarted', scheduledId: task.openedBy, attempt });
     this.#write({ type: 'activityFailed', scheduledId: task.openedBy, cause });
     this.#jobs.push({
       as: 'other',
       take: (at) => {
         if (task.segment !== undefined) {
-          task.segment.ended(undefined);
+          task.segment.ended(failedSegment(reported));
           return;
         }
         this.#segments.whenFree(() => {
@@ -443,7 +452,7 @@ export class Model {
         this.clock = Math.max(this.clock, clock);
         const times = { attempt: 1, completedAt: clock, backoff: false };
         markers.push({ type: 'localActivity', summary: SEGMENT, ...times, result: { data: { ends } } });
-        segment.ended(ends);
+        segment.ended({ ends, isFailed: false });
         continue;
       }
       const n = this.#commands.findIndex((command) => command.type === 'run' && command.local);

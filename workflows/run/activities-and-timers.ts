@@ -21,7 +21,7 @@ import {
 import { type ActivityInput, LOCAL_LIMIT_MS, NOT_LIGHT, PAUSE, SEGMENT, YIELD } from '../../src/contract/activity.ts';
 import { dataBytesOf, hasSegments } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
-import { type SegmentConfig, type SegmentEnd, segmentEnds } from '../../src/engine/segment.ts';
+import { completedSegment, failedSegment, type SegmentConfig, type SegmentOutcome } from '../../src/engine/segment.ts';
 import { completionOf } from '../../src/engine/state/effect-results.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
@@ -30,7 +30,7 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
-import { failureFrom, retryAfterOf } from './failures.ts';
+import { failureFrom, lastHeartbeatOf, retryAfterOf } from './failures.ts';
 import { TaskBytes } from './task-bytes.ts';
 
 /** At least as long as the activity begins effects, and the last of them takes (activities/segment/segment.ts). */
@@ -122,10 +122,10 @@ export class ActivitiesAndTimers {
   }
 
   /**
-   * A segment: local where it has room in this task and is the first, otherwise regular. `ended` gets its list; nothing
-   * where the activity failed, or was cancelled before it began. `first`: the path at which it begins.
+   * A segment: local where it has room in this task and is the first, otherwise regular. An activity that was cancelled
+   * before it began has failed. `first`: the path at which it begins.
    */
-  segment(config: SegmentConfig, first: string, ended: (list: readonly SegmentEnd[] | undefined) => void): void {
+  segment(config: SegmentConfig, first: string, ended: (outcome: SegmentOutcome) => void): void {
     const isLocal = this.#task.takesSegment;
     const input: ActivityInput = {
       config: config as unknown as Json,
@@ -138,25 +138,28 @@ export class ActivitiesAndTimers {
     if (isLocal) this.#task.segmentBegins();
     else this.#task.asks(jsonBytes(input as unknown as Json));
     this.inFlight++;
-    const over = (result?: EffectResult): void => {
+    const over = (outcome: SegmentOutcome, result?: EffectResult): void => {
       this.inFlight--;
       this.#segment = undefined;
       if (isLocal) this.#task.localEnds(sizeOf(result as unknown as Json | undefined));
       else this.#task.renew();
-      ended(segmentEnds(result));
+      ended(outcome);
     };
     const scope = new CancellationScope({ cancellable: true, parent: this.#shield });
     if (!isLocal) this.#segment = scope;
     const call = isLocal ? local('segment', LOCAL_SEGMENT) : regular('segment', segmentOptions(first));
     scope
       .run(async () => {
-        call(input).then(over, (error: unknown) => {
-          // As in #begin: a worker without the activity does not have this version of the workflow.
-          if (error instanceof ReferenceError) throw error;
-          over();
-        });
+        call(input).then(
+          (result) => over(completedSegment(result), result),
+          (error: unknown) => {
+            // As in #begin: a worker without the activity does not have this version of the workflow.
+            if (error instanceof ReferenceError) throw error;
+            over(failedSegment(lastHeartbeatOf(error)));
+          },
+        );
       })
-      .catch(() => over());
+      .catch(() => over(failedSegment()));
   }
 
   /** The open segment, if it is a regular activity, ends as soon as it can, with what it has done. */

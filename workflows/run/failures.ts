@@ -33,6 +33,12 @@ export function failureFrom(error: unknown, most?: number): FailureShape {
   return failureOfCause({ kind: 'other', message: cause instanceof Error ? cause.message : undefined });
 }
 
+/** What the activity reported last, before its worker was gone. */
+export function lastHeartbeatOf(error: unknown): unknown {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  return cause instanceof TimeoutFailure ? cause.lastHeartbeatDetails : undefined;
+}
+
 /** The pause that the other side asked for, in milliseconds. */
 export function retryAfterOf(error: unknown): number | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;

@@ -5,7 +5,13 @@
  * The fold does the same with the events of the history (src/history/fold.ts): both open a segment after the same event
  * and take what was held back in the same order, after the list and before the next segment (E6).
  */
-import { eventOf, type SegmentConfig, type SegmentEnd, segmentOf } from '../../src/engine/segment.ts';
+import {
+  eventOf,
+  type SegmentConfig,
+  type SegmentEnd,
+  type SegmentOutcome,
+  segmentOf,
+} from '../../src/engine/segment.ts';
 import type { Command, Event, RunCommand } from '../../src/engine/state/protocol.ts';
 import { serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
@@ -20,8 +26,8 @@ export interface SegmentsOptions {
   mayBegin(): boolean;
   /** The clock: epoch milliseconds. */
   now(): number;
-  /** Runs the segment, and calls `ended` with its list once. `first`: the path at which it begins. */
-  run(config: SegmentConfig, first: string, ended: (list: readonly SegmentEnd[] | undefined) => void): void;
+  /** Runs the segment, and calls `ended` once. `first`: the path at which it begins. */
+  run(config: SegmentConfig, first: string, ended: (outcome: SegmentOutcome) => void): void;
   /** Begins the next attempt after a failed one. False where there is none. */
   goesOn(command: RunCommand, failure: FailureShape, askedMs: number | undefined): boolean;
   /** A segment has ended: an event of history, or the end of a local activity. */
@@ -86,17 +92,17 @@ export class Segments {
       state: serialize(program, state),
       at: Math.max(state.now, now()),
     };
-    run(config, first.id, (list) => this.#ended(runs, list));
+    run(config, first.id, (outcome) => this.#ended(runs, outcome));
     return true;
   }
 
-  #ended(begun: readonly RunCommand[], list: readonly SegmentEnd[] | undefined): void {
+  #ended(begun: readonly RunCommand[], { ends, isFailed }: SegmentOutcome): void {
     const { apply, perform, noteEnd, goesOn } = this.#options;
     noteEnd();
     const runs = new Map(begun.map((command) => [command.id, command]));
     const again = new Map<string, SegmentEnd>();
     this.#runs = runs;
-    for (const end of list ?? []) {
+    for (const end of ends) {
       const event = eventOf(end);
       if (event === undefined) again.set(end.id, end);
       else {
@@ -109,12 +115,11 @@ export class Segments {
     this.#runs = undefined;
     if (this.#options.state.ending !== undefined) return;
     const left = [...runs.values()];
-    // Where the activity has failed, its effects fail, or succeed, by themselves.
-    if (list !== undefined && again.size === 0 && this.#openWith(left)) return;
+    if (!isFailed && again.size === 0 && this.#openWith(left)) return;
     for (const command of left) {
       const { error, retryAfterMs } = again.get(command.id) ?? {};
       if (error !== undefined && goesOn(command, error, retryAfterMs)) continue;
-      perform(list === undefined || again.has(command.id) ? asRegular(command) : command);
+      perform(isFailed || again.has(command.id) ? asRegular(command) : command);
     }
   }
 }

@@ -179,7 +179,10 @@ export async function causeOf(converter: LoadedDataConverter, failure: Failure):
     const { type, message, nonRetryable, details } = cause;
     return { kind: 'application', type, message, nonRetryable, details };
   }
-  if (cause instanceof TimeoutFailure) return { kind: 'timeout', timeoutType: cause.timeoutType };
+  if (cause instanceof TimeoutFailure) {
+    const { timeoutType, lastHeartbeatDetails } = cause;
+    return { kind: 'timeout', timeoutType, ...defined({ lastHeartbeat: lastHeartbeatDetails }) };
+  }
   if (cause instanceof CancelledFailure) return { kind: 'cancelled' };
   return { kind: 'other', message: cause?.message };
 }

@@ -20,7 +20,12 @@ export type FailureCause =
       readonly details?: readonly unknown[] | null | undefined;
     }
   /** `START_TO_CLOSE`, `SCHEDULE_TO_CLOSE`, `SCHEDULE_TO_START`, `HEARTBEAT`. */
-  | { readonly kind: 'timeout'; readonly timeoutType?: string | null | undefined }
+  | {
+      readonly kind: 'timeout';
+      readonly timeoutType?: string | null | undefined;
+      /** The details of the last heartbeat, if any. */
+      readonly lastHeartbeat?: unknown;
+    }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'other'; readonly message?: string | null | undefined };
 

@@ -1,39 +1,37 @@
 // A worker that dies within a segment: every effect happens at least once, those shortly before its death twice, each
 // with one key.
+import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readTrace } from '../../../src/client/runs/trace.ts';
-import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
+import { serve } from '../../activities/server.ts';
+import { sleep } from '../../support/stack.ts';
 import { forkWorker, type TestServer, testServer } from '../../support/temporal.ts';
 import { startRun, until } from '../runs/run-support.ts';
 import { oneMoment } from '../runs/trace-moment.ts';
 
-const EFFECTS = 300;
-const EFFECT_MS = 6;
 /** Heartbeats reach the server every 200 ms, a little later on a busy machine. */
-const MOST_REPEATED = Math.ceil(500 / EFFECT_MS);
+const BEAT_MS = 500;
+/** The attempts of a segment (workflows/run/activities-and-timers.ts). */
+const ATTEMPTS = 5;
 
 let server: TestServer;
-let other: HttpServer;
 beforeAll(async () => {
-  other = await serve((_, response) => {
-    setTimeout(() => response.end('done'), EFFECT_MS);
-  });
   server = await testServer({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8' });
 });
-afterAll(async () => {
-  await server.close();
-  await other.close();
-});
+afterAll(() => server.close());
 
-it('repeats what it did since its last heartbeat, and no more', { timeout: 90_000 }, async () => {
-  const first = await forkWorker(server);
+/** A run of effects one after the other, and how often the other side has seen the key of each. */
+async function runOf(slug: string, effects: number, effectMs: number) {
+  const other = await serve((_, response) => {
+    setTimeout(() => response.end('done'), effectMs);
+  });
   const handle = await startRun(server, {
     name: 'Killed',
-    slug: 'killed-in-a-segment',
+    slug,
     steps: {
       each: {
         stepType: 'forEach',
-        config: { items: Array.from({ length: EFFECTS }, (_, n) => n), concurrency: 1 },
+        config: { items: Array.from({ length: effects }, (_, n) => n), concurrency: 1 },
         nextSteps: { item: 'get' },
       },
       get: { stepType: 'http', config: { url: other.url, as: 'text', idempotent: true } },
@@ -47,21 +45,61 @@ it('repeats what it did since its last heartbeat, and no more', { timeout: 90_00
     }
     return [...seen.values()];
   };
-  await until(
-    async () => counts().length,
-    (count) => count >= 130,
-    30_000,
-  );
-  first.child.kill('SIGKILL');
-  const second = await forkWorker(server);
-  await handle.result();
-  const all = counts();
-  expect(all).toHaveLength(EFFECTS);
-  expect(Math.max(...all)).toBeLessThanOrEqual(2);
-  expect(all.filter((count) => count === 2).length).toBeLessThanOrEqual(MOST_REPEATED);
+  const seen = (least: number): Promise<unknown> =>
+    until(
+      async () => other.seen.length,
+      (count) => count >= least,
+      30_000,
+    );
+  return { handle, counts, seen, soFar: () => other.seen.length, close: () => other.close() };
+}
+
+/** The trace shows each effect once, and is what the run knows. */
+async function isWhole(handle: WorkflowHandle, effects: number): Promise<void> {
   const { items } = await readTrace(server, handle.workflowId);
-  expect(items.filter(({ stepSlug, status }) => stepSlug === 'get' && status === 'completed')).toHaveLength(EFFECTS);
+  expect(items.filter(({ stepSlug, status }) => stepSlug === 'get' && status === 'completed')).toHaveLength(effects);
   const { live, folded } = await oneMoment(server, handle);
   expect(folded).toEqual(live);
+}
+
+it('repeats what it did since its last heartbeat, and no more', { timeout: 90_000 }, async () => {
+  const [effects, effectMs] = [300, 6];
+  const first = await forkWorker(server);
+  const run = await runOf('killed-in-a-segment', effects, effectMs);
+  await run.seen(130);
+  first.child.kill('SIGKILL');
+  const second = await forkWorker(server);
+  await run.handle.result();
+  const all = run.counts();
+  expect(all).toHaveLength(effects);
+  expect(Math.max(...all)).toBeLessThanOrEqual(2);
+  expect(all.filter((count) => count === 2).length).toBeLessThanOrEqual(Math.ceil(BEAT_MS / effectMs));
+  await isWhole(run.handle, effects);
   await second.end();
+  await run.close();
+});
+
+it('repeats no more when all attempts of the segment have died', { timeout: 180_000 }, async () => {
+  const [effects, effectMs] = [250, 20];
+  let worker = await forkWorker(server);
+  const run = await runOf('killed-in-every-attempt', effects, effectMs);
+  // The first segment is a local one, of 200 ms.
+  let least = 20;
+  for (let deaths = 0; deaths < ATTEMPTS; deaths++) {
+    await run.seen(least);
+    await sleep(BEAT_MS);
+    worker.child.kill('SIGKILL');
+    least = run.soFar() + 1;
+    worker = await forkWorker(server);
+  }
+  await run.handle.result();
+  const all = run.counts();
+  expect(all).toHaveLength(effects);
+  const repeated = all.reduce((sum, count) => sum + count - 1, 0);
+  expect(repeated).toBeLessThanOrEqual(ATTEMPTS * Math.ceil(BEAT_MS / effectMs));
+  const { events } = await run.handle.fetchHistory();
+  expect(events?.filter(({ activityTaskTimedOutEventAttributes: timedOut }) => timedOut)).toHaveLength(1);
+  await isWhole(run.handle, effects);
+  await worker.end();
+  await run.close();
 });
