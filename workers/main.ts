@@ -95,7 +95,9 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => end('SIGINT'));
   process.on('message', (message) => {
     if (message === 'end') end('requested by its parent');
-    else if (isEagerStart(message)) void startEagerly(connection, message).then((answer) => process.send?.(answer));
+    else if (isEagerStart(message))
+      // A parent that is gone by then must not end this process at once.
+      void startEagerly(connection, message).then((answer) => process.send?.(answer, undefined, {}, () => undefined));
   });
   process.on('disconnect', () => end('its parent is gone'));
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { EagerStarts } from '../../src/cli/start/eager-starts.ts';
 import type { EagerStart } from '../../src/client/temporal/eager-starts.ts';
+import { defined } from '../../src/json/defined.ts';
 
 const REQUEST = new Uint8Array([1]);
 const RESPONSE = new Uint8Array([2]);
@@ -17,12 +18,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const last = (): number => posted.at(-1)?.eagerStart ?? 0;
+const last = (): number => posted.at(-1)?.id ?? 0;
+const answer = (id: number, response?: Uint8Array): void =>
+  starts.answered({ type: 'eagerAnswer', id, ...defined({ response }) });
 
 test("resolves to the worker's answer", async () => {
   const [one, two] = [starts.send(REQUEST), starts.send(REQUEST)];
-  starts.answered({ eagerStart: last(), response: RESPONSE });
-  starts.answered({ eagerStart: last() - 1 });
+  answer(last(), RESPONSE);
+  answer(last() - 1);
   expect(await two).toBe(RESPONSE);
   expect(await one).toBeUndefined();
 });
@@ -46,8 +49,8 @@ test('gives up on an answer in time, and asks again only after another answer', 
   expect(await late).toBeUndefined();
   expect(await starts.send(REQUEST)).toBeUndefined();
   expect(posted).toHaveLength(1);
-  starts.answered({ eagerStart: last(), response: RESPONSE });
+  answer(last(), RESPONSE);
   const again = starts.send(REQUEST);
-  starts.answered({ eagerStart: last(), response: RESPONSE });
+  answer(last(), RESPONSE);
   expect(await again).toBe(RESPONSE);
 });

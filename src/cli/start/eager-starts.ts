@@ -1,4 +1,4 @@
-import type { EagerStart, EagerStartAnswer } from '../../client/temporal/eager-starts.ts';
+import type { EagerAnswer, EagerStart } from '../../client/temporal/eager-starts.ts';
 
 /** A worker that takes longer has more to do than to start runs, or does nothing at all. */
 const PATIENCE_MS = 1_000;
@@ -30,7 +30,7 @@ export class EagerStarts {
   readonly send = (request: Uint8Array): Promise<Uint8Array | undefined> => {
     const post = this.#post;
     if (post === undefined || this.#isSilent) return Promise.resolve(undefined);
-    const eagerStart = ++this.#last;
+    const id = ++this.#last;
     return new Promise((resolve) => {
       const late = setTimeout(() => {
         this.#isSilent = true;
@@ -38,17 +38,17 @@ export class EagerStarts {
       }, PATIENCE_MS);
       const settle = (response: Uint8Array | undefined): void => {
         clearTimeout(late);
-        this.#open.delete(eagerStart);
+        this.#open.delete(id);
         resolve(response);
       };
-      this.#open.set(eagerStart, settle);
-      if (!post({ eagerStart, request, until: Date.now() + PATIENCE_MS })) settle(undefined);
+      this.#open.set(id, settle);
+      if (!post({ type: 'eagerStart', id, request, until: Date.now() + PATIENCE_MS })) settle(undefined);
     });
   };
 
   /** An answer has come, perhaps too late. */
-  answered({ eagerStart, response }: EagerStartAnswer): void {
+  answered({ id, response }: EagerAnswer): void {
     this.#isSilent = false;
-    this.#open.get(eagerStart)?.(response);
+    this.#open.get(id)?.(response);
   }
 }

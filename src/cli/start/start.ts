@@ -7,7 +7,7 @@ import { ClientError } from '../../client/errors.ts';
 import { bootstrap } from '../../client/temporal/bootstrap.ts';
 import { ConnectError, connect, type TemporalConnection } from '../../client/temporal/connect.ts';
 import { knowsDivisions, setStoredApart } from '../../client/temporal/division.ts';
-import { isEagerStart, type SendEagerly } from '../../client/temporal/eager-starts.ts';
+import { isEagerAnswer, type SendEagerly } from '../../client/temporal/eager-starts.ts';
 import { identityOf } from '../../client/temporal/worker-liveness.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
@@ -132,7 +132,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
       deadWorkers.add(identityOf(pid ?? 0));
     },
     onMessage: (message) => {
-      if (isEagerStart(message)) eager.answered(message);
+      if (isEagerAnswer(message)) eager.answered(message);
     },
   });
   if (!isVersioned) eager.begin(worker.send);

@@ -9,6 +9,7 @@
 import type { Connection, ConnectionLike } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
+import { isObject } from '../../json/json.ts';
 
 const { StartWorkflowExecutionRequest, StartWorkflowExecutionResponse } = proto.temporal.api.workflowservice.v1;
 
@@ -17,7 +18,8 @@ const MOST_BYTES = 200_000;
 
 /** From the gateway to the worker. */
 export interface EagerStart {
-  readonly eagerStart: number;
+  readonly type: 'eagerStart';
+  readonly id: number;
   /** An encoded StartWorkflowExecutionRequest. */
   readonly request: Uint8Array;
   /** Epoch milliseconds: afterwards the gateway has sent the request itself. */
@@ -25,8 +27,10 @@ export interface EagerStart {
 }
 
 /** From the worker to the gateway. */
-export interface EagerStartAnswer {
-  readonly eagerStart: number;
+export interface EagerAnswer {
+  readonly type: 'eagerAnswer';
+  /** Of the start. */
+  readonly id: number;
   /** An encoded StartWorkflowExecutionResponse. Absent: ask Temporal. */
   readonly response?: Uint8Array;
 }
@@ -55,9 +59,10 @@ export function withEagerStarts(connection: Connection, send: SendEagerly): Conn
 /** Sends a start over the worker's connection. Does not reject. */
 export async function startEagerly(
   connection: Pick<ConnectionLike, 'workflowService' | 'withDeadline'>,
-  { eagerStart, request, until }: EagerStart,
-): Promise<EagerStartAnswer> {
-  if (Date.now() > until) return { eagerStart };
+  { id, request, until }: EagerStart,
+): Promise<EagerAnswer> {
+  const answer = { type: 'eagerAnswer', id } as const;
+  if (Date.now() > until) return answer;
   const asked = StartWorkflowExecutionRequest.decode(request);
   asked.requestEagerExecution = true;
   try {
@@ -66,12 +71,14 @@ export async function startEagerly(
     );
     // The SDK has taken the task.
     response.eagerWorkflowTask = null;
-    return { eagerStart, response: StartWorkflowExecutionResponse.encode(response).finish() };
+    return { ...answer, response: StartWorkflowExecutionResponse.encode(response).finish() };
   } catch {
-    return { eagerStart };
+    return answer;
   }
 }
 
-/** Whether a message between the processes is one of these. */
-export const isEagerStart = (message: unknown): message is EagerStart & EagerStartAnswer =>
-  typeof message === 'object' && message !== null && 'eagerStart' in message;
+export const isEagerStart = (message: unknown): message is EagerStart =>
+  isObject(message) && message['type'] === 'eagerStart';
+
+export const isEagerAnswer = (message: unknown): message is EagerAnswer =>
+  isObject(message) && message['type'] === 'eagerAnswer';
