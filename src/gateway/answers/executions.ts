@@ -302,6 +302,8 @@ export const messageSent = named('MessageSent', z.object({ executionId: text, na
 export const ended = named('Ended', z.object({ executionId: text, status }));
 
 const webhookResult = named('WebhookResult', z.object({ executionId: text, ...result.shape }));
+/** With `wait`, and where the run has ended in time, with its end. */
+export const awaited = named('Awaited', z.object({ executionId: text, ...result.shape }));
 
-export const startedOrDryRun = named('StartedOrDryRun', z.union([started, dryRun]));
+export const startedOrDryRun = named('StartedOrDryRun', z.union([awaited, dryRun]));
 export const webhookAnswer = named('WebhookAnswer', z.union([started, webhookResult, z.object({ challenge: text })]));

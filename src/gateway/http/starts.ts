@@ -1,5 +1,7 @@
 /** Requests that start a run: the caller's key, and the answer. */
 import type { Request } from 'express';
+import { z } from 'zod';
+import { readResult } from '../../client/runs/run-read.ts';
 import type { StartedRun, StartKey } from '../../client/starts/begin-run.ts';
 import type { StartRequest } from '../../client/starts/start.ts';
 import { sha256Hex } from '../../client/temporal/ids.ts';
@@ -7,11 +9,14 @@ import type { Problem } from '../../definition/document/types.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { started } from '../answers/executions.ts';
+import { awaited, started } from '../answers/executions.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../validation/problem-codes.ts';
+import { wholeNumber } from '../validation/validation.ts';
+import { callerGone } from './caller-gone.ts';
+import { leaveCrowd } from './crowd.ts';
 import { principalOf } from './principal.ts';
 import { requestKey } from './request-key.ts';
-import { createdOrOk } from './route.ts';
+import { type Call, createdOrOk } from './route.ts';
 
 interface KeyedBody {
   readonly clientRequestId?: string | undefined;
@@ -47,6 +52,20 @@ export const STARTED = {
   200: { text: 'The run that the same request started before.', schema: started, headers: RUN_LOCATION },
 };
 
+/** The answers of a route that starts a run, and may wait for its end. */
+export const AWAITED = {
+  201: { text: 'Started. With `wait` and if the run has ended, with its end.', schema: awaited, headers: RUN_LOCATION },
+  200: { text: 'The run that the same request started before.', schema: awaited, headers: RUN_LOCATION },
+};
+
+const LONGEST_WAIT_SECONDS = 60;
+export const waitSeconds = wholeNumber(0, LONGEST_WAIT_SECONDS).default(0);
+export const awaitedQuery = z.strictObject({
+  wait: waitSeconds.describe(
+    'Seconds to wait for the end of the run, which is then part of the answer: status, output or error. Default: 0.',
+  ),
+});
+
 /** The codes of a route that starts a run. */
 export const START_PROBLEMS: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
@@ -70,6 +89,27 @@ export function startedAnswer({
     { executionId, status, ...defined({ warnings }) },
     { location: runAddress(executionId) },
   );
+}
+
+/** As startedAnswer, after `wait` seconds at most, with the end of the run if it has ended. */
+export async function awaitedAnswer(
+  { gateway, access, principal, res }: Pick<Call, 'gateway' | 'access' | 'principal' | 'res'>,
+  run: StartedRun,
+  wait: number,
+) {
+  const answer = startedAnswer(run);
+  if (wait === 0) return answer;
+  leaveCrowd(res);
+  const signal = callerGone(res, gateway.closing).signal;
+  const { executionId } = run;
+  // The run is started, whatever becomes of the wait.
+  const read = await readResult(access, principal.organizationId, executionId, wait * 1_000, signal).catch(
+    () => undefined,
+  );
+  if (read === undefined) return answer;
+  if (!read.ended) return { ...answer, body: { executionId, status: read.status } };
+  const { ended: _ended, ...end } = read;
+  return { ...answer, body: { executionId, ...end } };
 }
 
 export const runAddress = (executionId: string): string => `/api/executions/${encodeURIComponent(executionId)}`;

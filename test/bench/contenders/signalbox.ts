@@ -49,10 +49,8 @@ export async function signalbox(
       return slug;
     };
     const kind = type.replace('.', '-');
-    const start = async (slug: string): Promise<string> => {
-      const started = await post(`${url}/api/triggers/manual/run`, { workflowId: slug, input: {} });
-      return (started as { executionId: string }).executionId;
-    };
+    const start = async (slug: string, wait = 0): Promise<{ readonly executionId: string; readonly status: string }> =>
+      (await post(`${url}/api/triggers/manual/run?wait=${wait}`, { workflowId: slug, input: {} })) as never;
     const result = async (id: string): Promise<void> => {
       for (;;) {
         const answer = await fetch(`${url}/api/executions/${id}/result?wait=30`);
@@ -64,17 +62,18 @@ export async function signalbox(
     return {
       name,
       settings: 'Temporal dev server with SQLite (WAL, synchronous=NORMAL); a gateway and a worker',
-      sequence: async (count) =>
-        result(
-          await start(await store(`${kind}-${count}`, count > MOST_STEPS ? loop(count, step) : chain(count, step))),
-        ),
-      park: async () =>
-        start(
-          await store(`${kind}-approval`, {
-            ask: { stepType: 'approval', config: { message: 'Go on?' }, nextSteps: { approved: 'go' } },
-            go: step,
-          }),
-        ),
+      sequence: async (count) => {
+        const slug = await store(`${kind}-${count}`, count > MOST_STEPS ? loop(count, step) : chain(count, step));
+        const { executionId, status } = await start(slug, 30);
+        if (status !== 'completed') await result(executionId);
+      },
+      park: async () => {
+        const slug = await store(`${kind}-approval`, {
+          ask: { stepType: 'approval', config: { message: 'Go on?' }, nextSteps: { approved: 'go' } },
+          go: step,
+        });
+        return (await start(slug)).executionId;
+      },
       approve: async (id) => {
         await post(`${url}/api/executions/${id}/approve`, { approve: true });
         await result(id);

@@ -56,6 +56,26 @@ describe('runs over HTTP', () => {
     expect((await gateway.request('GET', `/api/executions/${id}/steps?cursor=1`)).body.code).toBe('invalid_cursor');
   });
 
+  it('answers a start with the end of the run, if the caller waits and it ends in time', async () => {
+    const slug = await stored('waited', echoDefinition);
+    const start = (wait: number, json: { [member: string]: never | string | object }) =>
+      gateway.request('POST', `/api/triggers/manual/run?wait=${wait}`, { json: json as never });
+    const ended = { status: 'completed', output: { a: 1 } };
+    const first = await start(20, { workflowId: slug, input: { a: 1 }, clientRequestId: 'waited' });
+    expect(first).toMatchObject({ status: 201, body: ended });
+    expect(first.headers.get('location')).toBe(`/api/executions/${first.body.executionId}`);
+    const again = await start(20, { workflowId: slug, input: { a: 1 }, clientRequestId: 'waited' });
+    expect(again).toMatchObject({ status: 200, body: { executionId: first.body.executionId, ...ended } });
+    const definition = { name: 'Fails', steps: { fail: { stepType: 'fail', config: { code: 'no', message: 'No.' } } } };
+    const failed = await gateway.request('POST', '/api/executions?wait=20', { json: { definition } as never });
+    expect(failed).toMatchObject({ status: 201, body: { status: 'failed', error: { code: 'no', message: 'No.' } } });
+    const patient = await stored('patient', approvalDefinition);
+    const open = await start(1, { workflowId: patient, input: { amount: 5 } });
+    expect(open).toMatchObject({ status: 201, body: { status: 'waiting' } });
+    expect(Object.keys(open.body)).toEqual(['executionId', 'status']);
+    expect(await start(61, { workflowId: slug })).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  });
+
   it('approves by token, and tells every later decision that it came too late', async () => {
     const slug = await stored('refund', approvalDefinition);
     const { body } = await manual({ workflowId: slug, variables: { amount: 12 } });

@@ -20,12 +20,11 @@ import {
 } from '../../answers/executions.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import { type Route, route } from '../../http/route.ts';
+import { waitSeconds } from '../../http/starts.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
-import { listOf, pageQuery, pathName, wholeNumber } from '../../validation/validation.ts';
+import { listOf, pageQuery, pathName } from '../../validation/validation.ts';
 import { runCountQuery, runListQuery } from './execution-list.ts';
 import { shownRun, shownWaits } from './shown-waits.ts';
-
-const LONGEST_WAIT_SECONDS = 60;
 
 const executionQuery = z.strictObject({
   exclude: z
@@ -54,7 +53,7 @@ const stepsQuery = z.strictObject({
     .describe(`Members to leave out, separated by commas: ${EXCLUDED_MEMBERS.join(', ')}.`),
 });
 const resultQuery = z.strictObject({
-  wait: wholeNumber(0, LONGEST_WAIT_SECONDS).default(0).describe('Seconds. Default: 0.'),
+  wait: waitSeconds.describe('Seconds. Default: 0.'),
 });
 
 const params = { id: pathName };

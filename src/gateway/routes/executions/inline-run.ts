@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '../../../json/json.ts';
 import { startedOrDryRun } from '../../answers/executions.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
+import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeysOf } from '../../http/starts.ts';
 import { checkDocument, demandValid, dialectName, storing } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
 import { toolsFor } from '../../input/known-tools.ts';
@@ -71,9 +71,10 @@ export const inlineRunRoutes: readonly Route[] = [
     id: 'runInline',
     tag: 'executions',
     summary: 'Starts a run of a definition that is not stored; with `dryRun`, simulates it without effects.',
+    query: awaitedQuery,
     body: jsonOf(inlineRunBody),
     answers: {
-      201: STARTED[201],
+      201: AWAITED[201],
       200: {
         text: 'The run that the same request started before, or the result of the dry run.',
         schema: startedOrDryRun,
@@ -88,7 +89,13 @@ export const inlineRunRoutes: readonly Route[] = [
       'too_many',
       'too_large',
     ],
-    handle: async ({ gateway, access, principal: { organizationId, id }, req, body }) => {
+    handle: async ({ query: { wait }, body, ...call }) => {
+      const {
+        gateway,
+        access,
+        principal: { organizationId, id },
+        req,
+      } = call;
       if (body.organizationId !== undefined && body.organizationId !== organizationId) throw notYours();
       const { definition: given, workflowConfig = {}, stepsConfig = [], presets = {}, timeoutMs } = body;
       const document = given ?? { workflowConfig, stepsConfig };
@@ -124,7 +131,7 @@ export const inlineRunRoutes: readonly Route[] = [
           return { definition, hash, input, inline: true, ...defined({ presets: body.presets, timeoutMs }) };
         },
       });
-      return startedAnswer(started);
+      return await awaitedAnswer(call, started, wait);
     },
   }),
 ];

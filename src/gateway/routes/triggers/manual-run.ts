@@ -11,7 +11,7 @@ import type { Gateway } from '../../http/context.ts';
 import { demandRole } from '../../http/principal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
+import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeysOf } from '../../http/starts.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
 
@@ -61,8 +61,9 @@ export const manualRunRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Starts a run of a stored definition.',
     description: '`clientRequestId` works like the header Idempotency-Key.',
+    query: awaitedQuery,
     body: jsonOf(manualRunBody),
-    answers: STARTED,
+    answers: AWAITED,
     problems: [
       ...START_PROBLEMS,
       'unknown_preset',
@@ -71,7 +72,8 @@ export const manualRunRoutes: readonly Route[] = [
       'workflow_not_found',
       'version_not_found',
     ],
-    handle: async ({ gateway, access, req, body }) => {
+    handle: async ({ query: { wait }, body, ...call }) => {
+      const { gateway, access, req } = call;
       // Presets replace the results of steps.
       const { organizationId, id } = demandRole(req, body.presets === undefined ? 'runner' : 'editor');
       const { workflowId, version, presets, timeoutMs } = body;
@@ -93,7 +95,7 @@ export const manualRunRoutes: readonly Route[] = [
           return { definition, hash, input, state, ...defined({ presets, timeoutMs }) };
         },
       });
-      return startedAnswer(started);
+      return await awaitedAnswer(call, started, wait);
     },
   }),
 ];
