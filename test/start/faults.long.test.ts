@@ -113,7 +113,11 @@ describe('a stack', { timeout: 150_000 }, () => {
         end: { stepType: 'finish', config: { output: 'there' } },
       },
     });
-    await until('the first effect was made', 30_000, () => other.seen.some((seen) => seen.url === '/first'));
+    // An effect whose end has not been told when the server goes away would be made again.
+    await until('it rests after the first effect', 30_000, async () => {
+      const answer = await fetch(`${url}/api/executions/${id}`);
+      return ((await answer.json()) as { status: string }).status === 'waiting';
+    });
     const server = stack.note.temporal.server?.pid ?? 0;
     process.kill(server, 'SIGSTOP');
     await until('the server stands still', 30_000, () => isStopped(server));
