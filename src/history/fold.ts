@@ -9,7 +9,7 @@ import { NOT_LIGHT, SEGMENT, YIELD } from '../contract/activity.ts';
 import { dataBytesOf, hasSegments } from '../contract/build-id.ts';
 import type { RunInput } from '../contract/run.ts';
 import type { Definition } from '../definition/document/types.ts';
-import { advanceInParts, genesis } from '../engine/advance.ts';
+import { admit, advanceInParts, genesis } from '../engine/advance.ts';
 import { SLOTS, slotEvents } from '../engine/inbound/admission.ts';
 import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
 import { resumedAt } from '../engine/resume/rewind.ts';
@@ -298,7 +298,17 @@ export class Fold {
       request.type === 'signal'
         ? toEvent(request.name, request.payload, at)
         : updateToEvent(request.name ?? '', request.payload, at);
-    if (event !== undefined) yield* this.#whenFree(() => this.#apply(event, request.id));
+    if (event === undefined) return;
+    yield* this.#whenFree(() =>
+      request.type === 'signal' ? this.#apply(event, request.id) : this.#updated(event, request.id),
+    );
+  }
+
+  /** An update that was accepted while a segment was open may be refused after it (message-handlers.ts). */
+  *#updated(event: Event, eventId: number): Parts {
+    const [program, state] = [this.#program, this.#state];
+    if (program !== undefined && state !== undefined && !('accepted' in admit(program, state, event))) return;
+    yield* this.#apply(event, eventId);
   }
 
   *#answer(answer: AnswerEvent, at: number): Parts {

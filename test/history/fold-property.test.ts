@@ -270,6 +270,16 @@ it('folds segments to the live state, whatever comes while they run and wherever
   );
 }, 60_000);
 
+it('does not apply an update that was accepted while a segment was open, and refused after it', () => {
+  const acts: Act[] = [
+    { do: 'task', fails: [], meanwhile: 0 },
+    { do: 'update', name: 'approve', payload: {} },
+    { do: 'complete', n: 0 },
+    { do: 'task', fails: [], meanwhile: 0 },
+  ];
+  demandFold(definitionOf([{ kind: 'local' }]), acts, false, [{ local: false, ends: 0, fails: [] }]);
+});
+
 /** Walks the run to its end: every effect and timer ends, the oldest first. */
 function rowsOf(definition: Definition, cuts: readonly SegmentPlan[]): { [path: string]: unknown } {
   const model = new Model(definition, {}, cuts);
