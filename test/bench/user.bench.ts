@@ -50,7 +50,8 @@ const WORKS: readonly Work[] = [
   {
     name: '1,000 steps',
     unit: 's',
-    rounds: 2,
+    rounds: 4,
+    warmUp: 2,
     measure: async (contender) => (await timed(() => contender.sequence(1_000))) / 1_000,
   },
   {
