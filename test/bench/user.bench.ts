@@ -32,6 +32,7 @@ interface Work {
 }
 
 const three = (contender: Contender): Promise<void> => atOnce(RUNS, AT_ONCE, () => contender.sequence(3));
+
 /** A run that waits, and what is done with it. */
 async function parked(contender: Contender, act: (id: string) => Promise<void>): Promise<() => Promise<void>> {
   const id = await contender.park();

@@ -105,12 +105,12 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
     config = withAddress(given, own.address);
     shutdown.signal.throwIfAborted();
   }
-  // A new run of a versioned deployment begins with the current version, which this worker may not be.
-  const isVersioned = server === undefined && given.workerVersioning !== 'off';
   const eager = new EagerStarts();
+  // A new run of a versioned deployment begins with the current version, which this worker may not be.
+  const isVersioned = given.workerVersioning !== 'off';
   const temporal =
     server === undefined
-      ? await ready(config, shutdown, false, eager.send)
+      ? await ready(config, shutdown, false, isVersioned ? undefined : eager.send)
       : await readyOwn(config, shutdown, eager.send);
   const deadWorkers = new Set<string>();
   const gateway = await gatewayOn(config, temporal, shutdown, server, deadWorkers);
@@ -122,7 +122,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
     isUnversioned: server !== undefined,
     onRestart: () => {
       note.worker(worker);
-      if (!isVersioned) eager.begin(worker.send);
+      eager.begin(worker.send);
       // The new process may have the id of a dead one.
       deadWorkers.delete(identityOf(worker.pid() ?? 0));
     },
@@ -135,7 +135,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
       if (isEagerAnswer(message)) eager.answered(message);
     },
   });
-  if (!isVersioned) eager.begin(worker.send);
+  eager.begin(worker.send);
   note.worker(worker);
   shutdown.signal.throwIfAborted();
   const seconds = (Date.now() - begun) / 1000;

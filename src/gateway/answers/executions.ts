@@ -301,9 +301,10 @@ export const submitted = named('Submitted', z.object({ executionId: text, path: 
 export const messageSent = named('MessageSent', z.object({ executionId: text, name: text, messageId: text }));
 export const ended = named('Ended', z.object({ executionId: text, status }));
 
-const webhookResult = named('WebhookResult', z.object({ executionId: text, ...result.shape }));
+const runAndResult = { executionId: text, ...result.shape };
+const webhookResult = named('WebhookResult', z.object(runAndResult));
 /** With `wait`, and where the run has ended in time, with its end. */
-export const awaited = named('Awaited', z.object({ executionId: text, ...result.shape }));
+export const awaited = named('Awaited', z.object(runAndResult));
 
 export const startedOrDryRun = named('StartedOrDryRun', z.union([awaited, dryRun]));
 export const webhookAnswer = named('WebhookAnswer', z.union([started, webhookResult, z.object({ challenge: text })]));

@@ -1,7 +1,7 @@
 /** Requests that start a run: the caller's key, and the answer. */
 import type { Request } from 'express';
 import { z } from 'zod';
-import { readResult } from '../../client/runs/run-read.ts';
+import { type RunResult, readResult } from '../../client/runs/run-read.ts';
 import type { StartedRun, StartKey } from '../../client/starts/begin-run.ts';
 import type { StartRequest } from '../../client/starts/start.ts';
 import { sha256Hex } from '../../client/temporal/ids.ts';
@@ -91,19 +91,28 @@ export function startedAnswer({
   );
 }
 
+/** Waits up to `waitMs` for the end of a run that the request has started, while the caller listens. */
+export function resultWithin(
+  { gateway, res }: Pick<Call, 'gateway' | 'res'>,
+  org: string,
+  executionId: string,
+  waitMs: number,
+): Promise<RunResult> {
+  leaveCrowd(res);
+  return readResult(gateway.access, org, executionId, waitMs, callerGone(res, gateway.closing).signal);
+}
+
 /** As startedAnswer, after `wait` seconds at most, with the end of the run if it has ended. */
 export async function awaitedAnswer(
-  { gateway, access, principal, res }: Pick<Call, 'gateway' | 'access' | 'principal' | 'res'>,
+  { gateway, principal, res }: Pick<Call, 'gateway' | 'principal' | 'res'>,
   run: StartedRun,
   wait: number,
 ) {
   const answer = startedAnswer(run);
   if (wait === 0) return answer;
-  leaveCrowd(res);
-  const signal = callerGone(res, gateway.closing).signal;
   const { executionId } = run;
   // The run is started, whatever becomes of the wait.
-  const read = await readResult(access, principal.organizationId, executionId, wait * 1_000, signal).catch(
+  const read = await resultWithin({ gateway, res }, principal.organizationId, executionId, wait * 1_000).catch(
     () => undefined,
   );
   if (read === undefined) return answer;

@@ -4,7 +4,6 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { ClientError, hasCode } from '../../../client/errors.ts';
 import { readSecret } from '../../../client/organization/secrets.ts';
-import { readResult } from '../../../client/runs/run-read.ts';
 import type { StartedRun } from '../../../client/starts/begin-run.ts';
 import { prepareRun } from '../../../client/starts/prepare-run.ts';
 import { type StartResult, startRun } from '../../../client/starts/start.ts';
@@ -20,15 +19,13 @@ import { webhookDeliveries } from '../../../observe/metrics.ts';
 import { parseDuration } from '../../../template/duration.ts';
 import { started, webhookAnswer } from '../../answers/executions.ts';
 import { mediaOf, rawBody, readBody } from '../../http/body.ts';
-import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
-import { leaveCrowd } from '../../http/crowd.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
 import { asProblem } from '../../http/problem.ts';
 import { type Incoming, type OutcomeOf, type Route, rawRoute } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
-import { startedAnswer } from '../../http/starts.ts';
+import { resultWithin, startedAnswer } from '../../http/starts.ts';
 import { placeOf, type WebhookAddress } from '../../input/webhook-path.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { checkKeys, parseJson } from '../../validation/json-guard.ts';
@@ -318,13 +315,6 @@ function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Id
 
 async function resultOf(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<Delivered> {
   const { executionId } = started;
-  leaveCrowd(res);
-  const { ended, ...result } = await readResult(
-    gateway.access,
-    org,
-    executionId,
-    RESULT_MS,
-    callerGone(res, gateway.closing).signal,
-  );
+  const { ended, ...result } = await resultWithin({ gateway, res }, org, executionId, RESULT_MS);
   return ended ? { status: 200, body: { executionId, ...result } } : deliveredAnswer(started);
 }
