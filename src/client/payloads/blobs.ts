@@ -21,6 +21,7 @@ import { RECORDED_CALL_WORKFLOW, RECORDING_WORKFLOW } from '../../contract/recor
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { BLOB_BYTES } from '../../definition/document/limits.ts';
 import { type BlobCode, BlobFault, type BlobStore, DIGEST, OWNER_FILE } from './blob-store.ts';
+import { passSmallPayloads } from './small-payloads.ts';
 
 /** Workflows whose own payloads are stored. A recording ends, as runs do, and its calls end with their results. */
 const STORES_BLOBS: readonly string[] = [RUN_WORKFLOW, RECORDING_WORKFLOW, RECORDED_CALL_WORKFLOW];
@@ -40,6 +41,7 @@ export interface BlobOwner {
 /** External storage in that store. Where `isOn` is false, stored payloads stay readable and no new ones are stored. */
 export function blobStorage(store: BlobStore, isOn: boolean): ExternalStorage {
   const driver = driverOf(store);
+  passSmallPayloads();
   return new ExternalStorage({
     drivers: [driver],
     driverSelector: ({ target }) => (isOn && ownerOf(target) !== undefined ? driver : null),
