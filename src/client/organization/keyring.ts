@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyRecord } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { type Access, unaudited } from '../temporal/access.ts';
+import { SteadyUse } from '../temporal/steady-use.ts';
 import { claimOf, isKey, readKeys } from './api-keys.ts';
 import { amendEntry } from './organization-entries.ts';
 import { isFresh, isOrganization } from './organizations.ts';
@@ -57,6 +58,7 @@ export function keyringOver(access: Access): Keyring {
   const reading = new Map<string, Promise<Known['records']>>();
   const usedAt = new Map<string, number>();
   const writing = new Set<Promise<void>>();
+  const steady = new SteadyUse(FRESH_MS);
 
   const refresh = (org: string): Promise<Known['records']> => {
     const underWay = reading.get(org);
@@ -86,6 +88,7 @@ export function keyringOver(access: Access): Keyring {
   };
   const recordsOf = async (org: string, freshMs = FRESH_MS): Promise<Known['records']> => {
     const last = known.get(org);
+    if (last !== undefined) steady.note(org, () => refresh(org));
     if (last !== undefined && isFresh(last.readAt, freshMs)) return last.records;
     const next = refresh(org);
     if (last === undefined) return next;

@@ -8,6 +8,7 @@ import { readMemo } from '../temporal/actor-calls.ts';
 import { actorQuery } from '../temporal/division.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { any, type Clause, compare } from '../temporal/query.ts';
+import { SteadyUse } from '../temporal/steady-use.ts';
 import { holdsAll, listsWanted } from '../visibility/exact-lists.ts';
 import { listPage, type Page, type PageRequest, readable } from '../visibility/listing.ts';
 import { readVersion } from './versions.ts';
@@ -28,6 +29,7 @@ interface KeptHead {
 
 /** By namespace and actor, the oldest first. */
 const kept = new Map<string, KeptHead>();
+const steady = new SteadyUse(KEPT_MS);
 
 const keptName = ({ namespace }: Pick<Access, 'namespace'>, actor: string): string => `${namespace} ${actor}`;
 
@@ -38,19 +40,35 @@ const keptName = ({ namespace }: Pick<Access, 'namespace'>, actor: string): stri
 export function recentHead(access: Access, org: string, slug: string): Promise<DefinitionHead | undefined> {
   const name = keptName(access, definitionId(org, slug));
   const now = performance.now();
+  steady.note(name, () => refreshHead(access, org, slug));
   const known = kept.get(name);
   if (known !== undefined && now - known.at < KEPT_MS) return known.head;
   const head = readHead(access, org, slug);
   const entry = { at: now, head };
-  kept.delete(name);
-  kept.set(name, entry);
-  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
+  keep(name, entry);
   const drop = () => {
     if (kept.get(name) === entry) kept.delete(name);
   };
   // Neither a failure nor an absence is kept.
   head.then((found) => found ?? drop(), drop);
   return head;
+}
+
+function keep(name: string, entry: KeptHead): void {
+  kept.delete(name);
+  kept.set(name, entry);
+  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
+}
+
+/** For a later start. What was forgotten or read meanwhile is newer than what this reads. */
+async function refreshHead(access: Access, org: string, slug: string): Promise<void> {
+  const name = keptName(access, definitionId(org, slug));
+  const before = kept.get(name);
+  const at = performance.now();
+  const head = await readHead(access, org, slug);
+  if (before === undefined || kept.get(name) !== before) return;
+  if (head === undefined) kept.delete(name);
+  else keep(name, { at, head: Promise.resolve(head) });
 }
 
 /** Whoever writes to the actor of a definition calls it when the write has ended, however it ended. */

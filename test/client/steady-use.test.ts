@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Access } from '../../src/client/temporal/access.ts';
+import { SteadyUse } from '../../src/client/temporal/steady-use.ts';
+import { forgetHead, recentHead } from '../../src/client/versions/definition-head.ts';
+
+const TEMPORAL_MS = 50;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+it('reads what is used again and again until its last use is three seconds ago, and nothing that is used once', async () => {
+  const [once, often] = [vi.fn(async () => undefined), vi.fn(async () => Promise.reject(new Error('away')))];
+  const use = new SteadyUse(1_000);
+  use.note('once', once);
+  for (let n = 0; n < 5; n++) {
+    use.note('often', often);
+    await pass(1_500);
+  }
+  // From the second use, 1.5 s after the first, to 3 s after the last: 7.5 s at 750 ms.
+  await pass(20_000);
+  expect(once).not.toHaveBeenCalled();
+  expect(often).toHaveBeenCalledTimes(10);
+  use.note('once', once);
+  await pass(20_000);
+  expect(once).not.toHaveBeenCalled();
+});
+
+it('reads at most twenty subjects again', async () => {
+  const use = new SteadyUse(1_000);
+  const read = vi.fn(async () => undefined);
+  for (let n = 0; n < 200; n++) use.note(`subject ${n % 100}`, read);
+  await pass(760);
+  expect(read).toHaveBeenCalledTimes(20);
+});
+
+/** The actor of one definition, which Temporal needs a while to describe. */
+function actor(slug: string) {
+  const state = { slug, hash: 'a', reads: 0 };
+  const describe = async () => {
+    state.reads += 1;
+    const { hash } = state;
+    await new Promise((resolve) => setTimeout(resolve, TEMPORAL_MS));
+    return { status: { name: 'RUNNING' }, memo: { head: { hash } } };
+  };
+  const access = {
+    namespace: `steady use ${slug}`,
+    client: { withDeadline: (_at: number, act: () => unknown) => act(), workflow: { getHandle: () => ({ describe }) } },
+  } as unknown as Access;
+  return {
+    state,
+    forget: () => forgetHead(access, 'default', slug),
+    /** The hash that a start sees, and whether it has to wait for it. */
+    start: async () => {
+      let waits = false;
+      const head = recentHead(access, 'default', slug);
+      await Promise.race([head, pass(1).then(() => (waits = true))]);
+      if (waits) await pass(TEMPORAL_MS);
+      return { hash: (await head)?.hash, waits };
+    },
+  };
+}
+
+it('lets no start after the second wait for the head, which is never older than a second', async () => {
+  const { state, start } = actor('often');
+  expect(await start()).toEqual({ hash: 'a', waits: true });
+  await pass(1_150);
+  expect(await start()).toEqual({ hash: 'a', waits: true });
+  for (let n = 0; n < 5; n++) {
+    await pass(1_150);
+    expect(await start()).toEqual({ hash: 'a', waits: false });
+  }
+  state.hash = 'b';
+  await pass(1_000);
+  expect(await start()).toEqual({ hash: 'b', waits: false });
+});
+
+it('does not keep a head whose reading began before this process wrote another', async () => {
+  const { state, start, forget } = actor('written');
+  await start();
+  await pass(500);
+  await start();
+  // The reading has begun, 750 ms after the second use.
+  await pass(750 + TEMPORAL_MS / 2);
+  expect(state.reads).toBe(2);
+  state.hash = 'b';
+  forget();
+  await pass(TEMPORAL_MS);
+  expect(await start()).toEqual({ hash: 'b', waits: true });
+});
