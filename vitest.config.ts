@@ -42,6 +42,7 @@ const SLOW = [
   'test/gateway/temporal-refuses.test.ts',
   'test/gateway/threads.test.ts',
   'test/replay/**/*.test.ts',
+  'test/workers/workflow-thread.test.ts',
 ];
 
 // Tests of the project `e2e` that do more where they are long ones (LONG=1).

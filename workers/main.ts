@@ -12,7 +12,7 @@ import { ConfigError } from '../src/config/config-error.ts';
 import { dataLimitOf } from '../src/definition/document/limits.ts';
 import { startMetrics } from '../src/observe/metrics.ts';
 import { startTracing } from '../src/observe/tracing.ts';
-import { interpreterOptions } from '../workflows/run/worker-settings.ts';
+import { ACTIVATION_MS, interpreterOptions } from '../workflows/run/worker-settings.ts';
 import { activityDependencies } from './activity-dependencies.ts';
 import { failureConverterPath, hashOfBundle } from './bundle.ts';
 import { startWorkerHttp, WorkerPortError } from './http.ts';
@@ -20,6 +20,7 @@ import { openLog } from './log.ts';
 import { effectObserver, workerObservers } from './observers.ts';
 import { sweepBlobsRegularly } from './sweep-blobs.ts';
 import { freePort, installRuntime } from './telemetry.ts';
+import { watchWorkflowThreads } from './workflow-thread.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child of `start`. A child
 // reports to its parent over IPC when it is ready, and ends when the parent is gone.
@@ -52,6 +53,13 @@ async function main(): Promise<void> {
   const config = { ...given, ownPorts: [...given.ownPorts, ...(http ? [http.port, sdkPort ?? 0] : [])] };
   const connection = await NativeConnection.connect(connectionOptions(config));
   const parts = activityDependencies(connection, config, await loadActions(config.actionsDir));
+  watchWorkflowThreads(ACTIVATION_MS, () => {
+    log.fatal(
+      { ms: ACTIVATION_MS },
+      'The thread of the workflows has answered nothing for too long. The process ends.',
+    );
+    process.exit(1);
+  });
   const bundle = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
   const interpreter = interpreterOptions(
     {

@@ -23,7 +23,7 @@ export const MAX_HISTORY_BYTES = 25_000_000;
  * ("async hook stack has become corrupted"). The core yields long before (src/engine/state/limits.ts), but a machine
  * with seven times its load reached the SDK's default of five seconds.
  */
-const ACTIVATION_MS = 30_000;
+export const ACTIVATION_MS = 30_000;
 
 /**
  * Options for Worker.create that the interpreter needs. The SDK reads `isolateExecutionTimeout`, although its types do
