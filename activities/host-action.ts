@@ -95,18 +95,19 @@ async function written(action: HostAction, given: unknown): Promise<Json> {
 async function inTime(action: HostAction, input: unknown, context: ActivityContext): Promise<unknown> {
   const { type, timeoutMs } = action;
   const { idempotencyKey, execution, path, stepSlug } = context.input;
-  const limit = timeLimit(context.signal, timeoutMs);
-  const { signal } = limit;
-  let stop: () => void = () => undefined;
+  let stop: (reason: unknown) => void = () => undefined;
   const stopped = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
+    stop = reject;
   });
+  stopped.catch(() => undefined);
+  const limit = timeLimit(context.signal, timeoutMs, (reason) => stop(reason));
   try {
     // An asynchronous schema takes time, and the step may have been cancelled.
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     const running = action.run(input, {
-      signal,
+      get signal() {
+        return limit.signal;
+      },
       idempotencyKey,
       attempt: context.attempt,
       execution,
@@ -127,7 +128,6 @@ async function inTime(action: HostAction, input: unknown, context: ActivityConte
       });
     throw failureOf(error);
   } finally {
-    signal.removeEventListener('abort', stop);
     limit.end();
   }
 }

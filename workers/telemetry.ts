@@ -1,5 +1,6 @@
 /** The settings of Temporal's SDK for its metrics and logs, once for a process. */
 import { createServer } from 'node:net';
+import { LoggerWithComposedMetadata } from '@temporalio/common/lib/logger.js';
 import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { HEARTBEAT_MS } from '../src/client/temporal/worker-liveness.ts';
@@ -35,10 +36,12 @@ export function installRuntime(log: Logger, metricsPort?: number): void {
     // Signals are handled by the worker (workers/main.ts), together with the end of the parent.
     shutdownSignals: [],
   });
-  // To bring its lines into the order of time, the SDK keeps each for a while, also those that no level lets through.
-  // Each names an activation or a task as a whole: they took a sixth of the worker's processor time.
-  logger.trace = () => undefined;
-  if (level !== 'DEBUG') logger.debug = () => undefined;
+  // The SDK composes each of its lines, and keeps it for a while to bring them into the order of time, also those that
+  // no level lets through. They name activations and tasks as a whole, and took a sixth of the worker's processor time.
+  for (const part of [logger, LoggerWithComposedMetadata.prototype]) {
+    part.trace = () => undefined;
+    if (level !== 'DEBUG') part.debug = () => undefined;
+  }
 }
 
 /** The SDK's names of what every line of the log names (src/observe/scope.ts). */

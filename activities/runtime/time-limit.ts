@@ -11,21 +11,35 @@ export interface TimeLimit {
 
 /**
  * Begins now. `AbortSignal.timeout` and `AbortSignal.any` would do the same for twice the processor time, and keep each
- * timer until its time is over.
+ * timer until its time is over. The signal is made when it is asked for.
+ *
+ * `stopped` is called when the time is over or the effect is cancelled, with the reason of the signal.
  */
-export function timeLimit(cancellation: AbortSignal, timeoutMs: number): TimeLimit {
+export function timeLimit(
+  cancellation: AbortSignal,
+  timeoutMs: number,
+  stopped: (reason: unknown) => void = () => undefined,
+): TimeLimit {
   const own = new AbortController();
+  let isStopped = false;
   let isOver = false;
-  const cancel = (): void => own.abort(cancellation.reason);
+  const stop = (reason: unknown): void => {
+    isStopped = true;
+    own.abort(reason);
+    stopped(reason);
+  };
+  const cancel = (): void => stop(cancellation.reason);
   const timer = setTimeout(() => {
-    if (own.signal.aborted) return;
+    if (isStopped) return;
     isOver = true;
-    own.abort(new DOMException(`This took longer than ${timeoutMs} ms.`, 'TimeoutError'));
+    stop(new DOMException(`This took longer than ${timeoutMs} ms.`, 'TimeoutError'));
   }, timeoutMs).unref();
   if (cancellation.aborted) cancel();
   else cancellation.addEventListener('abort', cancel, { once: true });
   return {
-    signal: own.signal,
+    get signal() {
+      return own.signal;
+    },
     get isOver() {
       return isOver;
     },
