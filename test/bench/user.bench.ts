@@ -45,7 +45,7 @@ const WORKS: readonly Work[] = [
     name: '40 steps, a step',
     unit: 'ms',
     rounds: 15,
-    warmUp: 8,
+    warmUp: 20,
     measure: async (contender) => (await timed(() => contender.sequence(40))) / 40,
   },
   {
