@@ -19,9 +19,9 @@ export const MAX_EVENTS = 40_000;
 export const MAX_HISTORY_BYTES = 25_000_000;
 
 /**
- * How long one activation may compute. After that the SDK stops the script, and Node then ends the whole process
- * ("async hook stack has become corrupted"). The core yields long before (src/engine/state/limits.ts), but a machine
- * with seven times its load reached the SDK's default of five seconds.
+ * How long one activation may compute. After that the worker's process ends (workers/workflow-thread.ts). The core
+ * yields long before (src/engine/state/limits.ts), but a machine with seven times its load reached the SDK's default of
+ * five seconds.
  */
 export const ACTIVATION_MS = 30_000;
 

@@ -283,6 +283,7 @@ export const executionDefinition = named(
   }),
 );
 export const noResult = named('NoResult', z.object({ status, waitingFor, ...pause }));
+const endOfRun = { result: result.optional().describe('With `wait`, and where the run has ended in time.') };
 export const decided = named(
   'Decided',
   z.object({
@@ -295,9 +296,10 @@ export const decided = named(
       .describe('vote: the approval still waits for other votes. Absent if the run could not be queried.'),
     votes: votes.optional().describe('For a vote.'),
     comments: text.optional().describe('The comments in the request.'),
+    ...endOfRun,
   }),
 );
-export const submitted = named('Submitted', z.object({ executionId: text, path: text }));
+export const submitted = named('Submitted', z.object({ executionId: text, path: text, ...endOfRun }));
 export const messageSent = named('MessageSent', z.object({ executionId: text, name: text, messageId: text }));
 export const ended = named('Ended', z.object({ executionId: text, status }));
 

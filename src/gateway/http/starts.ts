@@ -66,6 +66,13 @@ export const awaitedQuery = z.strictObject({
   ),
 });
 
+/** What a request to a run may wait for. */
+export const endQuery = z.strictObject({
+  wait: waitSeconds.describe(
+    'Seconds to wait for the end of the run. The answer then has it as `result`: status, output or error. Default: 0.',
+  ),
+});
+
 /** The codes of a route that starts a run. */
 export const START_PROBLEMS: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
@@ -102,23 +109,39 @@ export function resultWithin(
   return readResult(gateway.access, org, executionId, waitMs, callerGone(res, gateway.closing).signal);
 }
 
-/** As startedAnswer, after `wait` seconds at most, with the end of the run if it has ended. */
-export async function awaitedAnswer(
-  { gateway, principal, res }: Pick<Call, 'gateway' | 'principal' | 'res'>,
-  run: StartedRun,
+type Waiting = Pick<Call, 'gateway' | 'principal' | 'res'>;
+type RunEnd = Omit<Extract<RunResult, { readonly ended: true }>, 'ended'>;
+
+/**
+ * The run as it is when it has ended, or after `wait` seconds at most. Undefined where nothing was to be waited for, or
+ * where it could not be read: what the request did is done all the same.
+ */
+async function endWithin(
+  { gateway, principal, res }: Waiting,
+  executionId: string,
   wait: number,
-) {
+): Promise<RunResult | undefined> {
+  if (wait === 0) return undefined;
+  return resultWithin({ gateway, res }, principal.organizationId, executionId, wait * 1_000).catch(() => undefined);
+}
+
+/** As startedAnswer, after `wait` seconds at most, with the end of the run if it has ended. */
+export async function awaitedAnswer(call: Waiting, run: StartedRun, wait: number) {
   const answer = startedAnswer(run);
-  if (wait === 0) return answer;
   const { executionId } = run;
-  // The run is started, whatever becomes of the wait.
-  const read = await resultWithin({ gateway, res }, principal.organizationId, executionId, wait * 1_000).catch(
-    () => undefined,
-  );
+  const read = await endWithin(call, executionId, wait);
   if (read === undefined) return answer;
   if (!read.ended) return { ...answer, body: { executionId, status: read.status } };
   const { ended: _ended, ...end } = read;
   return { ...answer, body: { executionId, ...end } };
+}
+
+/** The member of an answer for the end of its run, if it has ended within `wait` seconds. */
+export async function withEnd(call: Waiting, executionId: string, wait: number): Promise<{ readonly result?: RunEnd }> {
+  const read = await endWithin(call, executionId, wait);
+  if (read?.ended !== true) return {};
+  const { ended: _ended, ...result } = read;
+  return { result };
 }
 
 export const runAddress = (executionId: string): string => `/api/executions/${encodeURIComponent(executionId)}`;

@@ -75,8 +75,8 @@ export async function signalbox(
         return (await start(slug)).executionId;
       },
       approve: async (id) => {
-        await post(`${url}/api/executions/${id}/approve`, { approve: true });
-        await result(id);
+        const answer = await post(`${url}/api/executions/${id}/approve?wait=30`, { approve: true });
+        if ((answer as { result?: { status: string } }).result?.status !== 'completed') await result(id);
       },
       signal: async (id) => {
         const handle = stack.client.workflow.getHandle(id);

@@ -76,6 +76,44 @@ describe('runs over HTTP', () => {
     expect(await start(61, { workflowId: slug })).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
   });
 
+  it('answers a decision and an input with the end of the run, if the caller waits and it ends in time', async () => {
+    const ask = {
+      stepType: 'approval',
+      config: { message: 'Go on?' },
+      nextSteps: { approved: 'name', rejected: 'no' },
+    };
+    const slug = await stored('decided', (slug) => ({
+      name: 'Decided',
+      slug,
+      steps: {
+        ask,
+        name: { stepType: 'user_input', config: { message: 'Your name?' }, nextSteps: { submitted: 'hello' } },
+        hello: { stepType: 'finish', config: { output: '{{ steps.name.output.data }}' } },
+        no: { stepType: 'fail', config: { code: 'refused', message: 'No.' } },
+      },
+    }));
+    const started = async (): Promise<string> => {
+      const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
+      await gateway.until(`/api/executions/${body.executionId}`, (answer) => answer.body.waitingFor?.length === 1);
+      return body.executionId;
+    };
+    const act = (id: string, action: string, json: { readonly [name: string]: string | boolean }) =>
+      gateway.request('POST', `/api/executions/${id}/${action}`, { json });
+    const id = await started();
+    // The run waits for the input then.
+    const approved = await act(id, 'approve?wait=1', { approve: true });
+    expect(approved).toMatchObject({ status: 200, body: { path: 'ask', decision: 'approved', recorded: 'decision' } });
+    expect(approved.body).not.toHaveProperty('result');
+    const submitted = await act(id, 'submit?wait=20', { data: 'Ann' });
+    const end = { executionId: id, path: 'name', result: { status: 'completed', output: 'Ann' } };
+    expect(submitted).toMatchObject({ status: 200, body: end });
+    const rejected = await act(await started(), 'approve?wait=20', { approve: false });
+    const error = { code: 'refused', message: 'No.' };
+    expect(rejected).toMatchObject({ status: 200, body: { result: { status: 'failed', error } } });
+    const unasked = await act(await started(), 'approve', { approve: false });
+    expect(unasked.body).not.toHaveProperty('result');
+  });
+
   it('approves by token, and tells every later decision that it came too late', async () => {
     const slug = await stored('refund', approvalDefinition);
     const { body } = await manual({ workflowId: slug, variables: { amount: 12 } });

@@ -17,7 +17,7 @@ import type { Principal } from '../../http/principal.ts';
 import { idOfKey, mayBeDone } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf, rawBodyOf } from '../../http/route-body.ts';
-import { RUN_LOCATION, START_PROBLEMS, startedAnswer, startKeyOf } from '../../http/starts.ts';
+import { endQuery, RUN_LOCATION, START_PROBLEMS, startedAnswer, startKeyOf, withEnd } from '../../http/starts.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pathName } from '../../validation/validation.ts';
@@ -76,10 +76,12 @@ export const executionActionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Decides an approval.',
     params,
+    query: endQuery,
     body: jsonOf(approveBody),
     answers: { 200: { text: 'Taken.', schema: decided } },
     problems: [...OF_STEP, 'already_decided', 'already_voted', 'needs_override', 'resume_token_mismatch'],
-    handle: async ({ access, principal, req, params: { id }, body: { approve, ...rest } }) => {
+    handle: async ({ params: { id }, query: { wait }, body: { approve, ...rest }, ...call }) => {
+      const { access, principal, req } = call;
       const decision = approve ? ('approved' as const) : ('rejected' as const);
       const { path, recorded, votes } = await decide(access, principal.organizationId, id, {
         decision,
@@ -91,7 +93,9 @@ export const executionActionRoutes: readonly Route[] = [
       });
       const { comments } = rest;
       const effect = recorded === undefined ? await recordedAs(access, id, path) : { recorded, ...defined({ votes }) };
-      return { status: 200, body: { executionId: id, path, decision, ...effect, ...defined({ comments }) } };
+      // After a vote the run waits for other people.
+      const end = await withEnd(call, id, effect?.recorded === 'vote' ? 0 : wait);
+      return { status: 200, body: { executionId: id, path, decision, ...effect, ...defined({ comments }), ...end } };
     },
   }),
   route({
@@ -102,10 +106,12 @@ export const executionActionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Answers a user_input.',
     params,
+    query: endQuery,
     body: jsonOf(submitBody),
     answers: { 200: { text: 'Taken.', schema: submitted } },
     problems: OF_STEP,
-    handle: async ({ access, principal, req, params: { id }, body }) => {
+    handle: async ({ params: { id }, query: { wait }, body, ...call }) => {
+      const { access, principal, req } = call;
       const { path } = await submit(access, principal.organizationId, id, {
         data: body.data,
         ...personOf(principal),
@@ -113,7 +119,7 @@ export const executionActionRoutes: readonly Route[] = [
       }).catch(async (refusal: unknown) => {
         throw await withAnswer(access, id, body.step, refusal);
       });
-      return { status: 200, body: { executionId: id, path } };
+      return { status: 200, body: { executionId: id, path, ...(await withEnd(call, id, wait)) } };
     },
   }),
   route({
