@@ -1,8 +1,8 @@
 /**
- * Watches the thread that runs workflows. The SDK limits the time of each call into a workflow's sandbox, for which Node
- * starts a thread and ends it: five calls and more for a task, 90 µs each. Here the SDK gets no limit. Instead a thread
- * that answers nothing for as long is given up, with its process. That is what came of the limit too: Node ends a
- * process whose script was stopped ("async hook stack has become corrupted").
+ * Watches the thread that runs workflows. The SDK limits the time of each call into a workflow's sandbox, for which
+ * Node starts a thread and ends it: five calls and more for a task, 90 µs each. Here the SDK gets no limit. Instead a
+ * thread that answers nothing for as long is given up, with its process. That is what came of the limit too: Node ends
+ * a process whose script was stopped ("async hook stack has become corrupted").
  */
 import { Worker } from 'node:worker_threads';
 import { isObject } from '../src/json/json.ts';

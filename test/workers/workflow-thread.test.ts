@@ -39,7 +39,7 @@ it('gives the calls of the SDK no time limit each', async () => {
   expect(input).toMatchObject({ type: 'init', reuseV8Context: true, isolateExecutionTimeoutMs: undefined });
 });
 
-it('gives up a thread that answers nothing for longer than the limit, and none that is idle or takes its time', async () => {
+it('gives up a thread that answers nothing for too long, and none that is idle or takes its time', async () => {
   const stuck = vi.fn();
   watchWorkflowThreads(1_000, stuck);
   const thread = new Worker(THREAD, { eval: true });
