@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-it('reads what is used again and again until three seconds after its last use, and nothing that is used once', async () => {
+it('reads what is used again and again until 3 s after its last use, and not what is used once', async () => {
   const [once, often] = [vi.fn(async () => undefined), vi.fn(async () => Promise.reject(new Error('away')))];
   const use = new SteadyUse(1_000);
   use.note('once', once);
