@@ -10,9 +10,9 @@ const RUN_SECONDS = [0.05, 0.1, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400, 604_800];
 
 /** `metricsPort`: where on this machine the SDK exports its metrics in Prometheus' format; absent: nowhere. */
 export function installRuntime(log: Logger, metricsPort?: number): void {
-  const level = levelOf(log);
+  const least = levelOf(log);
   const { logger } = Runtime.install({
-    logger: new DefaultLogger(level, (entry) => {
+    logger: new DefaultLogger(least, (entry) => {
       const level = entry.level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
       log[level](namedMembers(entry.meta ?? {}), entry.message);
     }),
@@ -37,10 +37,10 @@ export function installRuntime(log: Logger, metricsPort?: number): void {
     shutdownSignals: [],
   });
   // The SDK composes each of its lines, and keeps it for a while to bring them into the order of time, also those that
-  // no level lets through. They name activations and tasks as a whole, and took a sixth of the worker's processor time.
+  // no level lets through. They hold activations and tasks as a whole, and took a tenth of the worker's processor time.
   for (const part of [logger, LoggerWithComposedMetadata.prototype]) {
     part.trace = () => undefined;
-    if (level !== 'DEBUG') part.debug = () => undefined;
+    if (least !== 'DEBUG') part.debug = () => undefined;
   }
 }
 
