@@ -10,29 +10,50 @@ afterEach(() => void vi.useRealTimers());
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-it('reads what is used again and again until 3 s after its last use, and not what is used once', async () => {
-  const [once, often] = [vi.fn(async () => undefined), vi.fn(async () => Promise.reject(new Error('away')))];
+/** Something that is read, and when it was read. */
+function subject(isAway = false) {
+  let readAt = performance.now();
+  const readAgain = vi.fn(async () => {
+    if (isAway) throw new Error('away');
+    readAt = performance.now();
+  });
+  return { age: () => performance.now() - readAt, readAgain };
+}
+
+it.each([false, true])('reads what is used steadily until 3 s after its last use (away: %s)', async (isAway) => {
+  const [once, often] = [subject(), subject(isAway)];
   const use = new SteadyUse(1_000);
   use.note('once', once);
   for (let n = 0; n < 5; n++) {
     use.note('often', often);
     await pass(1_500);
   }
-  // From the second use, 1.5 s after the first, to 3 s after the last: 7.5 s at 750 ms.
   await pass(20_000);
-  expect(once).not.toHaveBeenCalled();
-  expect(often).toHaveBeenCalledTimes(10);
+  // From shortly after the second use, 1.5 s after the first, to 3 s after the last, which is 6 s after it.
+  expect(often.readAgain).toHaveBeenCalledTimes(10);
   use.note('once', once);
   await pass(20_000);
-  expect(once).not.toHaveBeenCalled();
+  expect(once.readAgain).not.toHaveBeenCalled();
+});
+
+it('reads nothing that a caller has just read', async () => {
+  const use = new SteadyUse(1_000);
+  const reading = subject();
+  for (let n = 0; n < 10; n++) {
+    use.note('subject', reading);
+    await pass(500);
+    await reading.readAgain();
+  }
+  expect(reading.readAgain).toHaveBeenCalledTimes(10);
 });
 
 it('reads at most twenty subjects again', async () => {
   const use = new SteadyUse(1_000);
-  const read = vi.fn(async () => undefined);
-  for (let n = 0; n < 200; n++) use.note(`subject ${n % 100}`, read);
+  const reading = subject();
+  const readAgain = vi.fn(async () => undefined);
+  for (let n = 0; n < 200; n++) use.note(`subject ${n % 100}`, { ...reading, readAgain });
   await pass(760);
-  expect(read).toHaveBeenCalledTimes(20);
+  expect(readAgain).toHaveBeenCalledTimes(20);
 });
 
 /** The actor of one definition, which Temporal needs a while to describe. */

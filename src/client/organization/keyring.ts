@@ -53,6 +53,9 @@ interface Known {
   readonly readAt: number;
 }
 
+const ageOf = (known: Known | undefined): number | undefined =>
+  known === undefined ? undefined : Date.now() - known.readAt;
+
 export function keyringOver(access: Access): Keyring {
   const known = new Map<string, Known>();
   const reading = new Map<string, Promise<Known['records']>>();
@@ -88,7 +91,7 @@ export function keyringOver(access: Access): Keyring {
   };
   const recordsOf = async (org: string, freshMs = FRESH_MS): Promise<Known['records']> => {
     const last = known.get(org);
-    if (last !== undefined) steady.note(org, () => refresh(org));
+    if (last !== undefined) steady.note(org, { age: () => ageOf(known.get(org)), readAgain: () => refresh(org) });
     if (last !== undefined && isFresh(last.readAt, freshMs)) return last.records;
     const next = refresh(org);
     if (last === undefined) return next;

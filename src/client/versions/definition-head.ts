@@ -40,7 +40,10 @@ const keptName = ({ namespace }: Pick<Access, 'namespace'>, actor: string): stri
 export function recentHead(access: Access, org: string, slug: string): Promise<DefinitionHead | undefined> {
   const name = keptName(access, definitionId(org, slug));
   const now = performance.now();
-  steady.note(name, () => refreshHead(access, org, slug));
+  steady.note(name, {
+    age: () => ageOf(kept.get(name)),
+    readAgain: () => refreshHead(access, org, slug),
+  });
   const known = kept.get(name);
   if (known !== undefined && now - known.at < KEPT_MS) return known.head;
   const head = readHead(access, org, slug);
@@ -53,6 +56,9 @@ export function recentHead(access: Access, org: string, slug: string): Promise<D
   head.then((found) => found ?? drop(), drop);
   return head;
 }
+
+const ageOf = (entry: KeptHead | undefined): number | undefined =>
+  entry === undefined ? undefined : performance.now() - entry.at;
 
 function keep(name: string, entry: KeptHead): void {
   kept.delete(name);
