@@ -5,7 +5,7 @@
 
 /** Two uses within this time are steady, and their subject is read again until its last use is this long ago. */
 const STEADY_MS = 3_000;
-/** Subjects that are read again at the same time: some 30 reads a second where each is fresh for a second. */
+/** Subjects that are read again at the same time: some 22 reads a second where each is fresh for a second. */
 const MOST_STEADY = 20;
 const MOST_REMEMBERED = 1_000;
 
@@ -25,7 +25,7 @@ export class SteadyUse {
 
   /** `freshMs`: how old what was read may be. */
   constructor(freshMs: number) {
-    this.#dueMs = freshMs * 0.75;
+    this.#dueMs = freshMs * 0.9;
     this.#shortestMs = freshMs * 0.1;
   }
 

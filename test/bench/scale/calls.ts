@@ -18,6 +18,18 @@ interface Request {
   readonly operations?: readonly { readonly startWorkflow?: { readonly workflowId?: string } }[];
 }
 
+/** Longer than a gateway takes to read again what it remembers, and what was in steady use (steady-use.ts). */
+const QUIET_MS = 1_500;
+const LOOK_MS = 100;
+
+/** Resolves when a gateway has made no call for a while. `made`: how many it has made so far. */
+export async function quiet(made: () => number): Promise<void> {
+  for (let [before, since] = [made(), Date.now()]; Date.now() - since < QUIET_MS; ) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    if (made() !== before) [before, since] = [made(), Date.now()];
+  }
+}
+
 /** An interceptor that tells of every call. Attempts of one call count once. */
 export function noting(note: (call: Call) => void): CallInterceptor {
   return (options, next) => {

@@ -12,7 +12,7 @@ import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { type TestServer, workflowsOf } from '../../support/temporal.ts';
 import { atOnce } from '../contenders/contender.ts';
-import { type Call, noting } from './calls.ts';
+import { type Call, noting, quiet } from './calls.ts';
 
 export const KINDS = ['manual', 'keyed', 'webhook'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -115,6 +115,8 @@ export async function countedGateway(server: TestServer, unique: (name: string) 
 
   async function cost(layout: Layout, starts: number): Promise<StartCost> {
     const { client } = server;
+    // What was measured before must not be counted here.
+    await quiet(() => calls.length);
     const addresses = await store(layout);
     const ended = async (ids: readonly string[]): Promise<void> => {
       await eachConcurrently(ids, (id) => client.workflow.getHandle(id).result());

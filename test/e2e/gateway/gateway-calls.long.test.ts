@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connect, type TemporalConnection } from '../../../src/client/temporal/connect.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
+import { quiet } from '../../bench/scale/calls.ts';
 import {
   type Answer,
   approvalDefinition,
@@ -46,8 +47,13 @@ const ask = (method: string, path: string, options: RequestOptions = {}): Promis
     headers: { authorization: `Bearer ${ADMIN}`, ...options.headers },
   });
 
-/** The answer, and the calls until it came. */
+/** The answer, and the calls until it came. Before, the gateway has read again what was in use. */
 async function counting(act: () => Promise<Answer>): Promise<[Answer, string[]]> {
+  await quiet(() => calls.length);
+  return countingNow(act);
+}
+
+async function countingNow(act: () => Promise<Answer>): Promise<[Answer, string[]]> {
   calls = [];
   const answer = await act();
   return [answer, calls];
@@ -64,7 +70,7 @@ describe('calls to Temporal', () => {
     let executionId = '';
     await vi.waitFor(async () => {
       await start(slug);
-      const [started, toStart] = await counting(() => start(slug));
+      const [started, toStart] = await countingNow(() => start(slug));
       expect(started.status).toBe(201);
       expect(toStart).toEqual(['StartWorkflowExecution']);
       executionId = started.body.executionId;
@@ -105,7 +111,6 @@ describe('calls to Temporal', () => {
     await first.until(`/api/executions/${executionId}`, ({ body }) => body.status === 'waiting');
     // The audit finds its actor once.
     await ask('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug) });
-    await new Promise((resolve) => setTimeout(resolve, 200));
     const [decided, toDecide] = await counting(() =>
       ask('POST', `/api/executions/${executionId}/approve`, { json: { approve: true } }),
     );
