@@ -97,11 +97,16 @@ export const workflowsOf = (taskQueue: string): string =>
  * the worker of its file would block the next file.
  */
 async function endAll({ client }: TemporalConnection, taskQueue: string): Promise<void> {
-  const open = client.workflow.list({ query: `${workflowsOf(taskQueue)} AND ExecutionStatus = 'Running'` });
-  for await (const { workflowId, runId } of open) {
-    const handle = client.workflow.getHandle(workflowId, runId);
+  // One that has just continued as new is in the lists by its former run only.
+  const query = `${workflowsOf(taskQueue)} AND ExecutionStatus IN ('Running', 'ContinuedAsNew')`;
+  const ids = new Set<string>();
+  for await (const { workflowId } of client.workflow.list({ query })) ids.add(workflowId);
+  for (const workflowId of ids) {
     // One that has ended meanwhile is as good.
-    await handle.terminate('The test file has ended.').catch(() => undefined);
+    await client.workflow
+      .getHandle(workflowId)
+      .terminate('The test file has ended.')
+      .catch(() => undefined);
   }
 }
 

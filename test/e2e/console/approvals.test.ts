@@ -1,6 +1,6 @@
 // Questions of runs in the console: started by a form, found in the inbox, answered on a phone, by keys, and too late.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
 import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
@@ -132,12 +132,18 @@ describeInBrowser('questions in the console', () => {
   });
 
   it('are rejected by the keyboard alone, which asks once more', async () => {
-    const id = await waiting('K-1');
+    const order = unique('K');
+    const id = await waiting(order);
     const { page, end } = await browser.open('/console/approvals', { key: keys['bob'] as string });
-    await page.getByRole('link', { name: 'order K-1?' }).waitFor();
-    await page.keyboard.press('j');
+    const question = page.getByRole('link', { name: `order ${order}?` });
+    await question.waitFor();
+    // The list is shown a moment before it listens to keys.
+    await vi.waitFor(async () => {
+      await page.keyboard.press('j');
+      expect(await question.evaluate((link) => link.ownerDocument.activeElement === link)).toBe(true);
+    }, 10_000);
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'order K-1?' }).waitFor();
+    await page.getByRole('heading', { name: `order ${order}?` }).waitFor();
     await page.getByLabel('Comment').waitFor();
     await page.keyboard.press('r');
     // A comment is wanted first, and the field has the focus: the keys are letters now.
