@@ -18,6 +18,7 @@ import { failureConverterPath, hashOfBundle } from './bundle.ts';
 import { startWorkerHttp, WorkerPortError } from './http.ts';
 import { openLog } from './log.ts';
 import { effectObserver, workerObservers } from './observers.ts';
+import { passPlainPayloads } from './plain-payloads.ts';
 import { sweepBlobsRegularly } from './sweep-blobs.ts';
 import { freePort, installRuntime } from './telemetry.ts';
 import { watchWorkflowThreads } from './workflow-thread.ts';
@@ -53,6 +54,7 @@ async function main(): Promise<void> {
   const config = { ...given, ownPorts: [...given.ownPorts, ...(http ? [http.port, sdkPort ?? 0] : [])] };
   const connection = await NativeConnection.connect(connectionOptions(config));
   const parts = activityDependencies(connection, config, await loadActions(config.actionsDir));
+  if (!config.codec) passPlainPayloads();
   watchWorkflowThreads(ACTIVATION_MS, () => {
     log.fatal(
       { ms: ACTIVATION_MS },

@@ -1,5 +1,5 @@
 import { ExternalStorage, type Payload, type StorageDriver, StorageDriverClaim } from '@temporalio/common';
-import runner from '@temporalio/common/lib/internal-non-workflow/external-storage-runner.js';
+import internals from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import fc from 'fast-check';
 import { beforeAll, expect, it, vi } from 'vitest';
@@ -9,6 +9,16 @@ const THRESHOLD = 2_000;
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 beforeAll(passSmallPayloads);
+
+interface Message {
+  readonly result: { payloads: Payload[] };
+}
+
+/** As the SDK visits a result before it sends it, and after it has received it. */
+const visitStoring = (message: Message, to: ExternalStorage): Promise<void> =>
+  internals.visit(message, internals.walkRespondActivityTaskCompletedRequest, internals.extstoreStoreOptions(to));
+const visitReading = (message: Message, from?: ExternalStorage): Promise<void> =>
+  internals.visit(message, internals.walkRespondActivityTaskCompletedRequest, internals.extstoreInboundOptions(from));
 
 /** Keeps payloads in memory. */
 function storage(): { readonly storage: ExternalStorage; readonly kept: Map<string, Payload> } {
@@ -45,23 +55,35 @@ it('stores what has the size for it, exactly as the SDK measures it, and reads i
     fc.asyncProperty(fc.array(fc.tuple(lengths, metadata), { minLength: 1, maxLength: 4 }), async (given) => {
       const { storage: own, kept } = storage();
       const payloads = given.map((one) => payloadOf(...one));
-      const run = new runner.ExternalStorageRunner(own);
-      const stored = await run.store(payloads);
       const large = payloads.filter((payload) => PayloadMessage.encode(payload).finish().length >= THRESHOLD);
+      const message = { result: { payloads: [...payloads] } };
+      await visitStoring(message, own);
       expect([...kept.values()]).toEqual(large);
-      expect(await run.retrieve(stored)).toEqual(payloads);
+      await visitReading(message, own);
+      expect(message.result.payloads).toEqual(payloads);
     }),
   );
 });
 
-it('makes no signals for payloads that stay where they are', async () => {
-  const any = vi.spyOn(AbortSignal, 'any');
-  const run = new runner.ExternalStorageRunner(storage().storage);
+it('waits for no payload of a message whose payloads all stay where they are', async () => {
+  const all = vi.spyOn(Promise, 'allSettled');
+  const { storage: own, kept } = storage();
   const payloads = [payloadOf(10, { encoding: 'json/plain' }), payloadOf(900)];
-  const options = { abortSignal: new AbortController().signal };
-  expect(await run.retrieve(await run.store(payloads, options), options)).toBe(payloads);
-  expect(any).not.toHaveBeenCalled();
-  await run.store([payloadOf(THRESHOLD)], options);
-  expect(any).toHaveBeenCalledOnce();
-  any.mockRestore();
+  const message = { result: { payloads } };
+  await visitStoring(message, own);
+  await visitReading(message, own);
+  expect(message.result.payloads).toBe(payloads);
+  expect([all.mock.calls, kept.size]).toEqual([[], 0]);
+  message.result.payloads = [...payloads, payloadOf(THRESHOLD)];
+  await visitStoring(message, own);
+  expect(all).toHaveBeenCalled();
+  expect(kept.size).toBe(1);
+  all.mockRestore();
+});
+
+it('refuses a reference where there is no storage, as the SDK does', async () => {
+  const { storage: own } = storage();
+  const message = { result: { payloads: [payloadOf(THRESHOLD)] } };
+  await visitStoring(message, own);
+  await expect(visitReading(message)).rejects.toThrow('external storage');
 });

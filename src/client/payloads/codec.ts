@@ -46,9 +46,12 @@ export function payloadCodecOf(settings: CodecSettings): PayloadCodec {
       return present === undefined ? payloads : payloads.map((payload) => encrypted(...present, payload));
     },
     decode: async (payloads) =>
-      payloads.map((payload) => (textOf(payload, 'encoding') === ENCODING ? decrypted(keys(), payload) : payload)),
+      payloads.map((payload) => (isEncrypted(payload) ? decrypted(keys(), payload) : payload)),
   };
 }
+
+/** Whether the codec wrote the payload. */
+export const isEncrypted = (payload: Payload): boolean => textOf(payload, 'encoding') === ENCODING;
 
 /** A payload that was encrypted under an unknown key, or was changed since. */
 export class UnreadablePayload extends ValueError {}

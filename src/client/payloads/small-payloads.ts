@@ -1,38 +1,55 @@
 /**
- * Lets small payloads pass the SDK's external storage at once. For every payload, also one that is not stored, the SDK
- * makes an AbortController, combines two signals and encodes the payload to measure it: 0.1 of the 2 ms that a step
- * which does nothing costs the worker's main thread. What is stored and read goes through the SDK as before.
+ * Lets messages whose payloads all stay where they are pass the SDK's external storage at once: in 5 µs in place of 25.
+ * For each message the SDK makes a signal and waits for a promise of every payload, and for each payload, also one that
+ * is not stored, it makes two signals more and encodes it to measure it. A step takes four such visits. A message with
+ * a payload that is stored, or read from storage, goes through the SDK as before.
  */
 import type { ExternalStorage, Payload } from '@temporalio/common';
-// The package is CommonJS without named exports.
-import runner from '@temporalio/common/lib/internal-non-workflow/external-storage-runner.js';
+import storageVisitor from '@temporalio/common/lib/internal-non-workflow/external-storage-visitor.js';
+// The packages are CommonJS without named exports.
 import helpers from '@temporalio/common/lib/internal-non-workflow/extstore-helpers.js';
+import payloadVisitor, { type VisitOptions } from '@temporalio/common/lib/internal-non-workflow/payload-visitor.js';
+import { holdsForAll, type PayloadTest, type Walk } from './visited-payloads.ts';
 
 /** Of the members that enclose the bytes of a payload in protobuf: more than each takes. */
 const MEMBER_BYTES = 16;
 
-/** The private member of the SDK's class that is used here. */
-interface Runner {
-  readonly externalStorage: Pick<ExternalStorage, 'payloadSizeThreshold'>;
-}
+/** Whether a visit with these options leaves a payload as it is. */
+const staysBy = new WeakMap<object, PayloadTest>();
 
 let isPassing = false;
 
-/** Changes the SDK's class, once for the process. */
+/** Changes the SDK's functions, once for the process. */
 export function passSmallPayloads(): void {
   if (isPassing) return;
   isPassing = true;
-  const { prototype } = runner.ExternalStorageRunner;
-  const { store, retrieve } = prototype;
-  prototype.store = async function (payloads, options) {
-    const { payloadSizeThreshold } = (this as unknown as Runner).externalStorage;
-    const isSmall = payloads.every((payload) => mostBytes(payload) < payloadSizeThreshold);
-    return isSmall ? payloads : store.call(this, payloads, options);
-  };
-  prototype.retrieve = async function (payloads, options) {
-    return payloads.some(helpers.isReferencePayload) ? retrieve.call(this, payloads, options) : payloads;
-  };
+  const { extstoreStoreOptions, extstoreInboundOptions } = storageVisitor;
+  const { visit } = payloadVisitor;
+  Object.assign(storageVisitor, {
+    extstoreStoreOptions: ((storage, options) =>
+      noting(extstoreStoreOptions(storage, options), isBelow(storage))) satisfies typeof extstoreStoreOptions,
+    extstoreInboundOptions: ((storage, options) =>
+      noting(extstoreInboundOptions(storage, options), isNoReference)) satisfies typeof extstoreInboundOptions,
+  });
+  Object.assign(payloadVisitor, {
+    visit: async <Root, Context>(root: Root, walk: Walk<Root, Context>, options: VisitOptions<Context>) => {
+      const stays = staysBy.get(options);
+      if (stays === undefined || !holdsForAll(root, walk, options, stays)) await visit(root, walk, options);
+    },
+  });
 }
+
+function noting<Options extends object>(options: Options, stays: PayloadTest): Options {
+  staysBy.set(options, stays);
+  return options;
+}
+
+const isNoReference: PayloadTest = (payload) => !helpers.isReferencePayload(payload);
+
+const isBelow =
+  ({ payloadSizeThreshold }: ExternalStorage): PayloadTest =>
+  (payload) =>
+    mostBytes(payload) < payloadSizeThreshold;
 
 /** At least as many as the encoded payload has. */
 function mostBytes({ data, metadata, externalPayloads }: Payload & { externalPayloads?: unknown }): number {

@@ -1,0 +1,40 @@
+/**
+ * Without encryption the codec leaves all payloads as they are, except encrypted ones from before. The SDK visits every
+ * payload of a workflow task all the same, with a signal and promises for each. Here only a task that brings an
+ * encrypted payload is visited.
+ */
+
+// The packages are CommonJS without named exports: their values come by the default, their types by name.
+import payloadVisitor from '@temporalio/common/lib/internal-non-workflow/payload-visitor.js';
+import proto, { type coresdk } from '@temporalio/proto';
+import runner, { type WorkflowCodecRunner } from '@temporalio/worker/lib/workflow-codec-runner.js';
+import { isEncrypted } from '../src/client/payloads/codec.ts';
+import { holdsForAll } from '../src/client/payloads/visited-payloads.ts';
+
+type Activation = coresdk.workflow_activation.IWorkflowActivation;
+type Completion = coresdk.workflow_completion.IWorkflowActivationCompletion;
+
+const { WorkflowActivation } = proto.coresdk.workflow_activation;
+const { WorkflowActivationCompletion } = proto.coresdk.workflow_completion;
+/** As the SDK visits for codecs. */
+const VISIT = { skipHeaders: true, skipSearchAttributes: true };
+
+let isPassing = false;
+
+/** Changes the SDK's class, once for a process whose codec does not encrypt. */
+export function passPlainPayloads(): void {
+  if (isPassing) return;
+  isPassing = true;
+  const { prototype } = runner.WorkflowCodecRunner;
+  const { decodeActivation } = prototype;
+  Object.assign(prototype, {
+    async decodeActivation(this: WorkflowCodecRunner, given: Activation) {
+      const activation = WorkflowActivation.fromObject(given);
+      const isPlain = holdsForAll(activation, payloadVisitor.walkWorkflowActivation, VISIT, (one) => !isEncrypted(one));
+      return isPlain ? activation : decodeActivation.call(this, activation);
+    },
+    async encodeCompletion(completion: Completion) {
+      return WorkflowActivationCompletion.fromObject(completion);
+    },
+  });
+}
