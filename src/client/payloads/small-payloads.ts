@@ -4,9 +4,10 @@
  * is not stored, it makes two signals more and encodes it to measure it. A step takes four such visits. A message with
  * a payload that is stored, or read from storage, goes through the SDK as before.
  */
+
+// The packages are CommonJS without named exports: their values come by the default, their types by name.
 import type { ExternalStorage, Payload } from '@temporalio/common';
 import storageVisitor from '@temporalio/common/lib/internal-non-workflow/external-storage-visitor.js';
-// The packages are CommonJS without named exports.
 import helpers from '@temporalio/common/lib/internal-non-workflow/extstore-helpers.js';
 import payloadVisitor, { type VisitOptions } from '@temporalio/common/lib/internal-non-workflow/payload-visitor.js';
 import { holdsForAll, type PayloadTest, type Walk } from './visited-payloads.ts';

@@ -60,6 +60,7 @@ export class SteadyUse {
       return;
     }
     await reading.readAgain().catch(() => undefined);
+    // Not by its age, which a reading that failed leaves as it was.
     setTimeout(() => void this.#look(subject, reading), this.#dueMs).unref();
   }
 }
