@@ -34,6 +34,8 @@ const HEARTBEAT_THROTTLE_MS = 200;
 const STICKY_MS = 3_000;
 /** How long activities may finish after a shutdown signal. Then they are cancelled, and retried elsewhere. */
 const GRACE_MS = 7_000;
+/** The time in which they learn of it. Then their calls to Temporal end as well. */
+const CANCELLED_MS = 300;
 /** The process exits at the latest this long after the signal. */
 const LAST_MS = 9_500;
 
@@ -53,7 +55,8 @@ async function main(): Promise<void> {
   // Steps reach neither of these ports.
   const config = { ...given, ownPorts: [...given.ownPorts, ...(http ? [http.port, sdkPort ?? 0] : [])] };
   const connection = await NativeConnection.connect(connectionOptions(config));
-  const parts = activityDependencies(connection, config, await loadActions(config.actionsDir));
+  const calls = new AbortController();
+  const parts = activityDependencies(connection, config, await loadActions(config.actionsDir), calls.signal);
   if (!config.codec) passPlainPayloads();
   watchWorkflowThreads(ACTIVATION_MS, () => {
     log.fatal(
@@ -98,6 +101,7 @@ async function main(): Promise<void> {
     if (ending) return;
     ending = true;
     log.info({ reason }, 'The worker accepts no new tasks and lets activities finish.');
+    setTimeout(() => calls.abort(), GRACE_MS + CANCELLED_MS).unref();
     setTimeout(() => process.exit(1), LAST_MS).unref();
     if (worker.getState() === 'RUNNING') worker.shutdown();
   };

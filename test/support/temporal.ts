@@ -127,6 +127,9 @@ export type TestWorkerOptions = {
   bundle?: string;
 };
 
+/** How long activities may finish when a worker stops. */
+const GRACE_MS = 1_000;
+
 let installed = false;
 
 /** Starts a worker in this process, with the prebuilt workflow bundle and the real activities. */
@@ -139,7 +142,9 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     installed = true;
   }
   const connection = await NativeConnection.connect(connectionOptions(server.config));
-  const parts = activityDependencies(connection, server.config, await loadActions(server.config.actionsDir));
+  const ending = new AbortController();
+  const actions = await loadActions(server.config.actionsDir);
+  const parts = activityDependencies(connection, server.config, actions, ending.signal);
   const activities = { ...createActivities(server.config, parts), ...parts.actors, ...options.activities };
   const bundle = options.bundle ?? join(compiledRoot(), 'workflow-bundle.js');
   const { historyLimit, blobs, workerVersioning } = server.config;
@@ -158,7 +163,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     activities: { ...activities, segment: segmentActivity(activities as never) },
     ...workerObservers(),
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,
-    shutdownGraceTime: 1_000,
+    shutdownGraceTime: GRACE_MS,
     shutdownForceTime: 5_000,
   });
   const running = worker.run();
@@ -172,7 +177,9 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     buildId: version.buildId,
     stop: async () => {
       worker.shutdown();
+      const cancelled = setTimeout(() => ending.abort(), GRACE_MS + 300);
       await running;
+      clearTimeout(cancelled);
       await connection.close();
     },
   };

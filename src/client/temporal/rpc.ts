@@ -40,7 +40,7 @@ const writes = new Places(WRITES_AT_ONCE);
 const reads = new Places(READS_AT_ONCE);
 
 /** Reads once more while Temporal is busy, at most READ_MS. `act` must not read by itself: its place could be taken. */
-export function read<T>(access: Pick<Access, 'client'>, act: () => Promise<T>): Promise<T> {
+export function read<T>(access: Pick<Access, 'client' | 'ending'>, act: () => Promise<T>): Promise<T> {
   return within(reads, () => attempt(access, READ_MS, false, act));
 }
 
@@ -67,7 +67,7 @@ async function within<T>(places: Places, act: () => Promise<T>): Promise<T> {
 
 /** Writes that need no place in the queue: signals, which a workflow accepts in any number. */
 export async function writeAlong<T>(
-  access: Pick<WriteAccess, 'client' | 'beforeWrite'>,
+  access: Pick<WriteAccess, 'client' | 'ending' | 'beforeWrite'>,
   act: () => Promise<T>,
 ): Promise<T> {
   await access.beforeWrite();
@@ -75,7 +75,7 @@ export async function writeAlong<T>(
 }
 
 async function attempt<T>(
-  access: Pick<Access, 'client'>,
+  { client, ending }: Pick<Access, 'client' | 'ending'>,
   withinMs: number,
   isWrite: boolean,
   act: () => Promise<T>,
@@ -84,8 +84,9 @@ async function attempt<T>(
   const deadline = begun + withinMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
-      return await access.client.withDeadline(deadline, act);
+      return await orEnding(ending, () => client.withDeadline(deadline, act));
     } catch (error) {
+      if (ending?.aborted === true) throw ended(isWrite, error);
       const passing = kindOf(error);
       const until = passing === 'moment' ? deadline : Math.min(deadline, begun + IMPATIENT_MS);
       if (passing === undefined || Date.now() + pauseMs >= until) throw translated(error, isWrite);
@@ -93,6 +94,33 @@ async function attempt<T>(
     await delay(pauseMs);
   }
 }
+
+/** The answer, unless the process ends before: a call over a worker's connection cannot be aborted. */
+async function orEnding<T>(ending: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+  if (ending === undefined) return act();
+  ending.throwIfAborted();
+  let stop = (): void => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(ending.reason);
+  });
+  ending.addEventListener('abort', stop);
+  try {
+    return await Promise.race([act(), stopped]);
+  } finally {
+    ending.removeEventListener('abort', stop);
+  }
+}
+
+const ended = (isWrite: boolean, cause: unknown): ClientError =>
+  isWrite
+    ? new ClientError(
+        'outcome_unknown',
+        'The process ends before Temporal has answered, so it is not known whether this was done. Send it again.',
+        { cause },
+      )
+    : new ClientError('temporal_unreachable', 'The process ends before Temporal has answered. Send it again.', {
+        cause,
+      });
 
 /** Of errors that a retry may resolve. */
 function kindOf(error: unknown): Passing | undefined {

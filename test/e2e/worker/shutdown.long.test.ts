@@ -1,0 +1,56 @@
+// A worker that is told to end while its activities wait for workflows that nobody runs.
+
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { takeSlots } from '../../../src/client/starts/limiters.ts';
+import { SHARDED_FROM } from '../../../src/client/starts/shards.ts';
+import { access, unaudited } from '../../../src/client/temporal/access.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
+import { LENDER_WORKFLOW, shardId } from '../../../src/contract/lender.ts';
+import { type ForkedWorker, forkWorker, startWorker, type TestServer, testServer } from '../../support/temporal.ts';
+import { unique } from '../gateway/gateway-support.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer();
+});
+afterAll(() => server.close());
+
+type Pending = { readonly type: string; readonly attempt: number };
+
+/** A limiter whose activity waits for a lender that has no worker. Answers its activities that have not ended. */
+async function limiterThatWaits(): Promise<() => Promise<readonly Pending[]>> {
+  const lender = unique('lender');
+  const run = unique('run');
+  const organizationId = 'default';
+  const { workflow } = server.client;
+  const nobody = { taskQueue: unique('nobody'), workflowExecutionTimeout: '60s' } as const;
+  const start = { organizationId, historyLimit: 100 };
+  await workflow.start(LENDER_WORKFLOW, { ...nobody, workflowId: lender, args: [start] });
+  const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
+  const gate = shardId(lender, run);
+  const wanted = { gate, scope: 'organization', limit: SHARDED_FROM, overflow: 'queue', group: '', lender } as const;
+  expect(await takeSlots(over, organizationId, run, [wanted])).toMatchObject([{ as: 'waiting' }]);
+  const pending = async () => {
+    const { raw } = await workflow.getHandle(gate).describe();
+    const found = raw.pendingActivities ?? [];
+    return found.map(({ activityType, attempt }) => ({ type: activityType?.name ?? '', attempt: attempt ?? 0 }));
+  };
+  await expect.poll(pending).toEqual([{ type: 'borrowSlots', attempt: 1 }]);
+  return pending;
+}
+
+it('ends in order, and the activities begin again elsewhere', { timeout: 60_000 }, async () => {
+  const worker = await startWorker(server);
+  const pending = await limiterThatWaits();
+  await worker.stop();
+  expect(await pending()).toEqual([{ type: 'borrowSlots', attempt: 2 }]);
+});
+
+it('ends its process with success', { timeout: 60_000 }, async () => {
+  const { child }: ForkedWorker = await forkWorker(server);
+  await limiterThatWaits();
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  expect(await exit).toEqual([0, null]);
+});
