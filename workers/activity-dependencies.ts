@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +26,8 @@ export function activityDependencies(
   actions: HostActions,
   ending: AbortSignal,
 ): ActivityDependencies & { actors: ActorActivities } {
+  // Each call listens while it waits.
+  setMaxListeners(0, ending);
   const { namespace } = config.temporal;
   const interceptors = { workflow: [traceHeaders] };
   const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config), interceptors });
