@@ -113,16 +113,23 @@ type Waiting = Pick<Call, 'gateway' | 'principal' | 'res'>;
 type RunEnd = Omit<Extract<RunResult, { readonly ended: true }>, 'ended'>;
 
 /**
- * The run as it is when it has ended, or after `wait` seconds at most. Undefined where nothing was to be waited for, or
- * where it could not be read: what the request did is done all the same.
+ * The status of the run, and its end if it has ended, after `wait` seconds at most. Undefined where nothing was to be
+ * waited for, or where it could not be read: what the request did is done all the same.
  */
 async function endWithin(
   { gateway, principal, res }: Waiting,
   executionId: string,
   wait: number,
-): Promise<RunResult | undefined> {
+): Promise<{ readonly status: RunResult['status']; readonly end?: RunEnd } | undefined> {
   if (wait === 0) return undefined;
-  return resultWithin({ gateway, res }, principal.organizationId, executionId, wait * 1_000).catch(() => undefined);
+  try {
+    const read = await resultWithin({ gateway, res }, principal.organizationId, executionId, wait * 1_000);
+    if (!read.ended) return { status: read.status };
+    const { ended: _ended, ...end } = read;
+    return { status: read.status, end };
+  } catch {
+    return undefined;
+  }
 }
 
 /** As startedAnswer, after `wait` seconds at most, with the end of the run if it has ended. */
@@ -131,17 +138,14 @@ export async function awaitedAnswer(call: Waiting, run: StartedRun, wait: number
   const { executionId } = run;
   const read = await endWithin(call, executionId, wait);
   if (read === undefined) return answer;
-  if (!read.ended) return { ...answer, body: { executionId, status: read.status } };
-  const { ended: _ended, ...end } = read;
-  return { ...answer, body: { executionId, ...end } };
+  const { status, end } = read;
+  return { ...answer, body: { executionId, status, ...end } };
 }
 
 /** The member of an answer for the end of its run, if it has ended within `wait` seconds. */
 export async function withEnd(call: Waiting, executionId: string, wait: number): Promise<{ readonly result?: RunEnd }> {
   const read = await endWithin(call, executionId, wait);
-  if (read?.ended !== true) return {};
-  const { ended: _ended, ...result } = read;
-  return { result };
+  return read?.end === undefined ? {} : { result: read.end };
 }
 
 export const runAddress = (executionId: string): string => `/api/executions/${encodeURIComponent(executionId)}`;
