@@ -86,7 +86,7 @@ async function attempt<T>(
     try {
       return await orEnding(ending, () => client.withDeadline(deadline, act));
     } catch (error) {
-      if (ending?.aborted === true) throw ended(isWrite, error);
+      if (ending?.aborted === true && error === ending.reason) throw ended(isWrite, error);
       const passing = kindOf(error);
       const until = passing === 'moment' ? deadline : Math.min(deadline, begun + IMPATIENT_MS);
       if (passing === undefined || Date.now() + pauseMs >= until) throw translated(error, isWrite);
