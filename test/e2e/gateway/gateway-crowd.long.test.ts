@@ -1,6 +1,7 @@
 // Many requests at once: each is acknowledged, or refused before anything is sent.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/json/json.ts';
 import {
   type Answer,
   approvalDefinition,
@@ -33,6 +34,21 @@ async function inLanes<T>(items: readonly T[], act: (item: T) => Promise<unknown
   );
 }
 
+/** Stores the definition. Answers its slug. */
+async function stored(make: (slug: string) => Json): Promise<string> {
+  const slug = unique('crowd');
+  const { status, body } = await gateway.request('PUT', `/api/workflows/${slug}`, { json: make(slug) });
+  expect(status, JSON.stringify(body)).toBe(201);
+  return slug;
+}
+
+/** None is lost. The next test begins when nothing is left to do. */
+const allComplete = (ids: readonly string[]): Promise<void> =>
+  inLanes(ids, async (id) => {
+    const result = await gateway.request('GET', `/api/executions/${id}/result?wait=60`);
+    expect(result.body.status).toBe('completed');
+  });
+
 /** How often each answer came. */
 function counted(answers: readonly Answer[]): { [told: string]: number } {
   const counts: { [told: string]: number } = {};
@@ -45,37 +61,35 @@ function counted(answers: readonly Answer[]): { [told: string]: number } {
 
 describe('at once are taken', () => {
   it('1,000 starts', { timeout: TIMEOUT_MS }, async () => {
-    const slug = unique('crowd');
-    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
+    const slug = await stored((name) => echoDefinition(name));
     const answers = await all(COUNT, (index) =>
       gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug, input: { index } } }),
     );
     expect(counted(answers)).toEqual({ 201: COUNT });
     const ids = answers.map(({ body }) => body.executionId as string);
     expect(new Set(ids).size).toBe(COUNT);
-    await inLanes(ids, async (id) => {
-      const result = await gateway.request('GET', `/api/executions/${id}/result?wait=60`);
-      expect(result.body.status).toBe('completed');
-    });
+    await allComplete(ids);
   });
 
   it('1,000 deliveries of a webhook', { timeout: TIMEOUT_MS }, async () => {
-    const [slug, path] = [unique('crowd'), unique('crowd')];
+    const path = unique('crowd');
     const triggers = [{ name: 'in', type: 'webhook', config: { path, scheme: 'none' } }];
-    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { triggers }) });
+    await stored((name) => echoDefinition(name, { triggers }));
     const answers = await all(COUNT, (index) => gateway.request('POST', `/webhooks/${path}`, { json: { index } }));
     expect(counted(answers)).toEqual({ 202: COUNT });
-    expect(new Set(answers.map(({ body }) => body.executionId)).size).toBe(COUNT);
+    const ids = answers.map(({ body }) => body.executionId as string);
+    expect(new Set(ids).size).toBe(COUNT);
+    await allComplete(ids);
   });
 
   it('1,000 decisions', { timeout: TIMEOUT_MS }, async () => {
-    const slug = unique('crowd');
-    await gateway.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug) });
+    const slug = await stored((name) => approvalDefinition(name));
     const ids: string[] = [];
     await inLanes([...Array(COUNT).keys()], async (amount) => {
       const started = await gateway.request('POST', '/api/triggers/manual/run', {
         json: { workflowId: slug, input: { amount } },
       });
+      expect(started.status).toBe(201);
       ids.push(started.body.executionId);
     });
     await inLanes(ids, (id) =>
@@ -85,9 +99,6 @@ describe('at once are taken', () => {
       gateway.request('POST', `/api/executions/${ids[index]}/approve`, { json: { approve: true } }),
     );
     expect(counted(answers)).toEqual({ 200: COUNT });
-    await inLanes(ids, async (id) => {
-      const result = await gateway.request('GET', `/api/executions/${id}/result?wait=60`);
-      expect(result.body.status).toBe('completed');
-    });
+    await allComplete(ids);
   });
 });
