@@ -17,15 +17,22 @@ import { KEYLESS, type Principal, principalOf } from './principal.ts';
  */
 const MOST_BUCKETS = 10_000;
 
+/**
+ * Tokens are counted in thousandths and time in whole milliseconds. With whole tokens per second, all of it is whole
+ * numbers, so nothing is lost in sums of fractions: a caller who waits as long as it was told finds a token.
+ */
+const TOKEN = 1_000;
+
+/** Whole numbers. */
 export interface Rate {
-  /** Tokens per second; 0 means unlimited. */
+  /** Tokens per second, which are thousandths per millisecond; 0 means unlimited. */
   readonly perSecond: number;
   readonly burst: number;
 }
 
 interface Bucket {
-  tokens: number;
-  /** Milliseconds of the monotonic clock. */
+  thousandths: number;
+  /** Whole milliseconds of the monotonic clock. */
   at: number;
 }
 
@@ -44,19 +51,24 @@ export class Buckets {
     return this.#buckets.size;
   }
 
-  /** Takes a token. If the bucket is empty, returns the milliseconds until its next token. */
+  /**
+   * Takes a token. If the bucket is empty, returns the milliseconds until its next token.
+   *
+   * @param now Milliseconds of the monotonic clock.
+   */
   take(name: string, now: number): number | undefined {
     const { perSecond, burst } = this.#rate;
     if (perSecond === 0) return undefined;
-    const bucket = this.#buckets.get(name) ?? { tokens: burst, at: now };
-    const gained = (Math.max(0, now - bucket.at) * perSecond) / 1_000;
-    const tokens = Math.min(burst, bucket.tokens + gained);
-    const isThere = tokens >= 1;
+    const at = Math.floor(now);
+    const bucket = this.#buckets.get(name) ?? { thousandths: burst * TOKEN, at };
+    const gained = Math.max(0, at - bucket.at) * perSecond;
+    const thousandths = Math.min(burst * TOKEN, bucket.thousandths + gained);
+    const isThere = thousandths >= TOKEN;
     // The order of the map is that of their last use.
     this.#buckets.delete(name);
-    this.#buckets.set(name, { tokens: isThere ? tokens - 1 : tokens, at: now });
+    this.#buckets.set(name, { thousandths: isThere ? thousandths - TOKEN : thousandths, at });
     if (this.#buckets.size > this.#most) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
-    return isThere ? undefined : Math.ceil(((1 - tokens) * 1_000) / perSecond);
+    return isThere ? undefined : Math.ceil((TOKEN - thousandths) / perSecond);
   }
 }
 
