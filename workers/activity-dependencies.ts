@@ -17,22 +17,22 @@ import { type ActorActivities, actorActivities } from './actor-activities.ts';
 import { runAccess } from './run-access.ts';
 
 /**
- * What activities need from outside, over the worker's own connection and with the host's master key. Once `ending` is
- * aborted their calls to Temporal no longer wait: an actor that only this worker could run would answer none of them.
+ * What activities need from outside, over the worker's own connection and with the host's master key. Once `callsEnd`
+ * is aborted, their calls to Temporal no longer wait: an actor that only this worker could run would answer none.
  */
 export function activityDependencies(
   connection: NativeConnection,
   config: Config,
   actions: HostActions,
-  ending: AbortSignal,
+  callsEnd: AbortSignal,
 ): ActivityDependencies & { actors: ActorActivities } {
   // Each call listens while it waits.
-  setMaxListeners(0, ending);
+  setMaxListeners(0, callsEnd);
   const { namespace } = config.temporal;
   const interceptors = { workflow: [traceHeaders] };
   const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config), interceptors });
   // A new run of a versioned deployment begins with the current version, which this worker may not be.
-  const known = { lightActions: lightTypes(actions), startsEagerly: config.workerVersioning === 'off', ending };
+  const known = { lightActions: lightTypes(actions), startsEagerly: config.workerVersioning === 'off', callsEnd };
   const over = unaudited(access({ client, namespace }, config, loadMasterKey(config), known));
   return {
     actions,

@@ -19,6 +19,7 @@ import { startWorkerHttp, WorkerPortError } from './http.ts';
 import { openLog } from './log.ts';
 import { effectObserver, workerObservers } from './observers.ts';
 import { passPlainPayloads } from './plain-payloads.ts';
+import { Shutdown } from './shutdown.ts';
 import { sweepBlobsRegularly } from './sweep-blobs.ts';
 import { freePort, installRuntime } from './telemetry.ts';
 import { watchWorkflowThreads } from './workflow-thread.ts';
@@ -34,8 +35,6 @@ const HEARTBEAT_THROTTLE_MS = 200;
 const STICKY_MS = 3_000;
 /** How long activities may finish after a shutdown signal. Then they are cancelled, and retried elsewhere. */
 const GRACE_MS = 7_000;
-/** The time in which they learn of it. Then their calls to Temporal end as well. */
-const CANCELLED_MS = 300;
 /** The process exits at the latest this long after the signal. */
 const LAST_MS = 9_500;
 
@@ -55,8 +54,8 @@ async function main(): Promise<void> {
   // Steps reach neither of these ports.
   const config = { ...given, ownPorts: [...given.ownPorts, ...(http ? [http.port, sdkPort ?? 0] : [])] };
   const connection = await NativeConnection.connect(connectionOptions(config));
-  const calls = new AbortController();
-  const parts = activityDependencies(connection, config, await loadActions(config.actionsDir), calls.signal);
+  const shutdown = new Shutdown(GRACE_MS);
+  const parts = activityDependencies(connection, config, await loadActions(config.actionsDir), shutdown.callsEnd);
   if (!config.codec) passPlainPayloads();
   watchWorkflowThreads(ACTIVATION_MS, () => {
     log.fatal(
@@ -92,18 +91,15 @@ async function main(): Promise<void> {
     stickyQueueScheduleToStartTimeout: STICKY_MS,
     // A process that dies repeats the light effects since its last heartbeat (activities/segment/segment.ts).
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
-    shutdownGraceTime: GRACE_MS,
+    ...shutdown.options,
     shutdownForceTime: LAST_MS - 500,
   });
 
-  let ending = false;
   const end = (reason: string): void => {
-    if (ending) return;
-    ending = true;
+    if (shutdown.hasBegun) return;
     log.info({ reason }, 'The worker accepts no new tasks and lets activities finish.');
-    setTimeout(() => calls.abort(), GRACE_MS + CANCELLED_MS).unref();
     setTimeout(() => process.exit(1), LAST_MS).unref();
-    if (worker.getState() === 'RUNNING') worker.shutdown();
+    shutdown.begin(worker);
   };
   process.on('SIGTERM', () => end('SIGTERM'));
   process.on('SIGINT', () => end('SIGINT'));

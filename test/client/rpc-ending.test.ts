@@ -9,7 +9,7 @@ function endable() {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   const client = { withDeadline: (_at: number, act: () => unknown) => act() };
-  const access = unaudited({ client, ending: controller.signal } as unknown as Access);
+  const access = unaudited({ client, callsEnd: controller.signal } as unknown as Access);
   return { access, end: () => controller.abort() };
 }
 

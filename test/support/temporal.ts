@@ -19,6 +19,7 @@ import { defined } from '../../src/json/defined.ts';
 import { activityDependencies } from '../../workers/activity-dependencies.ts';
 import { hashOfBundle } from '../../workers/bundle.ts';
 import { workerObservers } from '../../workers/observers.ts';
+import { Shutdown } from '../../workers/shutdown.ts';
 import { interpreterOptions } from '../../workflows/run/worker-settings.ts';
 import { namespaceOfSlot } from './namespaces.ts';
 
@@ -142,9 +143,9 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     installed = true;
   }
   const connection = await NativeConnection.connect(connectionOptions(server.config));
-  const ending = new AbortController();
+  const shutdown = new Shutdown(GRACE_MS);
   const actions = await loadActions(server.config.actionsDir);
-  const parts = activityDependencies(connection, server.config, actions, ending.signal);
+  const parts = activityDependencies(connection, server.config, actions, shutdown.callsEnd);
   const activities = { ...createActivities(server.config, parts), ...parts.actors, ...options.activities };
   const bundle = options.bundle ?? join(compiledRoot(), 'workflow-bundle.js');
   const { historyLimit, blobs, workerVersioning } = server.config;
@@ -163,7 +164,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     activities: { ...activities, segment: segmentActivity(activities as never) },
     ...workerObservers(),
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,
-    shutdownGraceTime: GRACE_MS,
+    ...shutdown.options,
     shutdownForceTime: 5_000,
   });
   const running = worker.run();
@@ -176,10 +177,8 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     ...defined({ madeCurrent }),
     buildId: version.buildId,
     stop: async () => {
-      worker.shutdown();
-      const cancelled = setTimeout(() => ending.abort(), GRACE_MS + 300);
+      shutdown.begin(worker);
       await running;
-      clearTimeout(cancelled);
       await connection.close();
     },
   };

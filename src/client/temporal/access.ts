@@ -24,7 +24,7 @@ export interface Access {
   /** The client has the connection of a worker, which may get the first task of a run with the answer to its start. */
   readonly startsEagerly?: boolean;
   /** Once it is aborted no call waits for its answer any longer, because the process ends. */
-  readonly ending?: AbortSignal;
+  readonly callsEnd?: AbortSignal;
   /** The address of Temporal's Web UI, for links to runs. It has no slash at the end. */
   readonly webUrl?: string;
 }
@@ -61,7 +61,7 @@ export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
   config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits' | 'blobs'>,
   masterKey: Uint8Array,
-  { webUrl, ...known }: Pick<Access, 'webUrl' | 'lightActions' | 'startsEagerly' | 'ending'> = {},
+  { webUrl, ...known }: Pick<Access, 'webUrl' | 'lightActions' | 'startsEagerly' | 'callsEnd'> = {},
 ): Access {
   return {
     client: temporal.client,

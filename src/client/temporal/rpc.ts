@@ -40,7 +40,7 @@ const writes = new Places(WRITES_AT_ONCE);
 const reads = new Places(READS_AT_ONCE);
 
 /** Reads once more while Temporal is busy, at most READ_MS. `act` must not read by itself: its place could be taken. */
-export function read<T>(access: Pick<Access, 'client' | 'ending'>, act: () => Promise<T>): Promise<T> {
+export function read<T>(access: Pick<Access, 'client' | 'callsEnd'>, act: () => Promise<T>): Promise<T> {
   return within(reads, () => attempt(access, READ_MS, false, act));
 }
 
@@ -67,7 +67,7 @@ async function within<T>(places: Places, act: () => Promise<T>): Promise<T> {
 
 /** Writes that need no place in the queue: signals, which a workflow accepts in any number. */
 export async function writeAlong<T>(
-  access: Pick<WriteAccess, 'client' | 'ending' | 'beforeWrite'>,
+  access: Pick<WriteAccess, 'client' | 'callsEnd' | 'beforeWrite'>,
   act: () => Promise<T>,
 ): Promise<T> {
   await access.beforeWrite();
@@ -75,7 +75,7 @@ export async function writeAlong<T>(
 }
 
 async function attempt<T>(
-  { client, ending }: Pick<Access, 'client' | 'ending'>,
+  { client, callsEnd }: Pick<Access, 'client' | 'callsEnd'>,
   withinMs: number,
   isWrite: boolean,
   act: () => Promise<T>,
@@ -84,9 +84,9 @@ async function attempt<T>(
   const deadline = begun + withinMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
-      return await orEnding(ending, () => client.withDeadline(deadline, act));
+      return await unlessCallsEnd(callsEnd, () => client.withDeadline(deadline, act));
     } catch (error) {
-      if (ending?.aborted === true && error === ending.reason) throw ended(isWrite, error);
+      if (callsEnd?.aborted === true && error === callsEnd.reason) throw ended(isWrite, error);
       const passing = kindOf(error);
       const until = passing === 'moment' ? deadline : Math.min(deadline, begun + IMPATIENT_MS);
       if (passing === undefined || Date.now() + pauseMs >= until) throw translated(error, isWrite);
@@ -96,18 +96,18 @@ async function attempt<T>(
 }
 
 /** The answer, unless the process ends before: a call over a worker's connection cannot be aborted. */
-async function orEnding<T>(ending: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
-  if (ending === undefined) return act();
-  ending.throwIfAborted();
+async function unlessCallsEnd<T>(callsEnd: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+  if (callsEnd === undefined) return act();
+  callsEnd.throwIfAborted();
   let stop = (): void => {};
   const stopped = new Promise<never>((_, reject) => {
-    stop = () => reject(ending.reason);
+    stop = () => reject(callsEnd.reason);
   });
-  ending.addEventListener('abort', stop);
+  callsEnd.addEventListener('abort', stop);
   try {
     return await Promise.race([act(), stopped]);
   } finally {
-    ending.removeEventListener('abort', stop);
+    callsEnd.removeEventListener('abort', stop);
   }
 }
 
