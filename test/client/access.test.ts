@@ -16,8 +16,8 @@ describe('changes', () => {
     };
     const announced = announcing(access, announce);
     await Promise.all([
-      write(announced, 'a', async () => told.push('first')),
-      writeAlong(announced, async () => told.push('second')),
+      write(announced, 'rest', 'a', async () => told.push('first')),
+      writeAlong(announced, 'rest', async () => told.push('second')),
     ]);
     expect(told[0]).toBe('announced');
     expect(told.slice(1).sort()).toEqual(['first', 'second']);
@@ -29,19 +29,19 @@ describe('changes', () => {
       throw new Error('The audit is away.');
     };
     const announced = announcing(access, announce);
-    await expect(write(announced, 'a', async () => told.push('changed'))).rejects.toThrow('The audit is away.');
-    await expect(writeAlong(announced, async () => told.push('sent'))).rejects.toThrow();
+    await expect(write(announced, 'rest', 'a', async () => told.push('changed'))).rejects.toThrow('The audit is away.');
+    await expect(writeAlong(announced, 'rest', async () => told.push('sent'))).rejects.toThrow();
     expect(told).toEqual([]);
   });
 
   it('announce themselves without being announced', async () => {
     const told: string[] = [];
-    const announce = () => writeAlong(unaudited(access), async () => void told.push('announced'));
-    await write(announcing(access, announce), 'a', async () => told.push('changed'));
+    const announce = () => writeAlong(unaudited(access), 'rest', async () => void told.push('announced'));
+    await write(announcing(access, announce), 'rest', 'a', async () => told.push('changed'));
     expect(told).toEqual(['announced', 'changed']);
   });
 
   it('need no announcement elsewhere', async () => {
-    await expect(write(unaudited(access), 'a', async () => 'done')).resolves.toBe('done');
+    await expect(write(unaudited(access), 'rest', 'a', async () => 'done')).resolves.toBe('done');
   });
 });

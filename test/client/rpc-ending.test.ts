@@ -16,8 +16,8 @@ function endable() {
 const unanswered = () => new Promise<never>(() => {});
 const calls = [
   ['read', 'temporal_unreachable', (access, act) => read(access, act)],
-  ['write', 'outcome_unknown', (access, act) => write(access, 'an actor', act)],
-  ['signal', 'outcome_unknown', (access, act) => writeAlong(access, act)],
+  ['write', 'outcome_unknown', (access, act) => write(access, 'rest', 'an actor', act)],
+  ['signal', 'outcome_unknown', (access, act) => writeAlong(access, 'rest', act)],
 ] as const satisfies [
   string,
   string,

@@ -12,7 +12,7 @@ import { attributeValue } from '../../contract/search-attributes.ts';
 import { idPart } from '../../contract/workflow-ids.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { type Access, unaudited } from '../temporal/access.ts';
-import { describe } from '../temporal/actor-calls.ts';
+import { ACTOR_PRIORITY, describe } from '../temporal/actor-calls.ts';
 import { Batches } from '../temporal/batches.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { writeAlong } from '../temporal/rpc.ts';
@@ -81,7 +81,7 @@ export function auditOver(over: Access): AuditTrail {
   const tell = async (org: string, changes: readonly AuditedChange[]): Promise<string> => {
     const workflowId = await actorOf(org, changes.length);
     const apart = await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) });
-    await writeAlong(access, () =>
+    await writeAlong(access, 'rest', () =>
       access.client.workflow.signalWithStart<(start: AuditStart) => Promise<never>, AuditedChange[]>(AUDIT_WORKFLOW, {
         workflowId,
         taskQueue: access.taskQueue,
@@ -90,6 +90,7 @@ export function auditOver(over: Access): AuditTrail {
         signalArgs: [...changes],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         ...apart,
+        priority: ACTOR_PRIORITY,
       }),
     );
     return workflowId;
@@ -111,7 +112,7 @@ export function auditOver(over: Access): AuditTrail {
       const handle = access.client.workflow.getHandle(workflowId);
       for (let tries = 1; tries <= OUTCOME_TRIES; tries++) {
         try {
-          return await writeAlong(access, () => handle.signal<AuditedOutcome[]>('outcome', ...together));
+          return await writeAlong(access, 'rest', () => handle.signal<AuditedOutcome[]>('outcome', ...together));
         } catch {
           if (tries < OUTCOME_TRIES) await delay(OUTCOME_PAUSE_MS, undefined, { ref: false });
         }

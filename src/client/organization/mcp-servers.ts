@@ -107,7 +107,7 @@ export async function readTools(
   const kept = await keptTools(access, org, server);
   if (!refresh && kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS) return kept;
   const apart = await actorAttributes(access);
-  const handle = await writeAlong(access, () =>
+  const handle = await writeAlong(access, 'rest', () =>
     access.client.workflow.start<(input: McpToolsInput) => Promise<McpToolList>>(MCP_TOOLS_WORKFLOW, {
       workflowId: mcpToolsId(org, name),
       taskQueue: access.taskQueue,

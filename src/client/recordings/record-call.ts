@@ -86,7 +86,7 @@ async function called(
   const start: RecordedCallStart = { organizationId: org, recording: recordingId(org, id), name, ...target, input };
   const workflowId = recordedCallId(org, id, name);
   const apart = await actorAttributes(access);
-  await write(access, workflowId, async () => {
+  await write(access, 'rest', workflowId, async () => {
     try {
       await access.client.workflow.start(RECORDED_CALL_WORKFLOW, {
         workflowId,

@@ -64,7 +64,7 @@ export async function createRecording(
   const summary = summaryOf(start, state);
   const apart = await actorAttributes(access, { key: searchAttributes.org, value: org });
   const workflowId = recordingId(org, id);
-  await write(access, workflowId, async () => {
+  await write(access, 'rest', workflowId, async () => {
     try {
       await access.client.workflow.start(RECORDING_WORKFLOW, {
         workflowId,

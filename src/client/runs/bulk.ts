@@ -197,7 +197,7 @@ function queryOf(org: string, { action, filter }: Pick<BulkRequest, 'action' | '
 /** False where the operation was started before. */
 async function startRetries(access: WriteAccess, workflowId: string, start: BulkRetryStart): Promise<boolean> {
   const apart = await actorAttributes(access);
-  return write(access, workflowId, async () => {
+  return write(access, 'rest', workflowId, async () => {
     try {
       await access.client.workflow.start(BULK_RETRY_WORKFLOW, {
         workflowId,
@@ -226,7 +226,7 @@ async function startBatch(
 ): Promise<boolean> {
   const identity = 'signalbox';
   try {
-    await write(access, jobId, () =>
+    await write(access, 'rest', jobId, () =>
       access.client.workflowService.startBatchOperation({
         namespace: access.namespace,
         jobId,

@@ -146,7 +146,7 @@ async function start(
   const { paused: _paused, ...memo } = failed.memo ?? {};
   const before = await describeRun(access, org, executionId);
   if (before.runId !== failed.runId) throw notFailed('The execution was retried meanwhile');
-  const runId = await write(access, executionId, async () => {
+  const runId = await write(access, 'starts', executionId, async () => {
     try {
       const handle = await access.client.workflow.start(RUN_WORKFLOW, {
         workflowId: executionId,

@@ -123,7 +123,7 @@ export async function sendMessage(
   const readMemo = async () => (await demandOpen(access, org, executionId)).memo;
   const handle = access.client.workflow.getHandle(executionId);
   await sendCounted(access, org, executionId, message, readMemo, () =>
-    onOpen(() => writeAlong(access, () => handle.signal('message', message))),
+    onOpen(() => writeAlong(access, 'runs', () => handle.signal('message', message))),
   );
 }
 
@@ -134,7 +134,7 @@ export async function sendMessage(
  */
 export function sendEvent(access: WriteAccess, executionId: string, message: MessageSignal): Promise<void> {
   const handle = access.client.workflow.getHandle(executionId);
-  return onOpen(() => writeAlong(access, () => handle.signal('message', message)));
+  return onOpen(() => writeAlong(access, 'runs', () => handle.signal('message', message)));
 }
 
 /**
@@ -169,7 +169,7 @@ async function endRun(
   end: () => Promise<unknown>,
 ): Promise<void> {
   await demandOpen(access, org, executionId);
-  await onOpen(() => write(access, executionId, end));
+  await onOpen(() => write(access, 'runs', executionId, end));
 }
 
 /** The reason that Temporal receives. readRun shows its words again. */
@@ -211,7 +211,7 @@ async function update(
   const handle = access.client.workflow.getHandle(executionId);
   const options = { args: [signal] as [object], updateId: signal.key };
   try {
-    return await write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options));
+    return await write(access, 'runs', executionId, () => handle.executeUpdate<Accepted, [object]>(name, options));
   } catch (error) {
     if (!hasCode(error, 'not_found')) throw error;
     if (isNamed) await demandOpen(access, org, executionId);

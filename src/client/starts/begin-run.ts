@@ -104,7 +104,7 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
   const input = runInput(access, org, request, executionId, gates);
   const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
   const startedAt = new Date();
-  const isNew = await write(access, executionId, async () => {
+  const isNew = await write(access, 'starts', executionId, async () => {
     try {
       await access.client.workflow.start(RUN_WORKFLOW, {
         workflowId: executionId,

@@ -142,7 +142,7 @@ async function begin(
 ): Promise<string | undefined> {
   const start: RequestStart = { organizationId: org };
   const apart = await actorAttributes(access);
-  return write(unaudited(access), workflowId, async () => {
+  return write(unaudited(access), 'starts', workflowId, async () => {
     try {
       const handle = await access.client.workflow.start(REQUEST_WORKFLOW, {
         workflowId,
@@ -167,7 +167,7 @@ function endingsOf(access: Access, workflowId: string, runId: string): Omit<Clai
   /** Ignores that the claim has timed out in the meantime: the key may be used again, and completed work stays. */
   const unlessOver = async (act: () => Promise<unknown>): Promise<void> => {
     try {
-      await writeAlong(unaudited(access), act);
+      await writeAlong(unaudited(access), 'starts', act);
     } catch (error) {
       const isOver = error instanceof WorkflowNotFoundError || hasCode(error, 'not_found');
       if (!isOver) throw error;

@@ -57,7 +57,7 @@ export async function holdOrBegin(
   };
   const begun: DebounceStart = { organizationId: org, historyLimit: access.historyLimit };
   const apart = await actorAttributes(access);
-  await writeAlong(access, () =>
+  await writeAlong(access, 'starts', () =>
     access.client.workflow.signalWithStart<(start: DebounceStart) => Promise<void>, [HeldPayload]>(DEBOUNCE_WORKFLOW, {
       workflowId: debounceId(org, trigger.id ?? definition.slug, key),
       taskQueue: access.taskQueue,

@@ -98,7 +98,9 @@ async function giveBack(access: WriteAccess, run: string, gates: readonly string
   const release: ReleaseSlot = { run, unstarted: true };
   await Promise.allSettled(
     gates.map((gate) =>
-      writeAlong(access, () => access.client.workflow.getHandle(gate).signal<[ReleaseSlot]>('release', release)),
+      writeAlong(access, 'rest', () =>
+        access.client.workflow.getHandle(gate).signal<[ReleaseSlot]>('release', release),
+      ),
     ),
   );
 }

@@ -1,7 +1,7 @@
 /** Writes to actors and reads from them, whatever they hold. */
 import { WithStartWorkflowOperation, type WorkflowExecutionDescription } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
-import { WorkflowNotFoundError } from '@temporalio/common';
+import { type Priority, WorkflowNotFoundError } from '@temporalio/common';
 import { ulid } from 'ulid';
 import type { ActorStart } from '../../contract/actors.ts';
 import type { Unreadable } from '../../history/events.ts';
@@ -17,6 +17,9 @@ export interface Actor<Start extends ActorStart> {
   readonly start: Start;
 }
 
+/** Where tasks have to wait, those of actors go before those of runs: a request waits for the answer. */
+export const ACTOR_PRIORITY: Priority = { priorityKey: 1 };
+
 type Keyless<Request> = Omit<Request, 'key'>;
 
 /**
@@ -31,7 +34,7 @@ export async function writeOrStart<Start extends ActorStart, Request extends { k
   key = ulid(),
 ): Promise<Answer> {
   const apart = await actorAttributes(access);
-  return write(access, actor.workflowId, () =>
+  return write(access, 'rest', actor.workflowId, () =>
     access.client.workflow.executeUpdateWithStart<
       (start: Start) => Promise<void>,
       Answer,
@@ -46,6 +49,7 @@ export async function writeOrStart<Start extends ActorStart, Request extends { k
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         ...apart,
+        priority: ACTOR_PRIORITY,
       }),
     }),
   );
@@ -62,7 +66,7 @@ export function writeTo<Request extends { key: string }, Answer>(
   request: Keyless<Request>,
   key = ulid(),
 ): Promise<Answer> {
-  return write(access, workflowId, () =>
+  return write(access, 'rest', workflowId, () =>
     access.client.workflow.getHandle(workflowId).executeUpdate<Answer, [Keyless<Request> & { key: string }]>(update, {
       updateId: key,
       args: [{ ...request, key }],

@@ -75,7 +75,7 @@ export async function setStoredApart({ client, namespace }: TemporalConnection, 
   const { count } = await read({ client }, () => client.workflow.count(query));
   if (count === 0) return 0;
   await setSchedulesApart(client);
-  await writeAlong(unaudited({ client }), () =>
+  await writeAlong(unaudited({ client }), 'rest', () =>
     client.workflowService.startBatchOperation({
       namespace,
       jobId: `signalbox.set-apart.${ulid()}`,
@@ -91,7 +91,7 @@ export async function setStoredApart({ client, namespace }: TemporalConnection, 
 async function setSchedulesApart(client: Client): Promise<void> {
   for await (const { scheduleId, action } of client.schedule.list()) {
     if (!isScheduleId(scheduleId) || action?.workflowType !== FIRE_WORKFLOW) continue;
-    await writeAlong(unaudited({ client }), () =>
+    await writeAlong(unaudited({ client }), 'rest', () =>
       client.schedule.getHandle(scheduleId).update(({ action: started, ...rest }) => ({
         ...rest,
         action: { ...started, typedSearchAttributes: [{ key: divisionKey, value: ACTOR_DIVISION }] },

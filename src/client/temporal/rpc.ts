@@ -2,7 +2,8 @@
  * Every call to Temporal goes through here. It has a deadline, is repeated where that helps, and fails with a
  * ClientError. Writes to one workflow queue up, because a workflow takes only ten simultaneous updates (TEMPORAL.md
  * §2). All writes of this process queue up, and all reads: a crowd waits here, before anything is sent, and the
- * deadline of a call begins when it is sent. The gateway bounds the crowd (src/gateway/http/crowd.ts).
+ * deadline of a call begins when it is sent. A crowd of starts holds up no decision and no change of a definition,
+ * since writes queue up by lane. The gateway bounds the crowd (src/gateway/http/crowd.ts).
  *
  * A repeated write must be harmless, so it carries its own key (TEMPORAL.md §2).
  */
@@ -34,6 +35,9 @@ const READS_AT_ONCE = 64;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
+/** Where writes wait: starts of runs, what is sent to runs, and the rest, which is what actors and schedules store. */
+export type Lane = 'starts' | 'runs' | 'rest';
+
 /** By target. */
 const queues = new Map<string, Places>();
 const writes = new Places(WRITES_AT_ONCE);
@@ -41,23 +45,23 @@ const reads = new Places(READS_AT_ONCE);
 
 /** Reads once more while Temporal is busy, at most READ_MS. `act` must not read by itself: its place could be taken. */
 export function read<T>(access: Pick<Access, 'client' | 'callsEnd'>, act: () => Promise<T>): Promise<T> {
-  return within(reads, () => attempt(access, READ_MS, false, act));
+  return within(reads.enter(), () => attempt(access, READ_MS, false, act));
 }
 
 /** A write to the workflow `target`. It may wait for other writes of this process to the workflow. */
-export async function write<T>(access: WriteAccess, target: string, act: () => Promise<T>): Promise<T> {
+export async function write<T>(access: WriteAccess, lane: Lane, target: string, act: () => Promise<T>): Promise<T> {
   await access.beforeWrite();
   const queue = queues.get(target) ?? new Places(AT_ONCE);
   queues.set(target, queue);
   try {
-    return await within(queue, () => within(writes, () => attempt(access, WRITE_MS, true, act)));
+    return await within(queue.enter(), () => within(writes.enter(lane), () => attempt(access, WRITE_MS, true, act)));
   } finally {
     if (queue.isEmpty) queues.delete(target);
   }
 }
 
-async function within<T>(places: Places, act: () => Promise<T>): Promise<T> {
-  const leave = await places.enter();
+async function within<T>(entered: Promise<() => void>, act: () => Promise<T>): Promise<T> {
+  const leave = await entered;
   try {
     return await act();
   } finally {
@@ -68,10 +72,11 @@ async function within<T>(places: Places, act: () => Promise<T>): Promise<T> {
 /** Writes that need no place in the queue: signals, which a workflow accepts in any number. */
 export async function writeAlong<T>(
   access: Pick<WriteAccess, 'client' | 'callsEnd' | 'beforeWrite'>,
+  lane: Lane,
   act: () => Promise<T>,
 ): Promise<T> {
   await access.beforeWrite();
-  return within(writes, () => attempt(access, WRITE_MS, true, act));
+  return within(writes.enter(lane), () => attempt(access, WRITE_MS, true, act));
 }
 
 async function attempt<T>(

@@ -15,7 +15,7 @@ import { canonicalText } from '../../json/canonical-text.ts';
 import { ClientError } from '../errors.ts';
 import { FINGERPRINT } from '../starts/begin-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { describe } from '../temporal/actor-calls.ts';
+import { ACTOR_PRIORITY, describe } from '../temporal/actor-calls.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { readClosing } from '../temporal/first-event.ts';
 import { eventId, sha256Hex } from '../temporal/ids.ts';
@@ -39,7 +39,7 @@ export async function publishEvent(access: WriteAccess, org: string, event: Publ
   const fingerprint = sha256Hex(canonicalText(key === undefined ? [name, data] : [name, data, key]));
   const start: EventStart = { organizationId: org, event };
   const apart = await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) });
-  const isNew = await write(access, workflowId, async () => {
+  const isNew = await write(access, 'rest', workflowId, async () => {
     try {
       await access.client.workflow.start(EVENT_WORKFLOW, {
         workflowId,
@@ -49,6 +49,7 @@ export async function publishEvent(access: WriteAccess, org: string, event: Publ
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         memo: { [FINGERPRINT]: fingerprint, name },
         ...apart,
+        priority: ACTOR_PRIORITY,
         staticSummary: name.slice(0, 190),
       });
       return true;
@@ -74,7 +75,7 @@ export async function publishEvent(access: WriteAccess, org: string, event: Publ
 /** The result of the first round, which needs a worker. */
 async function spreadOf(access: WriteAccess, workflowId: string): Promise<EventSpread | undefined> {
   try {
-    return await write(access, workflowId, () =>
+    return await write(access, 'rest', workflowId, () =>
       access.client.workflow.getHandle(workflowId).executeUpdate<EventSpread, []>(SPREAD_UPDATE),
     );
   } catch {

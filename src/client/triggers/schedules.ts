@@ -73,7 +73,7 @@ export interface ScheduleView {
 /** Applies a trigger to its schedule, which is paused unless the trigger is enabled. */
 export async function putSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
   const options = optionsOf(access, org, trigger, await actorAttributes(access));
-  await writeAlong(access, async () => {
+  await writeAlong(access, 'rest', async () => {
     const { schedule } = access.client;
     try {
       await schedule.create(options);
@@ -87,7 +87,7 @@ export async function putSchedule(access: WriteAccess, org: string, trigger: Tri
 
 /** Deletes the schedule, if it exists. */
 export async function deleteSchedule(access: WriteAccess, org: string, triggerId: string): Promise<void> {
-  await writeAlong(access, async () => {
+  await writeAlong(access, 'rest', async () => {
     try {
       await handleOf(access.client, org, triggerId).delete();
     } catch (error) {
@@ -131,7 +131,7 @@ export async function backfillSchedule(
     throw new ClientError('too_many', `There are ${MOST_TICKS} times and more in that span. Ask for a shorter one.`);
   const overlap = OVERLAPS[span.overlap ?? 'allow_all'] ?? 'ALLOW_ALL';
   const backfill: Backfill = { start: justBefore(span.start), end: span.end, overlap };
-  await writeAlong(access, async () => {
+  await writeAlong(access, 'rest', async () => {
     try {
       await handleOf(access.client, org, triggerId).backfill(backfill);
     } catch (error) {

@@ -68,7 +68,7 @@ function tellGathered(access: Access, key: string): void {
 export async function sendFiring(access: Access, org: string, triggerId: string, firing: Firing): Promise<void> {
   try {
     const handle = access.client.workflow.getHandle(triggerActorId(org, triggerId));
-    await writeAlong(unaudited(access), () => handle.signal(FIRED_SIGNAL, firing));
+    await writeAlong(unaudited(access), 'rest', () => handle.signal(FIRED_SIGNAL, firing));
   } catch {
     // The trigger was deleted in the meantime, or Temporal is unreachable.
   }

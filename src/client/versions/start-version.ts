@@ -12,7 +12,7 @@ export async function startVersion(
   start: VersionStart | TextStart,
 ): Promise<void> {
   const apart = await actorAttributes(access);
-  await write(access, workflowId, async () => {
+  await write(access, 'rest', workflowId, async () => {
     try {
       await access.client.workflow.start(VERSION_WORKFLOW, {
         workflowId,

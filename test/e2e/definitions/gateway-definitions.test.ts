@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ACTOR_PRIORITY } from '../../../src/client/temporal/actor-calls.ts';
 import {
   approvalDefinition,
   echoDefinition,
@@ -139,6 +140,8 @@ describe('definitions over HTTP', () => {
       expect(versions).toEqual(Array.from({ length: 30 }, (_, n) => 12 + n));
       const described = await small.server.client.workflow.getHandle(`def.default.${slug}`).describe();
       expect(described.raw.workflowExecutionInfo?.firstRunId).not.toBe(described.runId);
+      // Its tasks go before those of runs, also in the new run.
+      expect(described.priority).toMatchObject(ACTOR_PRIORITY);
     } finally {
       await small.close();
     }

@@ -59,16 +59,46 @@ function counted(answers: readonly Answer[]): { [told: string]: number } {
   return counts;
 }
 
+/** Starts runs of the definition at once. Answers their ids. */
+async function allStarted(slug: string, onAnswer = () => {}): Promise<string[]> {
+  const answers = await all(COUNT, async (index) => {
+    const json = { workflowId: slug, input: { index } };
+    const answer = await gateway.request('POST', '/api/triggers/manual/run', { json });
+    onAnswer();
+    return answer;
+  });
+  expect(counted(answers)).toEqual({ 201: COUNT });
+  const ids = answers.map(({ body }) => body.executionId as string);
+  expect(new Set(ids).size).toBe(COUNT);
+  return ids;
+}
+
 describe('at once are taken', () => {
   it('1,000 starts', { timeout: TIMEOUT_MS }, async () => {
     const slug = await stored((name) => echoDefinition(name));
-    const answers = await all(COUNT, (index) =>
-      gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug, input: { index } } }),
-    );
-    expect(counted(answers)).toEqual({ 201: COUNT });
-    const ids = answers.map(({ body }) => body.executionId as string);
-    expect(new Set(ids).size).toBe(COUNT);
-    await allComplete(ids);
+    await allComplete(await allStarted(slug));
+  });
+
+  it('changes and decisions beside 1,000 starts', { timeout: TIMEOUT_MS }, async () => {
+    const slug = await stored((name) => echoDefinition(name));
+    const asking = await stored((name) => approvalDefinition(name));
+    const json = { workflowId: asking, input: { amount: 1 } };
+    const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json });
+    await gateway.until(`/api/executions/${body.executionId}`, (run) => run.body.status === 'waiting');
+    let begun = 0;
+    const starts = allStarted(slug, () => (begun += 1));
+    await expect.poll(() => begun).toBeGreaterThan(0);
+    const decided = await gateway.request('POST', `/api/executions/${body.executionId}/approve`, {
+      json: { approve: true },
+    });
+    expect(counted([decided])).toEqual({ 200: 1 });
+    await stored((name) => echoDefinition(name));
+    // Neither waited for the crowd.
+    expect(begun).toBeLessThan(COUNT);
+    const ids = await starts;
+    // The worker has runs left to begin, and Temporal hands it the tasks of definitions before theirs.
+    for (let n = 0; n < 8; n++) await stored((name) => echoDefinition(name));
+    await allComplete([...ids, body.executionId]);
   });
 
   it('1,000 deliveries of a webhook', { timeout: TIMEOUT_MS }, async () => {
