@@ -6,27 +6,20 @@
  */
 
 import { NOT_LIGHT, SEGMENT, YIELD } from '../contract/activity.ts';
-import { dataBytesOf, hasSegments } from '../contract/build-id.ts';
+import { dataBytesOf } from '../contract/build-id.ts';
 import type { RunInput } from '../contract/run.ts';
 import type { Definition } from '../definition/document/types.ts';
 import { admit, advanceInParts, genesis } from '../engine/advance.ts';
 import { SLOTS, slotEvents } from '../engine/inbound/admission.ts';
 import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
 import { resumedAt } from '../engine/resume/rewind.ts';
-import {
-  completedSegment,
-  eventOf,
-  failedSegment,
-  type SegmentEnd,
-  type SegmentOutcome,
-  segmentOf,
-} from '../engine/segment.ts';
+import { completedSegment, eventOf, failedSegment, type SegmentEnd, type SegmentOutcome } from '../engine/segment.ts';
 import { failureOfCause } from '../engine/state/causes.ts';
 import { CHILDREN, childEvents } from '../engine/state/child-run.ts';
 import type { Postpone } from '../engine/state/core.ts';
 import { dataIn } from '../engine/state/effect-results.ts';
 import { commandId } from '../engine/state/paths.ts';
-import type { Command, Event, RunCommand, TraceEvent } from '../engine/state/protocol.ts';
+import type { Command, Event, TraceEvent } from '../engine/state/protocol.ts';
 import { restore } from '../engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../engine/state/start.ts';
 import type { RunState } from '../engine/state/state.ts';
@@ -47,12 +40,12 @@ import {
   isOfSegment,
   resultEvent,
   segmentOutcomeIn,
-  segmentsBegunIn,
 } from './activity-ends.ts';
 import { Ambiguities } from './ambiguities.ts';
 import type { HistoryEvent, LocalMarker, Unreadable } from './events.ts';
 import { OpenCommands } from './open-commands.ts';
 import { openRows, visitOf, visits } from './open-rows.ts';
+import { OpenSegment } from './open-segment.ts';
 import type { Inherited, PendingAttempt, RunTrace } from './run-trace.ts';
 import { type AnswerEvent, Grouping, type RequestEvent, type TaskEvents } from './task-events.ts';
 import { type FailedAttempt, Rows, type RowWindow, type TraceRow } from './trace-rows.ts';
@@ -91,13 +84,7 @@ export class Fold {
   readonly #starts = new Map<number, ActivityStart>();
   /** Attempts as a local activity, for steps that continue as a regular activity. */
   readonly #tries = new Map<string, number>();
-  /** The open segment: its effects, and what has happened since it began, in order. */
-  #segment: { readonly runs: readonly RunCommand[]; readonly waiting: (() => Parts)[] } | undefined;
-  /** While the list of a segment is applied: the effects that have not ended. */
-  #segmentRuns: Map<string, RunCommand> | undefined;
-  /** How many segments begin in the current task, as far as its events tell. */
-  #begun = 0;
-  #hasSegments = false;
+  readonly #segment = new OpenSegment();
   #restarted = false;
   #groups = 0;
   #unreadable: Unreadable | undefined;
@@ -211,8 +198,7 @@ export class Fold {
   *#take(group: TaskEvents): Parts {
     this.#groups++;
     this.#dataBytes = dataBytesOf(group.buildId);
-    this.#hasSegments = hasSegments(group.buildId);
-    this.#begun = segmentsBegunIn(group);
+    this.#segment.enter(group);
     if (group.begins !== undefined) yield* this.#begin(group.begins, group.at);
     if (this.#state === undefined) return;
     this.#ambiguities.ofGroup(group);
@@ -299,7 +285,7 @@ export class Fold {
         ? toEvent(request.name, request.payload, at)
         : updateToEvent(request.name ?? '', request.payload, at);
     if (event === undefined) return;
-    yield* this.#whenFree(() =>
+    yield* this.#segment.whenFree(() =>
       request.type === 'signal' ? this.#apply(event, request.id) : this.#updated(event, request.id),
     );
   }
@@ -314,7 +300,7 @@ export class Fold {
   *#answer(answer: AnswerEvent, at: number): Parts {
     switch (answer.type) {
       case 'cancelRequested':
-        yield* this.#whenFree(() => this.#apply({ type: 'cancel', at }, answer.id));
+        yield* this.#segment.whenFree(() => this.#apply({ type: 'cancel', at }, answer.id));
         return;
       case 'activityStarted':
         this.#starts.set(answer.scheduledId, {
@@ -325,12 +311,13 @@ export class Fold {
         return;
       case 'timerFired': {
         const id = this.#openCommands.answered(answer.startedId);
-        if (id !== undefined) yield* this.#whenFree(() => this.#fired(id, at, answer.id));
+        if (id !== undefined) yield* this.#segment.whenFree(() => this.#fired(id, at, answer.id));
         return;
       }
       case 'childStarted': {
         const id = this.#openCommands.answered(answer.initiatedId);
-        if (id !== undefined) yield* this.#whenFree(() => this.#apply({ type: 'childStarted', at, id }, answer.id));
+        if (id !== undefined)
+          yield* this.#segment.whenFree(() => this.#apply({ type: 'childStarted', at, id }, answer.id));
         return;
       }
       case 'activityCompleted':
@@ -340,7 +327,7 @@ export class Fold {
         const id = this.#openCommands.answered(answer.scheduledId);
         if (id === SEGMENT) {
           yield* this.#endSegment(segmentOutcomeIn(answer), answer.id);
-        } else if (id !== undefined) yield* this.#whenFree(() => this.#activityEnded(id, answer, at, start));
+        } else if (id !== undefined) yield* this.#segment.whenFree(() => this.#activityEnded(id, answer, at, start));
       }
     }
   }
@@ -379,14 +366,8 @@ export class Fold {
 
   /** Workers before segments took a result of any form. */
   #completed(id: string, at: number, result: unknown): Event & { id: string } {
-    if (!this.#hasSegments) return { type: 'completed', at, id, result: result as EffectResult };
+    if (!this.#segment.isKnown) return { type: 'completed', at, id, result: result as EffectResult };
     return resultEvent(id, at, result, this.#state?.openCommands[id]?.type === 'child');
-  }
-
-  /** Acts now, or after the open segment, as the shell does (workflows/run/segments.ts). */
-  *#whenFree(act: () => Parts): Parts {
-    if (this.#segment !== undefined) this.#segment.waiting.push(act);
-    else yield* act();
   }
 
   /**
@@ -395,7 +376,7 @@ export class Fold {
    */
   #openCarriedSegment(group: TaskEvents): void {
     const isCarried = group.begins !== undefined && this.#groups === 1;
-    if (this.#segment !== undefined || this.#state === undefined) return;
+    if (this.#segment.isOpen || this.#state === undefined) return;
     if (!isCarried && !group.markers.some(isOfSegment)) return;
     const { openCommands, backlog } = this.#state;
     const runs = Object.entries(openCommands).flatMap(([id, open]) =>
@@ -404,21 +385,15 @@ export class Fold {
     this.#openSegment(runs);
   }
 
-  /** Opens a segment where these commands, which are new, begin one in the current task. */
   #openSegment(commands: readonly Command[]): void {
-    if (!this.#hasSegments || this.#begun === 0 || this.#program === undefined || this.#state === undefined) return;
-    const runs = segmentOf(this.#program, this.#state, commands);
-    if (runs.length === 0) return;
-    this.#begun--;
-    this.#segment = { runs, waiting: [] };
+    if (this.#program !== undefined && this.#state !== undefined)
+      this.#segment.open(this.#program, this.#state, commands);
   }
 
   /** Applies a segment's list, then what has waited for it. */
   *#endSegment({ ends, isFailed }: SegmentOutcome, eventId: number): Parts {
-    const segment = this.#segment;
-    if (segment === undefined) return;
-    const runs = new Map(segment.runs.map((command) => [command.id, command]));
-    this.#segmentRuns = runs;
+    const runs = this.#segment.apply();
+    if (runs === undefined) return;
     let goesOn = !isFailed;
     for (const end of ends) {
       const event = eventOf(end) as (Event & { id: string }) | undefined;
@@ -431,9 +406,7 @@ export class Fold {
         yield* this.#applyEnd(event, eventId, { attempts: 1, startedAt, completedAt });
       }
     }
-    this.#segment = undefined;
-    for (const act of segment.waiting) yield* act();
-    this.#segmentRuns = undefined;
+    yield* this.#segment.close();
     if (goesOn) this.#openSegment([...runs.values()]);
   }
 
@@ -550,15 +523,7 @@ export class Fold {
     if (taken === undefined) return;
     const commands = yield* advanceInParts(program, state, taken, (line) => this.#tell(line, place), postpone);
     for (const command of commands) this.#openCommands.note(command);
-    const runs = this.#segmentRuns;
-    if (runs === undefined) {
-      if (this.#segment === undefined) this.#openSegment(commands);
-      return;
-    }
-    for (const command of commands) {
-      if (command.type === 'run') runs.set(command.id, command);
-      else if (command.type === 'cancel') runs.delete(command.id);
-    }
+    this.#segment.issued(program, state, commands);
   }
 
   #tell(line: TraceEvent, place: string): void {
