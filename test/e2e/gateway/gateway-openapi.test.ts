@@ -41,12 +41,16 @@ holdToDocument(
     const form = await store(echoDefinition(unique('form'), { steps: ask }));
     const no = { no: { stepType: 'fail', config: { code: 'no', message: 'No.' } } };
     const failing = await store(echoDefinition(unique('failing'), { steps: no }));
+    // Bulk operations retry these while the others are retried one by one.
+    const failingInBulk = await store(echoDefinition(unique('failing-in-bulk'), { steps: no }));
     const hooked = unique('hooked');
     const hook = { name: 'hook', type: 'webhook', config: { path: hooked, scheme: 'none' } };
     await store(echoDefinition(hooked, { triggers: [hook] }));
     const ended = await started(echo, 2);
     const failed = await started(failing, 3);
-    for (const id of [...ended, ...failed]) await gateway.request('GET', `/api/executions/${id}/result?wait=20`);
+    const failedInBulk = await started(failingInBulk, 3);
+    for (const id of [...ended, ...failed, ...failedInBulk])
+      await gateway.request('GET', `/api/executions/${id}/result?wait=20`);
     const definitions = [echoDefinition(unique('new')), echoDefinition(echo), approvalDefinition(approval)];
     return {
       gateway,
@@ -64,7 +68,7 @@ holdToDocument(
         SubmitRequest: [{ data: { a: 1 } }],
         ForkExecutionRequest: [{ from: 'done' }, { from: 'received', edits: { input: { b: 2 } } }],
         RunBulkRequest: [{ action: 'cancel', filter: { workflowId: 'nowhere' }, preview: true }],
-        filter: [{ workflowId: 'nowhere' }, { workflow_id: failing, status: 'failed', duration: { gte: 1 } }],
+        filter: [{ workflowId: 'nowhere' }, { workflow_id: failingInBulk, status: 'failed', duration: { gte: 1 } }],
         EvaluateRequest: [
           { expression: 'a + 1', context: { a: 1 } },
           { template: ['{{ a }}'], context: { a: 1 } },
