@@ -91,7 +91,7 @@ async function main(): Promise<void> {
     stickyQueueScheduleToStartTimeout: STICKY_MS,
     // A process that dies repeats the light effects since its last heartbeat (activities/segment/segment.ts).
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
-    ...shutdown.options,
+    shutdownGraceTime: shutdown.graceMs,
     shutdownForceTime: LAST_MS - 500,
   });
 

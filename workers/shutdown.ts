@@ -9,23 +9,18 @@ const CANCELLED_MS = 300;
  * NativeConnection, and one that waits for another workflow may have no worker left that answers it (TEMPORAL.md §5).
  */
 export class Shutdown {
+  /** How long activities may finish, in milliseconds: the `shutdownGraceTime` of the worker. */
+  readonly graceMs: number;
   readonly #calls = new AbortController();
-  readonly #graceMs: number;
   #hasBegun = false;
 
-  /** @param graceMs How long activities may finish, in milliseconds. */
   constructor(graceMs: number) {
-    this.#graceMs = graceMs;
+    this.graceMs = graceMs;
   }
 
   /** Once it is aborted, calls to Temporal no longer wait for their answers. */
   get callsEnd(): AbortSignal {
     return this.#calls.signal;
-  }
-
-  /** Options of the worker. */
-  get options(): { shutdownGraceTime: number } {
-    return { shutdownGraceTime: this.#graceMs };
   }
 
   get hasBegun(): boolean {
@@ -36,7 +31,7 @@ export class Shutdown {
   begin(worker: Worker): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    setTimeout(() => this.#calls.abort(), this.#graceMs + CANCELLED_MS).unref();
+    setTimeout(() => this.#calls.abort(), this.graceMs + CANCELLED_MS).unref();
     if (worker.getState() === 'RUNNING') worker.shutdown();
   }
 }

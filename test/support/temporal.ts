@@ -164,7 +164,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     activities: { ...activities, segment: segmentActivity(activities as never) },
     ...workerObservers(),
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,
-    ...shutdown.options,
+    shutdownGraceTime: shutdown.graceMs,
     shutdownForceTime: 5_000,
   });
   const running = worker.run();

@@ -2,8 +2,8 @@
  * The segments of a run (src/engine/segment.ts): opens them, applies their lists, and holds back what happens to the
  * run meanwhile.
  *
- * The fold does the same with the events of the history (src/history/fold.ts): both open a segment after the same event
- * and take what was held back in the same order, after the list and before the next segment (E6).
+ * The fold does the same with the events of the history (src/history/open-segment.ts): both open a segment after the
+ * same event and take what was held back in the same order, after the list and before the next segment (E6).
  */
 import {
   eventOf,

@@ -38,13 +38,13 @@ export class Places {
   }
 
   #next(): (() => void) | undefined {
-    for (const [lane, waiting] of this.#waiting) {
-      const next = waiting.shift();
-      // It is another lane's turn.
-      this.#waiting.delete(lane);
-      if (waiting.length > 0) this.#waiting.set(lane, waiting);
-      return next;
-    }
-    return undefined;
+    const [first] = this.#waiting;
+    if (first === undefined) return undefined;
+    const [lane, waiting] = first;
+    const next = waiting.shift();
+    // It is another lane's turn.
+    this.#waiting.delete(lane);
+    if (waiting.length > 0) this.#waiting.set(lane, waiting);
+    return next;
   }
 }
