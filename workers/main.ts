@@ -11,6 +11,7 @@ import { readConfig } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/config-error.ts';
 import { dataLimitOf } from '../src/definition/document/limits.ts';
 import { startMetrics } from '../src/observe/metrics.ts';
+import { tellParent, whenParentIsGone } from '../src/observe/parent.ts';
 import { startTracing } from '../src/observe/tracing.ts';
 import { ACTIVATION_MS, interpreterOptions } from '../workflows/run/worker-settings.ts';
 import { activityDependencies } from './activity-dependencies.ts';
@@ -40,7 +41,6 @@ const LAST_MS = 9_500;
 
 const given = readConfig();
 const log = openLog(given);
-const forked = process.send !== undefined;
 
 async function main(): Promise<void> {
   const tracing = await startTracing('worker', log);
@@ -105,21 +105,18 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => end('SIGINT'));
   process.on('message', (message) => {
     if (message === 'end') end('requested by its parent');
-    else if (isEagerStart(message))
-      // A parent that is gone by then must not end this process at once.
-      void startEagerly(connection, message).then((answer) => process.send?.(answer, undefined, {}, () => undefined));
+    else if (isEagerStart(message)) void startEagerly(connection, message).then(tellParent);
   });
-  process.on('disconnect', () => end('its parent is gone'));
 
   const running = worker.run();
+  whenParentIsGone(() => end('its parent is gone'));
   http?.polls(worker, connection);
   sweepBlobsRegularly(connection, config, log);
   const { taskQueue, temporal } = config;
   if (config.workerVersioning === 'automatic')
     await becomeCurrent(connection, { namespace: temporal.namespace, ...interpreter.workerDeploymentOptions.version });
   log.info({ taskQueue, namespace: temporal.namespace, ...(http ? { port: http.port } : {}) }, 'The worker is ready.');
-  process.send?.('ready');
-  if (forked && !process.connected) end('its parent is gone');
+  tellParent('ready');
   await running;
   await connection.close();
   await tracing?.close();

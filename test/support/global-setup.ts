@@ -44,7 +44,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     logFile,
     say,
     anyPorts: true,
-    onRestart: () => say(faultsIn(logFile)),
+    onSpawn: () => {
+      const faults = faultsIn(logFile);
+      if (faults !== '') say(faults);
+    },
   });
   await prepare(server.address, namespaces);
   project.provide('temporalAddress', server.address);

@@ -31,6 +31,7 @@ export const LONGEST_LONG_FILES: readonly string[] = [
   'test/e2e/gateway/gateway-openapi.test.ts',
   'test/e2e/gateway/gateway-openapi-actors.test.ts',
   'test/start/stack-killed.long.test.ts',
+  'test/start/orphans.long.test.ts',
   'test/start/stack-parts.long.test.ts',
   'test/e2e/gateway/gateway-faults.long.test.ts',
   'test/e2e/gateway/gateway-killed.long.test.ts',

@@ -15,7 +15,8 @@ import { loadMasterKey } from '../../config/master-key.ts';
 import { defined } from '../../json/defined.ts';
 import { programVersion } from '../../observe/version.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { copyDatabase, DATABASE, settleDatabase } from './database.ts';
+import { DATABASE } from '../start/database-users.ts';
+import { copyDatabase, demandNoServer, settleDatabase } from './database.ts';
 import { BLOBS, CHECKSUMS, KEY, keyIdOf, MANIFEST, type Manifest, storeError } from './manifest.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 import { whileStopped } from './while-stopped.ts';
@@ -37,7 +38,8 @@ const ELSEWHERE =
 
 /**
  * Backs up the stack on SIGNALBOX_DATA, also while it runs.
- * @throws CliError where there is nothing to back up, the file exists, or the database is damaged.
+ * @throws CliError where there is nothing to back up, the file exists, a server of no stack uses the database, or it is
+ * damaged.
  */
 export async function backup(given: string, env: NodeJS.ProcessEnv, replaces: boolean): Promise<BackupDone> {
   const file = resolve(given);
@@ -57,7 +59,7 @@ export async function backup(given: string, env: NodeJS.ProcessEnv, replaces: bo
   await mkdir(folder, { mode: 0o700 });
   try {
     const copy = join(folder, DATABASE);
-    const stoppedMs = await copyAtRest(dataDir, stack, () => copyDatabase(database, copy));
+    const stoppedMs = await copyAtRest(dataDir, database, stack, () => copyDatabase(database, copy));
     await settleDatabase(copy);
     const keyFile = join(dataDir, KEY);
     const isIncluded = config.masterKey === undefined;
@@ -84,6 +86,7 @@ export async function backup(given: string, env: NodeJS.ProcessEnv, replaces: bo
 /** Copies while no server writes. Answers for how long a running one stood still. */
 async function copyAtRest(
   dataDir: string,
+  database: string,
   stack: StackNote | undefined,
   copy: () => Promise<void>,
 ): Promise<number | undefined> {
@@ -96,11 +99,13 @@ async function copyAtRest(
       );
     if (!isAlive(server))
       throw new CliError(EXIT.input, 'The Temporal server of the stack restarts at the moment. Try again.');
+    demandNoServer(database, server.pid);
     return (await whileStopped(server.pid, copy)).stoppedMs;
   }
   const { release } = tryLock(join(dataDir, 'start.lock'));
   if (release === undefined) throw new CliError(EXIT.input, `A stack starts on ${dataDir} at the moment. Try again.`);
   try {
+    demandNoServer(database);
     await copy();
   } finally {
     release();

@@ -8,10 +8,24 @@ import { constants } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CliError, EXIT } from '../exit.ts';
+import { databaseUsers } from '../start/database-users.ts';
 
-export const DATABASE = 'temporal.db';
 const LOG = '-wal';
 const MOST_FAULTS = 3;
+
+/**
+ * Demands that no Temporal server uses the database, except the one with this process id.
+ * @throws CliError
+ */
+export function demandNoServer(database: string, except?: number): void {
+  const other = databaseUsers(database).find(({ pid, isKeeper }) => !isKeeper && pid !== except);
+  if (other !== undefined)
+    throw new CliError(
+      EXIT.input,
+      `A Temporal server (process ${other.pid}) uses ${database} and belongs to no running stack.`,
+      [`Stop it first: kill ${other.pid}`],
+    );
+}
 
 /** Copies database and log. While a server runs on it, call this while the server stands still. */
 export async function copyDatabase(from: string, to: string): Promise<void> {

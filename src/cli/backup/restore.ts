@@ -15,7 +15,8 @@ import { masterKeyText } from '../../config/settings.ts';
 import { defined } from '../../json/defined.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { makeDataFolder } from '../start/data-folder.ts';
-import { DATABASE, settleDatabase } from './database.ts';
+import { DATABASE } from '../start/database-users.ts';
+import { demandNoServer, settleDatabase } from './database.ts';
 import {
   BLOB_NAME,
   BLOBS,
@@ -55,6 +56,7 @@ export async function restore(given: string, env: NodeJS.ProcessEnv, replaces: b
     throw new CliError(EXIT.input, `A stack runs on ${dataDir} (process ${holder.pid}). Stop it first.`);
   const folder = join(dataDir, `restore-${randomBytes(4).toString('hex')}`);
   try {
+    demandNoServer(join(dataDir, DATABASE));
     const present = REPLACED.filter((name) => existsSync(join(dataDir, name)));
     if (present.length > 0 && !replaces)
       throw new CliError(EXIT.input, `${dataDir} holds ${present.join(', ')}.`, [

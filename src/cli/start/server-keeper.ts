@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, openSync, statSync, truncateSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
+import { tellParent, whenParentIsGone } from '../../observe/parent.ts';
 
 // A small process between `start` and the Temporal server. The server does not notice the end of its parent; the keeper
-// does: it ends the server when the IPC channel closes. It has a process group of its own, so that Ctrl-C in a terminal
-// reaches only `start`, which ends all parts in order.
+// does: it ends the server when the IPC channel closes, and starts none if it has closed before. It has a process group
+// of its own, so that Ctrl-C in a terminal reaches only `start`, which ends all parts in order.
 
 /** The keeper's only argument, as JSON. */
 export type KeeperTask = { binary: string; args: string[]; host: string; port: number; logFile: string };
@@ -16,20 +17,38 @@ const LOG_BYTES = 20_000_000;
 const ROTATE_MS = 60_000;
 
 const task = JSON.parse(process.argv[2] ?? '') as KeeperTask;
+let server: ChildProcess | undefined;
+let ending = false;
+whenParentIsGone(end);
+process.on('SIGTERM', end);
+process.on('SIGINT', end);
+process.on('SIGHUP', end);
+process.on('message', (message) => {
+  if (message === 'end') end();
+});
 // The database and the log contain data of runs, so only their owner may read them.
 process.umask(0o077);
 mkdirSync(dirname(task.logFile), { recursive: true });
 rotate();
 const log = openSync(task.logFile, 'a');
 setInterval(rotate, ROTATE_MS).unref();
-const server = spawn(task.binary, task.args, { stdio: ['ignore', log, log] });
+server = spawn(task.binary, task.args, { stdio: ['ignore', log, log] });
+server.on('error', (error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
+server.on('spawn', () => {
+  tellParent({ pid: server?.pid });
+  tellWhenListening();
+});
+server.on('exit', (code) => process.exit(ending ? 0 : (code ?? 1)));
 
-let ending = false;
 function end(): void {
   if (ending) return;
   ending = true;
+  if (server === undefined) process.exit(0);
   server.kill('SIGTERM');
-  setTimeout(() => server.kill('SIGKILL'), TERM_MS);
+  setTimeout(() => server?.kill('SIGKILL'), TERM_MS);
 }
 
 /** The server keeps its log open, so a long one is copied and emptied. On a full disk it grows on. */
@@ -48,28 +67,7 @@ function tellWhenListening(): void {
   const socket = createConnection(task.port, task.host);
   socket.on('connect', () => {
     socket.destroy();
-    tell('ready');
+    tellParent('ready');
   });
   socket.on('error', () => setTimeout(tellWhenListening, POLL_MS));
 }
-
-function tell(message: unknown): void {
-  if (process.connected) process.send?.(message);
-}
-
-server.on('error', (error) => {
-  process.stderr.write(`${error.message}\n`);
-  process.exit(1);
-});
-server.on('spawn', () => {
-  tell({ pid: server.pid });
-  tellWhenListening();
-});
-server.on('exit', (code) => process.exit(ending ? 0 : (code ?? 1)));
-process.on('SIGTERM', end);
-process.on('SIGINT', end);
-process.on('SIGHUP', end);
-process.on('disconnect', end);
-process.on('message', (message) => {
-  if (message === 'end') end();
-});

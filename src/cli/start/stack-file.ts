@@ -4,6 +4,7 @@ import { isAlive, processStarted } from '#lock';
 import { notePort, type ProcessNote, readStackNote, type StackNote } from '#stacks';
 import type { Config } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
+import { DATABASE, databaseUsers } from './database-users.ts';
 import { say } from './say.ts';
 import type { Supervised } from './supervise.ts';
 import type { OwnServer } from './temporal-server.ts';
@@ -73,19 +74,41 @@ export function writeStackFile(config: Config, env: NodeJS.ProcessEnv): StackFil
   };
 }
 
+/** How long processes may end by themselves, as they usually do. */
 const LEFTOVER_MS = 4_000;
+/** How long killed processes are waited for. */
+const KILLED_MS = 2_000;
+const LEFTOVER_POLL_MS = 100;
 
 /**
- * Kills processes that a killed start left behind: only those that stack.json names by id and start time. They usually
- * end by themselves, so this waits first.
+ * Ends what a killed start left behind: the processes that stack.json names by id and start time, and the servers of a
+ * stack on the database, with their keepers. The caller holds the lock of the folder.
  */
-export async function killLeftovers(dataDir: string): Promise<void> {
+export async function endLeftovers(dataDir: string): Promise<void> {
   const note = readStackNote(dataDir);
-  const deadline = Date.now() + LEFTOVER_MS;
-  for (const left of [note?.worker, note?.temporal.server]) {
-    if (!left) continue;
-    while (isAlive(left) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
-    if (isAlive(left)) process.kill(left.pid, 'SIGKILL');
+  const noted = [note?.worker, note?.temporal.server].filter((one) => one !== undefined);
+  const left = (): Set<number> => {
+    const users = databaseUsers(join(dataDir, DATABASE)).filter(({ isOurs }) => isOurs);
+    return new Set([...noted.filter(isAlive), ...users].map(({ pid }) => pid));
+  };
+  const killed = new Set<number>();
+  const begun = Date.now();
+  for (let pids = left(); pids.size > 0 && Date.now() < begun + LEFTOVER_MS + KILLED_MS; pids = left()) {
+    if (Date.now() >= begun + LEFTOVER_MS)
+      for (const pid of pids) {
+        if (!killed.has(pid)) kill(pid);
+        killed.add(pid);
+      }
+    await new Promise((resolve) => setTimeout(resolve, LEFTOVER_POLL_MS));
   }
   rmSync(fileIn(dataDir), { force: true });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+    say(`Ended process ${pid}, which an earlier start left behind.`);
+  } catch {
+    // It has ended, or belongs to another user: then the start is refused where two servers would use one database.
+  }
 }

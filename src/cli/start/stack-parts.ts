@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { tryLock } from '#lock';
 import type { Config } from '../../config/config.ts';
+import { DATABASE, demandUnused } from './database-users.ts';
 import { obtainTemporal } from './obtain-temporal.ts';
 import { readPorts, savePorts } from './port-file.ts';
 import { say } from './say.ts';
@@ -31,22 +32,24 @@ export function lockDataFolder(dataDir: string, shutdown: Shutdown): void {
   shutdown.add(SHUTDOWN_RANK.claims, async () => release());
 }
 
-/** Finds a Temporal CLI and starts its server on the data folder. */
+/** Finds a Temporal CLI and starts its server on the data folder. @throws DatabaseInUseError */
 export async function ownServer(
   config: Config,
   env: NodeJS.ProcessEnv,
   shutdown: Shutdown,
-  onRestart: () => void,
+  onSpawn: (server: OwnServer) => void,
 ): Promise<OwnServer> {
+  const databaseFile = join(config.dataDir, DATABASE);
+  demandUnused(databaseFile);
   const binary = await obtainTemporal({ env, signal: shutdown.signal });
   say(`Temporal ${binary.version}, from ${binary.source}.`);
   const server = await startServer({
     binary,
     namespace: config.temporal.namespace,
-    databaseFile: join(config.dataDir, 'temporal.db'),
+    databaseFile,
     logFile: join(config.dataDir, 'logs', 'temporal.log'),
     say,
-    onRestart,
+    onSpawn,
     wanted: config.ownTemporal,
     before: readPorts(config.dataDir),
   });

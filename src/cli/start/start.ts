@@ -20,7 +20,7 @@ import { installExampleWorkflows } from './install-examples.ts';
 import { claimPort } from './ports.ts';
 import { say } from './say.ts';
 import { listenForShutdown, SHUTDOWN_RANK, type Shutdown } from './shutdown.ts';
-import { killLeftovers, writeStackFile } from './stack-file.ts';
+import { endLeftovers, writeStackFile } from './stack-file.ts';
 import { lockDataFolder, ownServer, ownWorker } from './stack-parts.ts';
 import { startGatewayInProcess } from './start-gateway.ts';
 import type { Supervised } from './supervise.ts';
@@ -65,8 +65,8 @@ export class WorkerEndedError extends Error {
 /**
  * `signalbox start`: starts a Temporal server (unless TEMPORAL_ADDRESS is set), bootstraps it, starts gateway and
  * worker, and waits for the signal to end. Resolves to the exit code when all parts have ended.
- * @throws ConfigError, DataFolderError, PortTakenError, AlreadyRunningError, NoAddressError, NoTemporalError,
- * ConnectError, BootstrapError
+ * @throws ConfigError, DataFolderError, PortTakenError, AlreadyRunningError, DatabaseInUseError, NoAddressError,
+ * NoTemporalError, ConnectError, BootstrapError
  */
 export async function start(options: StartOptions = {}): Promise<number> {
   const env = options.env ?? process.env;
@@ -93,16 +93,14 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   const begun = Date.now();
   makeDataFolder(given.dataDir);
   lockDataFolder(given.dataDir, shutdown);
-  await killLeftovers(given.dataDir);
+  await endLeftovers(given.dataDir);
   const note = writeStackFile(given, env);
   shutdown.add(SHUTDOWN_RANK.claims, async () => note.remove());
   let server: OwnServer | undefined;
   let config = given;
   if (given.temporal.address === undefined) {
-    const own = await ownServer(given, env, shutdown, () => note.server(own));
-    server = own;
-    note.server(own);
-    config = withAddress(given, own.address);
+    server = await ownServer(given, env, shutdown, note.server);
+    config = withAddress(given, server.address);
     shutdown.signal.throwIfAborted();
   }
   const eager = new EagerStarts();

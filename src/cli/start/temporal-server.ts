@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Config } from '../../config/config.ts';
-import { defined } from '../../json/defined.ts';
+import { databaseUsers } from './database-users.ts';
 import type { Binary } from './obtain-temporal.ts';
 import type { SavedPorts } from './port-file.ts';
 import { type ClaimedPort, claimNamedPort, claimPort } from './ports.ts';
@@ -40,7 +40,8 @@ export type ServerOptions = {
   wanted?: Config['ownTemporal'];
   /** The ports of the previous start. */
   before?: SavedPorts;
-  onRestart?: () => void;
+  /** Called at each start of its process, before it listens. */
+  onSpawn?: (server: OwnServer) => void;
 };
 
 const HOST = '127.0.0.1';
@@ -116,7 +117,30 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
     logFile,
   };
   let pid: number | undefined;
-  let keeper: Supervised;
+  let keeper: Supervised | undefined;
+  /** Also a server whose keeper was killed before it told its process id. */
+  const killServer = (): void => {
+    const users = databaseFile === undefined ? [] : databaseUsers(databaseFile).filter(({ isOurs }) => isOurs);
+    for (const one of new Set([pid, ...users.map((user) => user.pid)])) killIfThere(one);
+    pid = undefined;
+  };
+  const own: OwnServer = {
+    address: `${HOST}:${port}`,
+    uiUrl: uiPort === undefined ? undefined : `http://${HOST}:${uiPort}`,
+    binary: binary.path,
+    ports: [port, ...(uiPort === undefined ? [] : [uiPort]), httpPort, metricsPort],
+    pid: () => pid,
+    end: async () => {
+      await keeper?.end(END_MS);
+      // A keeper that hangs was killed without its server.
+      killServer();
+      release();
+    },
+    kill: () => {
+      keeper?.kill();
+      killServer();
+    },
+  };
   try {
     keeper = await supervise({
       name: 'The Temporal server',
@@ -128,37 +152,19 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
           stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
         }),
       onMessage: (message) => {
-        if (typeof message === 'object' && message !== null && 'pid' in message) pid = Number(message.pid);
+        if (typeof message !== 'object' || message === null || !('pid' in message)) return;
+        pid = Number(message.pid);
+        options.onSpawn?.(own);
       },
       // A killed keeper leaves its server running, and the next one needs the ports and the database.
-      onDeath: () => {
-        killIfThere(pid);
-        pid = undefined;
-      },
-      ...defined({ onReadyAgain: options.onRestart }),
+      onDeath: killServer,
     });
   } catch (error) {
-    killIfThere(pid);
+    killServer();
     release();
     throw new Error(`${(error as Error).message} See its log: ${logFile}`, { cause: error });
   }
-  return {
-    address: `${HOST}:${port}`,
-    uiUrl: uiPort === undefined ? undefined : `http://${HOST}:${uiPort}`,
-    binary: binary.path,
-    ports: [port, ...(uiPort === undefined ? [] : [uiPort]), httpPort, metricsPort],
-    pid: () => pid,
-    end: async () => {
-      await keeper.end(END_MS);
-      // A keeper that hangs was killed without its server.
-      killIfThere(pid);
-      release();
-    },
-    kill: () => {
-      keeper.kill();
-      killIfThere(pid);
-    },
-  };
+  return own;
 }
 
 /**

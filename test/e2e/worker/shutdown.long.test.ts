@@ -1,7 +1,9 @@
 // A worker that is told to end while its activities wait for workflows that nobody runs.
-
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { compiledRoot } from '../../../src/cli/start/project-root.ts';
 import { takeSlots } from '../../../src/client/starts/limiters.ts';
 import { SHARDED_FROM } from '../../../src/client/starts/shards.ts';
 import { access, unaudited } from '../../../src/client/temporal/access.ts';
@@ -52,5 +54,15 @@ it('ends its process with success', { timeout: 60_000 }, async () => {
   await limiterThatWaits();
   const exit = once(child, 'exit');
   child.kill('SIGTERM');
+  expect(await exit).toEqual([0, null]);
+});
+
+it('ends in order where its parent is gone before it is ready', { timeout: 60_000 }, async () => {
+  const child = fork(join(compiledRoot(), 'workers/main.js'), [], {
+    env: server.env,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const exit = once(child, 'exit');
+  child.disconnect();
   expect(await exit).toEqual([0, null]);
 });
