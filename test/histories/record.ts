@@ -78,11 +78,27 @@ const segments: Definition = {
   },
 };
 
+/** Light steps whose charged bytes pass what a segment may carry, while the state stays small. */
+const segmentsGrown: Definition = {
+  name: 'Segments grown',
+  slug: 'segments-grown',
+  steps: {
+    each: {
+      stepType: 'loop',
+      config: { initial: 0, next: '{{ loop.carry + 1 }}', while: 'loop.carry < 600', maxIterations: 600 },
+      nextSteps: { loop: 'get', done: 'done' },
+    },
+    get: { stepType: 'http', config: { url: 'https://example.com/quick', idempotent: true } },
+    done: { stepType: 'finish', config: { output: '{{ steps.each.output.data.value }}' } },
+  },
+};
+
 const seen = new Map<string, number>();
 async function http({ config, execution }: ActivityInput): Promise<unknown> {
   const { url } = config as { url: string };
   const attempt = (seen.get(execution.id) ?? 0) + 1;
   seen.set(execution.id, attempt);
+  if (url.endsWith('/quick')) await new Promise((resolve) => setTimeout(resolve, 3));
   if (url.endsWith('/slow')) await new Promise((resolve) => setTimeout(resolve, 30));
   if (url.endsWith('/gone')) throw ApplicationFailure.retryable('No more.', 'gone', { retryable: false });
   if (url.endsWith('/refused') && attempt < 3) throw ApplicationFailure.retryable('Not yet.', 'http_connect');
@@ -126,10 +142,7 @@ it('records rounds of sleeps and approvals that continue as new', async () => {
     await handle.signal('approve', { step: 'ask' });
   }
   await handle.result();
-  const { firstRunId } = (await handle.describe()).raw.workflowExecutionInfo ?? {};
-  if (!firstRunId) throw new Error('The server did not say which execution was the first.');
-  await keep('rounds-1', server.client.workflow.getHandle(handle.workflowId, firstRunId));
-  await keep('rounds-last', server.client.workflow.getHandle(handle.workflowId));
+  await keepEnds('rounds', handle);
 });
 
 it.each(['flaky', 'gone'])('records an activity: %s', async (what) => {
@@ -190,6 +203,12 @@ it('records segments, with an update, a signal and a cancellation while they run
   await cancelled.cancel();
   await cancelled.result().catch(() => undefined);
   await keep('segments-cancelled', cancelled);
+});
+
+it('records segments of a run that has done many light effects', async () => {
+  const handle = await startRun(server, segmentsGrown);
+  await handle.result();
+  await keepEnds('segments-grown', handle);
 });
 
 it('records a run that waits for a slot, one that is aborted, and their gates', async () => {
@@ -338,6 +357,17 @@ it('records a debouncer', async () => {
   await handle.result();
   await keep('debounce', handle);
 });
+
+/** The first and the last execution of a run that continued as new; of others the only one. */
+async function keepEnds(name: string, { workflowId }: WorkflowHandle): Promise<void> {
+  const last = server.client.workflow.getHandle(workflowId);
+  const { raw, runId } = await last.describe();
+  const { firstRunId } = raw.workflowExecutionInfo ?? {};
+  if (!firstRunId) throw new Error('The server did not say which execution was the first.');
+  if (firstRunId === runId) return await keep(name, last);
+  await keep(`${name}-1`, server.client.workflow.getHandle(workflowId, firstRunId));
+  await keep(`${name}-last`, last);
+}
 
 async function keep(name: string, handle: WorkflowHandle): Promise<void> {
   const history: unknown = JSON.parse(historyToJSON(await handle.fetchHistory()));
