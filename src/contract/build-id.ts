@@ -5,7 +5,23 @@ import { MAX_STATE_BYTES } from '../definition/document/limits.ts';
 /** Used where the worker is unknown: the default of SIGNALBOX_HISTORY_LIMIT. */
 const DEFAULT_HISTORY_LIMIT = 1_000;
 const DEFAULT_DEPLOYMENT = 'signalbox';
-const BUILD_ID = /^history-(\d{1,9})-data-(\d{1,9})(-segments)?(-encoded)?(?:-code-[0-9a-f]{12})?$/;
+
+/**
+ * Changes of commands that hold for every task of a worker. A build id names those that its code has, so a history
+ * replays and folds as its workers behaved. A mark is never renamed, and removed only with its old branch (TEMPORAL.md
+ * §11). Add one as a line here, and ask for it with `hasMark`.
+ */
+export const MARKS = [
+  /** From 0.3: light effects run in segments (engine/segment.ts). */
+  'segments',
+  /** From 0.4: a run that has done many effects is measured before it is refused a segment. */
+  'segments2',
+] as const;
+export type Mark = (typeof MARKS)[number];
+
+const BUILD_ID = new RegExp(
+  `^history-(\\d{1,9})-data-(\\d{1,9})((?:-(?:${MARKS.join('|')}))*)(-encoded)?(?:-code-[0-9a-f]{12})?$`,
+);
 /** Digits of the hash of the workflows' code. */
 const CODE_DIGITS = 12;
 
@@ -14,18 +30,18 @@ export interface WorkerStamp {
   readonly historyLimit: number;
   /** The most bytes of a run's definition and state together (engine/limits.ts, dataLimitOf). */
   readonly dataBytes: number;
-  /** Light effects run in segments (engine/segment.ts). Workers before 0.3 have none. */
-  readonly segments?: boolean;
   /** Failures are encoded, because a payload codec is configured. */
   readonly encodes?: boolean;
   /** Hexadecimal hash of the workflows' code. Only in build ids by which Temporal chooses workers. */
   readonly codeHash?: string;
 }
 
-export function buildIdOf(stamp: WorkerStamp): string {
-  const { historyLimit, dataBytes, segments = false, encodes = false, codeHash } = stamp;
+/** `marks`: those of the worker's code. */
+export function buildIdOf(stamp: WorkerStamp, marks: readonly Mark[] = MARKS): string {
+  const { historyLimit, dataBytes, encodes = false, codeHash } = stamp;
   const code = codeHash === undefined ? '' : `-code-${codeHash.slice(0, CODE_DIGITS)}`;
-  return `history-${historyLimit}-data-${dataBytes}${segments ? '-segments' : ''}${encodes ? '-encoded' : ''}${code}`;
+  const marked = marks.map((mark) => `-${mark}`).join('');
+  return `history-${historyLimit}-data-${dataBytes}${marked}${encodes ? '-encoded' : ''}${code}`;
 }
 
 /** The deployment of the workers of a task queue. Temporal allows no dot in its name. */
@@ -46,8 +62,10 @@ export function dataBytesOf(buildId: string | undefined): number {
   return digits === undefined ? MAX_STATE_BYTES : Number(digits);
 }
 
-/** Whether it ran light effects in segments. */
-export const hasSegments = (buildId: string | undefined): boolean => BUILD_ID.exec(buildId ?? '')?.[3] !== undefined;
+/** Whether the worker's code has the change. */
+export function hasMark(buildId: string | undefined, mark: Mark): boolean {
+  return (BUILD_ID.exec(buildId ?? '')?.[3] ?? '').split('-').includes(mark);
+}
 
 /** Whether it had a payload codec. */
 export const encodesFailures = (buildId: string | undefined): boolean =>

@@ -15,10 +15,11 @@ import type { Program } from '../steps/program-types.ts';
 import { advance } from './advance.ts';
 import { dataIn, isEffectResult, isFailure } from './state/effect-results.ts';
 import type { Command, Event, RunCommand } from './state/protocol.ts';
-import { carriedBytes } from './state/serialize.ts';
+import { carriedBytes, definitionBytes } from './state/serialize.ts';
+import { correctEstimate } from './state/space.ts';
 import type { RunState } from './state/state.ts';
 
-/** A segment needs a copy of the state. Runs that are larger than this, definition included, have none. */
+/** A segment needs a copy of the state. A run whose state is larger than this, definition included, has none. */
 export const MAX_SEGMENT_STATE_BYTES = 256_000;
 
 /** An effect of a segment that has ended. Times are epoch milliseconds. */
@@ -58,15 +59,32 @@ export interface SegmentList {
 
 /**
  * The effects among the commands that begin a segment together; empty where there is none. Then each command is carried
- * out alone. `commands` are new in `state`: nothing but them and timers may be open.
+ * out alone. `commands` are new in `state`: nothing but them and timers may be open. `measures`: the worker measures a
+ * state whose estimate is too large, which corrects the estimate. Run and fold ask after the same events, so that both
+ * have the same estimate.
  */
-export function segmentOf(program: Program, state: RunState, commands: readonly Command[]): readonly RunCommand[] {
+export function segmentOf(
+  program: Program,
+  state: RunState,
+  commands: readonly Command[],
+  measures: boolean,
+): readonly RunCommand[] {
   if (state.paused || state.yielding || isEnding(state) || state.admission !== undefined) return [];
   const runs = commands.filter((command) => command.type === 'run');
   if (runs.length === 0 || !runs.every(({ fuse }) => fuse === true)) return [];
   const { timers } = state.commandCounts;
   if (state.sentCount - timers !== runs.length) return [];
-  return carriedBytes(program, state) <= MAX_SEGMENT_STATE_BYTES ? runs : [];
+  return isSmall(program, state) || (measures && isSmallMeasured(program, state)) ? runs : [];
+}
+
+function isSmall(program: Program, state: RunState): boolean {
+  return carriedBytes(program, state) <= MAX_SEGMENT_STATE_BYTES;
+}
+
+function isSmallMeasured(program: Program, state: RunState): boolean {
+  if (definitionBytes(program) > MAX_SEGMENT_STATE_BYTES) return false;
+  correctEstimate(program, state);
+  return isSmall(program, state);
 }
 
 function isEnding({ ending, rollback, draining }: RunState): boolean {

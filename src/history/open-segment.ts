@@ -1,4 +1,4 @@
-import { hasSegments } from '../contract/build-id.ts';
+import { hasMark } from '../contract/build-id.ts';
 import { segmentOf } from '../engine/segment.ts';
 import type { Command, RunCommand } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
@@ -19,6 +19,7 @@ export class OpenSegment {
   /** How many segments begin in the current task, as far as its events tell. */
   #begun = 0;
   #isKnown = false;
+  #measures = false;
 
   /** Whether the worker of the current task knows segments. */
   get isKnown(): boolean {
@@ -31,7 +32,8 @@ export class OpenSegment {
 
   /** The next task. */
   enter(group: TaskEvents): void {
-    this.#isKnown = hasSegments(group.buildId);
+    this.#isKnown = hasMark(group.buildId, 'segments');
+    this.#measures = hasMark(group.buildId, 'segments2');
     this.#begun = segmentsBegunIn(group);
   }
 
@@ -43,9 +45,10 @@ export class OpenSegment {
 
   /** Opens one where these commands, which are new, begin one in the current task. */
   open(program: Program, state: RunState, commands: readonly Command[]): void {
-    if (!this.#isKnown || this.#begun === 0) return;
-    const runs = segmentOf(program, state, commands);
-    if (runs.length === 0) return;
+    if (!this.#isKnown) return;
+    // Asked also where none begins, as the shell does: it may correct the estimate of the state's size.
+    const runs = segmentOf(program, state, commands, this.#measures);
+    if (runs.length === 0 || this.#begun === 0) return;
     this.#begun--;
     this.#open = { runs, waiting: [] };
   }

@@ -35,7 +35,7 @@ import { programOf } from '../support/program.ts';
 
 const YIELD = '$yield';
 /** Of a worker that runs segments. */
-const BUILD_ID = buildIdOf({ historyLimit: 1_000, dataBytes: MAX_STATE_BYTES, segments: true });
+const BUILD_ID = buildIdOf({ historyLimit: 1_000, dataBytes: MAX_STATE_BYTES });
 const REFUSED = {
   kind: 'application',
   type: 'http_status',
@@ -395,6 +395,7 @@ export class Model {
       program: this.program,
       state,
       mayBegin: () => this.#plans.length > 0,
+      measures: () => true,
       now: () => this.clock,
       run: (config, _first, ended) => {
         const plan = this.#plans[this.#planned++ % this.#plans.length]!;

@@ -19,7 +19,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { type ActivityInput, LOCAL_LIMIT_MS, NOT_LIGHT, PAUSE, SEGMENT, YIELD } from '../../src/contract/activity.ts';
-import { dataBytesOf, hasSegments } from '../../src/contract/build-id.ts';
+import { dataBytesOf, hasMark, type Mark } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { completedSegment, failedSegment, type SegmentConfig, type SegmentOutcome } from '../../src/engine/segment.ts';
 import { completionOf } from '../../src/engine/state/effect-results.ts';
@@ -95,7 +95,7 @@ export class ActivitiesAndTimers {
         ended(result as unknown as Json);
         // Workers before segments took a result of any form.
         const at = Date.now();
-        this.#receive(runsSegments() ? completionOf(id, at, result) : { type: 'completed', at, id, result });
+        this.#receive(isMarked('segments') ? completionOf(id, at, result) : { type: 'completed', at, id, result });
       },
       (error) => {
         const failure = failureFrom(error, command.local ? undefined : earlierAttempts + command.retry.maxAttempts);
@@ -109,7 +109,7 @@ export class ActivitiesAndTimers {
 
   /** So that a loop asks once, and not each time. Tasks of workers before segments asked each time. */
   #isKnownAsNotLight(command: RunCommand): boolean {
-    return this.#notLight.size > 0 && runsSegments() && this.#notLight.has(actionOf(command));
+    return this.#notLight.size > 0 && isMarked('segments') && this.#notLight.has(actionOf(command));
   }
 
   /** The next attempt after the first, local one, as a regular activity. False where there is none. */
@@ -280,9 +280,9 @@ function dataBytes(): number {
   return dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId);
 }
 
-/** Whether this task's worker runs segments. */
-export function runsSegments(): boolean {
-  return hasSegments(workflowInfo().currentDeploymentVersion?.buildId);
+/** Whether the code of this task's worker has a change of commands. */
+export function isMarked(mark: Mark): boolean {
+  return hasMark(workflowInfo().currentDeploymentVersion?.buildId, mark);
 }
 
 /** Activities refuse results that are too deep to measure, but nothing may throw here. */

@@ -45,7 +45,7 @@ import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import { ActivitiesAndTimers, runsSegments } from './activities-and-timers.ts';
+import { ActivitiesAndTimers, isMarked } from './activities-and-timers.ts';
 import { cancelDetails, endAsCancelled } from './cancelled.ts';
 import { Children } from './children.ts';
 import { ContinueAsNewPolicy } from './continue-as-new-policy.ts';
@@ -150,7 +150,8 @@ class RunExecution {
     this.#segments = new Segments({
       program,
       state: this.#state,
-      mayBegin: () => runsSegments() && !this.#policy.holds(),
+      mayBegin: () => isMarked('segments') && !this.#policy.holds(),
+      measures: () => isMarked('segments2'),
       now: () => Date.now(),
       run: (config, first, ended) => this.#commands.segment(config, first, ended),
       goesOn: (command, failure, askedMs) => this.#commands.goesOn(command, failure, askedMs),

@@ -24,6 +24,8 @@ export interface SegmentsOptions {
   readonly state: RunState;
   /** Whether a segment may begin now. */
   mayBegin(): boolean;
+  /** Whether the worker of the current task measures states for segments (`segments2`, build-id.ts). */
+  measures(): boolean;
   /** The clock: epoch milliseconds. */
   now(): number;
   /** Runs the segment, and calls `ended` once. `first`: the path at which it begins. */
@@ -80,11 +82,11 @@ export class Segments {
 
   /** Whether the commands, which are new, have begun a segment. */
   #openWith(commands: readonly Command[]): boolean {
-    const { program, state, mayBegin, run, now } = this.#options;
-    if (!mayBegin()) return false;
-    const runs = segmentOf(program, state, commands);
+    const { program, state, mayBegin, measures, run, now } = this.#options;
+    // Asked also where none may begin: it may correct the estimate of the state's size, in the fold too.
+    const runs = segmentOf(program, state, commands, measures());
     const [first] = runs;
-    if (first === undefined) return false;
+    if (first === undefined || !mayBegin()) return false;
     this.#isOpen = true;
     const config = {
       definition: program.definition,

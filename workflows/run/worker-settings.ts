@@ -34,7 +34,7 @@ export function interpreterOptions(
   stamp: WorkerStamp,
   taskQueue: string,
 ): { workerDeploymentOptions: WorkerDeploymentOptions; isolateExecutionTimeout: number } {
-  const version = { deploymentName: deploymentOf(taskQueue), buildId: buildIdOf({ ...stamp, segments: true }) };
+  const version = { deploymentName: deploymentOf(taskQueue), buildId: buildIdOf(stamp) };
   return {
     workerDeploymentOptions:
       stamp.codeHash === undefined

@@ -24,6 +24,8 @@ const MEASURE_SHIFT = 7;
 const WRITE_SHIFT = 3;
 /** A state whose measure changed by less than this is not serialized again. */
 const SAME_BYTES = 64_000;
+/** An estimate that has grown by less than this part since its correction is not corrected again, as a right shift. */
+const GROWTH_SHIFT = 3;
 
 /** Adds to the size of the state. */
 export function charge({ state }: Core, bytes: number): void {
@@ -104,6 +106,19 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
     [written <= most ? 'fitting' : 'full']: { bytes, large, written },
   };
   return written <= most;
+}
+
+/**
+ * Measures the state, unless its estimate has hardly grown since the last time. So the work grows with the bytes that
+ * were charged, not with their square.
+ */
+export function correctEstimate(program: Program, state: RunState): void {
+  const { correctedBytes: before } = state;
+  if (before !== undefined && state.bytes >= before && state.bytes < before + (before >> GROWTH_SHIFT)) return;
+  const { bytes } = measure(program, state);
+  state.activation.units += bytes >> MEASURE_SHIFT;
+  state.bytes = bytes;
+  state.correctedBytes = bytes;
 }
 
 /**

@@ -213,6 +213,8 @@ export interface RunState {
   bytes: number;
   /** The last serialized sizes: of a state that fitted, and of one that did not. */
   serializedSizes?: { readonly fitting?: SerializedSize; readonly full?: SerializedSize };
+  /** The estimate when it was last corrected for a segment. */
+  correctedBytes?: number;
   paused: boolean;
   /** Epoch milliseconds. */
   pausedSince?: number;

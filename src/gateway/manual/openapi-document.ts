@@ -46,7 +46,7 @@ const GUARD_PROBLEMS: readonly ProblemCode[] = [
 ];
 
 /** As in package.json; a test compares them. */
-export const API_VERSION = '0.3.0';
+export const API_VERSION = '0.4.0';
 
 const made = new WeakMap<readonly Route[], JsonObject>();
 

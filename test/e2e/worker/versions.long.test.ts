@@ -23,7 +23,6 @@ beforeAll(async () => {
   first = buildIdOf({
     historyLimit: server.config.historyLimit,
     dataBytes: dataLimitOf(server.config.blobs.isOn),
-    segments: true,
     codeHash: hashOfBundle(join(compiledRoot(), 'workflow-bundle.js')),
   });
 });
@@ -44,7 +43,7 @@ const input = { amount: 5, customer: 'x' };
 
 describe('workers with versions', { timeout: 120_000 }, () => {
   it('name their settings and their code', () => {
-    expect(first).toMatch(/^history-1000-data-\d+-segments-code-[0-9a-f]{12}$/);
+    expect(first).toMatch(/^history-1000-data-\d+-segments-segments2-code-[0-9a-f]{12}$/);
     expect(historyLimitOf(first)).toBe(1_000);
     expect(dataBytesOf(first)).toBe(dataLimitOf(server.config.blobs.isOn));
     expect(deploymentOf('a.queue/of mine')).toBe('signalbox-a-queue-of-mine');
