@@ -32,6 +32,7 @@ const SLOW = [
   'test/activities/run-code/**/*.test.ts',
   'test/activities/send-message/**/*.test.ts',
   'test/activities/runtime/scrub.test.ts',
+  'test/activities/runtime/scrub-tables.test.ts',
   'test/cli/terminal-asks.test.ts',
   'test/deploy/kubernetes-types.test.ts',
   'test/engine/command-backlog.test.ts',

@@ -126,7 +126,7 @@ async function follow(
         throw error instanceof ActivityError || signal.aborted ? error : cutFailure(error, request.url, shown);
       },
     );
-    return { data: parseBody(bytes, headers, limits.as, shown, context.scrub.text), meta: shown };
+    return { data: parseBody(bytes, headers, limits.as, shown, context.scrub), meta: shown };
   }
 }
 

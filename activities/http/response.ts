@@ -8,6 +8,7 @@ import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
+import type { Scrub } from '../runtime/scrub.ts';
 
 export type ResponseHeaders = { readonly [name: string]: string | string[] | undefined };
 
@@ -36,6 +37,8 @@ const COMPRESSIONS: ReadonlySet<string> = new Set([
 const INFLATING = /^(Z|ERR__ERROR_FORMAT|ERR_BROTLI)_/;
 /** How much of a response a message quotes; the details hold more. */
 const MOST_TOLD_CHARACTERS = 300;
+/** From how much of a response secrets are removed for that: a scrub of megabytes would hold up other activities. */
+const MOST_SCRUBBED_CHARACTERS = 100_000;
 
 /**
  * Reads and decompresses the response. The limit counts decompressed bytes, which rules out decompression bombs.
@@ -140,7 +143,7 @@ export function parseBody(
   headers: ResponseHeaders,
   as: string | undefined,
   shown: { readonly status: number; readonly url: string },
-  scrub: (text: string) => string,
+  scrub: Pick<Scrub, 'text' | 'beginning'>,
 ): Json {
   if (bytes.length === 0) return null;
   const type = firstValue(headers['content-type']).trim().toLowerCase();
@@ -152,7 +155,9 @@ export function parseBody(
     return JSON.parse(text) as Json;
   } catch {
     const { status, url } = shown;
-    const begins = scrub(text).slice(0, MOST_TOLD_CHARACTERS);
+    const isLong = text.length > MOST_SCRUBBED_CHARACTERS;
+    const clean = isLong ? scrub.beginning(text.slice(0, MOST_SCRUBBED_CHARACTERS)) : scrub.text(text);
+    const begins = clean.slice(0, MOST_TOLD_CHARACTERS);
     throw new ActivityError(
       'http_body',
       `The response (status ${status}) is not valid JSON. It begins with: ${onOneLine(begins)}. Set as: 'text' ` +

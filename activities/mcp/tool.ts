@@ -102,7 +102,7 @@ async function listed(
 ): Promise<McpToolList> {
   const found = await connections.tools(server, await headersOf(server, context), context);
   // A server may repeat the headers of the request in its descriptions, and the list is stored and shown.
-  const tools = context.scrub.json(found as unknown as Json) as unknown as McpToolList['tools'];
+  const tools = (await context.scrub.jsonInTurns(found as unknown as Json)) as unknown as McpToolList['tools'];
   const list: McpToolList = { tools, listedAt: new Date().toISOString(), of: server.updatedAt };
   // If the list cannot be cached, the next step lists again.
   await askStore(store, (from) => from.keep(context.input.execution.organizationId, server.name, list)).catch(

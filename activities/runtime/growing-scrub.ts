@@ -4,9 +4,13 @@
  */
 
 import { MOST_SECRET_BYTES_PER_STEP, MOST_SECRETS_PER_STEP } from '../../src/definition/document/limits.ts';
-import type { Json } from '../../src/json/json.ts';
 import { ActivityError } from './failure.ts';
 import { type Scrub, scrubOf } from './scrub.ts';
+import type { ScrubTable } from './scrub-table.ts';
+import { BASES, ScrubTables } from './scrub-tables.ts';
+
+/** Of all activities of this process. */
+const TABLES = new ScrubTables();
 
 /** Replaces a text that could not be scrubbed. */
 const WITHHELD = '[withheld: secrets could not be removed from this text]';
@@ -17,44 +21,79 @@ export interface GrowingScrub {
   /** Scrubs only secrets. */
   readonly scrubSecrets: Pick<Scrub, 'json'>;
   /** For failures, which must always be reported: a text that cannot be scrubbed is replaced by a fixed one. */
-  readonly forced: Pick<Scrub, 'text' | 'json'>;
-  hide(...values: readonly string[]): void;
-  /** Hides secrets and counts them. @throws ActivityError `too_many_secrets` */
-  hideSecrets(...values: readonly string[]): void;
+  readonly forced: Pick<Scrub, 'text' | 'jsonInTurns'>;
+  /** Resolves once the values are scrubbed; they must not be used before. @throws ActivityError `scrub_failed` */
+  hide(...values: readonly string[]): Promise<void>;
+  /** Hides secrets and counts them. @throws ActivityError `too_many_secrets`, `scrub_failed` */
+  hideSecrets(...values: readonly string[]): Promise<void>;
 }
 
-/** Tests pass a `make` that fails. */
-export function growingScrub(make: (values: readonly string[]) => Scrub = scrubOf): GrowingScrub {
-  const hidden = new Set<string>();
+export interface ScrubParts {
+  readonly tables?: Pick<ScrubTables, 'of'>;
+  /** Tests give one that fails. */
+  readonly scrubOf?: (tables: readonly ScrubTable[]) => Scrub;
+}
+
+/** `organizationId`: whose secrets they are. */
+export function growingScrub(organizationId: string, parts: ScrubParts = {}): GrowingScrub {
+  const { tables: tablesOf = TABLES, scrubOf: make = (tables) => scrubOf(tables, BASES) } = parts;
+  const hidden = new Set<ScrubTable>();
   const secrets = new Set<string>();
+  const tablesOfSecrets = new Set<ScrubTable>();
   let made: Scrub | undefined;
   const current = (): Scrub => {
-    // Several secrets are often read in a row, and preparing for a long one takes a while.
     made ??= make([...hidden]);
     return made;
   };
-  const hide = (...values: readonly string[]): void => {
-    const known = hidden.size;
-    for (const value of values) hidden.add(value);
-    if (hidden.size > known) made = undefined;
+  const tables = async (values: readonly string[]): Promise<ScrubTable[]> => {
+    try {
+      return await tablesOf.of(values, organizationId);
+    } catch {
+      throw new ActivityError('scrub_failed', 'The worker could not prepare to remove the secrets from results.', {
+        retryable: true,
+      });
+    }
+  };
+  const add = (found: readonly ScrubTable[]): void => {
+    for (const table of found) hidden.add(table);
+    made = undefined;
   };
   return {
     scrub: {
       text: (text) => guarded(() => current().text(text)),
       json: (value) => guarded(() => current().json(value)),
+      jsonInTurns: async (value) => {
+        try {
+          return await current().jsonInTurns(value);
+        } catch {
+          return withheld();
+        }
+      },
       beginning: (text) => guarded(() => current().beginning(text)),
     },
-    scrubSecrets: { json: (value) => guarded(() => make([...secrets]).json(value)) },
+    scrubSecrets: { json: (value) => guarded(() => make([...tablesOfSecrets]).json(value)) },
     forced: {
       text: (text) => or(WITHHELD, () => current().text(text)),
-      json: (value) => or<Json>(WITHHELD, () => current().json(value)),
+      jsonInTurns: async (value) => {
+        try {
+          return await current().jsonInTurns(value);
+        } catch {
+          return WITHHELD;
+        }
+      },
     },
-    hide,
-    hideSecrets(...values) {
+    async hide(...values) {
+      add(await tables(values));
+    },
+    async hideSecrets(...values) {
       for (const value of values) secrets.add(value);
       const bytes = [...secrets].reduce((sum, value) => sum + Buffer.byteLength(value), 0);
       const isWithin = secrets.size <= MOST_SECRETS_PER_STEP && bytes <= MOST_SECRET_BYTES_PER_STEP;
-      if (isWithin) return hide(...values);
+      if (isWithin) {
+        const found = await tables(values);
+        for (const table of found) tablesOfSecrets.add(table);
+        return add(found);
+      }
       throw new ActivityError(
         'too_many_secrets',
         `The step uses ${secrets.size} secrets of ${bytes} bytes in total; the limit is ` +
@@ -76,12 +115,16 @@ function guarded<T>(scrub: () => T): T {
   try {
     return scrub();
   } catch {
-    throw new ActivityError(
-      'scrub_failed',
-      'Secrets could not be removed from the result of the step, so it is withheld. Request less data, or ' +
-        'split the request.',
-    );
+    return withheld();
   }
+}
+
+function withheld(): never {
+  throw new ActivityError(
+    'scrub_failed',
+    'Secrets could not be removed from the result of the step, so it is withheld. Request less data, or ' +
+      'split the request.',
+  );
 }
 
 function or<T>(instead: T, scrub: () => T): T {

@@ -1,104 +1,227 @@
 /**
- * Finds many needles in one text: the leftmost first, and the longest of those that begin there. It takes linear time.
- * A regular expression that joins the needles would have a size limit, and its error would repeat them.
+ * Finds many needles in one text: the leftmost first, and the longest of those that begin there. The time is linear in
+ * the text, however many needles there are and however much of them is in the text. A regular expression that joins
+ * the needles would have a size limit, and its error would repeat them.
  *
- * Every position whose next four units could begin a needle is examined. Short needles are compared there. For long
- * ones a rolling hash is checked first, because comparing a secret of 64 KB that almost matches everywhere takes
- * minutes.
+ * A table of needles holds hashes of them and no text, so it is small, and another thread can build it and hand it
+ * over. The longest needle at a position is found by binary search over the lengths of needles: each needle has marks
+ * at the shorter lengths that its search passes, and each mark names the longest needle that its text begins with
+ * (Waldvogel et al., "Scalable High Speed IP Routing Lookups", 1997).
+ *
+ * Equal hashes count as equal texts. Two rolling hashes with random bases are 52 bits together: a wrong match is less
+ * likely than a broken memory cell, and replaces text that no secret is in.
  */
 import { randomInt } from 'node:crypto';
 
 /** No needle is shorter (SHORTEST_SECRET_CHARACTERS). */
 const KEY_UNITS = 4;
-/** Longer needles are compared only where their hash matches. */
-const LONGEST_COMPARED = 64;
 /** Products of two numbers below it are exact in a double. */
 const PRIME = 67_108_859;
-/** Random, so that nobody can construct texts with equal hashes. */
-const BASE = randomInt(1 << 17, PRIME - 1);
+const INVERSE = 1 / PRIME;
+/** The second hash is added to the first one times this. */
+const SECOND = 2 ** 26;
+/** So many units of a text have their hashes in memory, or twice the longest needle. */
+const WINDOW_UNITS = 65_536;
+/** A search yields after this many units and probes: about a millisecond. */
+const WORK_OF_A_TURN = 20_000;
+
+/** A computation that may be interrupted wherever it yields. */
+export type Steps<T> = Generator<undefined, T, undefined>;
+
+/** Does all steps now. */
+export function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Two random numbers, so that nobody can construct texts with equal hashes. */
+export type Bases = readonly [number, number];
+export const randomBases = (): Bases => [randomInt(1 << 17, PRIME - 1), randomInt(1 << 17, PRIME - 1)];
+
+/** A table of needles. Its buffers can be transferred to another thread. */
+export interface Needles {
+  /** A bit for each hash of the four units that a needle begins with. */
+  readonly begins: Uint8Array;
+  /** The distinct lengths of needles, ascending. */
+  readonly lengths: Uint32Array;
+  /** A hash table with open addressing: needles and marks. A length of 0 is a free place. */
+  readonly hashes: Float64Array;
+  readonly sizes: Uint32Array;
+  /** The length of the longest needle that the needle or mark begins with. */
+  readonly best: Uint32Array;
+}
+
+export const bytesOf = ({ begins, lengths, hashes, sizes, best }: Needles): number =>
+  begins.byteLength + lengths.byteLength + hashes.byteLength + sizes.byteLength + best.byteLength;
+
+export const buffersOf = ({ begins, lengths, hashes, sizes, best }: Needles): ArrayBuffer[] =>
+  [begins, lengths, hashes, sizes, best].map(({ buffer }) => buffer as ArrayBuffer);
+
+export function needlesOf(wanted: Iterable<string>, bases: Bases): Needles {
+  const needles = [...new Set(wanted)].filter((text) => text.length >= KEY_UNITS).sort((a, b) => a.length - b.length);
+  const begins = new Uint8Array(0x10000 / 8);
+  const lengths = Uint32Array.from(new Set(needles.map(({ length }) => length)));
+  const entries = new Map<number, { readonly size: number; readonly best: number }>();
+  let marks = new Set<number>();
+  let longest = 0;
+  for (const needle of needles) {
+    const key = hashOfKey(needle, 0);
+    begins[key >> 3]! |= 1 << (key & 7);
+    if (needle.length > longest) {
+      longest = needle.length;
+      marks = marksOf(lengths, longest);
+    }
+    let [first, second, next, best] = [0, 0, 0, 0];
+    for (let at = 0; at < needle.length; at++) {
+      const unit = needle.charCodeAt(at) + 1;
+      first = mulAdd(first, bases[0], unit);
+      second = mulAdd(second, bases[1], unit);
+      const size = at + 1;
+      if (size !== lengths[next]) continue;
+      next++;
+      const hash = first * SECOND + second;
+      // Needles arrive sorted by length: all that this one can begin with are there.
+      best = size === needle.length ? size : (entries.get(hash)?.best ?? best);
+      const isNew = size === needle.length || (marks.has(size) && !entries.has(hash));
+      if (isNew) entries.set(hash, { size, best });
+    }
+  }
+  return { begins, lengths, ...placed(entries) };
+}
+
+/** The shorter lengths that the binary search for a length passes. */
+function marksOf(lengths: Uint32Array, wanted: number): Set<number> {
+  const marks = new Set<number>();
+  for (let [low, high] = [0, lengths.length - 1]; low <= high; ) {
+    const middle = (low + high) >> 1;
+    const length = lengths[middle]!;
+    if (length === wanted) break;
+    if (length > wanted) high = middle - 1;
+    else {
+      marks.add(length);
+      low = middle + 1;
+    }
+  }
+  return marks;
+}
+
+function placed(entries: ReadonlyMap<number, { readonly size: number; readonly best: number }>) {
+  const places = 2 ** Math.ceil(Math.log2(2 * entries.size + 2));
+  const hashes = new Float64Array(places);
+  const sizes = new Uint32Array(places);
+  const best = new Uint32Array(places);
+  for (const [hash, entry] of entries) {
+    let at = placeOf(hash, places);
+    while (sizes[at] !== 0) at = (at + 1) & (places - 1);
+    hashes[at] = hash;
+    sizes[at] = entry.size;
+    best[at] = entry.best;
+  }
+  return { hashes, sizes, best };
+}
+
+/** `places` is a power of two. */
+const placeOf = (hash: number, places: number): number => {
+  const first = Math.floor(hash / SECOND);
+  return (first ^ Math.imul(hash - first * SECOND, 0x9e3779b1)) & (places - 1);
+};
+
+/** `a * b + c` modulo PRIME. */
+function mulAdd(a: number, b: number, c: number): number {
+  const value = a * b + c;
+  // The quotient may be off by one, since INVERSE is rounded.
+  const rest = value - Math.floor(value * INVERSE) * PRIME;
+  return rest < 0 ? rest + PRIME : rest >= PRIME ? rest - PRIME : rest;
+}
 
 export interface Search {
-  has(text: string): boolean;
-  replace(text: string, by: string): string;
+  has(text: string): Steps<boolean>;
+  replace(text: string, by: string): Steps<string>;
 }
 
-interface Candidates {
-  readonly short: string[];
-  /** By length, the longest first, then by hash. */
-  readonly long: [length: number, byHash: Map<number, string[]>][];
-}
+/** Searches for the needles of all tables, which were built with these bases. */
+export function searchOf(given: readonly Needles[], bases: Bases): Search {
+  const tables = given.filter(({ lengths }) => lengths.length > 0);
+  const begins = new Uint8Array(0x10000 / 8);
+  for (const table of tables) for (let at = 0; at < begins.length; at++) begins[at]! |= table.begins[at]!;
+  const longest = tables.reduce((most, { lengths }) => Math.max(most, lengths.at(-1)!), 0);
+  const windowUnits = Math.max(WINDOW_UNITS, 2 * longest);
+  // Across all texts, since a value may have many short ones.
+  let work = 0;
 
-export function searchOf(wanted: readonly string[]): Search {
-  const needles = [...new Set(wanted)].filter((text) => text.length >= KEY_UNITS).sort((a, b) => b.length - a.length);
-  const begins = new Uint8Array(0x10000);
-  const byKey = new Map<string, Candidates>();
-  for (const needle of needles) {
-    begins[hashOfKey(needle, 0)] = 1;
-    const key = needle.slice(0, KEY_UNITS);
-    const candidates = byKey.get(key) ?? { short: [], long: [] };
-    byKey.set(key, candidates);
-    if (needle.length <= LONGEST_COMPARED) candidates.short.push(needle);
-    else addLong(candidates, needle);
-  }
-
-  /** The length of the longest needle at the position; 0 if there is none. */
-  const lengthAt = (text: string, at: number, hashes: () => Hashes): number => {
-    const candidates = byKey.get(text.slice(at, at + KEY_UNITS));
-    if (candidates === undefined) return 0;
-    for (const [length, byHash] of candidates.long) {
-      if (at + length > text.length) continue;
-      const alike = byHash.get(hashes().of(at, length));
-      if (alike?.some((needle) => text.startsWith(needle, at)) === true) return length;
+  /** The length of the longest needle of a table at the position; 0 if there is none. */
+  const lengthIn = (table: Needles, text: string, at: number, hashes: TextHashes): number => {
+    const { lengths, sizes, best } = table;
+    const mask = sizes.length - 1;
+    let found = 0;
+    for (let [low, high] = [0, lengths.length - 1]; low <= high; ) {
+      const middle = (low + high) >> 1;
+      const size = lengths[middle]!;
+      let place = -1;
+      if (at + size <= text.length) {
+        work++;
+        const hash = hashes.of(at, size);
+        place = placeOf(hash, sizes.length);
+        while (sizes[place] !== 0 && !(sizes[place] === size && table.hashes[place] === hash))
+          place = (place + 1) & mask;
+        if (sizes[place] === 0) place = -1;
+      }
+      if (place < 0) high = middle - 1;
+      else {
+        found = best[place]!;
+        low = middle + 1;
+      }
     }
-    return candidates.short.find((needle) => text.startsWith(needle, at))?.length ?? 0;
+    return found;
   };
 
-  /** Calls `found` with every match until it returns false. */
-  const walk = (text: string, found: (at: number, length: number) => boolean): void => {
-    let made: Hashes | undefined;
-    const hashes = (): Hashes => {
-      made ??= new Hashes(text);
-      return made;
-    };
+  /** Yields each match, and `undefined` where it may be interrupted. */
+  function* walk(text: string): Generator<{ readonly at: number; readonly length: number } | undefined, void> {
+    let hashes: TextHashes | undefined;
     const last = text.length - KEY_UNITS;
     for (let at = 0; at <= last; at++) {
-      if (begins[hashOfKey(text, at)] === 0) continue;
-      const length = lengthAt(text, at, hashes);
+      if (++work > WORK_OF_A_TURN) {
+        work = 0;
+        yield undefined;
+      }
+      const key = hashOfKey(text, at);
+      if ((begins[key >> 3]! & (1 << (key & 7))) === 0) continue;
+      hashes ??= new TextHashes(text, bases, Math.min(text.length, windowUnits));
+      let length = 0;
+      for (const table of tables) {
+        if ((table.begins[key >> 3]! & (1 << (key & 7))) === 0) continue;
+        length = Math.max(length, lengthIn(table, text, at, hashes));
+      }
       if (length === 0) continue;
-      if (!found(at, length)) return;
+      yield { at, length };
       at += length - 1;
     }
-  };
+  }
 
   return {
-    has(text) {
-      let isFound = false;
-      walk(text, () => {
-        isFound = true;
-        return false;
-      });
-      return isFound;
+    *has(text) {
+      for (const match of walk(text)) {
+        if (match !== undefined) return true;
+        yield undefined;
+      }
+      return false;
     },
-    replace(text, by) {
+    *replace(text, by) {
       const parts: string[] = [];
       let end = 0;
-      walk(text, (at, length) => {
-        parts.push(text.slice(end, at), by);
-        end = at + length;
-        return true;
-      });
+      for (const match of walk(text)) {
+        if (match === undefined) {
+          yield undefined;
+          continue;
+        }
+        parts.push(text.slice(end, match.at), by);
+        end = match.at + match.length;
+      }
       return end === 0 ? text : parts.join('') + text.slice(end);
     },
   };
-}
-
-function addLong({ long }: Candidates, needle: string): void {
-  const last = long.at(-1);
-  // Needles arrive sorted by length.
-  const byHash = last?.[0] === needle.length ? last[1] : new Map<number, string[]>();
-  if (last?.[1] !== byHash) long.push([needle.length, byHash]);
-  const hash = new Hashes(needle).of(0, needle.length);
-  byHash.set(hash, [...(byHash.get(hash) ?? []), needle]);
 }
 
 /** Hashes the four units at a position into 16 bits. */
@@ -112,23 +235,60 @@ function hashOfKey(text: string, at: number): number {
   );
 }
 
-/** The hash of any part of a text in constant time. */
-class Hashes {
-  readonly #before: Float64Array;
-  readonly #powers: Float64Array;
+/** The hash of any part of a window of the text in constant time. The window moves on with the positions. */
+class TextHashes {
+  readonly #text: string;
+  readonly #bases: Bases;
+  readonly #first: Float64Array;
+  readonly #second: Float64Array;
+  readonly #firstPowers: Float64Array;
+  readonly #secondPowers: Float64Array;
+  /** Where the window begins, and how many units of it have their hashes. */
+  #from = 0;
+  #units = 0;
 
-  constructor(text: string) {
-    this.#before = new Float64Array(text.length + 1);
-    this.#powers = new Float64Array(text.length + 1);
-    this.#powers[0] = 1;
-    for (let at = 0; at < text.length; at++) {
-      this.#before[at + 1] = (this.#before[at]! * BASE + text.charCodeAt(at) + 1) % PRIME;
-      this.#powers[at + 1] = (this.#powers[at]! * BASE) % PRIME;
-    }
+  constructor(text: string, bases: Bases, units: number) {
+    this.#text = text;
+    this.#bases = bases;
+    this.#first = new Float64Array(units + 1);
+    this.#second = new Float64Array(units + 1);
+    this.#firstPowers = powersOf(bases[0], units);
+    this.#secondPowers = powersOf(bases[1], units);
   }
 
+  /** Positions do not decrease by more than they stay within the window. */
   of(at: number, length: number): number {
-    const hash = this.#before[at + length]! - ((this.#before[at]! * this.#powers[length]!) % PRIME);
-    return hash < 0 ? hash + PRIME : hash;
+    if (at + length - this.#from >= this.#first.length) {
+      this.#from = at;
+      this.#units = 0;
+    }
+    const start = at - this.#from;
+    const end = start + length;
+    if (end > this.#units) this.#extend(end);
+    const first = this.#first[end]! - mulAdd(this.#first[start]!, this.#firstPowers[length]!, 0);
+    const second = this.#second[end]! - mulAdd(this.#second[start]!, this.#secondPowers[length]!, 0);
+    return (first < 0 ? first + PRIME : first) * SECOND + (second < 0 ? second + PRIME : second);
   }
+
+  #extend(to: number): void {
+    for (let at = this.#units; at < to; at++) {
+      const unit = this.#text.charCodeAt(this.#from + at) + 1;
+      this.#first[at + 1] = mulAdd(this.#first[at]!, this.#bases[0], unit);
+      this.#second[at + 1] = mulAdd(this.#second[at]!, this.#bases[1], unit);
+    }
+    this.#units = to;
+  }
+}
+
+const powers = new Map<number, Float64Array>();
+
+/** The powers of a base from 0 to `most`, and perhaps more. They are kept, as a process has two bases. */
+function powersOf(base: number, most: number): Float64Array {
+  const known = powers.get(base);
+  if (known !== undefined && known.length > most) return known;
+  const made = new Float64Array(Math.max(most, WINDOW_UNITS) + 1);
+  made[0] = 1;
+  for (let at = 1; at < made.length; at++) made[at] = mulAdd(made[at - 1]!, base, 0);
+  powers.set(base, made);
+  return made;
 }

@@ -1,16 +1,57 @@
 /**
  * The shapes of a secret in a response: as it is, in a URL, in a form, in JSON; and each of these escaped once more for
  * JSON, HTML or a URL, because servers repeat requests in their responses.
+ *
+ * The whole value is always looked for, in all shapes. Its significant parts are looked for up to the limits below,
+ * in the order of partsOf. Without them a text of 64 KB that is many small ones in base64 would have 300,000 shapes.
  */
 import { isUtf8 } from 'node:buffer';
+import { SHORTEST_SECRET_CHARACTERS } from '../../src/definition/document/limits.ts';
 
 /** Shorter parts of a secret would match in any text. */
 const SHORTEST_PART = 8;
 /** A shorter alphanumeric part says too little about a secret. */
 const SHORTEST_PLAIN = 5;
+/** Distinct shapes of all parts, and their characters. A key of 64 KB has a thousand lines of twenty shapes each. */
+const MOST_PART_SHAPES = 40_000;
+const MOST_PART_CHARACTERS = 16_000_000;
+/** Of such a value every shape takes less than three milliseconds together. */
+const MOST_QUICK_CHARACTERS = 1_000;
+const MOST_QUICK_PARTS = 12;
 
-export function shapesOf(value: string): string[] {
-  const written = partsOf(value).flatMap((part) => [
+export interface ScrubTexts {
+  /** Texts that are replaced. */
+  readonly shapes: ReadonlySet<string>;
+  /** Digits of base64 and hexadecimal that any encoded text with a shape in it contains. */
+  readonly encodings: ReadonlySet<string>;
+}
+
+export function scrubTextsOf(value: string): ScrubTexts {
+  const shapes = new Set<string>();
+  const encodings = new Set<string>(encodingsOf(value));
+  const isShape = (shape: string): boolean => shape.length >= SHORTEST_SECRET_CHARACTERS;
+  for (const shape of shapesOf(value)) if (isShape(shape)) shapes.add(shape);
+  let count = 0;
+  let characters = 0;
+  for (const part of partsOf(value)) {
+    if (count >= MOST_PART_SHAPES) break;
+    const own = [...new Set(shapesOf(part))].filter((shape) => isShape(shape) && !shapes.has(shape));
+    const length = own.reduce((sum, shape) => sum + shape.length, 0);
+    if (count + own.length > MOST_PART_SHAPES || characters + length > MOST_PART_CHARACTERS) continue;
+    count += own.length;
+    characters += length;
+    for (const shape of own) shapes.add(shape);
+    for (const encoding of encodingsOf(part)) encodings.add(encoding);
+  }
+  return { shapes, encodings };
+}
+
+/** Whether the shapes of the value take so little time that no thread is needed for them. */
+export const isQuick = (value: string): boolean =>
+  value.length <= MOST_QUICK_CHARACTERS && partsOf(value).length <= MOST_QUICK_PARTS;
+
+function shapesOf(part: string): string[] {
+  const written = [
     part,
     part.trim(),
     // As the host of a URL.
@@ -20,14 +61,14 @@ export function shapesOf(value: string): string[] {
     new URL(`http://x/?${part.replaceAll('#', '%23')}`).search.slice(1),
     new URL(`http://x/${part}`).href.slice('http://x/'.length),
     jsonOf(part),
-  ]);
-  return written.flatMap((shape) => [shape, ...rewritten(shape)]);
+  ];
+  return [...new Set(written)].flatMap((shape) => [shape, ...rewritten(shape)]);
 }
 
 /** A line of a PEM key, but not the words around it. */
 const KEY_LINE = /^[A-Za-z0-9+/=_-]{24,}$/;
 
-/** The value and its significant parts: the path of a URL, the lines of a key, the decoded text of base64. */
+/** The significant parts of a value: the path of a URL, the lines of a key, the decoded text of base64. */
 function partsOf(value: string): string[] {
   const parts: string[] = [];
   if (/^https?:\/\//i.test(value) && URL.canParse(value)) {
@@ -40,7 +81,7 @@ function partsOf(value: string): string[] {
     const bytes = Buffer.from(encoded, 'base64');
     if (isUtf8(bytes)) parts.push(bytes.toString());
   }
-  return [value, ...parts.filter((part) => part.length >= SHORTEST_PART)];
+  return [...new Set(parts)].filter((part) => part.length >= SHORTEST_PART);
 }
 
 function rewritten(shape: string): string[] {
@@ -66,15 +107,13 @@ function rewritten(shape: string): string[] {
  * The base64 and hexadecimal digits that any encoded text with the value in it contains: those of its longest
  * alphanumeric part, which URL, JSON and HTML leave as it is.
  */
-export function encodingsOf(value: string): string[] {
-  return partsOf(value).flatMap((part) => {
-    const plain = [...part.matchAll(/[A-Za-z0-9]+/g)].map(([word]) => word);
-    const longest = plain.reduce((best, word) => (word.length > best.length ? word : best), '');
-    const cores = longest.length >= SHORTEST_PLAIN ? [longest] : [part, jsonOf(part), percentOf(part)];
-    return cores.flatMap((core) => {
-      const hex = Buffer.from(core).toString('hex');
-      return [hex, hex.toUpperCase(), ...base64Of(core)];
-    });
+function encodingsOf(part: string): string[] {
+  const plain = [...part.matchAll(/[A-Za-z0-9]+/g)].map(([word]) => word);
+  const longest = plain.reduce((best, word) => (word.length > best.length ? word : best), '');
+  const cores = longest.length >= SHORTEST_PLAIN ? [longest] : [part, jsonOf(part), percentOf(part)];
+  return cores.flatMap((core) => {
+    const hex = Buffer.from(core).toString('hex');
+    return [hex, hex.toUpperCase(), ...base64Of(core)];
   });
 }
 

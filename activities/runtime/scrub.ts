@@ -1,8 +1,8 @@
 /** Removes secrets from the result of an activity (E7), in every shape of scrub-shapes.ts and inside base64. */
-import { SHORTEST_SECRET_CHARACTERS } from '../../src/definition/document/limits.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Json, type JsonObject, setOwn } from '../../src/json/json.ts';
-import { searchOf } from './scrub-search.ts';
-import { encodingsOf, shapesOf } from './scrub-shapes.ts';
+import { type Bases, finish, type Search, type Steps, searchOf } from './scrub-search.ts';
+import type { ScrubTable } from './scrub-table.ts';
 
 const SCRUBBED = '[secret]';
 
@@ -13,52 +13,85 @@ const HEX = /^[0-9a-f]+$/i;
 export interface Scrub {
   text(text: string): string;
   json(value: Json): Json;
+  /** For a value that may be large: other activities of the process go on meanwhile. */
+  jsonInTurns(value: Json): Promise<Json>;
   /** Scrubs the beginning of a longer text and drops its end, where a secret may have begun. */
   beginning(text: string): string;
 }
 
-export function scrubOf(values: readonly string[]): Scrub {
-  const secrets = values.filter((value) => value.length >= SHORTEST_SECRET_CHARACTERS);
-  const shapes = [...new Set(secrets.flatMap(shapesOf))].filter((shape) => shape.length >= SHORTEST_SECRET_CHARACTERS);
-  if (shapes.length === 0) {
+/** The tables were built with these bases. */
+export function scrubOf(tables: readonly ScrubTable[], bases: Bases): Scrub {
+  if (tables.length === 0) {
     const same = (text: string): string => text;
-    return { text: same, json: (value) => value, beginning: same };
+    return { text: same, json: (value) => value, jsonInTurns: async (value) => value, beginning: same };
   }
-  const search = searchOf(shapes);
-  const hint = searchOf(secrets.flatMap(encodingsOf));
-  const hides = (run: string): boolean => hint.has(run) && decodings(run).some((decoded) => search.has(decoded));
-  const text = (given: string): string => {
-    const clear = search.replace(given, SCRUBBED);
-    // Decoding every word takes a second for a megabyte.
-    return hint.has(clear) ? clear.replace(ENCODED, (run) => (hides(run) ? SCRUBBED : run)) : clear;
-  };
+  const search = searchOf(
+    tables.map(({ shapes }) => shapes),
+    bases,
+  );
+  const hint = searchOf(
+    tables.map(({ encodings }) => encodings),
+    bases,
+  );
+  const clean = (given: string): Steps<string> => cleaned(given, search, hint);
   // No encoding of a shape is longer than its hexadecimal digits plus the characters that touch them.
-  const longest = 2 * shapes.reduce((most, shape) => Math.max(most, Buffer.byteLength(shape)), 0) + 8;
+  const longest = 2 * tables.reduce((most, { longestBytes }) => Math.max(most, longestBytes), 0) + 8;
   return {
-    text,
-    json: (value) => scrubJson(value, text),
-    beginning: (given) => text(given).slice(0, -longest),
+    text: (given) => finish(clean(given)),
+    json: (value) => finish(cleanJson(value, clean)),
+    async jsonInTurns(value) {
+      const steps = cleanJson(value, clean);
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+        await nextTurn();
+      }
+    },
+    beginning: (given) => finish(clean(given)).slice(0, -longest),
   };
+}
+
+function* cleaned(given: string, search: Search, hint: Search): Steps<string> {
+  const clear = yield* search.replace(given, SCRUBBED);
+  // Decoding every word takes a second for a megabyte.
+  if (!(yield* hint.has(clear))) return clear;
+  const parts: string[] = [];
+  let end = 0;
+  for (const { 0: run, index } of clear.matchAll(ENCODED)) {
+    if (!(yield* hides(run, search, hint))) continue;
+    parts.push(clear.slice(end, index), SCRUBBED);
+    end = index + run.length;
+  }
+  return end === 0 ? clear : parts.join('') + clear.slice(end);
+}
+
+function* hides(run: string, search: Search, hint: Search): Steps<boolean> {
+  if (!(yield* hint.has(run))) return false;
+  for (const decoded of decodings(run)) if (yield* search.has(decoded)) return true;
+  return false;
 }
 
 /**
  * The texts that a sequence of letters and digits may encode. Preceding characters may touch it, so each offset is
  * tried.
  */
-function decodings(run: string): string[] {
-  const base64 = [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString());
-  if (!HEX.test(run)) return base64;
-  return [...base64, ...[0, 1].map((from) => Buffer.from(run.slice(from), 'hex').toString())];
+function* decodings(run: string): Generator<string> {
+  for (const from of [0, 1, 2, 3]) yield Buffer.from(run.slice(from), 'base64').toString();
+  if (HEX.test(run)) for (const from of [0, 1]) yield Buffer.from(run.slice(from), 'hex').toString();
 }
 
-function scrubJson(value: Json, text: (given: string) => string): Json {
-  if (typeof value === 'string') return text(value);
-  if (typeof value === 'number') return text(String(value)) === String(value) ? value : SCRUBBED;
-  if (Array.isArray(value)) return value.map((item) => scrubJson(item, text));
+function* cleanJson(value: Json, clean: (given: string) => Steps<string>): Steps<Json> {
+  if (typeof value === 'string') return yield* clean(value);
+  if (typeof value === 'number') return (yield* clean(String(value))) === String(value) ? value : SCRUBBED;
+  if (Array.isArray(value)) {
+    const items: Json[] = [];
+    for (const item of value) items.push(yield* cleanJson(item, clean));
+    return items;
+  }
   if (typeof value !== 'object' || value === null) return value;
   const members: JsonObject = {};
   for (const [key, member] of Object.entries(value)) {
-    setOwn(members, text(key), scrubJson(member, text));
+    setOwn(members, yield* clean(key), yield* cleanJson(member, clean));
   }
   return members;
 }

@@ -105,7 +105,7 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
   return async (input, given = currentAttempt()) => {
     const { signal, heartbeatTimeoutMs, isLocal } = given;
     const attempt = given.attempt + (input.earlierAttempts ?? 0);
-    const { scrub, scrubSecrets, forced, hide, hideSecrets } = growingScrub();
+    const { scrub, scrubSecrets, forced, hide, hideSecrets } = growingScrub(input.execution.organizationId);
     const before = usageIn(given.lastHeartbeat);
     let detail: (() => Json) | undefined;
     const beat = (): void => {
@@ -127,8 +127,8 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
       const links = linksOf(input, parts.approvalUrl);
       const urls = [...callbacks.map(({ url }) => url), ...links.values()];
       const tokens = urls.map((url) => url.slice(url.lastIndexOf('/') + 1));
-      hideSecrets(...secrets.values());
-      hide(...urls, ...tokens);
+      await hideSecrets(...secrets.values());
+      await hide(...urls, ...tokens);
       const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets, callbacks, links));
       const context: ActivityContext = {
         signal,
@@ -140,7 +140,7 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
         callbacks,
         async secret(name, host) {
           const value = await readSecret(input, parts.secrets, name, host);
-          hideSecrets(value);
+          await hideSecrets(value);
           return value;
         },
         progress(said) {
@@ -152,8 +152,8 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
       checkNesting(data);
       checkNesting(meta ?? null);
       const output: ActivityOutput = {
-        data: scrub.json(data),
-        ...(meta === undefined ? {} : { meta: scrub.json(meta) as NonNullable<ActivityOutput['meta']> }),
+        data: await scrub.jsonInTurns(data),
+        ...(meta === undefined ? {} : { meta: (await scrub.jsonInTurns(meta)) as NonNullable<ActivityOutput['meta']> }),
       };
       checkSize(output, parts.resultBytes ?? RESULT_LIMIT_BYTES);
       return output;
@@ -164,7 +164,7 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
       const used = usageIn(told);
       const details = fitting(told, used);
       if (used !== undefined && known.retryable) given.heartbeat({ usage: { ...used } });
-      throw failureOf(known, details, attempt, forced);
+      throw await failureOf(known, details, attempt, forced);
     } finally {
       clearInterval(beating);
     }
@@ -248,12 +248,12 @@ function knownOf(error: unknown): ActivityError {
   return new ActivityError('effect_failed', message, { retryable: true });
 }
 
-function failureOf(
+async function failureOf(
   known: ActivityError,
   details: Json | undefined,
   attempt: number,
-  scrub: Pick<Scrub, 'text' | 'json'>,
-): ApplicationFailure {
+  scrub: Pick<Scrub, 'text' | 'jsonInTurns'>,
+): Promise<ApplicationFailure> {
   const { code, retryable, retryAfterMs } = known;
   const failure = ApplicationFailure.create({
     type: code,
@@ -263,7 +263,7 @@ function failureOf(
       {
         retryable,
         attempts: attempt,
-        ...(details === undefined ? {} : { details: scrub.json(details) }),
+        ...(details === undefined ? {} : { details: await scrub.jsonInTurns(details) }),
         // The SDK passes nextRetryDelay only to the server, and the workflow needs it for local activities.
         ...defined({ retryAfterMs }),
       },

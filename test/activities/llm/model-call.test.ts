@@ -36,6 +36,7 @@ it('tells how far an answer has come when it is asked, and not with each of its 
     scrub: {
       text: (text) => text,
       json: (value) => value,
+      jsonInTurns: async (value) => value,
       beginning: (text) => {
         scrubbed++;
         return text.slice(0, -1);

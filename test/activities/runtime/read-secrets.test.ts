@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostOf } from '../../../activities/http/http.ts';
 import type { SecretUse } from '../../../activities/runtime/read-secrets.ts';
-import { scrubOf } from '../../../activities/runtime/scrub.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { failure, http, inputOf, serve, type TestServer } from '../server.ts';
+import { scrubOfTexts } from './scrub-of.ts';
 
 const CANARY = 'c4n4ry/+ "süß" &=%';
 let server: TestServer;
@@ -129,7 +129,7 @@ describe('scrubbing', () => {
         fc.string(),
         fc.string(),
         (secret, before, after) => {
-          const scrub = scrubOf([secret]);
+          const scrub = scrubOfTexts([secret]);
           const shapes = [
             secret,
             encodeURIComponent(secret),
@@ -161,7 +161,7 @@ describe('scrubbing', () => {
     ['HTML as others escape it', 'a&#x27;b&quot;c', `a'b"c`],
     ['hexadecimal digits', Buffer.from('hunter2').toString('hex').toUpperCase(), 'hunter2'],
   ])('finds a value in %s', (_where, text, secret) => {
-    expect(scrubOf([secret]).text(text)).toContain('[secret]');
+    expect(scrubOfTexts([secret]).text(text)).toContain('[secret]');
   });
 
   it.each([
@@ -169,18 +169,18 @@ describe('scrubbing', () => {
     ['base64', (text: string) => Buffer.from(text).toString('base64')],
     ['hexadecimal digits', (text: string) => Buffer.from(text).toString('hex')],
   ])('leaves no half of a value at the end of a text that goes on: %s', (_form, form) => {
-    const scrub = scrubOf(['0123456789abcdefghij']);
+    const scrub = scrubOfTexts(['0123456789abcdefghij']);
     const text = `before ${form('  0123456789abcdefghij  ')} after`;
     const half = form('  0123').replace(/=+$/, '').slice(0, -1).trim();
     for (let end = 0; end <= text.length; end++) expect(scrub.beginning(text.slice(0, end))).not.toContain(half);
     expect(scrub.beginning(`${text}${'.'.repeat(200)}`)).toMatch(/^before +\[secret\] +after/);
-    expect(scrubOf([]).beginning('all of it')).toBe('all of it');
+    expect(scrubOfTexts([]).beginning('all of it')).toBe('all of it');
   });
 
   it('finds each line of a key in several lines', () => {
     const lines = [randomBytes(48), randomBytes(48), randomBytes(20)].map((bytes) => bytes.toString('base64'));
     const key = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''].join('\n');
-    const scrub = scrubOf([key]);
+    const scrub = scrubOfTexts([key]);
     expect(scrub.text(key)).toBe('[secret]');
     expect(scrub.text(`> ${lines[1]}\n> ${lines[2]}`)).toBe('> [secret]\n> [secret]');
     expect(scrub.text(Buffer.from(`line: ${lines[0]}.`).toString('base64'))).toBe('[secret]');
@@ -190,12 +190,15 @@ describe('scrubbing', () => {
   });
 
   it('leaves everything else as it is', () => {
-    const scrub = scrubOf(['abc', 'long enough']);
+    const scrub = scrubOfTexts(['abc', 'long enough']);
     const value = { a: ['abc', 1, null, true], b: 'xyz' };
     expect(scrub.json(value)).toEqual(value);
   });
 
   it('finds a value that is a number', () => {
-    expect(scrubOf(['123456']).json({ pin: 123456, other: 1234567 })).toEqual({ pin: '[secret]', other: '[secret]' });
+    expect(scrubOfTexts(['123456']).json({ pin: 123456, other: 1234567 })).toEqual({
+      pin: '[secret]',
+      other: '[secret]',
+    });
   });
 });

@@ -7,14 +7,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ActivityError } from '../../../activities/runtime/failure.ts';
 import { growingScrub } from '../../../activities/runtime/growing-scrub.ts';
-import { scrubOf } from '../../../activities/runtime/scrub.ts';
-import { searchOf } from '../../../activities/runtime/scrub-search.ts';
+import { finish, needlesOf, randomBases, searchOf } from '../../../activities/runtime/scrub-search.ts';
 import { type ActivityHandler, wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
 import { LONGEST_SECRET_BYTES } from '../../../src/client/organization/secrets.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { canaryIn, MARK } from '../../e2e/activities/canary-search.ts';
 import { failure, http, inputOf, serve, type TestServer } from '../server.ts';
+import { scrubOfTexts } from './scrub-of.ts';
 
 let server: TestServer;
 
@@ -57,14 +57,14 @@ describe('a secret of 64 KB', () => {
   });
 
   it.each(LONG)('of %s is found in base64 and in hexadecimal digits', (_name, long) => {
-    const scrub = scrubOf([long]);
+    const scrub = scrubOfTexts([long]);
     for (const encoding of ['base64', 'base64url', 'hex'] as const)
       expect(scrub.text(`a ${Buffer.from(`b ${long} c`).toString(encoding)} d`)).toBe('a [secret] d');
   });
 
   it('that almost stands at every place of a text costs no more than another', () => {
     const text = 'a'.repeat(1_900_000);
-    const scrub = scrubOf([`${'a'.repeat(LONGEST_SECRET_BYTES - 1)}b`]);
+    const scrub = scrubOfTexts([`${'a'.repeat(LONGEST_SECRET_BYTES - 1)}b`]);
     const begun = performance.now();
     expect(scrub.text(text)).toBe(text);
     // 0.2 s on a machine that does nothing else; comparing at every place takes two minutes.
@@ -105,15 +105,25 @@ describe('what goes wrong while scrubbing', () => {
     throw new Error(`Invalid regular expression: /${MARK}/: too large`);
   };
 
-  it('is told by a fixed text', () => {
-    const { scrub, forced, hide } = growingScrub(breaks);
-    hide(`${MARK}-1`);
+  it('is told by a fixed text', async () => {
+    const { scrub, forced, hide } = growingScrub('default', { scrubOf: breaks });
+    await hide(`${MARK}-1`);
     for (const act of [() => scrub.text('a'), () => scrub.json({ a: 1 }), () => scrub.beginning('a')])
       expect(act).toThrow(
         expect.objectContaining({ code: 'scrub_failed', message: expect.not.stringContaining(MARK) }),
       );
     expect(forced.text('a')).toMatch(/^\[withheld/);
-    expect(forced.json({ a: 'a' })).toMatch(/^\[withheld/);
+    await expect(scrub.jsonInTurns({ a: 1 })).rejects.toMatchObject({ code: 'scrub_failed' });
+    expect(await forced.jsonInTurns({ a: 'a' })).toMatch(/^\[withheld/);
+  });
+
+  it('fails the effect before anything is sent, and is tried again', async () => {
+    const { hideSecrets } = growingScrub('default', { tables: { of: async () => breaks() } });
+    await expect(hideSecrets(`${MARK}-1`)).rejects.toMatchObject({
+      code: 'scrub_failed',
+      retryable: true,
+      message: expect.not.stringContaining(MARK),
+    });
   });
 
   /** What becomes of an effect whose progress is asked some times before it ends. */
@@ -183,9 +193,13 @@ describe('the search', () => {
           expected += found === undefined ? text[at] : '*';
           at += found?.length ?? 1;
         }
-        const search = searchOf(needles);
-        expect(search.replace(text, '*')).toBe(expected);
-        expect(search.has(text)).toBe(expected !== text);
+        const bases = randomBases();
+        // In tables of their own they are found as in one.
+        for (const tables of [[needlesOf(needles, bases)], needles.map((needle) => needlesOf([needle], bases))]) {
+          const search = searchOf(tables, bases);
+          expect(finish(search.replace(text, '*'))).toBe(expected);
+          expect(finish(search.has(text))).toBe(expected !== text);
+        }
       }),
     );
   });
