@@ -3,10 +3,12 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { type AuditTrail, auditOver } from '../client/organization/audit.ts';
 import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
+import { areSeveral } from '../client/organization/organizations.ts';
 import { defined } from '../json/defined.ts';
 import { refusals } from '../observe/metrics.ts';
 import { leadToConsole } from './console.ts';
 import { authenticate } from './http/auth.ts';
+import { BodyPace, type Clock } from './http/body-pace.ts';
 import { CODEC_PATH, codecDoor } from './http/codec.ts';
 import type { Gateway } from './http/context.ts';
 import { Crowd } from './http/crowd.ts';
@@ -24,6 +26,7 @@ export function buildApp(
   gateway: Gateway,
   keyring: Keyring = keyringOver(gateway.access),
   trail: AuditTrail = auditOver(gateway.access),
+  clock?: Clock,
 ): Express {
   const app = express();
   const addresses = publicAddresses(routes);
@@ -45,9 +48,11 @@ export function buildApp(
   app.use(limitAddresses(gateway.config, keyring, addresses));
   app.use(authenticate(gateway, keyring, addresses));
   app.use(limitPrincipals(gateway.config, addresses));
-  app.use(readBodies(routes));
+  const pace = new BodyPace(clock);
+  app.use(readBodies(routes, pace));
 
-  serveRoutes(app, routes, { gateway, keyring, trail, keeper: answerKeeper(gateway), crowd: new Crowd() });
+  const crowd = new Crowd(() => areSeveral(gateway.access));
+  serveRoutes(app, routes, { gateway, keyring, trail, keeper: answerKeeper(gateway), crowd, pace });
 
   app.use((req) => {
     throw new HttpProblem('not_found', `There is nothing at this address for ${req.method}.`);

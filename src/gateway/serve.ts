@@ -17,6 +17,7 @@ import { defined } from '../json/defined.ts';
 import { buildApp } from './app.ts';
 import { consoleOf } from './console.ts';
 import { needsKeys } from './http/auth.ts';
+import type { Clock } from './http/body-pace.ts';
 import { answerUnparsed } from './http/client-error.ts';
 import { isLoopback } from './http/loopback.ts';
 import { OffloadPool } from './threads/pool.ts';
@@ -34,6 +35,8 @@ export interface GatewayDeps {
   readonly consoleDir?: string;
   /** Default: the keys stored in Temporal. */
   readonly keyring?: Keyring;
+  /** By which bodies are timed. Default: the process's. */
+  readonly clock?: Clock;
 }
 
 /** The gateway cannot listen where the settings say. */
@@ -49,6 +52,11 @@ export class GatewayError extends Error {
 
 /** Longer than proxies keep an idle connection (usually 60 s), so no proxy sends a request on a closing connection. */
 const KEEP_ALIVE_MS = 75_000;
+/**
+ * How long a request may take to come, also one that was answered before its body. A body that is read has less
+ * (http/body-pace.ts).
+ */
+const REQUEST_MS = 60_000;
 /** How long requests in progress may take to end on close. */
 const CLOSING_MS = 5_000;
 /** Logged when SIGNALBOX_PUBLIC_URL suggests that callers come through a proxy. */
@@ -101,8 +109,8 @@ export async function startGateway(
   };
   void consoleOf(gateway);
   const trail = auditOver(store);
-  const app = buildApp(gateway, keyring, trail);
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, app);
+  const app = buildApp(gateway, keyring, trail, deps.clock);
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_MS }, app);
   answerUnparsed(server);
   const { port } = await listen(server, config);
   url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;

@@ -9,6 +9,7 @@ import type { Keyring } from '../../src/client/organization/keyring.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { KeyRecord, Role } from '../../src/contract/organization.ts';
 import { buildApp } from '../../src/gateway/app.ts';
+import type { Clock } from '../../src/gateway/http/body-pace.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { OffloadPool } from '../../src/gateway/threads/pool.ts';
 import { defined } from '../../src/json/defined.ts';
@@ -85,6 +86,7 @@ export async function lonelyGateway(
   answering: Partial<Connection['workflowService']> = {},
   refuses = false,
   consoleDir?: string,
+  clock?: Clock,
 ): Promise<LonelyGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-gateway-'));
   const config = readConfig({ SIGNALBOX_PORT: '0', SIGNALBOX_DATA: dataDir, ...overrides });
@@ -97,7 +99,7 @@ export async function lonelyGateway(
     temporal: { client, namespace: 'none' },
     log,
     keyring,
-    ...defined({ consoleDir }),
+    ...defined({ consoleDir, clock }),
   });
   return {
     url: gateway.url,

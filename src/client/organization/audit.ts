@@ -11,7 +11,7 @@ import { AUDIT_WORKFLOW, type AuditedChange, type AuditedOutcome, type AuditStar
 import { attributeValue } from '../../contract/search-attributes.ts';
 import { idPart } from '../../contract/workflow-ids.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import { type Access, unaudited } from '../temporal/access.ts';
+import { type Access, callingFor, unaudited } from '../temporal/access.ts';
 import { ACTOR_PRIORITY, describe } from '../temporal/actor-calls.ts';
 import { Batches } from '../temporal/batches.ts';
 import { actorAttributes } from '../temporal/division.ts';
@@ -80,8 +80,9 @@ export function auditOver(over: Access): AuditTrail {
 
   const tell = async (org: string, changes: readonly AuditedChange[]): Promise<string> => {
     const workflowId = await actorOf(org, changes.length);
+    const own = callingFor(access, org);
     const apart = await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) });
-    await writeAlong(access, 'rest', () =>
+    await writeAlong(own, 'rest', () =>
       access.client.workflow.signalWithStart<(start: AuditStart) => Promise<never>, AuditedChange[]>(AUDIT_WORKFLOW, {
         workflowId,
         taskQueue: access.taskQueue,

@@ -6,11 +6,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyRecord } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import { type Access, unaudited } from '../temporal/access.ts';
+import { type Access, callingFor, unaudited } from '../temporal/access.ts';
 import { SteadyUse } from '../temporal/steady-use.ts';
 import { claimOf, isKey, readKeys } from './api-keys.ts';
 import { amendEntry } from './organization-entries.ts';
-import { isFresh, isOrganization } from './organizations.ts';
+import { CHECKS, isFresh, isOrganization } from './organizations.ts';
 
 /** How long a key that another gateway revoked may still be accepted. */
 const FRESH_MS = 1_500;
@@ -83,7 +83,9 @@ export function keyringOver(access: Access): Keyring {
   };
   /** An organization that does not exist has no keys to read. */
   const readOf = async (org: string): Promise<Known['records']> =>
-    org === DEFAULT_ORGANIZATION || (await isOrganization(access, org)) ? readKeys(access, org) : new Map();
+    org === DEFAULT_ORGANIZATION || (await isOrganization(access, org))
+      ? readKeys(callingFor(access, CHECKS), org)
+      : new Map();
   const keep = (org: string, records: Known['records']): void => {
     known.delete(org);
     known.set(org, { records, readAt: Date.now() });

@@ -6,7 +6,7 @@
 import type { Client } from '@temporalio/client';
 import type { OrganizationRecord } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import type { Access, WriteAccess } from '../temporal/access.ts';
+import { type Access, callingFor, type WriteAccess } from '../temporal/access.ts';
 import { listEntries, putEntry, readEntry } from './organization-entries.ts';
 
 const COLLECTION = 'organizations';
@@ -17,9 +17,25 @@ export async function listOrganizations(access: Access): Promise<readonly string
   return [DEFAULT_ORGANIZATION, ...made.map(([name]) => name)];
 }
 
-/** How long a list is fresh: another gateway may just have created an organization. */
-const FRESH_MS = 250;
-const known = new WeakMap<Client, { names: Promise<ReadonlySet<string>>; readAt: number }>();
+/** How often the list is asked: another gateway may have created an organization. */
+const FRESH_MS = 5_000;
+/** The calls of gateways that check who asks. They wait for no caller's. */
+export const CHECKS = 'checks';
+
+interface Known {
+  /** Organizations are never deleted. */
+  readonly names: Set<string>;
+  reading?: Promise<void>;
+  readAt?: number;
+}
+
+const kept = new WeakMap<Client, Known>();
+
+function knownBy({ client }: Access): Known {
+  const known = kept.get(client) ?? { names: new Set([DEFAULT_ORGANIZATION]) };
+  kept.set(client, known);
+  return known;
+}
 
 /**
  * A time in the future is not fresh. After the clock was set back, it would otherwise stay fresh until the clock caught
@@ -31,26 +47,45 @@ export function isFresh(readAt: number, freshMs: number): boolean {
 }
 
 /**
- * Whether the organization exists. Unknown names cost at most one request to Temporal every quarter of a second,
- * however many callers ask.
+ * Whether the organization exists. Unknown names cost at most one request to Temporal every five seconds, however many
+ * callers ask. The gateway that creates an organization knows it; others learn of it within that time.
+ * @throws ClientError `temporal_unreachable`.
  */
 export async function isOrganization(access: Access, name: string): Promise<boolean> {
-  if (name === DEFAULT_ORGANIZATION) return true;
-  const last = known.get(access.client);
-  if (last !== undefined && (await last.names).has(name)) return true;
-  if (last !== undefined && isFresh(last.readAt, FRESH_MS)) return false;
-  // After a failed request, the next caller asks again.
-  const names = listOrganizations(access).then((list) => new Set(list));
-  const entry = { names, readAt: Date.now() };
-  known.set(access.client, entry);
-  names.catch(() => known.get(access.client) === entry && known.delete(access.client));
-  return (await names).has(name);
+  const known = knownBy(access);
+  if (!known.names.has(name)) await refreshed(access, known);
+  return known.names.has(name);
+}
+
+/** Whether several organizations are known. Asks for the list again in the background. */
+export function areSeveral(access: Access): boolean {
+  const known = knownBy(access);
+  refreshed(access, known).catch(() => undefined);
+  return known.names.size > 1;
+}
+
+/** Reads the list unless it is fresh. After a failed request, the next caller asks again. */
+function refreshed(access: Access, known: Known): Promise<void> {
+  if (known.reading !== undefined) return known.reading;
+  if (known.readAt !== undefined && isFresh(known.readAt, FRESH_MS)) return Promise.resolve();
+  const readAt = Date.now();
+  known.reading = listOrganizations(callingFor(access, CHECKS))
+    .then((names) => {
+      for (const name of names) known.names.add(name);
+      known.readAt = readAt;
+    })
+    .finally(() => {
+      delete known.reading;
+    });
+  return known.reading;
 }
 
 /** Adds the organization to the list, unless the list has it. */
 export async function ensureOrganization(access: WriteAccess, org: string): Promise<void> {
   if (org === DEFAULT_ORGANIZATION) return;
-  if ((await readEntry(access, DEFAULT_ORGANIZATION, COLLECTION, org)) !== undefined) return;
-  const record: OrganizationRecord = { createdAt: new Date().toISOString() };
-  await putEntry(access, DEFAULT_ORGANIZATION, COLLECTION, org, record);
+  if ((await readEntry(access, DEFAULT_ORGANIZATION, COLLECTION, org)) === undefined) {
+    const record: OrganizationRecord = { createdAt: new Date().toISOString() };
+    await putEntry(access, DEFAULT_ORGANIZATION, COLLECTION, org, record);
+  }
+  knownBy(access).names.add(org);
 }

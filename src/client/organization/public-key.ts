@@ -3,11 +3,12 @@
  * that the organization gave it out. It starts workflows and permits nothing else. A new key invalidates the former
  * one.
  */
+import type { Client } from '@temporalio/client';
 import { ulid } from 'ulid';
 import { hmacHex, sameText } from '../payloads/keys.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { putEntry, readEntry } from './organization-entries.ts';
-import { isOrganization } from './organizations.ts';
+import { isFresh, isOrganization } from './organizations.ts';
 
 const COLLECTION = 'public-key';
 const NAME = 'current';
@@ -26,6 +27,7 @@ export async function readPublicKey(access: Access, org: string): Promise<string
 export async function renewPublicKey(access: WriteAccess, org: string): Promise<string> {
   const generation = ulid();
   await putEntry(access, org, COLLECTION, NAME, { generation } satisfies Generation);
+  keep(access, org, Promise.resolve(generation));
   return keyOf(access.keys.publicKeys, org, generation);
 }
 
@@ -36,8 +38,45 @@ export async function organizationOfPublicKey(access: Access, given: string): Pr
   const org = Buffer.from(name, 'base64url').toString('utf8');
   // A forged key must not cost a request to Temporal.
   if (!(await isOrganization(access, org))) return undefined;
-  const generation = await generationOf(access, org);
-  return keysFor(access, 'publicKeys').some((key) => sameText(keyOf(key, org, generation), given)) ? org : undefined;
+  const isOf = (generation: string): boolean =>
+    keysFor(access, 'publicKeys').some((key) => sameText(keyOf(key, org, generation), given));
+  const last = keptBy(access).get(org);
+  if (last !== undefined && isFresh(last.readAt, FRESH_MS)) {
+    if (!isOf(await last.generation)) return undefined;
+    // It may have been replaced in the meantime.
+    return isOf(await generationOf(access, org)) ? org : undefined;
+  }
+  const generation = generationOf(access, org);
+  keep(access, org, generation);
+  return isOf(await generation) ? org : undefined;
+}
+
+/** How often an organization's generation is asked for keys that do not belong to it. */
+const FRESH_MS = 5_000;
+const MOST_KEPT = 1_000;
+
+interface Kept {
+  readonly generation: Promise<string>;
+  readonly readAt: number;
+}
+
+/** By organization. */
+const kept = new WeakMap<Client, Map<string, Kept>>();
+
+function keptBy({ client }: Access): Map<string, Kept> {
+  const known = kept.get(client) ?? new Map<string, Kept>();
+  kept.set(client, known);
+  return known;
+}
+
+function keep(access: Access, org: string, generation: Promise<string>): void {
+  const known = keptBy(access);
+  const entry = { generation, readAt: Date.now() };
+  known.delete(org);
+  known.set(org, entry);
+  if (known.size > MOST_KEPT) known.delete(known.keys().next().value ?? '');
+  // After a failed request, the next caller asks again.
+  generation.catch(() => known.get(org) === entry && known.delete(org));
 }
 
 const generationOf = async (access: Access, org: string): Promise<string> =>

@@ -23,6 +23,8 @@ export interface Access {
   readonly lightActions?: readonly string[];
   /** The client has the connection of a worker, which may get the first task of a run with the answer to its start. */
   readonly startsEagerly?: boolean;
+  /** Whose calls these are: calls of each wait in a lane of their own (rpc.ts). Absent: those of the process. */
+  readonly caller?: string;
   /** Once it is aborted no call waits for its answer any longer, because the process ends. */
   readonly callsEnd?: AbortSignal;
   /** The address of Temporal's Web UI, for links to runs. It has no slash at the end. */
@@ -37,6 +39,12 @@ export interface WriteAccess extends Access {
    */
   readonly beforeWrite: () => Promise<void>;
 }
+
+/** The same, for calls that wait in the lane of `caller`. */
+export const callingFor = <Some extends Pick<Access, 'client'>>(access: Some, caller: string): Some => ({
+  ...access,
+  caller,
+});
 
 /** The access of one request. The first write calls `announce`, which records the change. All writes wait for it. */
 export function announcing(access: Access, announce: () => Promise<void>): WriteAccess {

@@ -2,8 +2,9 @@
  * Every call to Temporal goes through here. It has a deadline, is repeated where that helps, and fails with a
  * ClientError. Writes to one workflow queue up, because a workflow takes only ten simultaneous updates (TEMPORAL.md
  * §2). All writes of this process queue up, and all reads: a crowd waits here, before anything is sent, and the
- * deadline of a call begins when it is sent. A crowd of starts holds up no decision and no change of a definition,
- * since writes queue up by lane. The gateway bounds the crowd (src/gateway/http/crowd.ts).
+ * deadline of a call begins when it is sent. Calls queue up by lane: a crowd of starts holds up no decision and no
+ * change of a definition, and a crowd of one organization, or of callers without keys, holds up no other. The gateway
+ * bounds the crowd (src/gateway/http/crowd.ts).
  *
  * A repeated write must be harmless, so it carries its own key (TEMPORAL.md §2).
  */
@@ -44,8 +45,8 @@ const writes = new Places(WRITES_AT_ONCE);
 const reads = new Places(READS_AT_ONCE);
 
 /** Reads once more while Temporal is busy, at most READ_MS. `act` must not read by itself: its place could be taken. */
-export function read<T>(access: Pick<Access, 'client' | 'callsEnd'>, act: () => Promise<T>): Promise<T> {
-  return within(reads.enter(), () => attempt(access, READ_MS, false, act));
+export function read<T>(access: Pick<Access, 'client' | 'callsEnd' | 'caller'>, act: () => Promise<T>): Promise<T> {
+  return within(reads.enter(access.caller), () => attempt(access, READ_MS, false, act));
 }
 
 /** A write to the workflow `target`. It may wait for other writes of this process to the workflow. */
@@ -54,11 +55,16 @@ export async function write<T>(access: WriteAccess, lane: Lane, target: string, 
   const queue = queues.get(target) ?? new Places(AT_ONCE);
   queues.set(target, queue);
   try {
-    return await within(queue.enter(), () => within(writes.enter(lane), () => attempt(access, WRITE_MS, true, act)));
+    return await within(queue.enter(), () =>
+      within(writes.enter(laneOf(lane, access)), () => attempt(access, WRITE_MS, true, act)),
+    );
   } finally {
     if (queue.isEmpty) queues.delete(target);
   }
 }
+
+/** A crowd of one caller holds up no other. */
+const laneOf = (lane: Lane, { caller = '' }: Pick<Access, 'caller'>): string => `${lane} ${caller}`;
 
 async function within<T>(entered: Promise<() => void>, act: () => Promise<T>): Promise<T> {
   const leave = await entered;
@@ -71,12 +77,12 @@ async function within<T>(entered: Promise<() => void>, act: () => Promise<T>): P
 
 /** Writes that need no place in the queue: signals, which a workflow accepts in any number. */
 export async function writeAlong<T>(
-  access: Pick<WriteAccess, 'client' | 'callsEnd' | 'beforeWrite'>,
+  access: Pick<WriteAccess, 'client' | 'callsEnd' | 'beforeWrite' | 'caller'>,
   lane: Lane,
   act: () => Promise<T>,
 ): Promise<T> {
   await access.beforeWrite();
-  return within(writes.enter(lane), () => attempt(access, WRITE_MS, true, act));
+  return within(writes.enter(laneOf(lane, access)), () => attempt(access, WRITE_MS, true, act));
 }
 
 async function attempt<T>(

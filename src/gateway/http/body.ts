@@ -1,6 +1,6 @@
 /** Bodies: read once as raw bytes, since signatures cover those, and parsed by the route that knows their schema. */
 
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import express, { type Request, type RequestHandler } from 'express';
 import type { z } from 'zod';
 import type { Json } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
@@ -12,15 +12,6 @@ export const LARGEST_BODY_BYTES = 2 * 1024 * 1024;
 /** Puts the decompressed bytes into `req.body`. The limit counts decompressed bytes, so a bomb ends at 2 MB. */
 export function readRawBody(limit = LARGEST_BODY_BYTES): RequestHandler {
   return express.raw({ type: () => true, limit, inflate: true });
-}
-
-const readLate = readRawBody();
-
-/** Reads the body of a route that reads it late (route-body.ts). @throws the errors of Express's body reader. */
-export function readBody(req: Request, res: Response): Promise<void> {
-  return new Promise((resolve, reject) => {
-    void readLate(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
-  });
 }
 
 /** The bytes of the body, none if it had none. */

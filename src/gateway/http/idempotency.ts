@@ -5,6 +5,7 @@
  */
 import type { Request, Response } from 'express';
 import { type Claim, claimRequest, type KeptAnswer } from '../../client/starts/claims.ts';
+import { callingFor } from '../../client/temporal/access.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { parseJson } from '../validation/json-guard.ts';
@@ -29,7 +30,7 @@ export function answerKeeper(gateway: Gateway): AnswerKeeper {
     if (key === undefined) return false;
     const { organizationId, id, role } = principalOf(req);
     const claimed = await claimRequest(
-      gateway.access,
+      callingFor(gateway.access, organizationId),
       organizationId,
       // A person's keys of different roles are different callers.
       { scope: JSON.stringify([id ?? null, role, req.path]), key, content: contentOf(req) },

@@ -1,11 +1,12 @@
 /** Reads the bodies of all routes except routes that read them late. */
 import type { RequestHandler } from 'express';
 import { readRawBody } from './body.ts';
+import type { BodyPace } from './body-pace.ts';
 import { addressesOf } from './path-pattern.ts';
 import type { Route } from './route.ts';
 
 /** Mount it after the key and rate limit checks. */
-export function readBodies(routes: readonly Route[]): RequestHandler {
+export function readBodies(routes: readonly Route[], pace: BodyPace): RequestHandler {
   const isReadLate = addressesOf(routes, ({ body }) => body?.isReadLate === true);
   const sizes = [...new Set(routes.flatMap(({ body }) => body?.maxBytes ?? []))];
   const larger = sizes.map((maxBytes) => ({
@@ -13,9 +14,8 @@ export function readBodies(routes: readonly Route[]): RequestHandler {
     read: readRawBody(maxBytes),
   }));
   const read = readRawBody();
-  return (req, res, next) => {
-    if (isReadLate(req.path)) return next();
-    const reader = larger.find(({ covers }) => covers(req.path))?.read ?? read;
-    return reader(req, res, next);
+  return async (req, res, next) => {
+    if (!isReadLate(req.path)) await pace.read(larger.find(({ covers }) => covers(req.path))?.read ?? read, req, res);
+    next();
   };
 }

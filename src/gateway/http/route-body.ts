@@ -12,7 +12,7 @@ export interface RouteBody<Body> {
   readonly isOptional?: true;
   /** The largest body in bytes. Default: LARGEST_BODY_BYTES. */
   readonly maxBytes?: number;
-  /** The handler reads the bytes once it knows that the address exists (readBody of body.ts). */
+  /** The handler reads the bytes once it knows that the address exists (`takeBody` of its Incoming). */
   readonly isReadLate?: true;
   /** What the handler gets. */
   read(req: Request): Body;

@@ -88,6 +88,11 @@ export interface Incoming {
   readonly routes: readonly Route[];
   readonly req: Request;
   readonly res: Response;
+  /**
+   * Reads the body of a path whose bodies are read late (route-body.ts), and takes a place in the crowd.
+   * @throws HttpProblem `request_timeout`, `gateway_busy`, and the errors of Express's body reader.
+   */
+  takeBody(organizationId: string): Promise<void>;
 }
 
 /** A request as its handler sees it. */

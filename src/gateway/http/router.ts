@@ -2,14 +2,16 @@
 import type { Request, Response, Router } from 'express';
 import type { AuditTrail } from '../../client/organization/audit.ts';
 import type { Keyring } from '../../client/organization/keyring.ts';
-import { unaudited } from '../../client/temporal/access.ts';
+import { callingFor, unaudited } from '../../client/temporal/access.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { auditedAccess } from './audited.ts';
+import { readRawBody } from './body.ts';
+import type { BodyPace } from './body-pace.ts';
 import type { Gateway } from './context.ts';
 import type { Crowd } from './crowd.ts';
 import type { AnswerKeeper } from './idempotency.ts';
 import { pathPattern } from './path-pattern.ts';
-import { demandRole } from './principal.ts';
+import { demandRole, principalOf } from './principal.ts';
 import { type Outcome, type Route, SENT } from './route.ts';
 
 export interface Serving {
@@ -19,6 +21,7 @@ export interface Serving {
   readonly trail: AuditTrail;
   readonly keeper: AnswerKeeper;
   readonly crowd: Crowd;
+  readonly pace: BodyPace;
 }
 
 /** Mounts all routes in their order. Methods that a path does not have are answered 405. */
@@ -41,22 +44,37 @@ export function serveRoutes(router: Router, routes: readonly Route[], serving: S
   }
 }
 
+/** Its lane (client/temporal/places.ts): no organization has this name. */
+const WITHOUT_KEY = '-';
+const readLate = readRawBody();
+
+/** Whether the body of its address, with any method, is read by `takeBody`. */
+const readsLate = ({ path }: Route, routes: readonly Route[]): boolean =>
+  routes.some((other) => other.path === path && other.body?.isReadLate === true);
+
 async function answerBy(
   route: Route,
   routes: readonly Route[],
-  { gateway, keyring, trail, keeper, crowd }: Serving,
+  { gateway, keyring, trail, keeper, crowd, pace }: Serving,
   req: Request,
   res: Response,
 ): Promise<void> {
   const isPublic = route.role === 'public';
   if (route.role !== 'public') demandRole(req, route.role);
-  if (route.writes) crowd.enter(res);
+  const organizationId = isPublic ? undefined : principalOf(req).organizationId;
+  // A login shows a key.
+  if (route.writes && !readsLate(route, routes)) crowd.enter(res, { organizationId, hasKey: true });
   if (!isPublic && route.idempotency === 'answer' && (await keeper(req, res))) return;
-  const access =
-    !isPublic && route.isAudited
-      ? auditedAccess(gateway.access, trail, req, res, route.path)
-      : unaudited(gateway.access);
-  send(res, await route.answer({ gateway, access, keyring, trail, routes, req, res }));
+  const own = callingFor(gateway.access, organizationId ?? WITHOUT_KEY);
+  const access = !isPublic && route.isAudited ? auditedAccess(own, trail, req, res, route.path) : unaudited(own);
+  const takeBody = async (ofOrganization: string): Promise<void> => {
+    await pace.read(readLate, req, res);
+    crowd.enter(res, { organizationId: ofOrganization, hasKey: false });
+  };
+  send(
+    res,
+    await route.answer({ gateway: { ...gateway, access: own }, access, keyring, trail, routes, req, res, takeBody }),
+  );
 }
 
 function send(res: Response, outcome: Outcome): void {

@@ -6,8 +6,9 @@ import type { WriteAccess } from '../../client/temporal/access.ts';
 import { readHook } from '../../client/triggers/hooks.ts';
 import type { HookConfig, HookState } from '../../contract/actors.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import type { Gateway } from '../http/context.ts';
+import { type Gateway, perGateway } from '../http/context.ts';
 import { checked, nameText } from '../validation/validation.ts';
+import { KnownAddresses } from './known-addresses.ts';
 
 /** A webhook whose definition is stored. While its trigger is disabled it starts no runs. */
 export interface WebhookAddress {
@@ -20,8 +21,13 @@ export interface WebhookAddress {
 /**
  * The hook of the request's address. An address that begins with the name of an organization belongs to it; every other
  * address is a path of `default`.
+ * @throws HttpProblem `gateway_busy` while many made-up addresses are called.
  */
-export async function placeOf(access: WriteAccess, req: Request): Promise<WebhookAddress | undefined> {
+export async function placeOf(
+  gateway: Gateway,
+  access: WriteAccess,
+  req: Request,
+): Promise<WebhookAddress | undefined> {
   const parts = [req.params['org'] ?? [], req.params['path']]
     .flat()
     .map((part) => checked(nameText(200), part, 'path'));
@@ -29,6 +35,12 @@ export async function placeOf(access: WriteAccess, req: Request): Promise<Webhoo
   const isNamed = rest.length > 0 && (await isOrganization(access, first));
   const org = isNamed ? first : DEFAULT_ORGANIZATION;
   const path = (isNamed ? rest : parts).join('/');
+  return addressesOf(gateway).find(JSON.stringify([org, path]), () => webhookAt(access, org, path));
+}
+
+const addressesOf = perGateway(() => new KnownAddresses());
+
+async function webhookAt(access: WriteAccess, org: string, path: string): Promise<WebhookAddress | undefined> {
   const hook = await readHook(access, org, path);
   if (hook?.owner == null || hook.config == null) return undefined;
   const { owner, config } = hook;

@@ -6,15 +6,14 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { decideByLink, type LinkDecision, type LinkedQuestion, openLink } from '../../../client/runs/approval-links.ts';
-import type { WriteAccess } from '../../../client/temporal/access.ts';
 import type { PayloadFormat, Problem } from '../../../definition/document/types.ts';
 import { validatePayload } from '../../../definition/payload/format.ts';
 import { defined } from '../../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../../json/json.ts';
 import { named, text, time } from '../../answers/named.ts';
-import { jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
+import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import { asProblem } from '../../http/problem.ts';
-import { type Route, rawRoute, SENT } from '../../http/route.ts';
+import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { fieldsOf, typedFields } from '../../input/form-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -77,8 +76,9 @@ export const approvalLinkRoutes: readonly Route[] = [
     ...bodyOfMethod('POST', ['application/json', 'application/x-www-form-urlencoded']),
     answers: { 200: { text: 'Decided.', schema: decided, media: ['application/json', 'text/html'] } },
     problems: [...PROBLEMS, 'invalid_submission', ...BODY_PROBLEMS, 'unsupported_media_type'],
-    handle: async ({ access, req, res }) => {
-      await answered(req, res, () => take(access, req, res));
+    handle: async (incoming) => {
+      const { req, res } = incoming;
+      await answered(req, res, () => take(incoming));
       return SENT;
     },
   }),
@@ -142,9 +142,9 @@ const linkedForm = (form: Json | undefined, stepInput: Json | undefined): Json |
 const formatOf = (form: Json | undefined): PayloadFormat | undefined =>
   form !== undefined && isObject(form) ? form : undefined;
 
-async function take(access: WriteAccess, req: Request, res: Response): Promise<void> {
+async function take({ access, req, res, takeBody }: Incoming): Promise<void> {
   const linked = await openLink(access, tokenIn(req));
-  await readBody(req, res);
+  await takeBody(linked.organizationId);
   const page = pageOf(linked);
   const { given, typed } = decisionIn(req, page);
   const problems = problemsOf(given, page);

@@ -2,16 +2,15 @@
 
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import type { WriteAccess } from '../../../client/temporal/access.ts';
 import { deliverCallback, type ExpectedCallback, expectCallback } from '../../../client/triggers/callbacks.ts';
 import type { Problem } from '../../../definition/document/types.ts';
 import { validatePayload } from '../../../definition/payload/format.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { named, text } from '../../answers/named.ts';
-import { jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
+import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
 import { asProblem } from '../../http/problem.ts';
-import { type Route, rawRoute, SENT } from '../../http/route.ts';
+import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
 import { fieldsOf, typedFields } from '../../input/form-fields.ts';
@@ -32,6 +31,7 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
     path: '/callbacks/:token',
     role: 'public',
     callers: 'anywhere',
+    writes: true,
     id: `callBack${capitalized(method)}`,
     tag: 'webhooks',
     summary:
@@ -51,11 +51,12 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
       'payload_too_large',
       'inbox_overflow',
     ],
-    handle: async ({ access, req, res }) => {
+    handle: async (incoming) => {
+      const { access, req, res } = incoming;
       res.setHeader('referrer-policy', 'no-referrer');
       try {
         const expected = await expectCallback(access, String(req.params['token']));
-        await answer(access, req, res, expected);
+        await answer(incoming, expected);
       } catch (error) {
         const problem = asProblem(error);
         if (!isPerson(req) || problem.status >= 500) throw error;
@@ -67,7 +68,7 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
   }),
 );
 
-async function answer(access: WriteAccess, req: Request, res: Response, expected: ExpectedCallback): Promise<void> {
+async function answer({ access, req, res, takeBody }: Incoming, expected: ExpectedCallback): Promise<void> {
   const { methods, title, schema } = expected;
   const isRead = req.method === 'GET' || req.method === 'HEAD';
   if (isRead && !methods.includes('GET') && methods.includes('POST')) {
@@ -80,7 +81,7 @@ async function answer(access: WriteAccess, req: Request, res: Response, expected
     return;
   }
   if (!methods.some((method) => method === req.method)) throw methodNotAllowed(req.method, methods.join(', '));
-  if (!isRead) await readBody(req, res);
+  await takeBody(expected.organizationId);
   const payload = isRead ? queryOf(req) : bodyOf(req, expected);
   const problems = schema === undefined || schema === 'unknown' ? [] : validatePayload(schema, payload);
   if (problems.length > 0) {

@@ -13,7 +13,7 @@ import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
 import { anything } from '../../answers/named.ts';
 import { whoAsks } from '../../http/auth.ts';
-import { isUtf8, jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
+import { isUtf8, jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { demandOrganization } from '../../http/principal.ts';
 import { requestKey } from '../../http/request-key.ts';
@@ -87,14 +87,14 @@ export const publicTriggerRoutes: readonly Route[] = [
     answers: { ...ANSWERS, 202: { text: 'Delayed by debouncing.', schema: debounced } },
     problems: [...PROBLEMS, 'public_key_invalid', 'public_start_not_allowed', 'request_in_flight'],
     handle: async ({ params: { publicApiKey, workflowId: workflow }, ...incoming }) => {
-      const { gateway, access, req, res } = incoming;
+      const { gateway, access, req } = incoming;
       const org = await organizationOfPublicKey(access, publicApiKey);
       if (org === undefined)
         throw new HttpProblem(
           'public_key_invalid',
           'The key in the address is none, or no longer one. Ask for the present one.',
         );
-      await readBody(req, res);
+      await incoming.takeBody(org);
       const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
       const start = startOf(req, `public ${workflow}`, body, { triggerUrl }, await callerOf(incoming, org));

@@ -18,7 +18,7 @@ import type { Json, JsonObject } from '../../../json/json.ts';
 import { webhookDeliveries } from '../../../observe/metrics.ts';
 import { parseDuration } from '../../../template/duration.ts';
 import { started, webhookAnswer } from '../../answers/executions.ts';
-import { mediaOf, rawBody, readBody } from '../../http/body.ts';
+import { mediaOf, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
 import { asProblem } from '../../http/problem.ts';
@@ -110,11 +110,11 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
         'webhook_unverifiable',
       ],
       handle: async (incoming) => {
-        const { access, req, res } = incoming;
-        const place = await placeOf(access, req);
+        const { gateway, access, req } = incoming;
+        const place = await placeOf(gateway, access, req);
         if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
         const { scheme } = place.config;
-        await readBody(req, res);
+        await incoming.takeBody(place.org);
         try {
           return await deliver(incoming, place);
         } catch (error) {

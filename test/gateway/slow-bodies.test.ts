@@ -1,0 +1,88 @@
+// Bodies that come slowly or never end, by a clock of the test's own.
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
+
+let gateway: LonelyGateway;
+let now = 0;
+const looks = new Set<() => void>();
+const sockets: Socket[] = [];
+const clock = {
+  now: () => now,
+  every: (_ms: number, act: () => void) => {
+    looks.add(act);
+    return () => looks.delete(act);
+  },
+};
+
+beforeEach(async () => {
+  now = 0;
+  gateway = await lonelyGateway({}, undefined, undefined, undefined, undefined, clock);
+});
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await gateway.close();
+  expect(looks.size).toBe(0);
+});
+
+function pass(ms: number): void {
+  now += ms;
+  for (const look of [...looks]) look();
+}
+
+/** A request that has sent the first part of its body. `ended` resolves to all that came back when it is closed. */
+async function sending(part: string, length = 1_000_000): Promise<{ socket: Socket; told(): string }> {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  let told = '';
+  socket.on('data', (chunk) => (told += chunk));
+  socket.on('error', () => undefined);
+  const before = looks.size;
+  socket.write(
+    `POST /api/workflows/validate HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${length}\r\n\r\n${part}`,
+  );
+  if (before === 0) await expect.poll(() => looks.size).toBe(1);
+  else await new Promise((resolve) => setTimeout(resolve, 50));
+  return { socket, told: () => told };
+}
+
+const isClosed = (socket: Socket) => expect.poll(() => socket.closed || socket.readableEnded).toBe(true);
+const TOO_SLOW = /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/;
+
+it('a body of which nothing comes is refused after 5 seconds, and its connection ends', async () => {
+  const { socket, told } = await sending('{');
+  pass(4_900);
+  expect(told()).toBe('');
+  pass(101);
+  await isClosed(socket);
+  expect(told()).toMatch(TOO_SLOW);
+  expect(told()).toMatch(/connection: close/i);
+});
+
+it('a body may come at a kilobyte a second, but has no more than 20 seconds', async () => {
+  const { socket, told } = await sending(`{"name": "${'x'.repeat(1_000)}`);
+  for (let second = 1; second < 20; second++) {
+    const before = second * 1_000;
+    pass(1_000);
+    expect(looks.size, `after ${before} ms`).toBe(1);
+    await new Promise<void>((resolve) => socket.write('x'.repeat(2_000), () => resolve()));
+    await expect.poll(() => socket.writableLength).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  pass(999);
+  expect(told()).toBe('');
+  pass(1);
+  await isClosed(socket);
+  expect(told()).toMatch(TOO_SLOW);
+});
+
+it('a body that comes in time is read, and nothing is watched any more', async () => {
+  const text = JSON.stringify({ name: 'a', steps: { a: { stepType: 'finish' } } });
+  const { socket, told } = await sending(text.slice(0, 10), text.length);
+  pass(4_900);
+  socket.write(text.slice(10));
+  await expect.poll(told).toMatch(/^HTTP\/1\.1 200 [\s\S]*"valid":true/);
+  expect(looks.size).toBe(0);
+});
