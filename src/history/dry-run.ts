@@ -13,6 +13,7 @@ import { waitsOf } from '../engine/state/waits.ts';
 import { jsonBytes } from '../json/bytes.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
+import { childPointer } from '../json/pointer.ts';
 import { presetOf } from '../steps/compile/compile-step.ts';
 import { compile } from '../steps/compile/program.ts';
 import { type Behaviour, type Outcome, type StepContext, StepFailure } from '../steps/kind.ts';
@@ -71,6 +72,10 @@ const ROLLBACK = 'mock-rollback';
 /** The suffix keeps the effect's config apart from the step's config in the trace. */
 const BLANK = { suffix: '/mock', config: { value: null, secrets: [] } };
 const TOO_LONG = 'dry_run_too_long';
+/** A failed step reads the output of an effect that was not run. */
+const PRESET_MISSING = 'preset_missing';
+/** Codes of steps whose config cannot take a value that it reads. */
+const MISFITS: ReadonlySet<string> = new Set(['unresolved_reference', 'expression_type', 'invalid_config']);
 
 /** Walks a canonical definition without effects. Never throws for a mistake of the definition. */
 export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
@@ -82,6 +87,7 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
   const isOver = () => kept.isFull || options.isOver?.() === true;
   const program = mocked(compiled.program, isOver, maxSteps);
   const [answers, rest] = divided(program, presets);
+  const mockedSteps = new Set<string>();
   const replies = options.answers === undefined ? undefined : new Answers(options.answers);
   const run = simulate(program, {
     genesis: {
@@ -93,7 +99,10 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
       depth: 0,
       startedAt: options.now,
     },
-    effect: (command) => answerOf(command, answers),
+    effect: (command) => {
+      if (answers[command.stepSlug] === undefined) mockedSteps.add(command.stepSlug);
+      return answerOf(command, answers);
+    },
     timeouts: false,
     onTrace: kept.take,
     ...defined({ signals: options.events, reply: replies?.reply }),
@@ -107,6 +116,7 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
     problems: [
       ...unknownPresets(definition, presets),
       ...(replies?.finish(run.state) ?? []),
+      ...missingPresets(compiled.program, kept.misfits, mockedSteps),
       ...cutShort(run, compiled.program, maxSteps),
     ],
   };
@@ -217,8 +227,13 @@ class KeptRows {
     this.#maxBytes = maxBytes;
   }
 
+  /** The slugs of steps that failed because a value that they read does not fit. */
+  readonly misfits = new Set<string>();
+
   readonly take = (line: TraceEvent): void => {
     this.#rows.take(line);
+    if (line.t === 'end' && line.error?.stepSlug !== undefined && MISFITS.has(line.error.code))
+      this.misfits.add(line.error.stepSlug);
     if (!this.isWhole) return;
     if (line.t === 'input') this.#bytes += jsonBytes(line.input);
     else if (line.t === 'end') this.#bytes += jsonBytes(line.output);
@@ -249,6 +264,25 @@ class KeptRows {
       ...(completedAt === undefined ? {} : { completedAt: new Date(completedAt).toISOString() }),
     }));
   }
+}
+
+/** For steps that failed: the effects that they read, whose output is null because a dry run does not run them. */
+function missingPresets(program: Program, failed: ReadonlySet<string>, mocked: ReadonlySet<string>): Problem[] {
+  const bySlug = new Map([...program.steps.values()].map((step) => [step.slug, step]));
+  const byOutput = new Map([...bySlug.values()].map((step) => [step.outputVariable, step.slug]));
+  return [...failed].flatMap((slug) => {
+    const read = (bySlug.get(slug)?.references ?? []).map(({ root, path: [name] }) =>
+      root === 'steps' ? name : root === 'outputs' ? byOutput.get(String(name)) : undefined,
+    );
+    return [...new Set(read)]
+      .filter((name) => typeof name === 'string' && mocked.has(name))
+      .map((name) => ({
+        pointer: childPointer('/presets', String(name)),
+        code: PRESET_MISSING,
+        message: `'${slug}' reads the output of '${name}', which is null: a dry run has no effects.`,
+        hint: `Give an output in place of '${name}'.`,
+      }));
+  });
 }
 
 function cutShort(run: Simulated, program: Program, maxSteps: number): Problem[] {

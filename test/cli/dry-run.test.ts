@@ -54,6 +54,28 @@ describe('a dry run', () => {
     expect(sent.steps[1]).toMatchObject({ path: 'sorry' });
   });
 
+  it('says whose output is missing where a step cannot take null', () => {
+    const told: StepDefinition = { ...done, config: { output: 'Paid: {{ steps.pay.output.data.ref }}' } };
+    const pay: StepDefinition = { ...fetchOrder, outputVariable: 'paid', nextSteps: { success: 'done' } };
+    const expected = {
+      pointer: '/presets/pay',
+      code: 'preset_missing',
+      message: "'done' reads the output of 'pay', which is null: a dry run has no effects.",
+      hint: "Give an output in place of 'pay'.",
+    };
+    const failed = walk({ pay, done: told }, { input: { id: 7 } });
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'unresolved_reference' } });
+    expect(failed.problems).toEqual([expected]);
+    const byOutput = { ...done, config: { output: 'Paid: {{ outputs.paid.data.ref }}' } };
+    expect(walk({ pay, done: byOutput }, { input: { id: 7 } }).problems).toEqual([expected]);
+    const presets = { pay: { ref: 'A-1' } };
+    expect(walk({ pay, done: told }, { input: { id: 7 }, presets })).toMatchObject({
+      status: 'completed',
+      output: 'Paid: A-1',
+      problems: [],
+    });
+  });
+
   it('still fails where a config cannot be evaluated', () => {
     expect(walk({ fetch: fetchOrder, done })).toMatchObject({
       status: 'failed',

@@ -1,5 +1,5 @@
 /** Outputs in place of steps that have effects or wait, for a dry run: a field for each. */
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { parsed } from '../data/parsed.ts';
 import type { GraphInput } from '../graph/ways.ts';
@@ -36,25 +36,40 @@ export function presetsIn(presets: Presets): JsonObject | undefined {
   );
 }
 
+/** The step whose output is asked for; a new object each time. */
+export interface Asked {
+  readonly slug: string;
+}
+
 interface PresetsProps {
   readonly graph: GraphInput | undefined;
   readonly presets: Presets;
   readonly onPresets: (presets: Presets) => void;
+  /** Opens the fields of this step, and focuses them. */
+  readonly asked: Asked | undefined;
 }
 
-export function PresetFields({ graph, presets, onPresets }: PresetsProps) {
+export function PresetFields({ graph, presets, onPresets, asked }: PresetsProps) {
   const [isOpen, setOpen] = useState(false);
+  const box = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (asked !== undefined) setOpen(true);
+  }, [asked]);
+  useEffect(() => {
+    if (asked !== undefined && isOpen)
+      box.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(asked.slug)}"] textarea`)?.focus();
+  }, [asked, isOpen]);
   const steps = stepsToPreset(graph);
   if (steps.length === 0) return null;
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details ref={box} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Outputs in place of steps</summary>
       {isOpen
         ? steps.map(({ id, name, ports }) => {
             const preset = presets[id] ?? NONE;
             const set = (change: Partial<Preset>): void => onPresets({ ...presets, [id]: { ...preset, ...change } });
             return (
-              <fieldset key={id} class="field">
+              <fieldset key={id} class="field" data-step={id}>
                 <legend>{name}</legend>
                 <SelectField
                   label="Left by"
@@ -67,7 +82,7 @@ export function PresetFields({ graph, presets, onPresets }: PresetsProps) {
                 />
                 <TextArea
                   label="Output"
-                  hint="JSON. With neither of both the step is not replaced."
+                  hint="JSON. With both fields empty, an effect answers null, and a step that waits keeps waiting."
                   value={preset.text}
                   onValue={(text) => set({ text })}
                   error={parsed(preset.text).error}

@@ -1,5 +1,5 @@
 /** Tries a draft: a dry run with an input, outputs in place of steps, and answers for what it waits for. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { at, get, post } from '../data/api.ts';
@@ -18,7 +18,15 @@ import { TextArea } from '../parts/fields.tsx';
 import { Json as JsonTree } from '../parts/json.tsx';
 import { To } from '../parts/link.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { hasMistake, type Preset, PresetFields, type Presets, presetsIn, stepsToPreset } from './presets.tsx';
+import {
+  type Asked,
+  hasMistake,
+  type Preset,
+  PresetFields,
+  type Presets,
+  presetsIn,
+  stepsToPreset,
+} from './presets.tsx';
 
 interface TryProps {
   readonly slug: string;
@@ -49,6 +57,7 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
   const [answers, setAnswers] = useState('');
   const [walked, setWalked] = useState<DryRun>();
   const [expected, setExpected] = useState<Expected>();
+  const [asked, setAsked] = useState<Asked>();
   const wrongAnswers = useMemo(() => mistakeIn(answers), [answers]);
 
   const walk = useAction(async (input: Json) => {
@@ -89,7 +98,7 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
       >
         <p class="dim">A dry run has no effects: nothing is sent, and time is simulated.</p>
         <FormFields form={form} label="Input" />
-        <PresetFields graph={graph} presets={presets} onPresets={setPresets} />
+        <PresetFields graph={graph} presets={presets} onPresets={setPresets} asked={asked} />
         <details>
           <summary>Answers to what it waits for</summary>
           <TextArea
@@ -125,7 +134,9 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
           </Button>
         </div>
       </form>
-      {walked === undefined ? null : <Outcome run={walked} expected={expected} onStep={onStep} />}
+      {walked === undefined ? null : (
+        <Outcome run={walked} expected={expected} onStep={onStep} onPreset={(asks) => setAsked({ slug: asks })} />
+      )}
     </div>
   );
 }
@@ -134,14 +145,18 @@ interface OutcomeProps {
   readonly run: DryRun;
   readonly expected: Expected | undefined;
   readonly onStep: (slug: string) => void;
+  /** Asks for an output in place of a step. */
+  readonly onPreset: (slug: string) => void;
 }
 
-function Outcome({ run, expected, onStep }: OutcomeProps) {
+function Outcome({ run, expected, onStep, onPreset }: OutcomeProps) {
   const { output } = run;
+  const section = useRef<HTMLElement>(null);
+  useLayoutEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [run]);
   const isKnown = expected?.output !== undefined && output !== undefined;
   return (
-    <section class="editor-outcome" aria-label="Result of the dry run">
-      <DryRunResult run={run} onStep={onStep}>
+    <section class="editor-outcome" aria-label="Result of the dry run" ref={section}>
+      <DryRunResult run={run} onStep={onStep} onPreset={onPreset}>
         {isKnown && canonicalText(output as Json) === canonicalText(expected.output as Json)
           ? 'As in the last run.'
           : isKnown

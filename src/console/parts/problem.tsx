@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type ApiProblem, UNREACHABLE } from '../data/problem.ts';
 import type { ProblemItem } from '../data/types.ts';
@@ -43,16 +44,19 @@ export function Problem({ problem, again, shown = [] }: ProblemProps) {
 export const ProblemList = ({
   items,
   isWarning = false,
+  children,
 }: {
   readonly items: readonly ProblemItem[];
   readonly isWarning?: boolean;
+  /** What stands after a problem. */
+  readonly children?: (item: ProblemItem) => ComponentChildren;
 }) =>
   items.length === 0 ? null : (
     <ul class="problems">
-      {items.map(({ pointer, message, hint }) => (
-        <li key={`${pointer} ${message}`}>
+      {items.map((item) => (
+        <li key={`${item.pointer} ${item.message}`}>
           {isWarning ? 'Warning: ' : ''}
-          {pointer === '' ? null : <code>{pointer}</code>} {message} {hint}
+          {item.pointer === '' ? null : <code>{item.pointer}</code>} {item.message} {item.hint} {children?.(item)}
         </li>
       ))}
     </ul>
