@@ -47,6 +47,23 @@ function shops(fails: (shop: number, page: number) => boolean): Visit[] {
 describe('what a run did in a scope', () => {
   const visits = shops((shop, page) => shop === 1 && page === 2);
 
+  it('is what the last visit of a frame did, where a step was retried', () => {
+    count = 0;
+    const failed = { status: 'failed', frame: 'shops[0]', container: 'shops', index: 0 } as const;
+    const tries = [
+      visit('shops', { stepType: 'forEach' }),
+      visit('shops[0]/look', failed),
+      visit('shops[0]/look#2', failed),
+      visit('shops[0]/look#3', { ...failed, status: 'completed' }),
+    ];
+    const retried = sumUp(tries, []);
+    expect(retried.steps.get('look')).toMatchObject({ visits: 3, failed: 0, status: 'completed' });
+    expect(retried.strips.get('shops')?.map(({ worst }) => worst)).toEqual(['completed']);
+    const failing = sumUp(tries.slice(0, 3), []);
+    expect(failing.steps.get('look')).toMatchObject({ visits: 2, failed: 1, status: 'failed' });
+    expect(failing.strips.get('shops')?.map(({ worst }) => worst)).toEqual(['failed']);
+  });
+
   it('is counted by step, by port, and by iteration', () => {
     const { steps, strips, counts } = sumUp(visits, []);
     expect(steps.get('look')).toMatchObject({ visits: 6, failed: 1, status: 'failed' });

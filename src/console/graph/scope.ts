@@ -151,6 +151,7 @@ export interface StepSum {
   readonly stepSlug: string;
   status: VisitStatus;
   visits: number;
+  /** Visits that failed and that no later visit of the same frame followed. */
   failed: number;
   open: number;
   retries: number;
@@ -195,19 +196,16 @@ export function sumUp(visits: readonly Visit[], scope: Scope): Sums {
   };
   const steps = new Map<string, StepSum>();
   const counts = new Map<VisitStatus, number>();
-  const worst = new Map<Frame, VisitStatus>();
   const kept: Visit[] = [];
+  const latest = latestVisits(visits, frames);
+  const worst = worstOf(latest, frames);
   for (const visit of visits) {
     const frame = frames.of(visit);
-    for (let at = frame; at !== undefined; at = at.parent) {
-      const known = worst.get(at);
-      if (known === undefined || isWorse(visit.status, known)) worst.set(at, visit.status);
-    }
     if (!isIn(frame)) continue;
     kept.push(visit);
     if (visit.inner === true || visit.stepType === ROLLBACK) continue;
     counts.set(visit.status, (counts.get(visit.status) ?? 0) + 1);
-    add(steps, visit);
+    add(steps, visit, latest.has(visit));
   }
   const strips = new Map<string, Iteration[]>();
   for (const frame of frames.iterations()) {
@@ -227,20 +225,49 @@ function sameParent(a: Iteration, b: Iteration): number {
 
 export const isWorse = (a: VisitStatus, b: VisitStatus): boolean => SEVERITY.indexOf(a) < SEVERITY.indexOf(b);
 
-function add(steps: Map<string, StepSum>, visit: Visit): void {
+/**
+ * The visits that say how their steps stand: of a step in a frame the last one. A visit that failed and was retried, or
+ * that another visit followed, says nothing more.
+ */
+function latestVisits(visits: readonly Visit[], frames: Frames): ReadonlySet<Visit> {
+  const latest = new Map<Frame | undefined, Map<string, Visit>>();
+  for (const visit of visits) {
+    const frame = frames.of(visit);
+    const bySlug = latest.get(frame) ?? new Map<string, Visit>();
+    latest.set(frame, bySlug);
+    const isStep = visit.inner !== true && visit.stepType !== ROLLBACK;
+    bySlug.set(isStep ? visit.stepSlug : visit.path, visit);
+  }
+  return new Set([...latest.values()].flatMap((bySlug) => [...bySlug.values()]));
+}
+
+/** How bad it is in each frame, those within it included. */
+function worstOf(visits: ReadonlySet<Visit>, frames: Frames): ReadonlyMap<Frame, VisitStatus> {
+  const worst = new Map<Frame, VisitStatus>();
+  for (const visit of visits) {
+    for (let at = frames.of(visit); at !== undefined; at = at.parent) {
+      const known = worst.get(at);
+      if (known === undefined || isWorse(visit.status, known)) worst.set(at, visit.status);
+    }
+  }
+  return worst;
+}
+
+/** `isLatest`: the visit says how the step stands in its frame. */
+function add(steps: Map<string, StepSum>, visit: Visit, isLatest: boolean): void {
   const { stepSlug, status, port, attempts, startedAt, completedAt, path } = visit;
   let sum = steps.get(stepSlug);
   if (sum === undefined) {
     sum = {
-      ...{ stepSlug, status, visits: 0, failed: 0, open: 0, retries: 0, durationMs: 0 },
+      ...{ stepSlug, status: 'skipped' as const, visits: 0, failed: 0, open: 0, retries: 0, durationMs: 0 },
       ...{ openSince: undefined, ports: new Map<string, number>(), last: path },
     };
     steps.set(stepSlug, sum);
   }
   sum.visits++;
   sum.last = path;
-  if (status === 'failed') sum.failed++;
-  if (STEP_SEVERITY.indexOf(status) < STEP_SEVERITY.indexOf(sum.status)) sum.status = status;
+  if (isLatest && status === 'failed') sum.failed++;
+  if (isLatest && STEP_SEVERITY.indexOf(status) < STEP_SEVERITY.indexOf(sum.status)) sum.status = status;
   if (port !== undefined) sum.ports.set(port, (sum.ports.get(port) ?? 0) + 1);
   sum.retries += Math.max(0, attempts - 1);
   if (completedAt === undefined) {

@@ -165,7 +165,7 @@ function Shown({ place, state, run, again }: ShownProps) {
     () => visits.filter(({ status, stepSlug }) => status === 'running' && steps.get(stepSlug)?.class !== 'container'),
     [visits, steps],
   );
-  const startedAt = visits[0]?.startedAt ?? Date.parse(run.startedAt);
+  const startedAt = Date.parse(run.startedAt);
   return (
     <>
       <RunHead run={run} stream={state.stream} total={state.total} visit={visit?.path} />

@@ -40,7 +40,7 @@ export const FILTERS: readonly Filter[] = [
     label: 'Waits for',
     choices: WAIT_KINDS.map((kind) => ({ value: kind, label: awaited(kind) })),
   },
-  { name: 'errorCode', label: 'Error code', hint: 'Such as http_error. Runs that failed with it.' },
+  { name: 'errorCode', label: 'Error code', hint: 'Such as http_status. Runs that failed with it.' },
   { name: 'started[gte]', label: 'Started from', type: 'date' },
   { name: 'started[lt]', label: 'Started before', type: 'date' },
   {
