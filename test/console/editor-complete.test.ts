@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { countDrafts, forgetDrafts, type Store } from '../../src/console/data/draft-keys.ts';
 import { optionsAt } from '../../src/console/editor/complete.ts';
-import { draftsOf, forgetDraft, keepDraft, type Store } from '../../src/console/editor/drafts.ts';
+import { draftsOf, forgetDraft, keepDraft } from '../../src/console/editor/drafts.ts';
 import { mediaOf } from '../../src/console/editor/media.ts';
 import { languageSchema } from '../../src/gateway/manual/schema-json.ts';
 
@@ -115,6 +116,7 @@ describe('what can be written', () => {
 });
 
 describe('drafts', () => {
+  const ANN = { organization: 'acme', id: 'ann@x' };
   const store = (): Store => {
     const kept = new Map<string, string>();
     return {
@@ -130,22 +132,41 @@ describe('drafts', () => {
 
   it('are kept by slug and tag, the newest first', () => {
     const there = store();
-    expect(keepDraft('a', { tag: '1', text: 'name: A', at: '2026-01-01T00:00:00Z' }, there)).toBe(true);
-    keepDraft('a', { tag: '2', text: 'name: B', at: '2026-01-02T00:00:00Z' }, there);
-    keepDraft('a-b', { tag: '1', text: 'name: C', at: '2026-01-03T00:00:00Z' }, there);
-    expect(draftsOf('a', there).map(({ tag }) => tag)).toEqual(['2', '1']);
-    forgetDraft('a', '2', there);
-    expect(draftsOf('a', there)).toEqual([{ tag: '1', text: 'name: A', at: '2026-01-01T00:00:00Z' }]);
+    expect(keepDraft(ANN, 'a', { tag: '1', text: 'name: A', at: '2026-01-01T00:00:00Z' }, there)).toBe(true);
+    keepDraft(ANN, 'a', { tag: '2', text: 'name: B', at: '2026-01-02T00:00:00Z' }, there);
+    keepDraft(ANN, 'a-b', { tag: '1', text: 'name: C', at: '2026-01-03T00:00:00Z' }, there);
+    expect(draftsOf(ANN, 'a', there).map(({ tag }) => tag)).toEqual(['2', '1']);
+    forgetDraft(ANN, 'a', '2', there);
+    expect(draftsOf(ANN, 'a', there)).toEqual([{ tag: '1', text: 'name: A', at: '2026-01-01T00:00:00Z' }]);
+  });
+
+  it('are shown to nobody else, and forgotten together', () => {
+    const there = store();
+    keepDraft(ANN, 'a', { tag: '1', text: 'name: A', at: '2026-01-01T00:00:00Z' }, there);
+    keepDraft(ANN, 'b', { tag: '', text: 'name: B', at: '2026-01-01T00:00:00Z' }, there);
+    const others = [
+      { organization: 'bolt', id: 'ann@x' },
+      { organization: 'acme', id: 'ann' },
+      { organization: 'acme' },
+    ];
+    for (const other of others) {
+      expect(draftsOf(other, 'a', there)).toEqual([]);
+      keepDraft(other, 'a', { tag: '1', text: 'name: O', at: '2026-01-01T00:00:00Z' }, there);
+    }
+    expect(countDrafts(ANN, there)).toBe(2);
+    forgetDrafts(ANN, there);
+    expect(countDrafts(ANN, there)).toBe(0);
+    expect(others.map((other) => countDrafts(other, there))).toEqual([1, 1, 1]);
   });
 
   it('are not kept with a secret in clear, and not read where they are none', () => {
     const there = store();
     const text = 'slug: a\nconfig:\n  secrets:\n    token: {value: a-clear-secret-0123456789}\n';
-    keepDraft('a', { tag: '', text: 'name: A', at: '2026-01-01T00:00:00Z' }, there);
-    expect(keepDraft('a', { tag: '', text, at: '2026-01-01T00:00:00Z' }, there)).toBe(false);
-    expect(draftsOf('a', there)).toEqual([]);
-    there.setItem('signalbox.draft.a 1', 'no JSON');
-    expect(draftsOf('a', there)).toEqual([]);
+    keepDraft(ANN, 'a', { tag: '', text: 'name: A', at: '2026-01-01T00:00:00Z' }, there);
+    expect(keepDraft(ANN, 'a', { tag: '', text, at: '2026-01-01T00:00:00Z' }, there)).toBe(false);
+    expect(draftsOf(ANN, 'a', there)).toEqual([]);
+    there.setItem('signalbox.draft.acme ann%40x a 1', 'no JSON');
+    expect(draftsOf(ANN, 'a', there)).toEqual([]);
   });
 });
 

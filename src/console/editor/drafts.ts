@@ -1,6 +1,7 @@
-/** Drafts that the browser keeps: by the slug, and by the version that they began from. */
+/** Drafts that the browser keeps: by the person, the slug, and the version that they began from. */
 import { extractSecrets } from '../../definition/document/extract-secrets.ts';
 import { isObject } from '../../json/json.ts';
+import { draftKey, keysIn, type Owner, type Store } from '../data/draft-keys.ts';
 import { parsedOf, valueIn } from './places.ts';
 
 export interface Draft {
@@ -11,28 +12,12 @@ export interface Draft {
   readonly at: string;
 }
 
-/** What keeps them: a browser's localStorage. */
-export interface Store {
-  readonly length: number;
-  key(index: number): string | null;
-  getItem(key: string): string | null;
-  setItem(key: string, text: string): void;
-  removeItem(key: string): void;
-}
-
-const PREFIX = 'signalbox.draft.';
-const keyOf = (slug: string, tag: string): string => `${PREFIX}${slug} ${tag}`;
-
 /** All drafts of a workflow, the newest first. */
-export function draftsOf(slug: string, store: Store): Draft[] {
-  const begin = keyOf(slug, '');
-  const drafts: Draft[] = [];
-  for (let index = 0; index < store.length; index++) {
-    const key = store.key(index) ?? '';
-    const draft = key.startsWith(begin) ? draftIn(store.getItem(key), key.slice(begin.length)) : undefined;
-    if (draft !== undefined) drafts.push(draft);
-  }
-  return drafts.sort((a, b) => b.at.localeCompare(a.at));
+export function draftsOf(owner: Owner, slug: string, store: Store): Draft[] {
+  const begin = draftKey(owner, slug, '');
+  return keysIn(store, begin)
+    .flatMap((key) => draftIn(store.getItem(key), key.slice(begin.length)) ?? [])
+    .sort((a, b) => b.at.localeCompare(a.at));
 }
 
 function draftIn(kept: string | null, tag: string): Draft | undefined {
@@ -48,16 +33,17 @@ function draftIn(kept: string | null, tag: string): Draft | undefined {
  * Keeps a draft. Returns false where it is not kept: it holds a secret in clear, which a browser must not keep, or the
  * browser has no room.
  */
-export function keepDraft(slug: string, draft: Draft, store: Store): boolean {
+export function keepDraft(owner: Owner, slug: string, draft: Draft, store: Store): boolean {
   const value = valueIn(parsedOf(draft.text));
   const isSecret = value !== undefined && isObject(value) && extractSecrets(value).secrets.length > 0;
   try {
-    if (isSecret) store.removeItem(keyOf(slug, draft.tag));
-    else store.setItem(keyOf(slug, draft.tag), JSON.stringify({ text: draft.text, at: draft.at }));
+    if (isSecret) store.removeItem(draftKey(owner, slug, draft.tag));
+    else store.setItem(draftKey(owner, slug, draft.tag), JSON.stringify({ text: draft.text, at: draft.at }));
     return !isSecret;
   } catch {
     return false;
   }
 }
 
-export const forgetDraft = (slug: string, tag: string, store: Store): void => store.removeItem(keyOf(slug, tag));
+export const forgetDraft = (owner: Owner, slug: string, tag: string, store: Store): void =>
+  store.removeItem(draftKey(owner, slug, tag));

@@ -3,9 +3,10 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DraftGraph } from '../../gateway/answers/workflows.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
 import { get, request } from '../data/api.ts';
+import type { Owner } from '../data/draft-keys.ts';
 import { absoluteText } from '../data/labels.ts';
 import { useResource } from '../data/resource.ts';
-import { useMay } from '../data/session.ts';
+import { useMay, useMe } from '../data/session.ts';
 import type { DryRun, ProblemItem, Validation } from '../data/types.ts';
 import { GraphBox } from '../graph/zoom.tsx';
 import { Button } from '../parts/button.tsx';
@@ -42,7 +43,9 @@ const DRAFT_MS = 400;
 export function EditorScreen({ place }: { readonly place: Place<'editor'> }) {
   const { slug } = place.params;
   const stored = useResource(`stored ${slug}`, (signal) => readStored(slug, signal));
-  if (stored.data !== undefined) return <Editing key={slug} slug={slug} first={stored.data} />;
+  const me = useMe();
+  if (stored.data !== undefined && me !== undefined)
+    return <Editing key={slug} slug={slug} first={stored.data} owner={me} />;
   return (
     <Screen title={`Edit ${slug}`}>
       <Loaded resource={stored} what="the text">
@@ -66,11 +69,18 @@ interface Found extends ProblemItem {
   readonly severity: 'error' | 'warning';
 }
 
-/** `first`: what was stored when the editor was opened. What others store meanwhile is seen when saving. */
-function Editing({ slug, first }: { readonly slug: string; readonly first: Stored }) {
+interface EditingProps {
+  readonly slug: string;
+  /** What was stored when the editor was opened. What others store meanwhile is seen when saving. */
+  readonly first: Stored;
+  /** Whose drafts the browser keeps. */
+  readonly owner: Owner;
+}
+
+function Editing({ slug, first, owner }: EditingProps) {
   const [base, setBase] = useState(first);
   const [kept, setKept] = useState<readonly Draft[]>(() =>
-    draftsOf(slug, localStorage).filter(({ tag, text }) => tag !== first.tag || text !== first.text),
+    draftsOf(owner, slug, localStorage).filter(({ tag, text }) => tag !== first.tag || text !== first.text),
   );
   const restored = kept.find(({ tag }) => tag === first.tag);
   const initial = useRef(restored?.text ?? first.text).current;
@@ -113,8 +123,13 @@ function Editing({ slug, first }: { readonly slug: string; readonly first: Store
   const draftText = useSettled(text, DRAFT_MS);
   useEffect(() => {
     if (draftText !== textNow.current) return;
-    if (draftText === base.text) forgetDraft(slug, base.tag, localStorage);
-    else setDraftKept(keepDraft(slug, { tag: base.tag, text: draftText, at: new Date().toISOString() }, localStorage));
+    if (draftText === base.text) {
+      forgetDraft(owner, slug, base.tag, localStorage);
+      setDraftKept(true);
+    } else {
+      const draft = { tag: base.tag, text: draftText, at: new Date().toISOString() };
+      setDraftKept(keepDraft(owner, slug, draft, localStorage));
+    }
   }, [draftText, base]);
 
   const cursor = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -133,7 +148,7 @@ function Editing({ slug, first }: { readonly slug: string; readonly first: Store
     if (pointer !== undefined) handle.current?.show(rangeAt(now, pointer, 'key'));
   };
   const dropDraft = (draft: Draft): void => {
-    forgetDraft(slug, draft.tag, localStorage);
+    forgetDraft(owner, slug, draft.tag, localStorage);
     setKept(kept.filter((one) => one !== draft));
     if (draft.tag === base.tag) handle.current?.replace(base.text);
   };
@@ -242,7 +257,8 @@ function Editing({ slug, first }: { readonly slug: string; readonly first: Store
           isProposal={isProposal}
           onClose={() => setSaving(false)}
           onSaved={(now, sent) => {
-            forgetDraft(slug, base.tag, localStorage);
+            forgetDraft(owner, slug, base.tag, localStorage);
+            setKept(kept.filter(({ tag }) => tag !== base.tag));
             setBase(now);
             setSaving(false);
             // What is stored may differ: references stand in place of secrets.
@@ -250,7 +266,8 @@ function Editing({ slug, first }: { readonly slug: string; readonly first: Store
             else if (sent !== textNow.current) handle.current?.replace(sent);
           }}
           onMerged={(now, merged) => {
-            forgetDraft(slug, base.tag, localStorage);
+            forgetDraft(owner, slug, base.tag, localStorage);
+            setKept(kept.filter(({ tag }) => tag !== base.tag));
             setBase(now);
             setSaving(false);
             handle.current?.replace(merged);

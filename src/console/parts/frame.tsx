@@ -1,12 +1,16 @@
 /** What is around every screen: the names of the places, who is logged in, and whether the gateway is there. */
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { isLost } from '../data/connection.ts';
+import { countDrafts, forgetDrafts } from '../data/draft-keys.ts';
+import { counted } from '../data/labels.ts';
 import { logOut, useMe } from '../data/session.ts';
 import { useStore } from '../data/store.ts';
 import { navigate, usePlace } from '../navigation.ts';
 import { addressOf, type RouteName } from '../routes.ts';
 import { Announcer } from './announcer.tsx';
 import { Button } from './button.tsx';
+import { Actions, Dialog } from './dialog.tsx';
 import { Icon, Logo } from './icons.tsx';
 import { KeysHelp } from './keys.tsx';
 import { To } from './link.tsx';
@@ -69,8 +73,11 @@ export function Frame({ links, children }: FrameProps) {
 
 function Person() {
   const me = useMe();
+  const [isAsking, setAsking] = useState(false);
   if (me === undefined || !me.hasKeys) return <a href="/docs">Manual</a>;
+  const drafts = countDrafts(me, localStorage);
   const leave = async (): Promise<void> => {
+    setAsking(false);
     await logOut().catch(() => undefined);
     navigate(addressOf('login'));
   };
@@ -81,10 +88,30 @@ function Person() {
         <Icon name="person" /> {me.id ?? me.role} <span class="dim">{me.role}</span>
       </span>
       {me.session === undefined ? null : (
-        <Button kind="quiet" onClick={() => void leave()}>
+        <Button kind="quiet" onClick={() => (countDrafts(me, localStorage) > 0 ? setAsking(true) : void leave())}>
           Log out
         </Button>
       )}
+      {isAsking ? (
+        <Dialog title="Log out" onClose={() => setAsking(false)}>
+          <p>
+            This browser keeps {counted(drafts, 'draft')} of yours. Others who use this browser could read what it
+            keeps.
+          </p>
+          <Actions>
+            <Button onClick={() => void leave()}>Keep and log out</Button>
+            <Button
+              kind="primary"
+              onClick={() => {
+                forgetDrafts(me, localStorage);
+                void leave();
+              }}
+            >
+              Remove and log out
+            </Button>
+          </Actions>
+        </Dialog>
+      ) : null}
     </>
   );
 }

@@ -183,20 +183,25 @@ describeInBrowser('the editor in the console', () => {
     const slug = unique('called');
     const steps = {
       call: { stepType: 'http', name: 'Call', config: { url: 'http://127.0.0.1:9/' }, nextSteps: { success: 'done' } },
-      done: { stepType: 'finish', config: { output: '{{ steps.call.output.data.rate }}' } },
+      done: { stepType: 'finish', config: { output: '{{ steps.call.output.data.rate }} euros' } },
     };
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: { name: 'Called', slug, steps } });
     const { page, end } = await openEditor(slug, 'eve', BUSY);
     await settled(page);
     await page.getByRole('tab', { name: 'Try' }).click();
-    await page.getByText('Outputs in place of steps').click();
+    await again(page, 'Dry run', page.getByText("'done' reads the output of 'call', which is null"));
+    await picture(page, 'editor-preset-missing');
+    await page.getByRole('button', { name: 'Give it' }).click();
     const call = page.getByRole('group', { name: 'Call' });
+    await expect.poll(() => call.getByLabel('Output').evaluate((box) => box === document.activeElement)).toBe(true);
+    expect(await axe(page)).toEqual([]);
     await call.getByLabel('Output').fill('{"rate": ');
     await page.getByText(/This is no JSON/).waitFor();
     await call.getByLabel('Output').fill('{"rate": 17.5}');
     await call.getByLabel('Left by').selectOption('success');
     expect(await axe(page)).toEqual([]);
-    await again(page, 'Dry run', page.getByRole('tree', { name: 'output', exact: true }).getByText('17.5'));
+    await again(page, 'Dry run', page.getByRole('tree', { name: 'output', exact: true }).getByText('17.5 euros'));
+    expect(await page.getByText('which is null').count()).toBe(0);
     await end();
   });
 
@@ -214,6 +219,35 @@ describeInBrowser('the editor in the console', () => {
     await page.getByRole('button', { name: 'Drop it' }).click();
     await content(page).getByText('Kept').waitFor({ state: 'detached' });
     await expect.poll(() => page.evaluate('JSON.stringify(localStorage)'), WAIT).toBe('{}');
+    await end();
+  });
+
+  it('keeps no draft of a text that was saved, and asks at the logout whether drafts stay', async () => {
+    const slug = await stored();
+    const { page, end } = await openEditor(slug);
+    await settled(page);
+    await putCursor(page, '# Says hello.');
+    await page.keyboard.type(' Kept.');
+    await expect.poll(() => page.evaluate('JSON.stringify(localStorage)'), WAIT).toContain('Says hello. Kept.');
+    await page.reload();
+    await page.getByText('This is your draft of').waitFor();
+    await page.getByRole('button', { name: 'Save…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Save' });
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByText(/draft of/).count()).toBe(0);
+
+    await putCursor(page, '# Says hello. Kept.');
+    await page.keyboard.type(' More.');
+    await expect.poll(() => page.evaluate('JSON.stringify(localStorage)'), WAIT).toContain('Kept. More.');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    const leaving = page.getByRole('dialog', { name: 'Log out' });
+    await leaving.getByText('This browser keeps 1 draft of yours.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await picture(page, 'logout-drafts');
+    await leaving.getByRole('button', { name: 'Remove and log out' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    expect(await page.evaluate('JSON.stringify(localStorage)')).toBe('{}');
     await end();
   });
 
