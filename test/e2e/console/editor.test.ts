@@ -193,7 +193,7 @@ describeInBrowser('the editor in the console', () => {
     await picture(page, 'editor-preset-missing');
     await page.getByRole('button', { name: 'Give it' }).click();
     const call = page.getByRole('group', { name: 'Call' });
-    await expect.poll(() => call.getByLabel('Output').evaluate((box) => box === document.activeElement)).toBe(true);
+    await call.locator('textarea:focus').waitFor();
     expect(await axe(page)).toEqual([]);
     await call.getByLabel('Output').fill('{"rate": ');
     await page.getByText(/This is no JSON/).waitFor();
