@@ -82,6 +82,13 @@ export interface DefinitionState {
   readonly head: DefinitionHead | null;
   /** Newest last. The oldest are removed when there are too many. */
   readonly changes: readonly DefinitionChange[];
+  /**
+   * Digests (versionDigest) of versions that runs may name besides those of `changes`: those of removed changes, and
+   * those of `recordVersions`. Absent in the state of an actor of a version before 0.4.
+   */
+  readonly older?: readonly string[];
+  /** An actor of a version before 0.4 has removed changes without keeping their versions. */
+  readonly lacksOlder?: boolean;
   readonly deletedAt: string | null;
   readonly removed?: RemovedDefinition | null;
   /** The revision of the last write. It never decreases, even across a deletion. */
@@ -143,6 +150,19 @@ export interface PutDefinitionAnswer {
   /** The change in the history. Absent where the write made no recorded change. */
   readonly change?: DefinitionChange;
   readonly proposal?: Proposal;
+  /** The actor lacks versions of earlier changes: `recordVersions` gives them to it. */
+  readonly lacksOlder?: true;
+}
+
+/** Update `recordVersions`: versions that runs may name, besides those that were written. */
+export interface RecordVersions {
+  readonly key: string;
+  readonly hashes: readonly string[];
+}
+
+export interface RecordVersionsAnswer {
+  /** Digests of all versions of the request. */
+  readonly recorded: readonly string[];
 }
 
 /** Update `remove`; answers a RemovedDefinition. Refused with `not_found` or `hash_mismatch`. */

@@ -88,6 +88,7 @@ const SUBJECTS: { readonly [actor: string]: Subject } = {
     update('propose', { id, baseHash: hash, hash }),
     update('review', { id, decision: fc.constantFrom('approve', 'reject'), ownToo: fc.boolean() }),
     update('failProposal', { id, error: name }),
+    update('recordVersions', { hashes: fc.array(hash) }),
     timer,
   ),
   hook: subject(

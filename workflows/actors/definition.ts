@@ -13,10 +13,13 @@ import {
   type HookPath,
   type PutDefinition,
   type PutDefinitionAnswer,
+  type RecordVersions,
+  type RecordVersionsAnswer,
   type RemoveDefinition,
   type RemovedDefinition,
   tagOfHead,
 } from '../../src/contract/actors.ts';
+import { versionDigest } from '../../src/contract/version-digest.ts';
 import { defined } from '../../src/json/defined.ts';
 import { type Actor, type Effect, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 import { applyProposal, expireProposals, failProposal, nextExpiry, propose, review } from './definition-proposals.ts';
@@ -30,6 +33,10 @@ const CHANGE_OVERHEAD_BYTES = 250;
 const TEXT_BYTES = 110;
 /** Of the changes together, as JSON: one payload carries them. */
 const MAX_CHANGES_BYTES = 1_000_000;
+/** Of a change with the longest notes. */
+const LARGEST_CHANGE_BYTES = 2_000;
+/** Digests take up to 35 bytes each as JSON, beside the changes in the same payload. */
+const MAX_OLDER = 8_000;
 
 const put: Operation<State, PutDefinition, PutDefinitionAnswer> = (before, request, now) => {
   const applied =
@@ -45,8 +52,8 @@ const put: Operation<State, PutDefinition, PutDefinitionAnswer> = (before, reque
   const change = isRecorded ? changeOf(request, head.version, at) : undefined;
   const state: State = {
     ...(applied?.state ?? before),
+    ...(change === undefined ? {} : withChange(before, change)),
     head,
-    changes: change === undefined ? before.changes : withinLimits([...before.changes, change]),
     deletedAt: null,
     removed: null,
     revision: head.revision,
@@ -63,6 +70,7 @@ const put: Operation<State, PutDefinition, PutDefinitionAnswer> = (before, reque
       freed: missing(left?.hooks ?? [], request.hooks),
       dropped,
       ...defined({ change, proposal: applied?.answer.proposal }),
+      ...(state.lacksOlder ? { lacksOlder: true as const } : {}),
     },
     effects: shown(state),
   };
@@ -79,6 +87,11 @@ const remove: Operation<State, RemoveDefinition, RemovedDefinition> = (before, {
   const removed = { hooks, triggers, revision, at: deletedAt, ...(ended === 0 ? {} : { proposals: ended }) };
   const state: State = { ...before, head: null, revision, deletedAt, removed, proposals: [] };
   return { state, answer: removed, effects: shown(state) };
+};
+
+const recordVersions: Operation<State, RecordVersions, RecordVersionsAnswer> = (state, { hashes }) => {
+  const recorded = [...new Set(hashes.map(versionDigest))];
+  return { state: { ...state, older: withOlder(state.older, recorded), lacksOlder: false }, answer: { recorded } };
 };
 
 function putRefused({ start, head }: State, { ifNew, ifRevision }: PutDefinition): Refusal | undefined {
@@ -129,16 +142,32 @@ function changeOf(
   return { hash, version, source, at, ...defined({ by, notes, proposalId, text }) };
 }
 
-/** The latest changes that fit. */
-function withinLimits(changes: readonly DefinitionChange[]): readonly DefinitionChange[] {
-  let from = Math.max(0, changes.length - MAX_CHANGES);
+/** The latest changes that fit. The versions of the others are kept. */
+function withChange({ changes, older }: State, change: DefinitionChange): Pick<State, 'changes' | 'older'> {
+  const all = [...changes, change];
+  let from = Math.max(0, all.length - MAX_CHANGES);
   let bytes = 0;
-  for (let at = changes.length - 1; at >= from; at--) {
-    const { notes = '', text } = changes[at] ?? {};
-    bytes += CHANGE_OVERHEAD_BYTES + 3 * notes.length + (text === undefined ? 0 : TEXT_BYTES);
+  for (let at = all.length - 1; at >= from; at--) {
+    bytes += bytesOf(all[at]);
     if (bytes > MAX_CHANGES_BYTES) from = at + 1;
   }
-  return from === 0 ? changes : changes.slice(from);
+  if (from === 0) return { changes: all, older };
+  const removed = all.slice(0, from).map(({ hash }) => versionDigest(hash));
+  return { changes: all.slice(from), older: withOlder(older, removed) };
+}
+
+/** The digests with others, each once. The first ones go where there are too many. */
+const withOlder = (older: readonly string[], others: readonly string[]): readonly string[] =>
+  [...new Set([...older, ...others])].slice(-MAX_OLDER);
+
+/** Whether an actor of a version before 0.4 may have removed changes, of which it kept nothing. */
+function hasRemoved(changes: readonly DefinitionChange[]): boolean {
+  const bytes = changes.reduce((sum, change) => sum + bytesOf(change), 0);
+  return changes.length >= MAX_CHANGES || bytes > MAX_CHANGES_BYTES - LARGEST_CHANGE_BYTES;
+}
+
+function bytesOf({ notes = '', text }: Partial<DefinitionChange> = {}): number {
+  return CHANGE_OVERHEAD_BYTES + 3 * notes.length + (text === undefined ? 0 : TEXT_BYTES);
 }
 
 const missing = (before: readonly HookPath[], now: readonly HookPath[]): readonly HookPath[] =>
@@ -156,13 +185,15 @@ export const definitionActor: Actor<DefinitionStart, State> = {
     start: { organizationId, slug, ...defined({ proposalMs }) },
     head: carried?.head ?? null,
     changes: carried?.changes ?? [],
+    older: carried?.older ?? [],
+    lacksOlder: carried?.lacksOlder ?? (carried !== undefined && !carried.older && hasRemoved(carried.changes)),
     deletedAt: carried?.deletedAt ?? null,
     removed: carried?.removed ?? null,
     revision: carried?.revision ?? 0,
     proposals: carried?.proposals ?? [],
   }),
   carry: ({ start: _start, ...carried }) => carried,
-  updates: { propose, review, failProposal, put, remove },
+  updates: { propose, review, failProposal, put, remove, recordVersions },
   next: ({ proposals }) => {
     const at = nextExpiry(proposals);
     return at === undefined ? 'wait' : { at };

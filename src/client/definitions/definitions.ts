@@ -8,6 +8,8 @@ import {
   type HookPath,
   type PutDefinition,
   type PutDefinitionAnswer,
+  type RecordVersions,
+  type RecordVersionsAnswer,
   type RemoveDefinition,
   type RemovedDefinition,
   tagOfHead,
@@ -24,6 +26,7 @@ import { hooksOf } from '../triggers/hook-config.ts';
 import { claimHooks, freeHooks } from '../triggers/hooks.ts';
 import { claimTriggers, dropTriggers, putTriggers, removeTriggersOf } from '../triggers/triggers.ts';
 import { forgetHead, readHead } from '../versions/definition-head.ts';
+import { readDefinitionHistory, versionsBefore } from '../versions/definition-history.ts';
 import { referenceOf, storeText, type WrittenText } from '../versions/texts.ts';
 import { storeVersion } from '../versions/versions.ts';
 
@@ -153,7 +156,16 @@ export async function putDefinition(
     ...defined({ by: request.by }),
   });
   await freeHooks(access, org, slug, answer.freed, revision);
+  if (answer.lacksOlder) await recordOlder(access, org, slug);
   return answer;
+}
+
+/** Gives the actor the versions of changes that it has removed before it kept their versions. */
+async function recordOlder(access: WriteAccess, org: string, slug: string): Promise<void> {
+  const history = await readDefinitionHistory(access, org, slug);
+  if (history === undefined) return;
+  const hashes = [...(await versionsBefore(access, org, slug, history))];
+  await writeTo<RecordVersions, RecordVersionsAnswer>(access, definitionId(org, slug), 'recordVersions', { hashes });
 }
 
 /**

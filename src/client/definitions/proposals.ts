@@ -20,7 +20,7 @@ import { definitionId } from '../temporal/ids.ts';
 import { readDefinition } from '../versions/definition-head.ts';
 import { readDefinitionHistory } from '../versions/definition-history.ts';
 import { referenceOf, storeText, type WrittenText } from '../versions/texts.ts';
-import { readVersion, storeVersion } from '../versions/versions.ts';
+import { readProposed, storeProposed } from '../versions/versions.ts';
 import { onCurrent, putDefinition } from './definitions.ts';
 
 export interface ProposalRequest {
@@ -55,7 +55,7 @@ export async function createProposal(
       'proposal_unchanged',
       `The proposal is what workflow ${slug} is already: it changes nothing.`,
     );
-  await storeVersion(access, org, hash, definition);
+  await storeProposed(access, org, hash, definition);
   if (text !== undefined) await storeText(access, org, slug, text);
   const { proposal } = await writeTo<Propose, ProposalAnswer>(access, definitionId(org, slug), 'propose', {
     ...rest,
@@ -125,7 +125,12 @@ async function applyOnce(
   }
   // The actor refuses a proposal that was applied, except to the request that applied it.
   if (proposal.status !== 'applied') demandModifiable(slug, found);
-  const proposed = await demandVersion(access, org, slug, proposal.hash);
+  const proposed = await readProposed(access, org, slug, proposal.hash);
+  if (proposed === undefined)
+    throw new ClientError(
+      'version_missing',
+      `The definition of proposal ${id} is gone from Temporal. Propose it again.`,
+    );
   const { version: _version, ...definition } = proposed;
   try {
     const answer = await putDefinition(access, org, {
@@ -160,16 +165,6 @@ export async function readProposal(access: Access, org: string, slug: string, id
 async function findProposal(access: Access, org: string, slug: string, id: string): Promise<Proposal | undefined> {
   const history = await readDefinitionHistory(access, org, slug);
   return history?.proposals.find((proposal) => proposal.id === id);
-}
-
-/** @throws ClientError `version_not_found`. */
-export async function demandVersion(access: Access, org: string, slug: string, hash: string): Promise<Definition> {
-  const version = await readVersion(access, org, slug, hash);
-  if (version !== undefined) return version;
-  throw new ClientError(
-    'version_not_found',
-    `Workflow ${slug} has no version ${hash}. Its history names those that it has.`,
-  );
 }
 
 type Found = NonNullable<Awaited<ReturnType<typeof readDefinition>>>;

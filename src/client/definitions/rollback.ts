@@ -7,8 +7,9 @@ import { ClientError } from '../errors.ts';
 import type { WriteAccess } from '../temporal/access.ts';
 import { readHead } from '../versions/definition-head.ts';
 import { readDefinitionHistory } from '../versions/definition-history.ts';
+import { holdsVersion } from '../versions/version-history.ts';
+import { readVersion } from '../versions/versions.ts';
 import { onCurrent, putDefinition } from './definitions.ts';
-import { demandVersion } from './proposals.ts';
 
 export interface Rollback {
   readonly hash: string;
@@ -43,18 +44,20 @@ async function rollBackOnce(
   if (head.hash === hash && key === undefined) return { head, alreadyAtVersion: true };
   const history = await readDefinitionHistory(access, org, slug);
   const change = history?.changes.findLast((one) => one.hash === hash);
-  if (change === undefined)
+  const isHeld = history !== undefined && (await holdsVersion(access, org, slug, history, hash));
+  const version = isHeld ? await readVersion(access, org, slug, hash) : undefined;
+  if (version === undefined)
     throw new ClientError(
       'version_not_found',
       `The history of workflow ${slug} has no ${hash}. Give the hash of one of its versions.`,
     );
-  const { version: _version, ...definition } = await demandVersion(access, org, slug, hash);
+  const { version: _version, ...definition } = version;
   const answer = await putDefinition(access, org, {
     definition: { ...withCurrentTriggerSecrets(definition, head.triggerSecrets), enabled: head.enabled },
     hash,
     source: 'rollback',
     ifRevision: head.revision,
-    ...defined({ key, notes, by, text: change.text }),
+    ...defined({ key, notes, by, text: change?.text }),
   });
   return { head: answer.head, alreadyAtVersion: !answer.changed };
 }

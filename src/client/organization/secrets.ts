@@ -10,7 +10,7 @@ import { SHORTEST_SECRET_CHARACTERS } from '../../definition/document/limits.ts'
 import { ClientError } from '../errors.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
-import { readVersion } from '../versions/versions.ts';
+import { isVersionOf } from '../versions/version-history.ts';
 import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 
 const COLLECTION = 'secrets';
@@ -155,9 +155,9 @@ export async function readSecret(access: Access, org: string, name: string, use:
 }
 
 /**
- * Checks that the workflow may use the secret. A run counts to a workflow if it walks a stored version of it, because
- * any other definition could claim the name. A definition that is not stored may use the secrets that were extracted
- * from it, which are bound to its hash.
+ * Checks that the workflow may use the secret. A run counts to a workflow if it walks a version of its history: any
+ * other definition could claim the name, and everybody who may run the workflow may propose one. A definition that is
+ * not stored may use the secrets that were extracted from it, which are bound to its hash.
  * @throws ClientError `secret_not_allowed`
  */
 async function demandWorkflow(
@@ -175,13 +175,13 @@ async function demandWorkflow(
       `The secret ${name} is not allowed in workflow ${workflow}. Add it to its allowedWorkflows.`,
     );
   if (definition === undefined) return;
-  const isStored =
-    definition.inline !== true && hash !== undefined && (await readVersion(access, org, workflow, hash)) !== undefined;
-  if (isStored) return;
+  const isApproved =
+    definition.inline !== true && hash !== undefined && (await isVersionOf(access, org, workflow, hash));
+  if (isApproved) return;
   throw new ClientError(
     'secret_not_allowed',
-    `The secret ${name} is allowed in workflow ${workflow}, and this run walks no stored version of it. Store ` +
-      'the definition, and start it from there.',
+    `The secret ${name} is allowed in workflow ${workflow}, and this run walks no version of its history. ` +
+      'Store the definition, and start it from there.',
   );
 }
 

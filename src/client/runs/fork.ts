@@ -21,6 +21,7 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
+import { demandRunnableAgain } from '../versions/version-history.ts';
 import { type ForkPoint, findForkPoint, unwalkable } from './fork-point.ts';
 import { describeRun } from './run-read.ts';
 import { outcomeOf } from './run-view.ts';
@@ -37,7 +38,7 @@ export interface ForkRequest {
 
 /**
  * @throws ClientError `not_found`, `idempotency_conflict`, `still_open`, `no_such_step`, `ambiguous_step`,
- * `place_gone`, `not_retryable`, `invalid_input`, and the errors of startRun.
+ * `place_gone`, `not_retryable`, `invalid_input`, `version_not_found`, and the errors of startRun.
  */
 export async function forkRun(
   access: WriteAccess,
@@ -87,7 +88,7 @@ async function planFork(
   const stood = await findForkPoint(access, executionId, description.runId, request.from, error);
   const chosen =
     request.version === undefined
-      ? { definition: argument.definition, hash: argument.hash }
+      ? await walkedAgain(access, org, argument)
       : await resolveWorkflow(access, org, { workflow: argument.definition.slug, version: request.version });
   const program = request.version === undefined ? stood.program : programOf(chosen.definition);
   const work = forkWork(stood.program, stood.state, stood.target);
@@ -114,6 +115,16 @@ async function planFork(
     ...defined({ inline: argument.inline, timeoutMs: argument.timeoutMs }),
   };
   return { run, warnings: request.version === undefined ? [] : changedKinds(stood, program) };
+}
+
+/** What the original walks. @throws ClientError `version_not_found` where that must not run. */
+async function walkedAgain(
+  access: Access,
+  org: string,
+  argument: RunInput,
+): Promise<Pick<RunInput, 'hash'> & Pick<PreparedRun, 'definition'>> {
+  await demandRunnableAgain(access, org, argument);
+  return { definition: argument.definition, ...defined({ hash: argument.hash }) };
 }
 
 /**

@@ -25,6 +25,7 @@ import { foldWith } from '../temporal/histories.ts';
 import { write } from '../temporal/rpc.ts';
 import { isOpen, statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
+import { demandRunnableAgain } from '../versions/version-history.ts';
 import { describeRun } from './run-read.ts';
 import { outcomeOf } from './run-view.ts';
 
@@ -40,7 +41,8 @@ const RETRY_KEY = 'retryKey';
 
 /**
  * A repeated `key` gets the same answer.
- * @throws ClientError `not_found`, `not_failed`, `rolled_back`, `not_retryable`, `payload_too_large`, `limit_reached`.
+ * @throws ClientError `not_found`, `not_failed`, `rolled_back`, `not_retryable`, `version_not_found`,
+ * `payload_too_large`, `limit_reached`.
  */
 export async function retryRun(
   access: WriteAccess,
@@ -61,6 +63,7 @@ export async function retryRun(
   const argument = runInputOf(await readArgument<unknown>(access, executionId, runId));
   if (closing === undefined || argument === undefined)
     throw new ClientError('not_retryable', 'The execution was started with nothing that can be walked.');
+  await demandRunnableAgain(access, org, argument);
   const error = closing.how === 'failed' ? outcomeOf(closing).error : undefined;
   const input = await armed(access, org, executionId, runId, argument, error);
   measure(input, access.dataBytes);

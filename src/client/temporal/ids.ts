@@ -12,6 +12,8 @@ export const sha256Hex = (...parts: readonly (string | Uint8Array)[]): string =>
 export const definitionId = (org: string, slug: string): string => `def.${idPart(org)}.${idPart(slug)}`;
 export const versionId = (org: string, slug: string, hash: string): string =>
   `ver.${idPart(org)}.${idPart(slug)}.${hash.replace(/^sha256:/, '')}`;
+export const proposedId = (org: string, slug: string, hash: string): string =>
+  `prop.${idPart(org)}.${idPart(slug)}.${hash.replace(/^sha256:/, '')}`;
 export const textId = (org: string, slug: string, hash: string): string =>
   `text.${idPart(org)}.${idPart(slug)}.${hash.replace(/^sha256:/, '')}`;
 export const hookId = (org: string, path: string): string => `hook.${idPart(org)}.${idPart(path)}`;

@@ -1,12 +1,13 @@
 /**
- * Finds the definition for a step that starts a run: the current version, or the version that the step names, in the
- * run's organization.
+ * Finds the definition for a run: the current version, or a named version of the workflow's history, in the run's
+ * organization.
  */
 import type { Definition } from '../../definition/document/types.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { recentHead } from './definition-head.ts';
 import { readDefinitionHistory } from './definition-history.ts';
+import { holdsVersion } from './version-history.ts';
 import { readVersion } from './versions.ts';
 
 export interface WantedWorkflow {
@@ -71,8 +72,10 @@ async function versionOf(
   const digits = HASH.exec(wanted)?.[1];
   const hash = digits === undefined ? undefined : `sha256:${digits}`;
   if (hash === head.hash) return head;
-  const { changes } = (await readDefinitionHistory(access, org, slug)) ?? { changes: [] };
+  const history = await readDefinitionHistory(access, org, slug);
+  if (history === undefined) return undefined;
   // A rollback may repeat a version number: the latest change with that number counts.
-  const change = changes.findLast((one) => (hash === undefined ? one.version === wanted : one.hash === hash));
-  return change ?? (hash === undefined ? undefined : { hash });
+  const change = history.changes.findLast((one) => (hash === undefined ? one.version === wanted : one.hash === hash));
+  if (change !== undefined || hash === undefined) return change;
+  return (await holdsVersion(access, org, slug, history, hash)) ? { hash } : undefined;
 }

@@ -14,7 +14,7 @@ import { sha256Hex, textId } from '../temporal/ids.ts';
 import { readHead } from './definition-head.ts';
 import { readDefinitionHistory } from './definition-history.ts';
 import { startVersion } from './start-version.ts';
-import { readVersion } from './versions.ts';
+import { versionReader } from './version-history.ts';
 
 export interface WrittenText {
   readonly text: string;
@@ -78,9 +78,7 @@ export async function readVersionText(
   const head = await readHead(access, org, slug);
   const hash = wanted.hash ?? head?.hash;
   if (hash === undefined) throw new ClientError('not_found', `There is no workflow called ${slug}.`);
-  const definition = await readVersion(access, org, slug, hash);
-  if (definition === undefined)
-    throw new ClientError('version_not_found', `Workflow ${slug} has no version ${hash}. Its history names all.`);
+  const definition = await (await versionReader(access, org, slug))(hash);
   const ofHead = head?.hash === hash ? head.text?.hash : undefined;
   const textHash = wanted.text ?? ofHead ?? (await latestText(access, org, slug, hash));
   const written = textHash === undefined ? undefined : await readText(access, org, slug, textHash);

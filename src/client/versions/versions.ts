@@ -1,4 +1,8 @@
-/** Stored versions of definitions. A version never changes, so it can be cached for ever. */
+/**
+ * Stored versions of definitions, and proposed definitions, which are stored apart from them. Neither ever changes, so
+ * they can be cached for ever. A stored version is not yet one that runs may name: its workflow's history decides
+ * (version-history.ts).
+ */
 
 import type { Client } from '@temporalio/client';
 import type { VersionStart } from '../../contract/actors.ts';
@@ -6,34 +10,48 @@ import type { Definition } from '../../definition/document/types.ts';
 import { hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
-import { versionId } from '../temporal/ids.ts';
+import { proposedId, versionId } from '../temporal/ids.ts';
 import { startVersion } from './start-version.ts';
 
 const KEPT = 200;
 const kept = new WeakMap<Client, Map<string, Definition>>();
 
 /** Stores a definition under its hash. Identical content is stored once. */
-export async function storeVersion(
-  access: WriteAccess,
-  org: string,
-  hash: string,
-  definition: Definition,
-): Promise<void> {
-  const workflowId = versionId(org, definition.slug, hash);
-  const cache = cacheOf(access);
-  if (cache.has(workflowId)) return;
-  const start: VersionStart = { organizationId: org, slug: definition.slug, hash, definition };
-  await startVersion(access, workflowId, start);
-}
+export const storeVersion = (access: WriteAccess, org: string, hash: string, definition: Definition): Promise<void> =>
+  store(access, versionId(org, definition.slug, hash), {
+    organizationId: org,
+    slug: definition.slug,
+    hash,
+    definition,
+  });
 
-/** The definition with that hash. Undefined where the workflow never had it. Callers must not change it. */
-export async function readVersion(
+/** Stores a proposed definition. It becomes a version when the proposal is applied. */
+export const storeProposed = (access: WriteAccess, org: string, hash: string, definition: Definition): Promise<void> =>
+  store(access, proposedId(org, definition.slug, hash), {
+    organizationId: org,
+    slug: definition.slug,
+    hash,
+    definition,
+  });
+
+/** The definition with that hash. Undefined where it was never stored. Callers must not change it. */
+export const readVersion = (access: Access, org: string, slug: string, hash: string): Promise<Definition | undefined> =>
+  readStored(access, versionId(org, slug, hash));
+
+/** The proposed definition with that hash. Before 0.4 they were stored as versions. */
+export const readProposed = async (
   access: Access,
   org: string,
   slug: string,
   hash: string,
-): Promise<Definition | undefined> {
-  const workflowId = versionId(org, slug, hash);
+): Promise<Definition | undefined> =>
+  (await readStored(access, proposedId(org, slug, hash))) ?? readVersion(access, org, slug, hash);
+
+async function store(access: WriteAccess, workflowId: string, start: VersionStart): Promise<void> {
+  if (!cacheOf(access).has(workflowId)) await startVersion(access, workflowId, start);
+}
+
+async function readStored(access: Access, workflowId: string): Promise<Definition | undefined> {
   const cache = cacheOf(access);
   const known = cache.get(workflowId);
   if (known) {

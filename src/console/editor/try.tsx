@@ -125,7 +125,7 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
           <Button
             type="submit"
             kind="primary"
-            needs="editor"
+            needs="runner"
             isBusy={walk.isRunning}
             isDisabled={value === undefined}
             why="The text cannot be read."

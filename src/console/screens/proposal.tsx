@@ -180,7 +180,7 @@ function Try({ before, after }: { readonly before: JsonObject; readonly after: J
       <FormFields form={form} label="Input" />
       <Problem problem={walk.problem} />
       <div class="actions">
-        <Button type="submit" needs="editor" isBusy={walk.isRunning}>
+        <Button type="submit" needs="runner" isBusy={walk.isRunning}>
           Walk both without effects
         </Button>
       </div>

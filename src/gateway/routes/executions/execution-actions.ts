@@ -181,6 +181,7 @@ export const executionActionRoutes: readonly Route[] = [
       'not_failed',
       'rolled_back',
       'not_retryable',
+      'version_not_found',
       'payload_too_large',
       'limit_reached',
       'queue_full',

@@ -8,6 +8,7 @@ import { dryAnswersSchema } from '../../../history/dry-run-answers.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { startedOrDryRun } from '../../answers/executions.ts';
+import { demandRole } from '../../http/principal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeysOf } from '../../http/starts.ts';
@@ -65,12 +66,13 @@ export const inlineRunRoutes: readonly Route[] = [
   route({
     method: 'POST',
     path: '/api/executions',
-    // An inline definition can do anything that an editor can, also in a dry run.
-    role: 'editor',
+    // A dry run does nothing. Runners walk what they propose with it. A run needs the role editor (below).
+    role: 'runner',
     idempotency: 'id',
     id: 'runInline',
     tag: 'executions',
     summary: 'Starts a run of a definition that is not stored; with `dryRun`, simulates it without effects.',
+    description: 'A run needs the role editor. The role runner suffices for a dry run.',
     query: awaitedQuery,
     body: jsonOf(inlineRunBody),
     answers: {
@@ -90,12 +92,9 @@ export const inlineRunRoutes: readonly Route[] = [
       'too_large',
     ],
     handle: async ({ query: { wait }, body, ...call }) => {
-      const {
-        gateway,
-        access,
-        principal: { organizationId, id },
-        req,
-      } = call;
+      const { gateway, access, req } = call;
+      // An inline definition can do anything that an editor can.
+      const { organizationId, id } = demandRole(req, body.dryRun === true ? 'runner' : 'editor');
       if (body.organizationId !== undefined && body.organizationId !== organizationId) throw notYours();
       const { definition: given, workflowConfig = {}, stepsConfig = [], presets = {}, timeoutMs } = body;
       const document = given ?? { workflowConfig, stepsConfig };

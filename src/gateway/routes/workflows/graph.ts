@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { readSnapshot } from '../../../client/runs/run-state.ts';
 import { readDefinition } from '../../../client/versions/definition-head.ts';
-import { readVersion } from '../../../client/versions/versions.ts';
+import { versionReader } from '../../../client/versions/version-history.ts';
 import { defined } from '../../../json/defined.ts';
 import { definitionDocument, draftGraph, graph, runGraph } from '../../answers/workflows.ts';
 import { type Route, route } from '../../http/route.ts';
@@ -38,9 +38,7 @@ export const graphRoutes: readonly Route[] = [
       const current = await readDefinition(access, organizationId, slug);
       if (current === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
       const definition =
-        hash === undefined ? current.definition : await readVersion(access, organizationId, slug, hash);
-      if (definition === undefined)
-        throw new HttpProblem('version_not_found', `Workflow ${slug} never had the version ${hash}.`);
+        hash === undefined ? current.definition : await (await versionReader(access, organizationId, slug))(hash);
       const result = await graphIn(gateway, organizationId, definition);
       if ('problems' in result)
         throw new HttpProblem('invalid_definition', 'This version cannot be walked any more.', result);

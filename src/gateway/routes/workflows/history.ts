@@ -1,10 +1,10 @@
 /** `/api/workflows/:slug/history`, `/diff` and `/rollback`: versions of a definition (document 002). */
 
 import { z } from 'zod';
-import { demandVersion } from '../../../client/definitions/proposals.ts';
 import { rollBack } from '../../../client/definitions/rollback.ts';
 import { readDefinitionHistory } from '../../../client/versions/definition-history.ts';
 import { readVersionText } from '../../../client/versions/texts.ts';
+import { versionReader } from '../../../client/versions/version-history.ts';
 import type { DefinitionChange } from '../../../contract/actors.ts';
 import type { VersionDifference } from '../../../definition/document/diff.ts';
 import { defined } from '../../../json/defined.ts';
@@ -68,7 +68,7 @@ export const historyRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'getWorkflowVersion',
     tag: 'workflows',
-    summary: 'Reads a version of a definition.',
+    summary: 'Reads a version of a definition, or what a proposal proposes.',
     params: { ...params, hash: versionHash },
     answers: {
       200: {
@@ -78,7 +78,7 @@ export const historyRoutes: readonly Route[] = [
     },
     problems: ['not_found', 'version_not_found'],
     handle: async ({ access, principal: { organizationId }, params: { slug, hash } }) => {
-      const definition = await demandVersion(access, organizationId, slug, hash);
+      const definition = await (await versionReader(access, organizationId, slug))(hash);
       return { status: 200, body: { slug, hash, definition } };
     },
   }),
@@ -152,10 +152,8 @@ export async function differenceOf(
   slug: string,
   { from, to }: z.infer<typeof diffQuery>,
 ): Promise<VersionDifference> {
-  const versions = await Promise.all([
-    demandVersion(gateway.access, org, slug, from),
-    demandVersion(gateway.access, org, slug, to),
-  ]);
+  const read = await versionReader(gateway.access, org, slug);
+  const versions = await Promise.all([read(from), read(to)]);
   return compareIn(gateway, org, versions, { before: `${slug} ${from}`, after: `${slug} ${to}` });
 }
 
