@@ -1,10 +1,11 @@
 /** Converts a step of document 000: kinds, ports and modifiers get their canonical names. */
 
 import { defined } from '../../json/defined.ts';
-import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { sameJson } from '../../json/equality.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { isRoot } from '../document/roots.ts';
-import type { Import } from './import.ts';
+import type { Import, MemberTypes } from './import.ts';
 import { changeExpressions } from './import-expressions.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 import { unwrapTemplates } from './unwrap-templates.ts';
@@ -50,9 +51,29 @@ interface Converted {
   readonly trigger?: JsonObject;
 }
 
-export function step000(written: JsonObject, slug: string, at: string, into: Import): Converted {
-  into.lostMembers(written, at, STEP);
-  const config: JsonObject = isObject(written['config']) ? { ...written['config'] } : {};
+/** The types of members whose other types would be lost, or that databases hold as JSON texts. */
+const STEP_TYPES: MemberTypes = {
+  config: 'object',
+  nextSteps: 'object',
+  retryPolicy: 'object',
+  continueOnError: 'boolean',
+};
+const CONFIG_TYPES: MemberTypes = { retryPolicy: 'object', continueOnError: 'boolean', branches: 'array' };
+const LOOP_TYPES: MemberTypes = { ...CONFIG_TYPES, itemVariable: 'string' };
+const TRIGGER_TYPES: MemberTypes = {
+  ...CONFIG_TYPES,
+  cron: 'string',
+  schedule: 'string',
+  eventName: 'string',
+  eventType: 'string',
+};
+
+export function step000(given: JsonObject, slug: string, at: string, into: Import): Converted {
+  into.lostMembers(given, at, STEP);
+  const written = into.typed(given, at, STEP_TYPES);
+  const said = written['stepType'];
+  const types = said === 'loop' ? LOOP_TYPES : said === 'trigger' || said === 'start' ? TRIGGER_TYPES : CONFIG_TYPES;
+  const config = isObject(written['config']) ? into.typed(written['config'], childPointer(at, 'config'), types) : {};
   into.moved(slug, at, movedIn(written, config));
   const step: JsonObject = { stepType: typeof written['stepType'] === 'string' ? written['stepType'] : '' };
   for (const member of ['name', 'description', 'order', 'timeout', 'outputVariable', 'saveToState', 'when'] as const) {
@@ -60,7 +81,7 @@ export function step000(written: JsonObject, slug: string, at: string, into: Imp
     if (value !== undefined && value !== null) step[member] = value;
   }
   modifiers(written, config, step, at, into);
-  const next = ports(written['nextSteps']);
+  const next = ports(written['nextSteps'], childPointer(at, 'nextSteps'), into);
   if (Object.keys(next).length > 0) step['nextSteps'] = next;
   const { trigger, ...converted } = kind(String(step['stepType']), config, childPointer(at, 'config'), into, step);
   step['stepType'] = converted.stepType;
@@ -98,13 +119,22 @@ const SPELT = [
 
 function modifiers(written: JsonObject, config: JsonObject, step: JsonObject, at: string, into: Import): void {
   const retry: JsonObject = {};
+  const places = new Map<string, string>();
+  const add = (policy: JsonObject, place: string): void => {
+    for (const [member, value] of Object.entries(policy)) {
+      const before = places.get(member);
+      if (before !== undefined && !sameJson(retry[member], value))
+        into.lost(before, `The ${member} of this policy is left out: ${place} has it too.`);
+      places.set(member, place);
+      retry[member] = value;
+    }
+  };
   for (const [source, place] of [[written, at] as const, [config, childPointer(at, 'config')] as const]) {
     const { maxRetries, backoffMs, retryPolicy } = source;
-    if (isObject(retryPolicy)) Object.assign(retry, importRetry(retryPolicy, childPointer(place, 'retryPolicy'), into));
-    const flat: JsonObject = {};
-    if (maxRetries !== undefined) flat['maxRetries'] = maxRetries;
-    if (backoffMs !== undefined) flat['backoffMs'] = backoffMs;
-    Object.assign(retry, importRetry(flat, place, into));
+    const policyAt = childPointer(place, 'retryPolicy');
+    if (isObject(retryPolicy)) add(importRetry(retryPolicy, policyAt, into), policyAt);
+    for (const [member, value] of Object.entries(defined({ maxRetries, backoffMs })))
+      add(importRetry({ [member]: value }, place, into), childPointer(place, member));
   }
   for (const member of RETRY) delete config[member];
   if (Object.keys(retry).length > 0) step['retry'] = retry;
@@ -114,12 +144,16 @@ function modifiers(written: JsonObject, config: JsonObject, step: JsonObject, at
   if (!isLoop) delete config['continueOnError'];
 }
 
-function ports(next: Json | undefined): JsonObject {
+function ports(next: Json | undefined, at: string, into: Import): JsonObject {
   const result: JsonObject = {};
   if (!isObject(next)) return result;
   for (const [port, target] of Object.entries(next)) {
     if (target === null || target === '') continue;
-    setOwn(result, PORTS[port] ?? port, target);
+    const canonical = getOwn(PORTS, port) ?? port;
+    if (typeof canonical !== 'string') continue;
+    if (canonical !== port && (next[canonical] ?? '') !== '')
+      into.lost(childPointer(at, port), `"${port}" is another spelling of "${canonical}", and is left out.`);
+    else setOwn(result, canonical, target);
   }
   return result;
 }
@@ -138,11 +172,16 @@ function kind(stepType: string, config: JsonObject, at: string, into: Import, st
     case 'output':
       return outputStep(config, at, into);
     case 'condition':
-      return { stepType, config: condition(config) };
+      return { stepType, config: condition(config, at, into) };
     case 'llm':
       return llm(config, at, into);
     case 'action':
-      return config['type'] === 'set_variables' ? setVariables(config, at, into) : { stepType, config };
+      if (config['type'] === 'set_variables') return setVariables(config, at, into);
+      if (typeof config['parameters'] !== 'string') return { stepType, config };
+      return {
+        stepType,
+        config: { ...config, parameters: into.read(config['parameters'], childPointer(at, 'parameters')) },
+      };
     case 'approval':
       return approval(config, at, into, step);
     default:
@@ -160,55 +199,68 @@ function objectSchema(schema: Json | undefined): Json | undefined {
 function triggerStep(config: JsonObject, at: string, into: Import): Kind {
   const {
     type,
-    inputs,
+    inputs: _inputs,
     inputSchema,
-    schedule,
-    cron,
+    schedule: _schedule,
+    cron: _cron,
     timezone,
     path,
     method,
     secret,
-    eventName,
-    eventType,
+    eventName: _eventName,
+    eventType: _eventType,
     description,
     ...rest
   } = config;
   into.lostMembers(rest, at, new Set());
-  const kept: JsonObject = {};
-  if (type !== undefined) kept['type'] = type;
-  if (description !== undefined) kept['description'] = description;
-  const format = inputs ?? objectSchema(inputSchema);
-  if (format !== undefined && format !== null) kept['inputs'] = format;
-  const pattern = cron ?? schedule;
-  const event = eventName ?? eventType;
-  const given = (members: { readonly [name: string]: Json | undefined }): JsonObject =>
-    Object.fromEntries(Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined));
+  const kept: JsonObject = defined({ type, description });
+  const format = into.first({ ...config, ...defined({ inputSchema: objectSchema(inputSchema) }) }, at, [
+    'inputs',
+    'inputSchema',
+  ]);
+  if (format !== undefined) kept['inputs'] = format;
+  const pattern = into.first(config, at, ['cron', 'schedule']);
+  const event = into.first(config, at, ['eventName', 'eventType']);
   let trigger: JsonObject | undefined;
-  if (typeof pattern === 'string') trigger = { type: 'schedule', config: given({ cron: pattern, timezone }) };
+  if (pattern !== undefined) trigger = { type: 'schedule', config: defined({ cron: pattern, timezone }) };
   else if (type === 'webhook' && path !== undefined)
-    trigger = { type: 'webhook', config: given({ path, method, secret }) };
-  else if (typeof event === 'string') trigger = { type: 'event', config: { name: event } };
+    trigger = { type: 'webhook', config: defined({ path, method, secret }) };
+  else if (event !== undefined) trigger = { type: 'event', config: { name: event } };
+  for (const [member, of] of Object.entries(OF_A_TRIGGER))
+    if (config[member] !== undefined && config[member] !== null && trigger?.['type'] !== of)
+      into.lost(childPointer(at, member), `"${member}" is left out: only a trigger of type ${of} has it.`);
   return { stepType: 'trigger', config: kept, ...defined({ trigger }) };
 }
 
+/** The members of a trigger step → the type of trigger that has them. */
+const OF_A_TRIGGER: { readonly [member: string]: string } = {
+  timezone: 'schedule',
+  path: 'webhook',
+  method: 'webhook',
+  secret: 'webhook',
+  eventName: 'event',
+  eventType: 'event',
+};
+
 function outputStep(config: JsonObject, at: string, into: Import): Kind {
-  const { mapping, output, description, ...rest } = config;
+  const { mapping: _mapping, output: _output, description, ...rest } = config;
   into.lostMembers(rest, at, new Set());
-  const value = output ?? mapping;
+  const value = into.first(config, at, ['output', 'mapping']);
   return {
     stepType: 'finish',
     config: defined({ output: value, description }),
   };
 }
 
-function condition(config: JsonObject): JsonObject {
+function condition(config: JsonObject, at: string, into: Import): JsonObject {
   if (!Array.isArray(config['branches'])) return config;
-  const branches = config['branches'].map((branch) => {
+  const branches = config['branches'].map((branch, index) => {
     if (!isObject(branch)) return branch;
-    const { name, condition: asked, ...kept } = branch;
-    if (name !== undefined && kept['port'] === undefined) kept['port'] = name;
-    if (typeof asked === 'string') kept['expression'] ??= asked;
-    return kept;
+    const place = childPointer(childPointer(at, 'branches'), index);
+    const { name: _name, condition: _asked, port: _port, expression: _expression, ...kept } = branch;
+    const port = into.first(branch, place, ['port', 'name']);
+    const expression = into.first(branch, place, ['expression', 'condition']);
+    return { ...kept, ...defined({ port, expression }) };
   });
   return { ...config, branches };
 }
@@ -225,7 +277,8 @@ function unbraced(expression: string, at: string, into: Import): string {
 }
 
 /** A model with tools becomes an agent, each of whose calls is a step. */
-function llm(config: JsonObject, at: string, into: Import): Kind {
+function llm(given: JsonObject, at: string, into: Import): Kind {
+  const config = into.typed(given, at, { tools: 'array', mcpServerIds: 'array' });
   if (config['llmNode'] !== undefined) {
     into.problem(
       childPointer(at, 'llmNode'),
@@ -251,22 +304,30 @@ function llm(config: JsonObject, at: string, into: Import): Kind {
   return { stepType: 'llm', config: plain };
 }
 
+const ENTRY: ReadonlySet<string> = new Set(['name', 'value', 'secure']);
+
 /** `set_variables` evaluates its entries in order, like the list form of `set`. */
 function setVariables(config: JsonObject, at: string, into: Import): Kind {
-  const parameters = isObject(config['parameters']) ? config['parameters'] : {};
-  const variables = parameters['variables'];
-  const values: Json[] = [];
   const place = `${at}/parameters/variables`;
+  into.lostMembers(config, at, new Set(['type', 'parameters', 'description']));
+  const { parameters } = into.typed(config, at, { parameters: 'object' });
+  const held = isObject(parameters) ? parameters : {};
+  into.lostMembers(held, childPointer(at, 'parameters'), new Set(['variables']));
+  const { variables } = into.typed(held, childPointer(at, 'parameters'), { variables: ['array', 'object'] });
+  const values: Json[] = [];
   const entries: readonly (readonly [Json, string])[] = Array.isArray(variables)
     ? variables.map((entry, index) => [entry, childPointer(place, index)] as const)
     : isObject(variables)
       ? Object.entries(variables).map(([name, value]) => [{ name, value }, childPointer(place, name)] as const)
       : [];
+  if (held['variables'] === undefined || held['variables'] === null)
+    into.problem(place, 'invalid_config', 'Expected a list of variables.');
   for (const [entry, entryAt] of entries) {
     if (!isObject(entry) || typeof entry['name'] !== 'string') {
       into.problem(entryAt, 'invalid_config', 'Expected an entry such as {name: "page", value: 1}.');
       continue;
     }
+    into.lostMembers(entry, entryAt, ENTRY);
     if (isRoot(entry['name'])) {
       into.lost(
         entryAt,
@@ -274,7 +335,7 @@ function setVariables(config: JsonObject, at: string, into: Import): Kind {
       );
       continue;
     }
-    if (entry['secure'] === true) {
+    if (entry['secure'] !== undefined && entry['secure'] !== null && entry['secure'] !== false) {
       into.lost(
         childPointer(entryAt, 'secure'),
         `"${entry['name']}" is a secret that would be stored in clear in the run.`,
@@ -283,7 +344,6 @@ function setVariables(config: JsonObject, at: string, into: Import): Kind {
     }
     values.push({ name: entry['name'], value: entry['value'] ?? null });
   }
-  if (entries.length === 0) into.problem(place, 'invalid_config', 'Expected a list of variables.');
   return {
     stepType: 'set',
     config: { values, ...defined({ description: config['description'] }) },
@@ -294,8 +354,10 @@ function setVariables(config: JsonObject, at: string, into: Import): Kind {
 function approval(config: JsonObject, at: string, into: Import, step: JsonObject): Kind {
   const { approverMemberId, title, ...rest } = config;
   const kept: JsonObject = { ...rest };
-  if (approverMemberId !== undefined && kept['approvers'] === undefined)
-    kept['approvers'] = { users: [approverMemberId] };
+  if (approverMemberId !== undefined && approverMemberId !== null) {
+    if (kept['approvers'] === undefined) kept['approvers'] = { users: [approverMemberId] };
+    else into.lost(childPointer(at, 'approverMemberId'), 'The approver is left out: approvers are named too.');
+  }
   if (kept['message'] === undefined) {
     const message = title ?? (typeof kept['description'] === 'string' ? kept['description'] : step['name']);
     if (message !== undefined) kept['message'] = message;

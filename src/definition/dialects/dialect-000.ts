@@ -10,7 +10,7 @@ import { isRoot } from '../document/roots.ts';
 import { loops000 } from './dialect-000-loops.ts';
 import { step000 } from './dialect-000-steps.ts';
 import { flatInput } from './flat-input.ts';
-import { Import, type ImportResult } from './import.ts';
+import type { Import, ImportResult, MemberTypes } from './import.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 
 const OUTER: ReadonlySet<string> = new Set([
@@ -40,6 +40,22 @@ const WORKFLOW: ReadonlySet<string> = new Set([
   'constraints',
   'status',
 ]);
+/** The types of members whose other types would be lost, or that databases hold as JSON texts. */
+const WORKFLOW_TYPES: MemberTypes = {
+  tags: 'array',
+  config: 'object',
+  triggers: 'array',
+  input: 'object',
+  state: 'object',
+  constraints: 'object',
+};
+const CONFIG_TYPES: MemberTypes = {
+  retryPolicy: ['object', 'string'],
+  variables: 'object',
+  secrets: 'object',
+  debounce: 'object',
+  concurrency: 'object',
+};
 const CONFIG: ReadonlySet<string> = new Set([
   'timeout',
   'timeoutMs',
@@ -54,15 +70,16 @@ const CONFIG: ReadonlySet<string> = new Set([
   'publicStart',
 ]);
 
-export function from000(document: JsonObject): ImportResult {
-  const into = new Import();
+export function from000(written: JsonObject, into: Import): ImportResult {
+  const document = into.typed(written, '', { workflowConfig: 'object', tags: 'array', triggers: 'array' });
   into.lostMembers(document, '', new Set([...OUTER, ...OF_A_RUN]));
   for (const member of OF_A_RUN) {
     if (document[member] !== undefined)
       into.lost(childPointer('', member), `"${member}" belongs to a run, not to its definition, and is left out.`);
   }
-  const workflow = isObject(document['workflowConfig']) ? document['workflowConfig'] : {};
-  into.lostMembers(workflow, '/workflowConfig', WORKFLOW);
+  const holder = isObject(document['workflowConfig']) ? document['workflowConfig'] : {};
+  into.lostMembers(holder, '/workflowConfig', WORKFLOW);
+  const workflow = into.typed(holder, '/workflowConfig', WORKFLOW_TYPES);
   const steps = document['stepsConfig'];
   if (!Array.isArray(steps) || steps.length === 0) {
     into.problem('/stepsConfig', 'missing_member', `Expected a list of at least one step, got ${typeName(steps)}.`);
@@ -71,15 +88,15 @@ export function from000(document: JsonObject): ImportResult {
   const canonical = outer(document, workflow, into);
   const given = Array.isArray(canonical['triggers']) ? canonical['triggers'] : [];
   const triggers: Json[] = [...given];
-  for (const [index, written] of steps.entries()) {
+  for (const [index, step] of steps.entries()) {
     const at = childPointer('/stepsConfig', index);
-    if (!isObject(written)) {
-      into.problem(at, 'wrong_type', `Expected a step, got ${typeName(written)}.`);
+    if (!isObject(step)) {
+      into.problem(at, 'wrong_type', `Expected a step, got ${typeName(step)}.`);
       continue;
     }
-    const slug = slugOf(written, at, into);
+    const slug = slugOf(step, at, into);
     if (slug === undefined) continue;
-    const converted = step000(written, slug, at, into);
+    const converted = step000(step, slug, at, into);
     into.step(slug, converted.step, at);
     if (converted.trigger === undefined) continue;
     into.places.set(childPointer('/triggers', triggers.length), at);
@@ -125,13 +142,13 @@ function outer(document: JsonObject, workflow: JsonObject, into: Import): JsonOb
     'constraints',
   ]) {
     const value = workflow[member] ?? document[member];
+    if (workflow[member] !== undefined && document[member] !== undefined && member !== 'input')
+      into.lost(childPointer('', member), `"${member}" is left out: workflowConfig has it too.`);
     // A document that is sent to be run has the input of the run here, not a format.
     if (value === undefined || value === null || (member === 'input' && workflow[member] === undefined)) continue;
-    canonical[member] = value;
-    into.places.set(
-      childPointer('', member),
-      workflow[member] === undefined ? childPointer('', member) : childPointer('/workflowConfig', member),
-    );
+    const place = childPointer(workflow[member] === undefined ? '' : '/workflowConfig', member);
+    canonical[member] = member === 'triggers' ? into.triggers(value, place) : value;
+    into.places.set(childPointer('', member), place);
   }
   if (workflow['status'] === 'inactive' || workflow['status'] === 'archived') canonical['enabled'] = false;
   else if (workflow['status'] !== undefined && workflow['status'] !== 'active')
@@ -139,16 +156,16 @@ function outer(document: JsonObject, workflow: JsonObject, into: Import): JsonOb
       '/workflowConfig/status',
       `The status ${(JSON.stringify(workflow['status']) ?? '').slice(0, 40)} has no counterpart.`,
     );
-  const config = isObject(workflow['config']) ? workflow['config'] : {};
-  const converted = configOf(config, into);
+  const converted = configOf(isObject(workflow['config']) ? workflow['config'] : {}, into);
   into.places.set('/config', '/workflowConfig/config');
   if (Object.keys(converted).length > 0) canonical['config'] = converted;
   return canonical;
 }
 
-function configOf(config: JsonObject, into: Import): JsonObject {
+function configOf(written: JsonObject, into: Import): JsonObject {
   const at = '/workflowConfig/config';
-  into.lostMembers(config, at, CONFIG);
+  into.lostMembers(written, at, CONFIG);
+  const config = into.typed(written, at, CONFIG_TYPES);
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(config)) {
     if (CONFIG.has(key) && value !== null) result[key] = value;
@@ -199,11 +216,14 @@ function shadowed(into: Import, { input, config }: JsonObject): void {
   }
 }
 
+const SECRET: ReadonlySet<string> = new Set(['value']);
+
 /** Values become `{value}`, which is removed before the definition is stored. */
 function secretsOf(secrets: JsonObject, at: string, into: Import): JsonObject {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(secrets)) {
     const clear = isObject(value) ? value['value'] : value;
+    if (isObject(value)) into.lostMembers(value, childPointer(at, name), SECRET);
     if (typeof clear === 'string') {
       setOwn(result, name, { value: clear });
       if (!isObject(value)) into.places.set(`${childPointer('/config/secrets', name)}/value`, childPointer(at, name));

@@ -9,7 +9,7 @@ import { isObject, type Json, type JsonObject, typeName } from '../../json/json.
 import { childPointer } from '../../json/pointer.ts';
 import { stepSlugs } from '../document/names.ts';
 import { plain, References, ROOTS_001, referredStep } from './dialect-001-references.ts';
-import { Import, type ImportResult } from './import.ts';
+import type { Import, ImportResult, MemberTypes } from './import.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 
 /** The longest timeout of a step of kind run_code. */
@@ -50,19 +50,30 @@ const MOVED = [
   ['/config/timeoutMs', '/config/timeoutMs'],
   ['/onError', '/config/onError'],
 ] as const;
+/** The types of members whose other types would be lost, or that databases hold as JSON texts. */
+const OUTER_TYPES: MemberTypes = { name: 'string', title: 'string', id: 'string', tags: 'array', triggers: 'array' };
+const STEP_TYPES: MemberTypes = {
+  action: 'object',
+  config: 'object',
+  forEach: ['object', 'string'],
+  dependsOn: ['array', 'string'],
+};
 /** The members of each action. */
 const TOOL: ReadonlySet<string> = new Set(['toolName', 'transformCode', 'connectionId', 'server']);
 const CODE: ReadonlySet<string> = new Set(['code', 'language']);
 const RETURN: ReadonlySet<string> = new Set(['return']);
 
-export function from001(document: JsonObject): ImportResult {
-  const into = new Import();
-  into.lostMembers(document, '', OUTER);
-  const steps = document['steps'];
-  if (!Array.isArray(steps) || steps.length === 0) {
-    into.problem('/steps', 'no_steps', `Expected a list of at least one step, got ${typeName(steps)}.`);
+export function from001(written: JsonObject, into: Import): ImportResult {
+  into.lostMembers(written, '', OUTER);
+  const document = into.typed(written, '', OUTER_TYPES);
+  const list = document['steps'];
+  if (!Array.isArray(list) || list.length === 0) {
+    into.problem('/steps', 'no_steps', `Expected a list of at least one step, got ${typeName(list)}.`);
     return into.refused();
   }
+  const steps = list.map((step, index) =>
+    isObject(step) ? typed001(step, childPointer('/steps', index), into) : step,
+  );
   const slugs = slugsOf(steps, into);
   const skippable = skippableOf(steps);
   for (const [index, step] of steps.entries()) {
@@ -73,19 +84,34 @@ export function from001(document: JsonObject): ImportResult {
       into.step(slug, step001(step, slug, at, new References(slugs, into, skippable), into), at);
   }
   into.places.set('/config/timeout', '/timeoutMs');
-  return into.done(outer(document));
+  return into.done(outer(document, into));
 }
 
-function outer(document: JsonObject): JsonObject {
+/** The step with the types of its members, and with the long forms of forEach and dependsOn. */
+function typed001(written: JsonObject, at: string, into: Import): JsonObject {
+  into.lostMembers(written, at, STEP);
+  const step = into.typed(written, at, STEP_TYPES);
+  const { forEach, dependsOn } = step;
+  if (typeof dependsOn === 'string') step['dependsOn'] = [dependsOn];
+  if (typeof forEach === 'string') step['forEach'] = { ref: forEach };
+  else if (isObject(forEach)) step['forEach'] = into.typed(forEach, childPointer(at, 'forEach'), { ref: 'string' });
+  return step;
+}
+
+function outer(document: JsonObject, into: Import): JsonObject {
   const canonical: JsonObject = { dialect: '001', flow: 'dag' };
   for (const member of ['slug', 'description', 'version', 'tags', 'enabled', 'triggers']) {
     const value = document[member];
-    if (value !== undefined && value !== null) canonical[member] = value;
+    if (value !== undefined && value !== null)
+      canonical[member] = member === 'triggers' ? into.triggers(value, '/triggers') : value;
   }
   const name = [document['name'], document['title'], document['slug'], document['id']].find(
     (one) => typeof one === 'string' && one !== '',
   );
   canonical['name'] = name ?? 'Workflow';
+  for (const member of ['title', 'id'])
+    if (document[member] !== undefined && document[member] !== null && document[member] !== name)
+      into.lost(childPointer('', member), `The ${member} is left out, since the document has a name or a slug.`);
   if (document['timeoutMs'] !== undefined) canonical['config'] = { timeout: document['timeoutMs'] };
   return canonical;
 }
@@ -135,7 +161,6 @@ function skippableOf(steps: readonly Json[]): Set<string> {
 }
 
 function step001(written: JsonObject, slug: string, at: string, refs: References, into: Import): JsonObject {
-  into.lostMembers(written, at, STEP);
   const action = isObject(written['action']) ? written['action'] : {};
   const config = isObject(written['config']) ? written['config'] : {};
   into.moved(slug, at, [
@@ -143,7 +168,8 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
     ['/config/server', action['server'] === undefined ? '/action/connectionId' : '/action/server'],
     ...retryPlaces(config, '/retry', '/config'),
   ]);
-  const input = written['input'] === undefined ? undefined : refs.value(written['input'], childPointer(at, 'input'));
+  const given = typeof action['toolName'] === 'string' ? readInput(written['input'], at, into) : written['input'];
+  const input = given === undefined ? undefined : refs.value(given, childPointer(at, 'input'));
   const kind = kindOf(action, input, childPointer(at, 'action'), into);
   const step: JsonObject = { ...kind, ...modifiers(config, childPointer(at, 'config'), into) };
   const { timeoutMs } = config;
@@ -156,7 +182,7 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
   for (const member of ['description', 'preset'] as const)
     if (written[member] !== undefined) step[member] = written[member];
   if (written['when'] !== undefined) step['when'] = refs.condition(written['when'], childPointer(at, 'when'));
-  if (written['bail'] !== undefined)
+  if (written['bail'] !== undefined && written['bail'] !== false)
     step['bail'] = written['bail'] === true ? true : refs.condition(written['bail'], childPointer(at, 'bail'));
   if (isObject(written['forEach'])) {
     const { ref, items, ...rest } = written['forEach'];
@@ -178,12 +204,17 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
   return step;
 }
 
+/** The input of a tool is an object, which databases hold as JSON text. */
+function readInput(input: Json | undefined, at: string, into: Import): Json | undefined {
+  return input === undefined ? undefined : into.read(input, childPointer(at, 'input'));
+}
+
 function kindOf(action: JsonObject, input: Json | undefined, at: string, into: Import): JsonObject {
-  const { toolName, transformCode, code, connectionId, server, language } = action;
+  const { toolName, transformCode, code, language } = action;
   const given = input === undefined ? {} : { input };
   if (typeof toolName === 'string') {
     into.lostMembers(action, at, TOOL);
-    const where = server ?? connectionId;
+    const where = into.first(action, at, ['server', 'connectionId']);
     return {
       stepType: 'tool',
       config: {

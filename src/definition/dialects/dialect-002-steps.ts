@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject, typeName } from '../../json/json.
 import { childPointer } from '../../json/pointer.ts';
 import { didYouMean } from '../document/names.ts';
 import type { Names002 } from './dialect-002-names.ts';
-import { type Import, renamed } from './import.ts';
+import { type Import, type MemberTypes, renamed } from './import.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 
 const TYPES = [
@@ -60,7 +60,11 @@ interface Converted {
   readonly lists: readonly string[];
 }
 
-export function step002(written: JsonObject, slug: string, at: string, into: Import, names: Names002): Converted {
+/** The types of members whose other types would be lost, or that databases hold as JSON texts. */
+const STEP_TYPES: MemberTypes = { retry: 'object', while: 'string', until: 'string' };
+
+export function step002(given: JsonObject, slug: string, at: string, into: Import, names: Names002): Converted {
+  const written = into.typed(given, at, STEP_TYPES);
   const said = typeof written['type'] === 'string' ? written['type'].trim() : '';
   const type = TYPES.find((one) => one === said);
   const base: JsonObject = {};
@@ -149,6 +153,7 @@ function* movedIn(written: JsonObject, type: Type): Iterable<readonly [string, s
   yield ['/config/equals', '/condition/equals'];
 }
 
+const BASH: ReadonlySet<string> = new Set(['command', 'cwd', 'env', 'timeout', 'timeoutMs']);
 const EFFECTS: ReadonlySet<string> = new Set(['agent', 'agent_message', 'tool', 'subworkflow']);
 /** Types whose timeoutMs is part of the config. */
 const TIMED: ReadonlySet<string> = new Set(['bash', 'approval']);
@@ -206,7 +211,7 @@ const kinds: { readonly [type in Type]: Convert } = {
   },
   tool(written, at, into) {
     const { tool, server } = written;
-    const input = isObject(written['arguments']) ? written['arguments'] : {};
+    const input = into.read(written['arguments'] ?? null, childPointer(at, 'arguments'));
     if (typeof tool !== 'string' || tool.trim() === '') {
       into.problem(
         childPointer(at, 'tool'),
@@ -216,13 +221,18 @@ const kinds: { readonly [type in Type]: Convert } = {
       );
       return { stepType: 'removed', config: { replaces: 'tool' } };
     }
-    if (tool.trim() === 'bash') return bash(input, childPointer(at, 'arguments'), into);
+    if (tool.trim() === 'bash') {
+      const held = into.typed(written, at, { arguments: 'object' })['arguments'];
+      const given = isObject(held) ? held : {};
+      into.lostMembers(given, childPointer(at, 'arguments'), BASH);
+      return bash(given, childPointer(at, 'arguments'), into);
+    }
     return {
       stepType: 'tool',
       config: {
         toolName: tool.trim(),
         ...defined({ server }),
-        ...(written['arguments'] === undefined ? {} : { input }),
+        ...(input === null ? {} : { input }),
       },
     };
   },
@@ -234,7 +244,7 @@ const kinds: { readonly [type in Type]: Convert } = {
   parallel: () => ({ stepType: 'parallel', config: {} }),
   loop(written, at, into, names) {
     const config: JsonObject = renamed(written, { maxIterations: 'maxIterations', batchSize: 'batchSize' });
-    const items = written['items'] ?? written['over'];
+    const items = into.first(written, at, ['items', 'over']);
     if (items !== undefined)
       config['items'] = names.templates(typeof items === 'string' && !items.includes('{{') ? `{{ ${items} }}` : items);
     for (const member of ['while', 'until'] as const) {
@@ -252,7 +262,7 @@ const kinds: { readonly [type in Type]: Convert } = {
     return { stepType: 'loop', config };
   },
   subworkflow(written, at, into) {
-    const workflow = written['workflow'] ?? written['workflowId'] ?? written['workflow_id'] ?? written['slug'];
+    const workflow = into.first(written, at, SPELT.subworkflow['workflow'] ?? []);
     if (workflow === undefined) {
       into.lost(
         at,
@@ -261,7 +271,7 @@ const kinds: { readonly [type in Type]: Convert } = {
       );
       return { stepType: 'removed', config: { replaces: 'subworkflow' } };
     }
-    const input = written['input'] ?? written['variables'] ?? written['arguments'];
+    const input = into.first(written, at, SPELT.subworkflow['input'] ?? []);
     return {
       stepType: 'run_workflow',
       config: {
@@ -272,9 +282,9 @@ const kinds: { readonly [type in Type]: Convert } = {
     };
   },
   approval(written, at, into) {
-    const message = written['prompt'] ?? written['message'] ?? written['summary'] ?? written['name'] ?? 'Approve?';
+    const message = into.first(written, at, ['prompt', 'message', 'summary']) ?? written['name'] ?? 'Approve?';
     const config: JsonObject = { message, onReject: 'cancel', ...renamed(written, { approvers: 'approvers' }) };
-    const timeout = written['timeout'] ?? written['timeoutMs'];
+    const timeout = into.first(written, at, ['timeout', 'timeoutMs']);
     if (timeout !== undefined) config['timeout'] = timeout;
     const fallback = written['defaultAction'];
     if (fallback === 'approve' || fallback === 'approved') config['onTimeout'] = 'approved';
@@ -286,9 +296,9 @@ const kinds: { readonly [type in Type]: Convert } = {
 };
 
 function contentOf(written: JsonObject, at: string, into: Import, type: string): JsonObject {
-  const content = [written['content'], written['message'], written['goal']].find(
-    (one) => typeof one === 'string' && one.trim() !== '',
-  );
+  const given = into.typed(written, at, { content: 'string', message: 'string', goal: 'string' });
+  const said = Object.entries(given).filter(([, value]) => typeof value !== 'string' || value.trim() !== '');
+  const content = into.first(Object.fromEntries(said), at, SPELT.agent['userPrompt'] ?? []);
   if (content === undefined) {
     into.problem(at, 'missing_member', `${type} step requires content (content, message, or goal).`);
     return {};
@@ -307,7 +317,7 @@ function bash(written: JsonObject, at: string, into: Import): Kind {
     );
     return { stepType: 'removed', config: { replaces: 'bash' } };
   }
-  const timeoutMs = written['timeoutMs'] ?? written['timeout'];
+  const timeoutMs = into.first(written, at, ['timeoutMs', 'timeout']);
   return {
     stepType: 'bash',
     config: {

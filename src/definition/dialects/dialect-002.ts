@@ -9,7 +9,7 @@ import { childPointer } from '../../json/pointer.ts';
 import { stepSlug } from '../document/names.ts';
 import { Names002 } from './dialect-002-names.ts';
 import { step002 } from './dialect-002-steps.ts';
-import { Import, type ImportResult } from './import.ts';
+import type { Import, ImportResult, MemberTypes } from './import.ts';
 
 const OUTER: ReadonlySet<string> = new Set([
   'id',
@@ -34,9 +34,21 @@ const END_TARGET = '$end';
 const MAX_LISTS = 150;
 const MAX_NAME = 200;
 
-export function from002(document: JsonObject): ImportResult {
-  const into = new Import();
-  into.lostMembers(document, '', OUTER);
+/** The types of members whose other types would be lost, or that databases hold as JSON texts. */
+const OUTER_TYPES: MemberTypes = {
+  id: 'string',
+  tags: 'array',
+  constraints: 'object',
+  variables: 'object',
+  runtime: 'object',
+  triggers: 'array',
+  config: 'object',
+  input: 'object',
+};
+
+export function from002(written: JsonObject, into: Import): ImportResult {
+  into.lostMembers(written, '', OUTER);
+  const document = into.typed(written, '', OUTER_TYPES);
   const steps = document['steps'];
   if (!Array.isArray(steps)) {
     into.problem(
@@ -51,7 +63,7 @@ export function from002(document: JsonObject): ImportResult {
     return into.refused();
   }
   const variables = isObject(document['variables']) ? document['variables'] : {};
-  const defaults = defaultsOf(variables);
+  const defaults = defaultsOf(variables, into);
   const names = new Names002({
     variables: new Set(Object.keys(variables)),
     defaults: new Set(Object.keys(defaults)),
@@ -70,50 +82,69 @@ function outer(document: JsonObject, defaults: JsonObject, names: Names002, into
   const { output, triggers } = document;
   if (output !== undefined && output !== null) canonical['output'] = names.templates(output);
   if (triggers !== undefined && triggers !== null)
-    canonical['triggers'] = Array.isArray(triggers) ? triggers.map(trigger002) : triggers;
-  if (canonical['name'] === undefined && canonical['slug'] === undefined)
-    canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
+    canonical['triggers'] = triggersOf(into.triggers(triggers, '/triggers'));
+  const { id } = document;
+  if (canonical['name'] === undefined && canonical['slug'] === undefined) canonical['name'] = id ?? 'Workflow';
+  else if (id !== undefined && id !== canonical['name'] && id !== canonical['slug'])
+    into.lost('/id', 'The id is left out, since the document has a name or a slug.');
   into.places.set('/config/variables', '/variables');
-  const config: JsonObject = isObject(document['config']) ? { ...document['config'] } : {};
-  config['maxSteps'] ??= maxSteps(document['runtime'], into);
-  if (Object.keys(defaults).length > 0)
-    config['variables'] = { ...defaults, ...(isObject(config['variables']) ? config['variables'] : {}) };
+  const config = isObject(document['config'])
+    ? into.typed(document['config'], '/config', { variables: 'object', secrets: 'object' })
+    : {};
+  const most = maxSteps(document['runtime'], into);
+  if (config['maxSteps'] !== undefined && config['maxSteps'] !== null) {
+    if (most !== undefined) into.lost('/runtime/policy/maxSteps', 'It is left out: config.maxSteps counts.');
+  } else {
+    config['maxSteps'] = most ?? DEFAULT_MAX_STEPS;
+    if (most !== undefined) into.places.set('/config/maxSteps', '/runtime/policy/maxSteps');
+  }
+  const more = isObject(config['variables']) ? config['variables'] : {};
+  for (const name of Object.keys(defaults))
+    if (Object.hasOwn(more, name))
+      into.lost(childPointer('/variables', name), `The default is left out: config.variables has "${name}" too.`);
+  for (const name of Object.keys(more))
+    if (!Object.hasOwn(defaults, name))
+      into.places.set(childPointer('/config/variables', name), childPointer('/config/variables', name));
+  if (Object.keys(defaults).length > 0) config['variables'] = { ...defaults, ...more };
   return { ...canonical, config };
 }
 
 /** The schema reports a value that is not a number. */
-function maxSteps(runtime: Json | undefined, into: Import): Json {
-  if (!isObject(runtime)) return DEFAULT_MAX_STEPS;
-  const { policy, ...rest } = runtime;
-  into.lostMembers(rest, '/runtime', new Set());
-  if (!isObject(policy)) return DEFAULT_MAX_STEPS;
-  const { maxSteps: most, ...others } = policy;
-  into.lostMembers(others, '/runtime/policy', new Set());
-  if (most === undefined || most === null) return DEFAULT_MAX_STEPS;
-  into.places.set('/config/maxSteps', '/runtime/policy/maxSteps');
-  return most;
+function maxSteps(runtime: Json | undefined, into: Import): Json | undefined {
+  if (!isObject(runtime)) return undefined;
+  into.lostMembers(runtime, '/runtime', new Set(['policy']));
+  const { policy } = into.typed(runtime, '/runtime', { policy: 'object' });
+  if (!isObject(policy)) return undefined;
+  into.lostMembers(policy, '/runtime/policy', new Set(['maxSteps']));
+  return policy['maxSteps'] ?? undefined;
 }
 
 /** The type of a trigger can be in its config. */
-function trigger002(trigger: Json): Json {
-  if (!isObject(trigger) || !isObject(trigger['config'])) return trigger;
-  const { type, ...config } = trigger['config'];
-  if (typeof type !== 'string' || (trigger['type'] !== undefined && trigger['type'] !== type)) return trigger;
-  return { ...trigger, type, config };
+function triggersOf(triggers: Json): Json {
+  if (!Array.isArray(triggers)) return triggers;
+  return triggers.map((trigger) => {
+    if (!isObject(trigger) || !isObject(trigger['config'])) return trigger;
+    const { type, ...config } = trigger['config'];
+    if (typeof type !== 'string' || (trigger['type'] !== undefined && trigger['type'] !== type)) return trigger;
+    return { ...trigger, type, config };
+  });
 }
 
-function defaultsOf(variables: JsonObject): JsonObject {
+function defaultsOf(variables: JsonObject, into: Import): JsonObject {
   const defaults: JsonObject = {};
   for (const [name, written] of Object.entries(variables)) {
-    const value = defaultOf(written);
+    const value = isDeclared(written) ? written['default'] : written;
+    if (isDeclared(written)) into.lostMembers(written, childPointer('/variables', name), DECLARED);
     if (value !== undefined) setOwn(defaults, name, value);
   }
   return defaults;
 }
 
+const DECLARED: ReadonlySet<string> = new Set(['type', 'default']);
+
 /** A variable is declared as `{type, default, description}`, or by its value. */
-function defaultOf(written: Json): Json | undefined {
-  return isObject(written) && typeof written['type'] === 'string' ? written['default'] : written;
+function isDeclared(written: Json): written is JsonObject {
+  return isObject(written) && typeof written['type'] === 'string';
 }
 
 function outputsIn(steps: readonly Json[]): Set<string> {
@@ -166,6 +197,7 @@ class Flow {
       this.into.problem(at, 'wrong_type', `Step must be an object, got ${typeName(step)}.`);
       return undefined;
     }
+    this.into.typed(step, at, { id: 'string' });
     const id = typeof step['id'] === 'string' && step['id'].trim() !== '' ? step['id'].trim() : path;
     const slug = stepSlug(id);
     let free = slug;

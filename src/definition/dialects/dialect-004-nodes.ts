@@ -3,7 +3,7 @@
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
-import { type Import, renamed } from './import.ts';
+import { type Import, type MemberTypes, renamed } from './import.ts';
 import { changeExpressions } from './import-expressions.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 import { unwrapTemplates } from './unwrap-templates.ts';
@@ -57,7 +57,19 @@ const SPELLINGS: { readonly [stepType: string]: { readonly [written: string]: st
   mapping: { mapping: 'output' },
 };
 
-export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs, into: Import): JsonObject {
+/** The types of members whose other types would be lost, or that databases hold as JSON texts. */
+const NODE_TYPES: MemberTypes = {
+  config: 'object',
+  data: 'object',
+  retry: 'object',
+  nextSteps: 'object',
+  branches: 'array',
+};
+
+export function node004(given: JsonObject, slug: string, at: string, slugs: Slugs, into: Import): JsonObject {
+  const node = into.typed(given, at, NODE_TYPES);
+  if (node['config'] !== undefined && node['data'] !== undefined)
+    into.lost(childPointer(at, 'data'), '"data" is another spelling of "config", and is left out.');
   const said = node['type'] ?? node['stepType'];
   const stepType = typeof said === 'string' ? said : '';
   const written = isObject(node['config']) ? node['config'] : isObject(node['data']) ? node['data'] : undefined;
@@ -66,7 +78,7 @@ export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs
     : isObject(node['data'])
       ? childPointer(at, 'data')
       : at;
-  const config = written === undefined ? rest(node) : { ...written };
+  const config = into.typed(written ?? rest(node), place, { branches: 'array' });
   if (written !== undefined) into.lostMembers(node, at, NODE);
   into.moved(slug, at, [
     ['/config', place.slice(at.length)],
@@ -80,14 +92,12 @@ export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs
   ]);
   into.moved(slug, place, movedIn(stepType, config));
   const step: JsonObject = {
-    ...renamed(node, { description: 'description', timeout: 'timeout', onError: 'on_error' }),
-    ...renamed(node, { name: 'title' }),
-    ...renamed(node, { name: 'name', onError: 'onError' }),
+    ...renamed(node, { description: 'description', timeout: 'timeout' }),
+    ...defined({ name: into.first(node, at, ['name', 'title']) }),
+    ...defined({ onError: into.first(node, at, ['onError', 'on_error']) }),
   };
-  const save = node['saveToState'] ?? node['save_to_state'] ?? config['saveToState'] ?? config['save_to_state'];
-  delete config['saveToState'];
-  delete config['save_to_state'];
-  if (save !== undefined && save !== null && save !== '') step['saveToState'] = save;
+  const save = savedBy(node, config, { at, place }, into);
+  if (save !== undefined && save !== '') step['saveToState'] = save;
   if (isObject(node['retry'])) step['retry'] = importRetry(node['retry'], childPointer(at, 'retry'), into);
   const next = edges(node, config, stepType, slugs, { at, place }, into);
   const converted = kind(stepType, config, node, place, into);
@@ -99,6 +109,24 @@ export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs
   return step;
 }
 
+/** What a node saves, which its config can say too. Removed from the config. */
+function savedBy(
+  node: JsonObject,
+  config: JsonObject,
+  { at, place }: { readonly at: string; readonly place: string },
+  into: Import,
+): Json | undefined {
+  const outer = into.first(node, at, SAVES);
+  const inner = into.first(config, place, SAVES);
+  for (const member of SAVES) {
+    if (outer !== undefined && config[member] !== undefined && place !== at)
+      into.lost(childPointer(place, member), `"${member}" is left out, since the node has one too.`);
+    delete config[member];
+  }
+  return outer ?? inner;
+}
+
+const SAVES = ['saveToState', 'save_to_state'] as const;
 const TOOL_NAMES = ['tool', 'tool_name', 'toolName', 'name'] as const;
 const TOOL_INPUTS = ['parameters', 'params', 'input'] as const;
 
@@ -143,12 +171,12 @@ function kind(
       return { stepType, config: {} };
     case 'tool': {
       into.lostMembers(config, at, new Set([...TOOL_NAMES, ...TOOL_INPUTS]));
-      const [type, given] = [TOOL_NAMES, TOOL_INPUTS].map((members) =>
-        members.map((member) => config[member]).find((value) => value !== undefined && value !== null),
-      );
+      const type = into.first(config, at, TOOL_NAMES);
+      const read = { ...config };
+      for (const member of TOOL_INPUTS) read[member] = into.read(config[member] ?? null, childPointer(at, member));
       return {
         stepType: 'action',
-        config: defined({ type, parameters: given }),
+        config: defined({ type, parameters: into.first(read, at, TOOL_INPUTS) }),
       };
     }
     case 'condition':
@@ -192,30 +220,40 @@ function spelt(
 function condition(config: JsonObject, node: JsonObject, at: string, into: Import): JsonObject {
   const branches = config['branches'] ?? node['branches'];
   if (!Array.isArray(branches)) {
-    const asked = config['expression'] ?? config['condition'];
-    return typeof asked === 'string' ? { expression: asked } : config;
+    const asked = into.first(config, at, ASKED);
+    if (typeof asked !== 'string') return config;
+    into.lostMembers(config, at, new Set([...ASKED, ...DEFAULTS, 'description']));
+    return { expression: asked, ...renamed(config, { description: 'description' }) };
   }
+  into.lostMembers(config, at, new Set(['branches', ...DEFAULTS, 'description']));
   return {
     branches: branches.map((branch, index) => {
       if (!isObject(branch)) return branch;
-      const asked = branch['expression'] ?? branch['condition'];
-      if (typeof asked !== 'string') {
-        into.problem(`${at}/branches/${index}`, 'invalid_config', 'Expected a branch with a condition.');
-        return { port: portOf(branch, index), expression: 'false' };
-      }
-      return { port: portOf(branch, index), expression: asked };
+      const place = `${at}/branches/${index}`;
+      into.lostMembers(branch, place, BRANCH);
+      const asked = into.first(branch, place, ASKED);
+      const port = portOf(branch, index, place, into);
+      const described = renamed(branch, { description: 'description' });
+      if (typeof asked === 'string') return { port, expression: asked, ...described };
+      into.problem(place, 'invalid_config', 'Expected a branch with a condition.');
+      return { port, expression: 'false', ...described };
     }),
+    ...renamed(config, { description: 'description' }),
   };
 }
 
-function portOf(branch: JsonObject, index: number): string {
-  const name = branch['port'] ?? branch['name'] ?? branch['id'];
+const ASKED = ['expression', 'condition'] as const;
+const PORT_NAMES = ['port', 'name', 'id'] as const;
+const DEFAULTS = ['default_next_step_id', 'default'] as const;
+const NEXT = ['next_step_id', 'next_step', 'nextStepId', 'next'] as const;
+const BRANCH: ReadonlySet<string> = new Set([...PORT_NAMES, ...ASKED, ...NEXT, 'description']);
+
+function portOf(branch: JsonObject, index: number, at: string, into: Import): string {
+  const name = into.first(into.typed(branch, at, { port: 'string', name: 'string', id: 'string' }), at, PORT_NAMES);
   return typeof name === 'string' && name !== '' && !['default', 'error', 'skipped'].includes(name)
     ? name
     : `branch_${index}`;
 }
-
-const NEXT = ['next_step_id', 'next_step', 'nextStepId', 'next'] as const;
 
 function edges(
   node: JsonObject,
@@ -228,47 +266,51 @@ function edges(
   const next: JsonObject = {};
   const lead = (port: string, target: Json | undefined, place: string): void => {
     if (target === undefined || target === null || target === '') return;
-    if (typeof target === 'string' && slugs.has(target)) setOwn(next, port, slugs.get(target) ?? target);
-    else
+    const slug = typeof target === 'string' ? slugs.get(target) : undefined;
+    if (slug === undefined)
       into.problem(
         place,
         'unknown_step',
         `The flow has no node ${typeof target === 'string' ? `"${target.slice(0, 80)}"` : 'of that name'}.`,
       );
+    else if (Object.hasOwn(next, port) && next[port] !== slug)
+      into.problem(place, 'duplicate_key', `The port "${port}" has two next nodes.`, 'Name one of them.');
+    else setOwn(next, port, slug);
   };
   if (isObject(node['nextSteps'])) {
     for (const [port, target] of Object.entries(node['nextSteps']))
       lead(port, target, childPointer(childPointer(at, 'nextSteps'), port));
   }
   for (const member of NEXT) {
-    lead(
-      PORTS[stepType] ?? 'success',
-      node[member] ?? config[member],
-      childPointer(node[member] == null ? place : at, member),
-    );
+    lead(PORTS[stepType] ?? 'success', node[member], childPointer(at, member));
+    lead(PORTS[stepType] ?? 'success', config[member], childPointer(place, member));
     delete config[member];
   }
-  if (stepType !== 'condition') return next;
-  const branches = node['branches'] ?? config['branches'];
+  if (stepType !== 'condition') {
+    for (const member of ['branches', ...DEFAULTS])
+      if (node[member] !== undefined) into.lost(childPointer(at, member), `"${member}" belongs to a condition.`);
+    return next;
+  }
+  const isOuter = node['branches'] !== undefined;
+  if (isOuter && config['branches'] !== undefined)
+    into.lost(childPointer(at, 'branches'), 'The branches are left out, since the config has some too.');
+  const branches = config['branches'] ?? node['branches'];
   if (Array.isArray(branches)) {
     for (const [index, branch] of branches.entries()) {
-      if (isObject(branch))
-        lead(
-          portOf(branch, index),
-          NEXT.map((member) => branch[member]).find((one) => one !== undefined),
-          `${node['branches'] === undefined ? place : at}/branches/${index}`,
-        );
+      if (!isObject(branch)) continue;
+      const within = `${config['branches'] === undefined ? at : place}/branches/${index}`;
+      lead(portOf(branch, index, within, into), into.first(branch, within, NEXT), within);
     }
     if (next['success'] !== undefined) {
       setOwn(next, 'default', next['success']);
       delete next['success'];
     }
   }
-  lead(
-    'default',
-    node['default_next_step_id'] ?? config['default_next_step_id'] ?? node['default'] ?? config['default'],
-    childPointer(at, 'default_next_step_id'),
-  );
-  delete config['default_next_step_id'];
+  for (const [holder, within] of [[node, at] as const, [config, place] as const]) {
+    for (const member of DEFAULTS) {
+      lead('default', holder[member], childPointer(within, member));
+    }
+  }
+  for (const member of DEFAULTS) delete config[member];
   return next;
 }

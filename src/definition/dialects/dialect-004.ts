@@ -3,12 +3,12 @@
  * debounce_seconds}`. Its `{{input.*}}` reads the output of the direct predecessor, and becomes a path to that step.
  */
 
-import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { stepSlugs } from '../document/names.ts';
 import { predecessorPaths } from './dialect-004-input.ts';
 import { node004 } from './dialect-004-nodes.ts';
-import { Import, type ImportResult } from './import.ts';
+import type { Import, ImportResult, MemberTypes } from './import.ts';
 
 const OUTER: ReadonlySet<string> = new Set([
   'id',
@@ -43,10 +43,19 @@ const MOVED = [
   ['/config/debounce/seconds', '/debounce_seconds'],
 ] as const;
 
-export function from004(document: JsonObject): ImportResult {
-  const into = new Import();
-  into.lostMembers(document, '', OUTER);
-  const flow = flowOf(document['flow']);
+/** The types of members whose other types would be lost, or that databases hold as JSON texts. */
+const OUTER_TYPES: MemberTypes = {
+  id: 'string',
+  tags: 'array',
+  payload_format: 'object',
+  state_definition: 'object',
+  triggers: 'array',
+};
+
+export function from004(given: JsonObject, into: Import): ImportResult {
+  into.lostMembers(given, '', OUTER);
+  const document = into.typed(given, '', OUTER_TYPES);
+  const flow = flowOf(document['flow'], into);
   if (flow === undefined || Object.keys(flow).length === 0) {
     into.problem('/flow', 'missing_member', `Expected a map of at least one node, got ${typeName(document['flow'])}.`);
     return into.refused();
@@ -61,8 +70,15 @@ export function from004(document: JsonObject): ImportResult {
     if (!isObject(node)) into.problem(at, 'wrong_type', `Expected a node, got ${typeName(node)}.`);
     else into.step(slug, { ...(slug === id ? {} : { name: id }), ...node004(node, slug, at, slugs, into) }, at);
   }
+  // Every node can have one, and one warning says it.
+  const drawn = Object.keys(flow).find((id) => getOwn(flow[id], 'position') !== undefined);
+  if (drawn !== undefined)
+    into.lost(
+      `${childPointer('/flow', indexes.get(drawn) ?? drawn)}/position`,
+      'Positions of nodes are left out: the console arranges the steps.',
+    );
   const start = document['starting_step_id'];
-  const canonical = outer(document);
+  const canonical = outer(document, into);
   if (typeof start !== 'string')
     into.problem('/starting_step_id', 'missing_member', 'A workflow needs a starting_step_id.');
   else if (!slugs.has(start))
@@ -73,13 +89,19 @@ export function from004(document: JsonObject): ImportResult {
 }
 
 /** A map of nodes by id, or a list of nodes with ids. */
-function flowOf(flow: unknown): JsonObject | undefined {
+function flowOf(flow: Json | undefined, into: Import): JsonObject | undefined {
   if (isObject(flow)) return flow;
   if (!Array.isArray(flow)) return undefined;
   const nodes: JsonObject = {};
-  for (const node of flow) {
+  for (const [index, node] of flow.entries()) {
+    const at = childPointer('/flow', index);
     const id = idOf(node);
-    if (id !== undefined) setOwn(nodes, id, node);
+    if (!isObject(node)) into.problem(at, 'wrong_type', `Expected a node, got ${typeName(node)}.`);
+    else if (id === undefined)
+      into.problem(childPointer(at, 'id'), 'missing_member', 'A node of a list needs an id, which is a text.');
+    else if (Object.hasOwn(nodes, id))
+      into.problem(childPointer(at, 'id'), 'duplicate_step', `Two nodes have the id "${id.slice(0, 80)}".`);
+    else setOwn(nodes, id, node);
   }
   return nodes;
 }
@@ -88,7 +110,7 @@ function idOf(node: Json): string | undefined {
   return isObject(node) && typeof node['id'] === 'string' ? node['id'] : undefined;
 }
 
-function outer(document: JsonObject): JsonObject {
+function outer(document: JsonObject, into: Import): JsonObject {
   const canonical: JsonObject = { dialect: '004' };
   for (const [member, written] of Object.entries({
     name: 'name',
@@ -103,10 +125,14 @@ function outer(document: JsonObject): JsonObject {
     state: 'state_definition',
   })) {
     const value = document[written];
-    if (value !== undefined && value !== null) canonical[member] = member === 'state' ? searchable(value) : value;
+    if (value === undefined || value === null) continue;
+    canonical[member] =
+      member === 'state' ? searchable(value) : member === 'triggers' ? into.triggers(value, '/triggers') : value;
   }
-  if (canonical['name'] === undefined && canonical['slug'] === undefined)
-    canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
+  const { id } = document;
+  if (canonical['name'] === undefined && canonical['slug'] === undefined) canonical['name'] = id ?? 'Workflow';
+  else if (id !== undefined && id !== canonical['name'] && id !== canonical['slug'])
+    into.lost('/id', 'The id is left out, since the document has a name or a slug.');
   // Every workflow of that system has a public trigger, unless it has `public_start: false`.
   const { public_start: publicStart } = document;
   const config: JsonObject = { publicStart: isSaid(publicStart) ? publicStart : true };

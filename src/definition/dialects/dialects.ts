@@ -5,6 +5,7 @@
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
+import { childPointer } from '../../json/pointer.ts';
 import { type ClearSecret, extractSecrets } from '../document/extract-secrets.ts';
 import { didYouMean } from '../document/names.ts';
 import { normalizeDocument } from '../document/normalize.ts';
@@ -15,7 +16,7 @@ import { from000 } from './dialect-000.ts';
 import { from001 } from './dialect-001.ts';
 import { from002 } from './dialect-002.ts';
 import { from004 } from './dialect-004.ts';
-import { type ImportResult, originOf } from './import.ts';
+import { Import, type ImportResult, originOf } from './import.ts';
 
 export const DIALECTS = ['canonical', '000', '001', '002', '004'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -67,22 +68,37 @@ export function toCanonical(
   dialect?: string,
   options: ConversionOptions = {},
 ): Conversion {
-  const document = given instanceof VettedDocument ? given.json : given;
+  const into = new Import();
+  const written = given instanceof VettedDocument ? given.json : given;
+  const document = withSteps(written, into);
   const named =
     dialect === undefined || dialect === '' ? detectDialect(document) : DIALECTS.find((one) => one === dialect);
   if (named === undefined) return refuse('canonical', [unknownDialect(dialect ?? '')]);
-  const malformed = given instanceof VettedDocument ? [] : vet(document);
+  const malformed = [...into.problems, ...(given instanceof VettedDocument ? [] : vet(written))];
   if (malformed.length > 0) return refuse(named, malformed);
-  if (!isObject(document)) {
-    const message = `Expected an object with steps, got ${typeName(document)}.`;
+  if (!isObject(written) || !isObject(document)) {
+    const message = `Expected an object with steps, got ${typeName(written)}.`;
     return refuse(named, [{ pointer: '', code: 'wrong_type', message }]);
   }
   const tooMany = vetSteps(countSteps(document), '/steps');
   if (tooMany.length > 0) return refuse(named, tooMany);
-  const slugged = withSlug(document, options.slug);
   return named === 'canonical'
-    ? fromCanonical(slugged, options)
-    : fromImported(named, importers[named](slugged), options);
+    ? fromCanonical(withSlug(written, options.slug), options)
+    : fromImported(named, importers[named](withSlug(document, options.slug), into), options);
+}
+
+/** The members that hold steps, which databases store as JSON texts. */
+const WITH_STEPS = ['workflowConfig', 'stepsConfig', 'steps', 'flow'] as const;
+
+/** The document with these members read, so that its dialect is seen and its steps are counted. */
+function withSteps(document: Json, into: Import): Json {
+  if (!isObject(document)) return document;
+  const read = { ...document };
+  for (const member of WITH_STEPS) {
+    const value = document[member];
+    if (typeof value === 'string') read[member] = into.read(value, childPointer('', member));
+  }
+  return read;
 }
 
 /** Adds the slug of the address to a document without one. */
@@ -92,7 +108,9 @@ function withSlug(document: JsonObject, slug: string | undefined): JsonObject {
     : document;
 }
 
-const importers: { readonly [dialect in Exclude<Dialect, 'canonical'>]: (document: JsonObject) => ImportResult } = {
+const importers: {
+  readonly [dialect in Exclude<Dialect, 'canonical'>]: (document: JsonObject, into: Import) => ImportResult;
+} = {
   '000': from000,
   '001': from001,
   '002': from002,
@@ -117,8 +135,8 @@ function fromImported(
   const { warnings } = imported;
   if (imported.document === undefined) return { dialect, problems: imported.problems, warnings, secrets: [], origin };
   const taken = extractSecrets(normalizeDocument(imported.document, options));
-  // The canonical form can be larger than the document.
-  const tooLarge = vetSize(taken.document);
+  // The canonical form can be larger than the document, and deeper where JSON texts were read.
+  const tooLarge = imported.holdsTexts ? vet(taken.document) : vetSize(taken.document);
   if (tooLarge.length > 0)
     return { dialect, problems: [...imported.problems, ...tooLarge], warnings, secrets: [], origin };
   const found = [...schemaProblems(taken.document), ...taken.problems].map((problem) => ({

@@ -1,8 +1,11 @@
 /** Shared by the importers: collects a canonical document, its origins, problems and warnings. */
 
 import { defined } from '../../json/defined.ts';
-import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
+import { sameJson } from '../../json/equality.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
+import { documentOfJson } from '../document/parse.ts';
 import type { Problem } from '../document/types.ts';
 
 export interface ImportResult {
@@ -12,6 +15,14 @@ export interface ImportResult {
   readonly warnings: readonly Problem[];
   /** The canonical pointer → the pointer into the written document. */
   readonly places: ReadonlyMap<string, string>;
+  /** Whether the document holds JSON texts, whose values count towards its limits. */
+  readonly holdsTexts: boolean;
+}
+
+/** The types of members that importers read. A list of types: any of them. */
+export type MemberType = 'object' | 'array' | 'string' | 'boolean' | 'number';
+export interface MemberTypes {
+  readonly [member: string]: MemberType | readonly MemberType[];
 }
 
 /** An import in progress. */
@@ -20,6 +31,7 @@ export class Import {
   readonly warnings: Problem[] = [];
   readonly places = new Map<string, string>();
   readonly steps: JsonObject = {};
+  private holdsTexts = false;
 
   problem(pointer: string, code: string, message: string, hint?: string): void {
     this.problems.push({ pointer, code, message, ...defined({ hint }) });
@@ -42,6 +54,69 @@ export class Import {
     }
   }
 
+  /**
+   * A copy of `object` in which each member of `types` has its type. Databases hold objects and lists as JSON texts,
+   * which are read. A member of another type is a problem and is left out; null counts as missing.
+   */
+  typed(object: JsonObject, at: string, types: MemberTypes): JsonObject {
+    const result: JsonObject = { ...object };
+    for (const [member, type] of Object.entries(types)) {
+      const written = getOwn(object, member);
+      if (written === undefined) continue;
+      const expected = typeof type === 'string' ? [type] : type;
+      const place = childPointer(at, member);
+      const value = expected.some((one) => one === 'object' || one === 'array') ? this.read(written, place) : written;
+      if (expected.some((one) => one === typeName(value))) result[member] = value;
+      else {
+        delete result[member];
+        if (value !== null) this.wrongType(place, member, expected, value);
+      }
+    }
+    return result;
+  }
+
+  /** The object or list that a JSON text holds; any other value as it is. What a document may not hold is a problem. */
+  read(value: Json, at: string): Json {
+    if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+    if (tooDeepAt(value, MAX_NESTING) !== undefined) return value;
+    let json: Json;
+    try {
+      json = JSON.parse(value) as Json;
+    } catch {
+      return value;
+    }
+    this.holdsTexts = true;
+    const parsed = documentOfJson(value, json);
+    if ('document' in parsed) return parsed.document.json;
+    for (const { pointer, code, message, hint } of parsed.problems) this.problem(at + pointer, code, message, hint);
+    return null;
+  }
+
+  /** Triggers, whose configs and mappings databases hold as JSON texts. `at`: of the list. */
+  triggers(list: Json, at: string): Json {
+    const types = { config: 'object', variableMapping: 'object' } as const;
+    if (!Array.isArray(list)) return list;
+    return list.map((one, index) => (isObject(one) ? this.typed(one, childPointer(at, index), types) : one));
+  }
+
+  private wrongType(at: string, member: string, expected: readonly MemberType[], value: Json): void {
+    const got = typeof value === 'string' && !expected.includes('string') ? 'a text that holds none' : typeName(value);
+    this.problem(at, 'wrong_type', `"${member}" must be ${expected.join(' or ')}, got ${got}.`);
+  }
+
+  /**
+   * The value of the first of several spellings that the object has; null counts as missing. The others are reported,
+   * unless they have the same value.
+   */
+  first(object: JsonObject, at: string, spellings: readonly string[]): Json | undefined {
+    const [taken, ...others] = spellings.filter((name) => object[name] !== undefined && object[name] !== null);
+    if (taken === undefined) return undefined;
+    for (const other of others)
+      if (!sameJson(object[other] ?? null, object[taken] ?? null))
+        this.lost(childPointer(at, other), `"${other}" is another spelling of "${taken}", and is left out.`);
+    return object[taken];
+  }
+
   /** Adds a step. A duplicate slug is a problem. */
   step(slug: string, step: JsonObject, from: string): void {
     if (Object.hasOwn(this.steps, slug)) {
@@ -61,12 +136,13 @@ export class Import {
   }
 
   done(document: JsonObject): ImportResult {
-    const { problems, warnings, places, steps } = this;
-    return { document: { ...document, steps }, problems, warnings, places };
+    const { problems, warnings, places, steps, holdsTexts } = this;
+    return { document: { ...document, steps }, problems, warnings, places, holdsTexts };
   }
 
   refused(): ImportResult {
-    return { problems: this.problems, warnings: this.warnings, places: this.places };
+    const { problems, warnings, places, holdsTexts } = this;
+    return { problems, warnings, places, holdsTexts };
   }
 }
 

@@ -30,9 +30,9 @@ export function textToKeep(
   if (document === undefined) return undefined;
   const { replacements, document: clean } = extractSecrets({ ...document, slug });
   const replaced = edited(text, (root) => replacements.map((one) => placeOf(root, one)));
-  if (replaced === undefined || holdsSecret(replaced, taken)) return undefined;
-  const again = documentOf(replaced);
-  return again !== undefined && isSame({ ...again, slug }, clean) ? replaced : undefined;
+  const again = replaced === undefined ? undefined : documentOf(replaced);
+  if (replaced === undefined || again === undefined || !isSame({ ...again, slug }, clean)) return undefined;
+  return holdsSecret(replaced, taken) || textsIn(again).some((one) => holdsSecret(one, taken)) ? undefined : replaced;
 }
 
 /**
@@ -113,3 +113,28 @@ const isSame = (one: Json, other: Json): boolean => canonicalText(one) === canon
 /** Whether the text holds a secret, as it is or as a JSON string writes it. */
 const holdsSecret = (text: string, secrets: readonly ClearSecret[]): boolean =>
   secrets.some(({ value }) => text.includes(value) || text.includes(JSON.stringify(value).slice(1, -1)));
+
+/** Every text of the document, also those within its JSON texts, which importers read. An escape hides none of them. */
+function textsIn(document: Json): string[] {
+  const texts: string[] = [];
+  const open: Json[] = [document];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (Array.isArray(value)) open.push(...value);
+    else if (isObject(value)) open.push(...Object.keys(value), ...Object.values(value));
+    else if (typeof value === 'string') {
+      texts.push(value);
+      const inner = jsonIn(value);
+      if (inner !== undefined) open.push(inner);
+    }
+  }
+  return texts;
+}
+
+function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
