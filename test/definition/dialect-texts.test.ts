@@ -167,3 +167,54 @@ describe('members that have another type', () => {
     expect(problems).toMatchObject([{ pointer: '/flow/s/next' }]);
   });
 });
+
+describe('what a system does by default', () => {
+  it('001: a tool is called once, unless the step says otherwise', () => {
+    const retryOf = (config: JsonObject) =>
+      check({ name: 'X', steps: [{ name: 'a', action: { toolName: 'SEND_EMAIL' }, config }] }).definition?.steps['a']
+        ?.retry;
+    expect(retryOf({ timeoutMs: 900 })).toEqual({ maxAttempts: 1 });
+    expect(retryOf({ maxAttempts: 3 })).toEqual({ maxAttempts: 3 });
+    expect(retryOf({ maxRetries: 1, backoffMs: 5 })).toEqual({ maxAttempts: 2, initialInterval: 5 });
+  });
+
+  it('004: payloads are debounced only with a key and a time', () => {
+    const flow = { s: { type: 'starting_step' } };
+    const imported = (more: JsonObject) => check({ name: 'X', starting_step_id: 's', flow, ...more });
+    const alone = imported({ debounce_seconds: 2 });
+    expect(alone.definition?.config).toEqual({ publicStart: true });
+    expect(alone.warnings).toMatchObject([{ pointer: '/debounce_seconds', code: 'not_carried_over' }]);
+    expect(imported({ debounce_seconds: 2, debounce_key: 'c' }).definition?.config?.debounce).toEqual({
+      seconds: 2,
+      key: 'c',
+    });
+    expect(imported({ debounce_seconds: '2' }).problems).toMatchObject([{ pointer: '/debounce_seconds' }]);
+  });
+
+  it('004: attachments as text are JSON, or a template', () => {
+    const problemsOf = (attachments_json: Json) =>
+      check({
+        name: 'X',
+        starting_step_id: 's',
+        flow: {
+          s: { type: 'starting_step', next: 'a' },
+          a: { type: 'run_employee', config: { employee_id: 'bob', assignment: 'Do', attachments_json } },
+        },
+      }).problems.map(({ pointer }) => pointer);
+    expect(problemsOf('not json')).toEqual(['/flow/a/config/attachments_json']);
+    for (const fine of ['[]', '{{ state.files }}', [{ name: 'a.pdf' }], ''])
+      expect(problemsOf(fine)).not.toContain('/flow/a/config/attachments_json');
+  });
+
+  it('000: set_variables may set none', () => {
+    const config = { type: 'set_variables', parameters: { variables: [] } };
+    const { definition, problems } = check({
+      workflowConfig: { name: 'X' },
+      stepsConfig: [{ stepSlug: 'a', stepType: 'action', config }],
+    });
+    expect({ problems, step: definition?.steps['a'] }).toEqual({
+      problems: [],
+      step: { stepType: 'set', config: { values: [] } },
+    });
+  });
+});

@@ -109,6 +109,13 @@ describe('the short form of a payload format', () => {
         ({ pointer }) => pointer,
       ),
     ).toEqual(['/a', '/b', '/c', '/d/desc']);
+    expect(formatProblems({ a: { description: 'Whose' }, b: { description: 'string' } })).toEqual([
+      {
+        pointer: '/a',
+        code: 'missing_member',
+        message: '"a" has no type: expected {type, description}, such as {type: string}.',
+      },
+    ]);
     expect(formatProblems(order)).toEqual([]);
   });
 });

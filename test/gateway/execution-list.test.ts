@@ -10,4 +10,6 @@ it.each([
   expect(fullListQuery.parse({ status }).status).toEqual(shown);
   expect(runListQuery.parse({ status: 'aborted' }).status).toEqual(['aborted']);
   expect(fullListQuery.parse({})).not.toHaveProperty('status');
+  expect(fullListQuery.parse({ exclude: '' }).exclude).toBe(false);
+  expect(fullListQuery.parse({ exclude: 'flow' }).exclude).toBe(true);
 });

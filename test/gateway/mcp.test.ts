@@ -107,6 +107,16 @@ describe('the tools of /mcp', () => {
     }
   });
 
+  it('take the names of arguments that document 001 has, and not both', () => {
+    const create = toolsOf(routes).get('COLLECTION_WORKFLOW_EXECUTION_CREATE');
+    const { url, body } = create?.requestOf({ workflow_collection_id: 'w', input: { n: 1 } }) ?? {};
+    expect([url, JSON.parse(String(body))]).toEqual(['/api/triggers/manual/run', { workflowId: 'w', input: { n: 1 } }]);
+    expect(() => create?.requestOf({ workflow_collection_id: 'w', workflowId: 'w' })).toThrow(/workflow_collection_id/);
+    const get = (name: string) => toolsOf(routes).get(name)?.requestOf({ id: 'x' }).url;
+    expect(get('COLLECTION_WORKFLOW_GET')).toBe('/api/workflows/x');
+    expect(get('COLLECTION_WORKFLOW_EXECUTION_GET')).toBe('/api/executions/x');
+  });
+
   it.each([
     ['an argument that is not there', 'COLLECTION_WORKFLOW_LIST', { nonsense: 1 }, 'invalid_request', '/nonsense'],
     ['a missing argument', 'COLLECTION_WORKFLOW_CREATE', {}, 'invalid_request', '/definition'],

@@ -172,6 +172,9 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
   const input = given === undefined ? undefined : refs.value(given, childPointer(at, 'input'));
   const kind = kindOf(action, input, childPointer(at, 'action'), into);
   const step: JsonObject = { ...kind, ...modifiers(config, childPointer(at, 'config'), into) };
+  // That system calls a tool once: an error, also of the timeout, is the result of the step.
+  if (kind['stepType'] === 'tool')
+    step['retry'] = { maxAttempts: 1, ...(isObject(step['retry']) ? step['retry'] : {}) };
   const { timeoutMs } = config;
   // The sandbox applies the timeout of code, with an error that is not retried.
   if (kind['stepType'] === 'run_code' && typeof timeoutMs === 'number' && timeoutMs <= LONGEST_CODE_MS) {

@@ -138,9 +138,16 @@ function outer(document: JsonObject, into: Import): JsonObject {
   const config: JsonObject = { publicStart: isSaid(publicStart) ? publicStart : true };
   if (document['mode'] !== undefined && document['mode'] !== null) config['mode'] = document['mode'];
   const { debounce_seconds: seconds, debounce_key: key } = document;
-  // Without seconds, `mode: restart` still uses the key.
-  if (isSaid(seconds) || isSaid(key))
-    config['debounce'] = { seconds: isSaid(seconds) ? seconds : 0, ...(isSaid(key) ? { key } : {}) };
+  // That system debounces only with both. Without seconds, `mode: restart` still uses the key.
+  if (isSaid(key)) config['debounce'] = { seconds: isSaid(seconds) ? seconds : 0, key };
+  else if (typeof seconds === 'number')
+    into.lost(
+      '/debounce_seconds',
+      'Without a debounce_key nothing is debounced: each payload starts its run.',
+      'Name what payloads have in common: debounce_key.',
+    );
+  else if (isSaid(seconds))
+    into.problem('/debounce_seconds', 'wrong_type', `"debounce_seconds" must be number, got ${typeName(seconds)}.`);
   return { ...canonical, config };
 }
 

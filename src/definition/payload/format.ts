@@ -239,6 +239,9 @@ function shortFormProblems(format: PayloadFormat, at: string, depth: number): Pr
           });
         }
       }
+    } else if (isObject(field) && isTypeless(field)) {
+      const message = `"${name}" has no type: expected {type, description}, such as {type: string}.`;
+      problems.push({ pointer: place, code: 'missing_member', message });
     } else if (isObject(field) && depth < 50) {
       problems.push(...shortFormProblems(field, place, depth + 1));
     } else {
@@ -247,6 +250,16 @@ function shortFormProblems(format: PayloadFormat, at: string, depth: number): Pr
     }
   }
   return problems;
+}
+
+/** Whether an object is a field without its type, and not a nested form: nothing in it is a field of its own. */
+function isTypeless(field: JsonObject): boolean {
+  const names = Object.keys(field);
+  return (
+    names.length > 0 &&
+    names.every((name) => FIELD_MEMBERS.has(name)) &&
+    Object.values(field).every((value) => fieldType(value) === undefined && !isObject(value))
+  );
 }
 
 function shortFormDeclares(

@@ -17,13 +17,15 @@ export interface ToolSpec {
   readonly omitted?: readonly string[];
   /** Headers that the tool sends where no argument says otherwise. */
   readonly headers?: { readonly [name: string]: string };
+  /** Other names of arguments, which callers know from document 001: name → argument. */
+  readonly aliases?: { readonly [name: string]: string };
   /** It changes nothing, although its route is no GET. */
   readonly isReading?: true;
 }
 
 export const TOOLS: readonly ToolSpec[] = [
   { name: 'COLLECTION_WORKFLOW_LIST', route: 'listWorkflows' },
-  { name: 'COLLECTION_WORKFLOW_GET', route: 'getWorkflow' },
+  { name: 'COLLECTION_WORKFLOW_GET', route: 'getWorkflow', aliases: { id: 'slug' } },
   {
     name: 'COLLECTION_WORKFLOW_CREATE',
     route: 'storeWorkflow',
@@ -37,8 +39,9 @@ export const TOOLS: readonly ToolSpec[] = [
     about: 'The definition replaces the stored one. Refused if there is none.',
     takesDefinition: true,
     headers: { 'if-match': '*' },
+    aliases: { id: 'slug' },
   },
-  { name: 'COLLECTION_WORKFLOW_DELETE', route: 'deleteWorkflow' },
+  { name: 'COLLECTION_WORKFLOW_DELETE', route: 'deleteWorkflow', aliases: { id: 'slug' } },
   { name: 'VALIDATE_WORKFLOW', route: 'validateWorkflow', takesDefinition: true, isReading: true },
   {
     name: 'DRY_RUN_WORKFLOW',
@@ -51,8 +54,12 @@ export const TOOLS: readonly ToolSpec[] = [
   },
   { name: 'PROPOSE_WORKFLOW_CHANGE', route: 'propose' },
   { name: 'COLLECTION_WORKFLOW_EXECUTION_LIST', route: 'listExecutions' },
-  { name: 'COLLECTION_WORKFLOW_EXECUTION_GET', route: 'getExecution' },
-  { name: 'COLLECTION_WORKFLOW_EXECUTION_CREATE', route: 'runWorkflow' },
+  { name: 'COLLECTION_WORKFLOW_EXECUTION_GET', route: 'getExecution', aliases: { id: 'executionId' } },
+  {
+    name: 'COLLECTION_WORKFLOW_EXECUTION_CREATE',
+    route: 'runWorkflow',
+    aliases: { workflow_collection_id: 'workflowId' },
+  },
   {
     name: 'GET_STEP_RESULT',
     route: 'listSteps',

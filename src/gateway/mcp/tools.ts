@@ -61,7 +61,8 @@ function toolOf(spec: ToolSpec, routes: readonly Route[]): RouteTool {
         destructiveHint: DESTRUCTIVE.includes(route.id),
       },
     },
-    requestOf: (args) => {
+    requestOf: (given) => {
+      const args = spelt(given, spec.aliases ?? {});
       demandArguments(args, schema);
       return requestOf(spec, route, routes, args);
     },
@@ -120,6 +121,16 @@ const IDS: { readonly [path: string]: string } = {
 function argumentOf({ path }: Route, name: string): string {
   const begin = Object.keys(IDS).find((one) => path === one || path.startsWith(`${one}/`));
   return (name === 'id' && begin !== undefined ? IDS[begin] : undefined) ?? name;
+}
+
+/** The arguments under their own names. One that is given under both keeps its other name, which is refused. */
+function spelt(args: JsonObject, aliases: { readonly [name: string]: string }): JsonObject {
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => {
+      const argument = Object.hasOwn(aliases, name) ? aliases[name] : undefined;
+      return [argument === undefined || Object.hasOwn(args, argument) ? name : argument, value];
+    }),
+  );
 }
 
 /** What the route cannot know: names that are no arguments, and missing ones that make the address. */

@@ -39,7 +39,10 @@ fails the step with \`invalid_response\`, and the problems in its details.`,
     z.strictObject({
       employee: textTemplate().describe('The slug of the employee.'),
       assignment: textTemplate().describe('The task.'),
-      attachments_json: anyValue().optional().describe('Attachments: a list, or one as JSON text.'),
+      attachments_json: anyValue()
+        .refine(mayBeAttachments, { error: 'expected JSON text, such as a list of {name, url}' })
+        .optional()
+        .describe('Attachments: a list, or one as JSON text.'),
       responseSchema: payloadFormat().optional().describe('The format of the answer: a payload format.'),
       description: z.string().optional().describe('For readers.'),
     }),
@@ -75,6 +78,11 @@ fails the step with \`invalid_response\`, and the problems in its details.`,
     };
   },
 };
+
+/** Whether the written value can be attachments: a text is JSON, or a template decides. */
+function mayBeAttachments(value: unknown): boolean {
+  return typeof value !== 'string' || value === '' || value.includes('{{') || parsedJson(value) !== undefined;
+}
 
 function attachmentsOf(value: Json): { attachments_json?: string; attachments?: Json } {
   if (isAbsent(value) || value === '') return {};

@@ -10,11 +10,11 @@ import { errorCodes, filterOf, filterQuery } from './run-filters.ts';
 const exclude = z
   .string()
   .regex(
-    /^(flow|state|input|output|definition)(,(flow|state|input|output|definition))*$/,
+    /^((flow|state|input|output|definition)(,(flow|state|input|output|definition))*)?$/,
     'Expected parts out of flow, state, input, output, definition.',
   )
   .optional()
-  .describe('Parts to leave out, separated by commas.');
+  .describe('Parts to leave out, separated by commas. Empty: none.');
 
 const members = { ...pageQuery(), ...filterQuery, exclude };
 
@@ -55,7 +55,7 @@ export const fullListQuery: z.ZodType<RunFilter & { readonly exclude: boolean }>
     return {
       ...filter,
       ...(shown === undefined ? {} : { status: [...new Set(shown)] }),
-      exclude: exclude !== undefined,
+      exclude: exclude !== undefined && exclude !== '',
     };
   });
 
