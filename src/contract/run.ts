@@ -30,6 +30,8 @@ export interface RunInput {
   readonly hash?: string;
   readonly inline?: boolean;
   readonly initiator?: string;
+  /** Persons besides the initiator who count as its requesters: those who started the runs that it was forked from. */
+  readonly requesters?: readonly string[];
   /** Whoever started the run wrote its whole memo. A list that the memo lacks is empty: Temporal drops empty lists. */
   readonly shown?: true;
   readonly parentId?: string;

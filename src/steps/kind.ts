@@ -235,6 +235,8 @@ export interface StepContext {
     readonly depth: number;
     /** The person who started it. */
     readonly initiator?: string;
+    /** As in RunInput. */
+    readonly requesters?: readonly string[];
     /** The run that started it. */
     readonly parentId?: string;
   };

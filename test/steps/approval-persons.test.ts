@@ -70,6 +70,14 @@ describe('the person who started the run', () => {
     expect(driven.decide('rejected', person('bob'))).toMatchObject({ port: 'rejected' });
   });
 
+  it('may not decide on a fork either, nor may who forked it', () => {
+    const fork = { initiator: 'bob', requesters: ['ann'] };
+    const driven = asked({ approvers: ['ann', 'bob', 'cid'], quorum: 'all' }, fork);
+    expect(driven.outcome).toMatchObject({ waiting: { notBy: ['bob', 'ann'] } });
+    for (const name of ['ann', 'bob']) expect(driven.refusal(approve(name))).toBe('requester_may_not_approve');
+    expect(driven.decide('approved', person('cid'))).toMatchObject({ port: 'approved' });
+  });
+
   it('may where the step says so', () => {
     const driven = asked({ requesterMayApprove: true }, { initiator: 'ann' });
     expect(driven.outcome).not.toHaveProperty('waiting.notBy');

@@ -3,6 +3,7 @@
  */
 
 import type { StepDefinition } from '../../src/definition/document/types.ts';
+import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import type {
   Behaviour,
@@ -33,6 +34,7 @@ export interface Given {
   readonly stepType?: string;
   /** The person who started the run. */
   readonly initiator?: string;
+  readonly requesters?: readonly string[];
 }
 
 /** A planned step with one visit, as the core would drive it. */
@@ -45,7 +47,7 @@ export class Driven {
   state: JsonObject = {};
   readonly #roots: JsonObject;
   readonly #wired: readonly string[];
-  readonly #initiator: { readonly initiator?: string };
+  readonly #persons: Pick<Given, 'initiator' | 'requesters'>;
 
   constructor(kind: StepKind, config: JsonObject, given: Given = {}) {
     const step: StepDefinition = { stepType: given.stepType ?? kind.type, config };
@@ -53,7 +55,8 @@ export class Driven {
     this.#roots = { ...given.roots };
     this.#wired = given.wired ?? kind.ports(step).names;
     this.inbox = [...(given.inbox ?? [])];
-    this.#initiator = given.initiator === undefined ? {} : { initiator: given.initiator };
+    const { initiator, requesters } = given;
+    this.#persons = defined({ initiator, requesters });
   }
 
   begin(): Outcome {
@@ -97,7 +100,7 @@ export class Driven {
       state: this.state,
       branches: [],
       note: () => undefined,
-      execution: { id: 'run.default.test.1', organizationId: 'default', depth: 0, ...this.#initiator },
+      execution: { id: 'run.default.test.1', organizationId: 'default', depth: 0, ...this.#persons },
       render: (template, locals) => render(template, scope(locals), options).value,
       renderSecret: (template) => render(template, scope(), options),
       evaluate: (expression, locals) => evaluate(expression, scope(locals), options),

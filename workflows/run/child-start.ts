@@ -25,6 +25,7 @@ export interface Parent {
   /** Limiters at which the parent and its ancestors hold a lease. */
   readonly within: readonly string[];
   readonly initiator?: string;
+  readonly requesters?: readonly string[];
 }
 
 /**
@@ -46,7 +47,7 @@ export function startRun(
     parentId: parent.executionId,
     depth: parent.depth + 1,
     ...(parent.within.length === 0 ? {} : { within: parent.within }),
-    ...defined({ initiator: parent.initiator, light }),
+    ...defined({ initiator: parent.initiator, requesters: parent.requesters, light }),
     ...(command.wait === false ? {} : { notify: { workflowId: parent.executionId, path: command.id } }),
   };
   const options: ChildWorkflowOptions = {

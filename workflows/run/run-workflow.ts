@@ -170,7 +170,7 @@ class RunExecution {
         organizationId,
         depth: this.#state.genesis.depth,
         within: [...(input.within ?? []), ...heldGates(this.#state)],
-        ...defined({ initiator: input.initiator }),
+        ...defined({ initiator: input.initiator, requesters: input.requesters }),
       },
       workflow: program.definition.slug,
       receive: receiveNew,

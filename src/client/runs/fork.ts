@@ -51,6 +51,7 @@ export async function forkRun(
   if (argument === undefined) throw unwalkable();
   const { definition, trigger = { type: 'temporal' as const } } = argument;
   const initiator = request.initiator ?? argument.initiator;
+  const requesters = requestersOf(argument, initiator);
   let warnings: readonly Problem[] = [];
   const started = await startRun(access, org, {
     workflows: [definition.slug],
@@ -59,12 +60,23 @@ export async function forkRun(
     // A repeated request gets the earlier fork, even while the original continues after a retry.
     looksFirst: true,
     prepare: async () => {
-      const planned = await planFork(access, org, description, argument, request);
+      const persons = defined({ initiator, requesters });
+      const planned = await planFork(access, org, description, argument, { ...request, ...persons });
       warnings = planned.warnings;
       return planned.run;
     },
   });
   return warnings.length === 0 ? started : { ...started, warnings };
+}
+
+/** Those who started the original, or what it was forked from, without who forks. */
+function requestersOf(
+  { initiator: first, requesters: before = [] }: RunInput,
+  initiator: string | undefined,
+): readonly string[] | undefined {
+  const others = new Set([...(first === undefined ? [] : [first]), ...before]);
+  if (initiator !== undefined) others.delete(initiator);
+  return others.size === 0 ? undefined : [...others];
 }
 
 /** The run that begins at the visit, and warnings. @throws ClientError as forkRun. */
@@ -73,7 +85,7 @@ async function planFork(
   org: string,
   description: WorkflowExecutionDescription,
   argument: RunInput,
-  request: ForkRequest,
+  request: ForkRequest & Pick<RunInput, 'requesters'>,
 ): Promise<{ readonly run: PreparedRun; readonly warnings: readonly Problem[] }> {
   const executionId = description.workflowId;
   if (isOpen(description.status.name))
@@ -97,6 +109,7 @@ async function planFork(
     throw new ClientError('place_gone', `The run cannot be forked at ${stood.path}: ${gone}. Choose another version.`);
   const edits = acceptedEdits(program, request.edits);
   const { genesis } = stood.state;
+  const { initiator, requesters } = request;
   const run: PreparedRun = {
     definition: chosen.definition,
     ...defined({ hash: chosen.hash }),
@@ -109,10 +122,10 @@ async function planFork(
           executionId: id,
           at: Date.now(),
           gates,
-          ...defined({ hash: chosen.hash }),
+          ...defined({ hash: chosen.hash, initiator, requesters }),
         }),
       ),
-    ...defined({ inline: argument.inline, timeoutMs: argument.timeoutMs }),
+    ...defined({ inline: argument.inline, timeoutMs: argument.timeoutMs, requesters }),
   };
   return { run, warnings: request.version === undefined ? [] : changedKinds(stood, program) };
 }

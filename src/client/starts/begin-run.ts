@@ -60,6 +60,8 @@ export interface RunStart {
   readonly trigger: RunTrigger;
   readonly inline?: boolean;
   readonly initiator?: string;
+  /** As in RunInput. */
+  readonly requesters?: readonly string[];
   /** The author of the trigger that starts the run. A run without an initiator counts to the author. */
   readonly owner?: string;
   readonly timeoutMs?: number;
@@ -182,6 +184,7 @@ function runInput(
       hash: request.hash,
       inline: request.inline,
       initiator: request.initiator,
+      requesters: request.requesters,
       timeoutMs: request.timeoutMs,
       notify: request.notify,
     }),

@@ -28,6 +28,9 @@ export interface ForkStart {
   readonly at: number;
   readonly gates: readonly GateWanted[];
   readonly hash?: string;
+  /** Who forks, and who started the runs before. */
+  readonly initiator?: string;
+  readonly requesters?: readonly string[];
 }
 
 /** The visits that begin in the fork: the target, then those that were open beside it. Rewinds them in `state`. */
@@ -47,9 +50,9 @@ export function forkState(
   ended: RunState,
   work: readonly RewindTarget[],
   edits: ForkEdits,
-  { executionId, at, gates, hash }: ForkStart,
+  { executionId, at, gates, hash, initiator, requesters }: ForkStart,
 ): RunState {
-  const { parentId: _parent, hash: _hash, ...genesis } = ended.genesis;
+  const { parentId: _parent, hash: _hash, initiator: _initiator, requesters: _requesters, ...genesis } = ended.genesis;
   const { draining: _drain, rollback: _rolling, ending: _ending, costs: _costs, model: _model, ...others } = ended;
   const { droppedCount: _dropped, refusedUpTo: _refused, ...kept } = others;
   const { definition } = program;
@@ -60,7 +63,7 @@ export function forkState(
       executionId,
       startedAt: at,
       input: edits.input === undefined ? genesis.input : edits.input,
-      ...defined({ hash }),
+      ...defined({ hash, initiator, requesters }),
     },
     // Results of commands are dropped. Frames that ended beside the target still resume their container.
     work: ended.work.filter((one) => one.do === 'visit' || (one.do === 'resume' && one.event.on === 'frame')),

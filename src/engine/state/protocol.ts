@@ -108,6 +108,8 @@ export interface Genesis {
   readonly hash?: string;
   /** The person who started it. */
   readonly initiator?: string;
+  /** As in RunInput. */
+  readonly requesters?: readonly string[];
   readonly parentId?: string;
   readonly depth: number;
   readonly startedAt: number;

@@ -32,7 +32,12 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
     input: input.input === undefined ? {} : input.input,
     presets: input.presets ?? {},
     trigger: input.trigger ?? { type: 'temporal' },
-    ...defined({ hash: input.hash, initiator: input.initiator, parentId: input.parentId }),
+    ...defined({
+      hash: input.hash,
+      initiator: input.initiator,
+      requesters: input.requesters,
+      parentId: input.parentId,
+    }),
     depth: input.depth ?? 0,
     startedAt,
     ...defined({ timeoutMs: input.timeoutMs, light: input.light }),

@@ -54,12 +54,12 @@ export class RunStepContext implements OpenStepContext {
   }
 
   get execution(): StepContext['execution'] {
-    const { executionId, organizationId, depth, initiator, parentId } = this.#core.state.genesis;
+    const { executionId, organizationId, depth, initiator, requesters, parentId } = this.#core.state.genesis;
     return {
       id: executionId,
       organizationId,
       depth,
-      ...defined({ initiator, parentId }),
+      ...defined({ initiator, requesters, parentId }),
     };
   }
 

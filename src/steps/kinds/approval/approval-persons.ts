@@ -22,23 +22,24 @@ export function standsFor(audience: readonly string[], { by, as }: NonNullable<R
   return audience.filter((name) => names.has(name));
 }
 
-/** The rules of an approval that depend on persons: its state, and the run's initiator. */
+/** The rules of an approval that depend on persons: its state, and who requested the run. */
 export type Electorate = Pick<OpenStepContext<ApprovalState>, 'state' | 'execution'>;
 
-/** The person who started the run and may not decide, if there is one. */
-export function excludedRequester({ state, execution }: Electorate): string | undefined {
-  return state.requesterMayApprove ? undefined : execution.initiator;
+/** The persons who started the run, or a run that it was forked from, and may not decide. */
+export function excludedRequesters({ state, execution }: Electorate): readonly string[] {
+  const { initiator, requesters = [] } = execution;
+  if (state.requesterMayApprove) return [];
+  return initiator === undefined ? requesters : [initiator, ...requesters];
 }
 
 /** The part of the audience whose votes count. */
 export function electorsOf(approval: Electorate): string[] {
-  const requester = excludedRequester(approval);
-  return approval.state.audience.filter((name) => name !== `user:${requester}`);
+  const excluded = new Set(excludedRequesters(approval).map((person) => `user:${person}`));
+  return approval.state.audience.filter((name) => !excluded.has(name));
 }
 
-/** Persons who may not decide: the requester, and those who have voted. */
+/** Persons who may not decide: the requesters, and those who have voted. */
 export function notByOf(approval: Electorate): string[] {
-  const requester = excludedRequester(approval);
   const voters = approval.state.votes.flatMap(({ by, for: names }) => (by !== null && names !== undefined ? [by] : []));
-  return [...new Set([...(requester === undefined ? [] : [requester]), ...voters])];
+  return [...new Set([...excludedRequesters(approval), ...voters])];
 }

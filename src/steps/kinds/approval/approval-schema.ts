@@ -53,7 +53,9 @@ export function approvalSchema(): z.ZodType {
     requesterMayApprove: z
       .boolean()
       .optional()
-      .describe('Whether the person who started the run may decide. Default: false.'),
+      .describe(
+        'Whether the person who started the run, or a run that it was forked from, may decide. Default: false.',
+      ),
     timeout: duration()
       .optional()
       .describe("How long to wait: '2d', 'PT48H', milliseconds. Default: as long as the run may take."),

@@ -19,7 +19,7 @@ import {
   type TimerSpec,
 } from '../../kind.ts';
 import { DECIDED, type Notice, type Notify, planNotify, type Told } from './approval-notify.ts';
-import { electorsOf, excludedRequester, notByOf, personOf, standsFor } from './approval-persons.ts';
+import { electorsOf, excludedRequesters, notByOf, personOf, standsFor } from './approval-persons.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT, SUBJECT } from './approval-schema.ts';
 import type { ApprovalState, Ending } from './approval-state.ts';
 import { audienceOf, quorumOf, tallyOf, type Verdict, type Vote, verdictOf } from './approval-votes.ts';
@@ -228,12 +228,12 @@ function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rule
     };
   }
   const person = personOf(event);
-  if (person !== undefined && person.by === excludedRequester(visit))
+  if (person !== undefined && excludedRequesters(visit).includes(person.by))
     return {
       code: 'requester_may_not_approve',
       message:
-        `${person.by} has started this run, and so cannot decide on the step '${visit.slug}'. ` +
-        'Ask another approver, or set requesterMayApprove.',
+        `${person.by} has started this run, or one that it was forked from, and so cannot decide on the step ` +
+        `'${visit.slug}'. Ask another approver, or set requesterMayApprove.`,
     };
   if (person !== undefined && state.audience.length > 0 && standsFor(state.audience, person).length === 0)
     return {
