@@ -1,6 +1,6 @@
 /** The texts of two versions of a workflow, to be compared. */
 import { canonicalText } from '../../json/canonical-text.ts';
-import type { JsonObject } from '../../json/json.ts';
+import { isObject, type JsonObject } from '../../json/json.ts';
 import { at, get } from './api.ts';
 import type { WorkflowText } from './types.ts';
 
@@ -49,3 +49,17 @@ export const definitionOf = (
   hash: string,
   signal: AbortSignal,
 ): Promise<{ readonly definition: JsonObject }> => get(at`/api/workflows/${slug}/history/${hash}`, { signal });
+
+/** The triggers that only one of two definitions has, as `name (type)`. */
+export function triggersChanged(
+  before: JsonObject,
+  after: JsonObject,
+): { readonly removed: readonly string[]; readonly added: readonly string[] } {
+  const [old, now] = [triggersOf(before), triggersOf(after)];
+  return { removed: old.filter((one) => !now.includes(one)), added: now.filter((one) => !old.includes(one)) };
+}
+
+function triggersOf({ triggers }: JsonObject): string[] {
+  if (!Array.isArray(triggers)) return [];
+  return triggers.filter(isObject).map(({ name, type }) => `${String(name)} (${String(type)})`);
+}

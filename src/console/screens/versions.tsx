@@ -1,7 +1,7 @@
 /** The versions of a workflow: who changed what and why; two of them side by side, as text and as steps. */
 import { useState } from 'preact/hooks';
 import { at, get, post } from '../data/api.ts';
-import { comparedTexts, type Version } from '../data/compared.ts';
+import { comparedTexts, definitionOf, triggersChanged, type Version } from '../data/compared.ts';
 import { usePages } from '../data/pages.ts';
 import { partsOf } from '../data/parts-changed.ts';
 import { useResource } from '../data/resource.ts';
@@ -87,8 +87,10 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
                     name: 'restore',
                     label: <span class="hidden">Restore</span>,
                     cell: (change) =>
-                      change.hash === items[0]?.hash ? (
+                      change === items[0] ? (
                         <span class="dim">current</span>
+                      ) : change.hash === items[0]?.hash ? (
+                        <span class="dim">same as current</span>
                       ) : (
                         <Button needs="editor" onClick={() => setRestored(change)}>
                           Restore…
@@ -109,6 +111,7 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
         <Restore
           slug={slug}
           change={restored}
+          current={items[0]?.hash ?? restored.hash}
           onClose={(isDone) => {
             setRestored(undefined);
             if (isDone) {
@@ -170,11 +173,20 @@ function Differences({ slug, from, to }: DifferencesProps) {
 interface RestoreProps {
   readonly slug: string;
   readonly change: WorkflowChange;
+  /** The hash of the current version. */
+  readonly current: string;
   readonly onClose: (isDone: boolean) => void;
 }
 
-function Restore({ slug, change, onClose }: RestoreProps) {
+function Restore({ slug, change, current, onClose }: RestoreProps) {
   const [notes, setNotes] = useState('');
+  const triggers = useResource(`triggers ${slug} ${current} ${change.hash}`, async (signal) => {
+    const [before, after] = await Promise.all([
+      definitionOf(slug, current, signal),
+      definitionOf(slug, change.hash, signal),
+    ]);
+    return triggersChanged(before.definition, after.definition);
+  });
   const restore = async (): Promise<void> => {
     const body = { workflowHash: change.hash, ...(notes === '' ? {} : { notes }) };
     const head = await post<WorkflowHead>(at`/api/workflows/${slug}/rollback`, body);
@@ -183,6 +195,19 @@ function Restore({ slug, change, onClose }: RestoreProps) {
   return (
     <FormDialog title={`Restore ${change.version}?`} save={restore} saveLabel="Restore" onClose={onClose}>
       <p>It becomes the current version, under a new number. Runs that are active keep the version that they have.</p>
+      <Loaded resource={triggers} what="what happens to its triggers">
+        {({ removed, added }) => (
+          <>
+            {removed.length === 0 ? null : (
+              <p class="notice" role="note">
+                It has fewer triggers than the current version. These are deleted: {removed.join(', ')}. What they
+                receive starts no runs any more.
+              </p>
+            )}
+            {added.length === 0 ? null : <p>These triggers are made again: {added.join(', ')}.</p>}
+          </>
+        )}
+      </Loaded>
       <TextField label="Why" value={notes} onValue={setNotes} />
     </FormDialog>
   );

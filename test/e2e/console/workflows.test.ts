@@ -122,6 +122,40 @@ describeInBrowser('workflows in the console', () => {
     await page.getByText('200 was too much').waitFor();
     const { body } = await gateway.request('GET', `/api/workflows/${slug}/text`);
     expect(body.text).toBe(written(100));
+    // One row is the current version. The one that it was restored from has the same content.
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByText('same as current').waitFor();
+    expect(await page.getByText('current', { exact: true }).count()).toBe(1);
+    await end();
+  });
+
+  it('say which triggers go and come where a version is restored', async () => {
+    const other = unique('bare');
+    const definition = {
+      name: other,
+      slug: other,
+      triggers: [
+        { name: 'nightly', type: 'schedule', config: { cron: '0 3 * * *' } },
+        { name: 'shop', type: 'webhook', config: { path: unique('hook'), scheme: 'none' } },
+      ],
+      steps: { done: { stepType: 'finish' } },
+    };
+    const store = (triggers: Json) =>
+      gateway.request('PUT', `/api/workflows/${other}`, { json: { ...definition, triggers } as Json });
+    await store([]);
+    await store(definition.triggers as Json);
+    const { page, end } = await browser.open(`/console/workflows/${other}/versions`, { key: keys['eda'] as string });
+    await page.getByRole('button', { name: 'Restore…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Restore 1.0.0?' });
+    await dialog.getByText('These are deleted: nightly (schedule), shop (webhook).').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await picture(page, 'restore');
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('same as current').waitFor();
+    await page.getByRole('button', { name: 'Restore…' }).click();
+    const back = page.getByRole('dialog', { name: 'Restore 1.0.1?' });
+    await back.getByText('These triggers are made again: nightly (schedule), shop (webhook).').waitFor();
     await end();
   });
 

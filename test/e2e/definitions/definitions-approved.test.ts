@@ -253,3 +253,26 @@ it('who may propose walks the own proposal without effects, and may not run it',
   expect(await as('runner', 'POST', '/api/executions', { definition })).toMatchObject(refused);
   expect(await as('viewer', 'POST', '/api/executions', { definition, dryRun: true })).toMatchObject(refused);
 });
+
+it('a proposal names only a run of its organization', async () => {
+  const slug = unique('named-run');
+  const { hash: baseWorkflowHash } = await store(slug);
+  const elsewhere = unique('elsewhere');
+  const { body } = await gateway.request('POST', '/api/keys', {
+    json: { name: unique('admin'), role: 'admin', organization: elsewhere },
+  });
+  const headers = { authorization: `Bearer ${body.key}` };
+  await gateway.request('PUT', `/api/workflows/${slug}`, { headers, json: about(slug) });
+  const start = { headers, json: { workflowId: slug } };
+  const { executionId: foreign } = await done(gateway.request('POST', '/api/triggers/manual/run', start));
+  const { executionId: own } = await done(as('runner', 'POST', '/api/triggers/manual/run', { workflowId: slug }));
+  const naming = (executionId: string): JsonObject => ({ baseWorkflowHash, proposal: evil(slug), executionId });
+  const path = `/api/workflows/${slug}/proposals`;
+  for (const id of [foreign, `run.default.${slug}.made-up`, `def.default.${slug}`])
+    expect(await as('runner', 'POST', path, naming(id)), id).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    });
+  expect((await done(as('viewer', 'GET', path))).items).toEqual([]);
+  expect(await done(as('runner', 'POST', path, naming(own)))).toMatchObject({ executionId: own });
+});

@@ -9,6 +9,7 @@ import {
   readProposal,
   reviewProposal,
 } from '../../../client/definitions/proposals.ts';
+import { describeRun } from '../../../client/runs/run-read.ts';
 import { PROPOSAL_STATUSES, type Proposal } from '../../../contract/proposal.ts';
 import { defined } from '../../../json/defined.ts';
 import { proposalPage, proposalView, proposalWithDifference } from '../../answers/versions.ts';
@@ -40,7 +41,7 @@ const proposalBody = z.strictObject({
     .optional()
     .describe('The proposed definition as it was written, YAML or JSON, with its comments. It takes precedence.'),
   notes: changeNotes.optional(),
-  executionId: nameText(300).optional().describe('The run that proposes it.'),
+  executionId: nameText(300).optional().describe('The run that proposes it: one of the organization.'),
   dialect: dialectName.optional().describe('The dialect of the proposal. Default: detected from its form.'),
 });
 const reviewBody = z.strictObject({
@@ -103,6 +104,7 @@ export const proposalRoutes: readonly Route[] = [
       const { organizationId, id: by } = principal;
       // A workflow that cannot be changed is refused before the proposal is checked.
       await listProposals(access, organizationId, slug);
+      if (executionId !== undefined) await describeRun(access, organizationId, executionId);
       const options = { slug, ...defined({ dialect }) };
       const checked =
         text === undefined
