@@ -1,6 +1,7 @@
 /** Checks the graph: unreachable steps, ports that are not wired, modifiers of the other flow. */
 import { nearest } from '../definition/document/names.ts';
 import { childPointer } from '../json/pointer.ts';
+import { COMMON_PORTS } from '../steps/ports.ts';
 import type { Precedence } from './precedence.ts';
 import { bodyPorts, type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
 
@@ -19,6 +20,7 @@ export function checkWiring(subject: Subject, before: Precedence | undefined, fi
     if (subject.isDag) continue;
     unwired(subject, step, findings);
     emptyBodies(subject, step, findings);
+    reservedBranches(subject, step, findings);
     for (const member of ['dependsOn', 'forEach', 'bail'] as const) {
       if (step.written[member] === undefined) continue;
       findings.problems.push(
@@ -94,6 +96,40 @@ function emptyBodies({ regions, steps }: Subject, step: CheckedStep, { warnings 
       ),
     );
   }
+}
+
+/** A port of a container that looks like a branch, since it leads back, and is none: its name is reserved. */
+function reservedBranches({ steps }: Subject, step: CheckedStep, { warnings }: Findings): void {
+  if (step.ports.body !== 'any') return;
+  for (const port of COMMON_PORTS) {
+    const target = step.next[port];
+    if (target === undefined || !leadsTo(steps, target, step.slug)) continue;
+    const when = port === 'error' ? 'it fails' : 'it is skipped';
+    warnings.push(
+      problem(
+        childPointer(`${step.at}/nextSteps`, port),
+        'reserved_port',
+        `"${port}" of "${step.slug}" is no branch: the name is reserved for what happens when ${when}.`,
+        'If it is meant as a branch, give the port another name.',
+      ),
+    );
+  }
+}
+
+/** The most steps that are walked for a warning. */
+const MAX_WALKED = 500;
+
+/** Whether a walk from the step leads to the other one. */
+function leadsTo(steps: Subject['steps'], from: string, to: string): boolean {
+  const seen = new Set<string>();
+  const open = [from];
+  for (let slug = open.pop(); slug !== undefined; slug = open.pop()) {
+    if (slug === to) return true;
+    if (seen.has(slug) || seen.size >= MAX_WALKED) continue;
+    seen.add(slug);
+    open.push(...Object.values(steps.get(slug)?.next ?? {}));
+  }
+  return false;
 }
 
 function hasTimeout({ written }: CheckedStep): boolean {

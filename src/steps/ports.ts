@@ -1,5 +1,5 @@
 /** Ports of containers that do not lead into the body. All their other ports do (LANGUAGE.md §3.2). */
-export const CONTAINER_RESERVED: ReadonlySet<string> = new Set(['done', 'error', 'skipped', 'timeout']);
+export const CONTAINER_RESERVED: ReadonlySet<string> = new Set(['done', 'error', 'skipped']);
 
 /** Ports that every kind has, except those of class end. */
 export const COMMON_PORTS: ReadonlySet<string> = new Set(['error', 'skipped']);

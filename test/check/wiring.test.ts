@@ -134,4 +134,17 @@ describe('the hint for a port that leads nowhere', () => {
       expect(warned(mended)).toEqual([]);
     }
   });
+
+  it('warns of a branch with the name of a port that every step has', () => {
+    const race = (port: string): JsonObject => ({
+      race: { stepType: 'race', nextSteps: { work: 'work', [port]: 'other', done: '$end' } },
+      work: set('v', 'race'),
+      other: set('w', 'race'),
+    });
+    expect(warned(race('timeout'))).toEqual([]);
+    for (const port of ['error', 'skipped'])
+      expect(warned(race(port))).toEqual([`/steps/race/nextSteps/${port} reserved_port ${port}`]);
+    const handled = { ...race('error'), other: set('w', '$end') };
+    expect(warned(handled)).toEqual([]);
+  });
 });
