@@ -200,8 +200,8 @@ function Restore({ slug, change, current, onClose }: RestoreProps) {
           <>
             {removed.length === 0 ? null : (
               <p class="notice" role="note">
-                It has fewer triggers than the current version. These are deleted: {removed.join(', ')}. What they
-                receive starts no runs any more.
+                It lacks triggers of the current version. These are deleted: {removed.join(', ')}. What they receive
+                starts no runs any more.
               </p>
             )}
             {added.length === 0 ? null : <p>These triggers are made again: {added.join(', ')}.</p>}

@@ -52,6 +52,32 @@ export function requestsOf(document: Document, path: string, operation: Operatio
     }));
 }
 
+/**
+ * The least request of an operation: known values in its path, and what cannot be left out of query and body, known or
+ * made from its schema, the same each time.
+ * @throws Error where a part of the path is unknown.
+ */
+export function leastRequest(document: Document, path: string, operation: Operation, known: Known): Sent {
+  const values = new Values(document, known);
+  const one = (value: fc.Arbitrary<unknown>): unknown => fc.sample(value, { seed: 1, numRuns: 1 })[0];
+  const address = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    const [value] = known[name] ?? [];
+    if (value === undefined) throw new Error(`no value is known for {${name}}`);
+    return encoded(String(value));
+  });
+  const query = operation.parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.required === true)
+    .map(({ name, schema }) => [name, known[name]?.[0] ?? one(values.of(schema))]);
+  const { required, content } = operation.requestBody ?? { required: false, content: {} };
+  const { schema } = content['application/json'] ?? { schema: {} };
+  const [body = required ? one(values.least(schema)) : undefined] = known[idOf(schema) ?? BODY] ?? [];
+  return {
+    path: address + searchOf(Object.fromEntries(query)),
+    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { text: JSON.stringify(body) }),
+  };
+}
+
 /** A few of them: with all at once, one would always be wrong. */
 function some(members: Record<string, fc.Arbitrary<unknown>>, required: readonly string[] = []) {
   const optional = Object.keys(members).filter((name) => !required.includes(name));
@@ -121,6 +147,15 @@ class Values {
     });
     const none = fc.constant({ headers: {} });
     return fc.oneof({ arbitrary: json, weight: 8 }, other, none);
+  }
+
+  /** Of an object: the members that it cannot do without. */
+  least(written: Schema): fc.Arbitrary<unknown> {
+    const schema = this.#resolved(written);
+    const properties = (schema['properties'] ?? {}) as { [name: string]: Schema };
+    if (schema['type'] !== 'object') return this.of(schema);
+    const required = (schema['required'] ?? []) as string[];
+    return fc.record(Object.fromEntries(required.map((name) => [name, this.least(properties[name] ?? {})])));
   }
 
   of(written: Schema): fc.Arbitrary<unknown> {
