@@ -1,11 +1,11 @@
 /**
- * The visits that requests without a target went to (`approve {}`): the only open visit that could take each. A second
+ * The visits, and the asks within them, that took the requests (`approve {}`: the only one that could take it). A second
  * walk of the history can have other visits open, and must give the requests to the same visits.
  */
 import type { Refusal } from '../contract/run.ts';
 import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
-import { type AddressedEvent, findTarget } from '../engine/walk/address.ts';
+import { type AddressedEvent, findTarget, pathOf } from '../engine/walk/address.ts';
 import type { Program } from '../steps/program-types.ts';
 
 const ADDRESSED: ReadonlySet<string> = new Set(['decide', 'submit', 'cancelStep', 'retryStep', 'skipTimer']);
@@ -13,16 +13,16 @@ const ADDRESSED: ReadonlySet<string> = new Set(['decide', 'submit', 'cancelStep'
 const isAddressed = (event: Event): event is AddressedEvent => ADDRESSED.has(event.type);
 
 export class RequestTargets {
-  /** Place in history → the path of the visit that took the request. */
+  /** Place in history → the path of the visit or the ask that took the request. */
   readonly #paths = new Map<string, string>();
 
   note(program: Program, state: RunState, event: Event, place: string): void {
     if (!isAddressed(event)) return;
     const found = findTarget({ program, state, commands: [], trace: undefined }, event);
-    if (!isRefusal(found)) this.#paths.set(place, found.visit.path);
+    if (!isRefusal(found)) this.#paths.set(place, pathOf(found));
   }
 
-  /** The event with the path of its visit; undefined if no visit took it. Other events stay as they are. */
+  /** The event with that path; undefined if no visit took it. Other events stay as they are. */
   named(event: Event, place: string): Event | undefined {
     if (!isAddressed(event)) return event;
     const step = this.#paths.get(place);

@@ -93,6 +93,20 @@ const segmentsGrown: Definition = {
   },
 };
 
+/** An agent whose first turn has two calls, each of which asks; after it a step fails. */
+const asks: Definition = {
+  name: 'Asks',
+  slug: 'asks',
+  steps: {
+    work: {
+      stepType: 'agent',
+      config: { userPrompt: 'Go.', mcpServerIds: ['shop'], approval: { tools: ['shop/refund'], message: 'Refund?' } },
+      nextSteps: { success: 'end' },
+    },
+    end: { stepType: 'http', config: { url: 'https://example.com/gone' } },
+  },
+};
+
 const seen = new Map<string, number>();
 async function http({ config, execution }: ActivityInput): Promise<unknown> {
   const { url } = config as { url: string };
@@ -106,8 +120,17 @@ async function http({ config, execution }: ActivityInput): Promise<unknown> {
   return { data: url };
 }
 
+/** Two calls, then the answer. */
+async function agentTurn({ path }: ActivityInput): Promise<unknown> {
+  const target = { kind: 'tool', server: 'shop', tool: 'refund' };
+  const calls = ['a', 'b'].map((id) => ({ id, name: 'refund', input: { id }, target }));
+  const isFirst = path.includes('turn[0]');
+  return { data: { answer: isFirst ? null : 'Done.', text: '', calls: isFirst ? calls : [], messages: [] } };
+}
+
 /** The first call succeeds. */
 async function tool({ stepSlug }: ActivityInput): Promise<unknown> {
+  if (stepSlug === 'work') return { data: 'refunded' };
   if (stepSlug === 'get_user_1') return { data: { id: 42 }, meta: { server: 's' } };
   throw ApplicationFailure.nonRetryable('There is no such user.', 'tool_error');
 }
@@ -118,7 +141,7 @@ let server: TestServer;
 let worker: TestWorker;
 beforeAll(async () => {
   server = await testServer({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
-  const activities = { http: http as never, tool: tool as never, fireDebounced: fireDebounced as never };
+  const activities = { http: http as never, tool: tool as never, agentTurn: agentTurn as never, fireDebounced: fireDebounced as never };
   worker = await startWorker(server, { activities });
   mkdirSync(folder, { recursive: true });
 });
@@ -149,6 +172,15 @@ it.each(['flaky', 'gone'])('records an activity: %s', async (what) => {
   const handle = await startRun(server, fetchOnce, { input: { what } });
   await handle.result().catch(() => undefined);
   await keep(`fetch-${what}`, handle);
+});
+
+it('records an agent with two open asks, answered by path, and a failure after it', async () => {
+  const handle = await startRun(server, asks);
+  await waitsAt(handle, 'work/turn[0]/tool[1]');
+  for (const n of [1, 0])
+    await handle.executeUpdate('approve', { args: [{ step: `work/turn[0]/tool[${n}]`, by: 'ann' }] as [unknown] });
+  await handle.result().catch(() => undefined);
+  await keep('asks', handle);
 });
 
 it('records branches', async () => {
