@@ -1,6 +1,6 @@
 /**
- * The visits, and the asks within them, that took the requests (`approve {}`: the only one that could take it). A second
- * walk of the history can have other visits open, and must give the requests to the same visits.
+ * The visits, and the asks within them, that took the requests without a target (`approve {}`: the only open one that
+ * could). A second walk of the history can have other visits open, and must give the requests to the same visits.
  */
 import type { Refusal } from '../contract/run.ts';
 import type { Event } from '../engine/state/protocol.ts';
