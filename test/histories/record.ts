@@ -141,7 +141,7 @@ let server: TestServer;
 let worker: TestWorker;
 beforeAll(async () => {
   server = await testServer({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
-  const activities = { http: http as never, tool: tool as never, agentTurn: agentTurn as never, fireDebounced: fireDebounced as never };
+  const activities = { http, tool, agentTurn, fireDebounced };
   worker = await startWorker(server, { activities });
   mkdirSync(folder, { recursive: true });
 });
