@@ -1,6 +1,7 @@
 /** Checks triggers: the config of each type, and that names are unique (LANGUAGE.md §10). */
 import { z } from 'zod';
-import { isTimezone, parseCron } from '../definition/document/cron.ts';
+import { parseCron } from '../definition/document/cron.ts';
+import { timezoneProblem } from '../definition/document/time-zones.ts';
 import type { Definition, TriggerDefinition } from '../definition/document/types.ts';
 import { zodProblems } from '../definition/document/zod-problems.ts';
 import { childPointer } from '../json/pointer.ts';
@@ -150,9 +151,12 @@ function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodTy
         timezone: z
           .string()
           .max(100)
-          .refine(isTimezone, { error: 'expected the name of a time zone, such as Europe/Berlin' })
+          .superRefine((name, context) => {
+            const message = timezoneProblem(name);
+            if (message !== undefined) context.addIssue({ code: 'custom', message });
+          })
           .optional()
-          .describe('Such as Europe/Berlin. Default: UTC.'),
+          .describe('A name of tzdata such as Europe/Berlin, in any case. Default: UTC.'),
         overlap: z
           .enum(['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'])
           .optional()

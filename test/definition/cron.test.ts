@@ -1,13 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  type CronCalendar,
-  type CronRange,
-  cronTimes,
-  isTimezone,
-  parseCron,
-  tickOf,
-} from '../../src/definition/document/cron.ts';
+import { type CronCalendar, type CronRange, cronTimes, parseCron, tickOf } from '../../src/definition/document/cron.ts';
 
 interface Case {
   cron: string;
@@ -137,12 +130,5 @@ describe('the clock of a pattern', () => {
 
   it('is none of what cannot be read', () => {
     expect(cronTimes('61 * * * *', 'UTC')).toEqual({ problem: expect.stringMatching(/minute/) });
-  });
-});
-
-describe('time zones', () => {
-  it('are those that have a name', () => {
-    expect(['UTC', 'Europe/Berlin', 'America/New_York'].map(isTimezone)).toEqual([true, true, true]);
-    expect(['Mars/Olympus', '', '+02:00'].map(isTimezone)).toEqual([false, false, false]);
   });
 });

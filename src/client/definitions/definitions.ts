@@ -24,6 +24,7 @@ import { readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { hooksOf } from '../triggers/hook-config.ts';
 import { claimHooks, freeHooks } from '../triggers/hooks.ts';
+import { demandSchedules, triedTriggers } from '../triggers/schedule-trial.ts';
 import { claimTriggers, dropTriggers, putTriggers, removeTriggersOf } from '../triggers/triggers.ts';
 import { forgetHead, readHead } from '../versions/definition-head.ts';
 import { readDefinitionHistory, versionsBefore } from '../versions/definition-history.ts';
@@ -82,8 +83,8 @@ export interface DefinitionWrite {
  * Writes a definition: its version, the names of its triggers, its webhook paths, then the head, which decides, and at
  * last its triggers and the configuration of its paths. Repeating it after any interruption completes it.
  * @throws ClientError `hash_mismatch`, `already_exists`, `entry_changed`, `trigger_exists`, `path_taken`,
- * `path_resting`. Where it applies a proposal also `proposal_not_found`, `proposal_not_approved`, `proposal_closed`,
- * `proposal_stale`.
+ * `path_resting`, `invalid_trigger` (Temporal refuses the schedule of a trigger). Where it applies a proposal also
+ * `proposal_not_found`, `proposal_not_approved`, `proposal_closed`, `proposal_stale`.
  */
 export async function putDefinition(
   access: WriteAccess,
@@ -95,6 +96,7 @@ export async function putDefinition(
   // With a key, the write may have happened already. The actor knows.
   if (request.key === undefined) await demand(access, org, slug, request);
   const { triggers = [] } = definition;
+  await demandSchedules(access, org, triedTriggers(triggers));
   const names = triggers.map(({ name }) => name);
   const giveBack = await claimTriggers(access, org, slug, names);
   const wanted = hooksOf(definition);

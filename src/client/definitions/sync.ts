@@ -20,6 +20,7 @@ import { hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { writeOrStart } from '../temporal/actor-calls.ts';
 import { read } from '../temporal/rpc.ts';
+import { demandSchedules, triedTriggers } from '../triggers/schedule-trial.ts';
 import { readHead } from '../versions/definition-head.ts';
 import { onCurrent, putDefinition, removeDefinition } from './definitions.ts';
 
@@ -58,6 +59,7 @@ export async function syncDefinition(
   synced: SyncedDefinition,
   options: SyncOptions = {},
 ): Promise<SyncAction> {
+  await demandSchedules(access, org, triedTriggers(synced.definition.triggers ?? []));
   if (options.dryRun !== true) await changeSet(access, org, options, { add: [synced.definition.slug], remove: [] });
   return write(access, org, synced, options);
 }
@@ -75,6 +77,11 @@ export async function syncSet(
   options: SyncOptions = {},
 ): Promise<SyncReport> {
   const slugs = synced.map(({ definition }) => definition.slug);
+  await demandSchedules(
+    access,
+    org,
+    synced.flatMap(({ definition: { triggers = [] } }, index) => triedTriggers(triggers, `/workflows/${index}`)),
+  );
   const isDry = options.dryRun === true;
   const known = isDry
     ? await readSet(access, org, options)

@@ -5,7 +5,6 @@
 
 import {
   type Backfill,
-  type CalendarSpec,
   type Client,
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
@@ -14,7 +13,6 @@ import {
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { FIRE_WORKFLOW, type FireStart } from '../../contract/fire.ts';
 import type { Trigger } from '../../contract/trigger.ts';
-import { type CronCalendar, cronTimes } from '../../definition/document/cron.ts';
 import { defined } from '../../json/defined.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { ClientError, hasCode } from '../errors.ts';
@@ -22,6 +20,8 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { fireId, scheduleId } from '../temporal/ids.ts';
 import { read, writeAlong } from '../temporal/rpc.ts';
+import { specOf } from './schedule-spec.ts';
+import { refusalOf } from './schedule-trial.ts';
 
 type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
 
@@ -38,22 +38,6 @@ const OVERLAPS: { readonly [name: string]: Overlap } = {
   terminate_other: 'CANCEL_OTHER',
   allow_all: 'ALLOW_ALL',
 };
-const MONTHS = [
-  'JANUARY',
-  'FEBRUARY',
-  'MARCH',
-  'APRIL',
-  'MAY',
-  'JUNE',
-  'JULY',
-  'AUGUST',
-  'SEPTEMBER',
-  'OCTOBER',
-  'NOVEMBER',
-  'DECEMBER',
-] as const;
-const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
-
 /** Temporal lists at most this many times of a schedule in one answer. */
 const MOST_TICKS = 1_000;
 
@@ -70,7 +54,10 @@ export interface ScheduleView {
   readonly missed: number;
 }
 
-/** Applies a trigger to its schedule, which is paused unless the trigger is enabled. */
+/**
+ * Applies a trigger to its schedule, which is paused unless the trigger is enabled.
+ * @throws ClientError `invalid_trigger`: Temporal refuses the schedule.
+ */
 export async function putSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
   const options = optionsOf(access, org, trigger, await actorAttributes(access));
   await writeAlong(access, 'rest', async () => {
@@ -78,7 +65,7 @@ export async function putSchedule(access: WriteAccess, org: string, trigger: Tri
     try {
       await schedule.create(options);
     } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      if (!(error instanceof ScheduleAlreadyRunning)) throw refusalOf(error);
       const { scheduleId: id, ...rest } = options;
       await schedule.getHandle(id).update(({ state }) => ({ ...rest, state: { ...state, ...options.state } }));
     }
@@ -180,7 +167,6 @@ const handleOf = (client: Client, org: string, triggerId: string) =>
 function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited<ReturnType<typeof actorAttributes>>) {
   const { config = {}, id, enabled } = trigger;
   const overlap = typeof config['overlap'] === 'string' ? config['overlap'] : 'skip';
-  const jitter = parseDuration(config['jitter'])?.ms;
   const catchup = parseDuration(config['catchup'])?.ms;
   const start: FireStart = {
     organizationId: org,
@@ -189,10 +175,7 @@ function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited
   };
   return {
     scheduleId: scheduleId(org, id),
-    spec: {
-      ...clockSpec(String(config['cron']), typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC'),
-      ...defined({ jitter }),
-    },
+    spec: specOf(config),
     action: {
       type: 'startWorkflow',
       workflowType: FIRE_WORKFLOW,
@@ -208,30 +191,4 @@ function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited
     },
     state: { paused: !enabled },
   } satisfies ScheduleOptions;
-}
-
-/**
- * The cron pattern in the form of the SDK. It was checked when the trigger was written.
- * @throws ClientError `invalid_trigger`.
- */
-export function clockSpec(pattern: string, timezone: string): { calendars: CalendarSpec[]; timezone: string } {
-  const times = cronTimes(pattern, timezone);
-  if ('problem' in times) throw new ClientError('invalid_trigger', times.problem);
-  return { calendars: times.calendars.map(calendarSpec), timezone: times.timezone };
-}
-
-/** The SDK has names for months and days. */
-function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CronCalendar): CalendarSpec {
-  return {
-    second: 0,
-    minute: [...minute],
-    hour: [...hour],
-    dayOfMonth: [...dayOfMonth],
-    month: named(month, (value) => MONTHS[value - 1] ?? 'JANUARY'),
-    dayOfWeek: named(dayOfWeek, (value) => DAYS[value] ?? 'SUNDAY'),
-  };
-}
-
-function named<Name>(ranges: CronCalendar['month'], nameOf: (value: number) => Name) {
-  return ranges.map(({ start, end, step }) => ({ start: nameOf(start), end: nameOf(end), step }));
 }

@@ -24,7 +24,9 @@ import {
   type TriggerStart,
 } from '../../contract/trigger.ts';
 import type { TriggerDefinition } from '../../definition/document/types.ts';
+import { canonicalText } from '../../json/canonical-text.ts';
 import { defined } from '../../json/defined.ts';
+import type { Json } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
@@ -36,7 +38,8 @@ import { listPage, type Page, type PageRequest, readable } from '../visibility/l
 import { pagesOf } from '../visibility/pages.ts';
 import { hooksOf } from './hook-config.ts';
 import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
-import { deleteSchedule, putSchedule } from './schedules.ts';
+import { demandSchedules } from './schedule-trial.ts';
+import { deleteSchedule, putSchedule, readSchedule } from './schedules.ts';
 
 /** A trigger, and the outcomes of its firings. */
 export interface TriggerView {
@@ -90,8 +93,9 @@ export interface TriggerWrite {
 }
 
 /**
- * Makes a trigger through the API. The workflow need not exist yet.
- * @throws ClientError `trigger_exists`, `path_taken`, `path_resting`.
+ * Makes a trigger through the API. The workflow need not exist yet. Repeating it after an interruption completes it.
+ * @throws ClientError `trigger_exists`, `path_taken`, `path_resting`, `invalid_trigger` (Temporal refuses its
+ * schedule).
  */
 export async function createTrigger(
   access: WriteAccess,
@@ -101,9 +105,16 @@ export async function createTrigger(
   { by, along, key }: TriggerWrite = {},
 ): Promise<Trigger> {
   const id = triggerIdOf(workflow, spec.name);
+  await demandSchedules(access, org, [{ trigger: spec, at: '' }]);
   // With a key, this request may have made the trigger. The actor knows.
-  if (key === undefined && (await readTrigger(access, org, id)) !== undefined)
-    throw new ClientError('trigger_exists', `There is a trigger ${id} already. Take another name.`);
+  const before = key === undefined ? (await readTrigger(access, org, id))?.trigger : undefined;
+  if (before !== undefined) {
+    if (!(await lacksSchedule(access, org, before, spec)))
+      throw new ClientError('trigger_exists', `There is a trigger ${id} already. Take another name.`);
+    await along?.();
+    await settle(access, org, before);
+    return before;
+  }
   const owner = { workflow, api: id };
   const claimed = await claimHooks(access, org, owner, placesOf(spec));
   try {
@@ -123,9 +134,20 @@ export async function createTrigger(
   }
 }
 
+/** Whether an interrupted request made this trigger of the API, but not its schedule. */
+async function lacksSchedule(access: Access, org: string, before: Trigger, wanted: TriggerSpec): Promise<boolean> {
+  if (before.source.of !== 'api' || before.type !== 'schedule') return false;
+  const isSame = Object.entries(wanted).every(
+    ([member, value]) =>
+      canonicalText(value as Json) === canonicalText((before[member as keyof Trigger] ?? null) as Json),
+  );
+  return isSame && (await readSchedule(access, org, before.id)) === undefined;
+}
+
 /**
  * Changes the given members.
- * @throws ClientError `not_found`, `trigger_of_definition`, `path_taken`, `path_resting`.
+ * @throws ClientError `not_found`, `trigger_of_definition`, `path_taken`, `path_resting`, `invalid_trigger` (Temporal
+ * refuses its schedule).
  */
 export async function changeTrigger(
   access: WriteAccess,
@@ -136,6 +158,7 @@ export async function changeTrigger(
 ): Promise<Trigger> {
   const { id } = changed;
   const wanted = { ...changed, ...change } as Trigger;
+  await demandSchedules(access, org, [{ trigger: wanted, at: '' }]);
   const [pathBefore] = placesOf(changed);
   const [path] = placesOf(wanted);
   const isMoved = path?.path !== pathBefore?.path;

@@ -70,16 +70,6 @@ export function parseCron(pattern: string): ParsedCron {
   }
 }
 
-/** Whether this host knows the time zone, such as `Europe/Berlin`. */
-export function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return !/^[+-]/.test(name);
-  } catch {
-    return false;
-  }
-}
-
 /**
  * The identity of a tick within its schedule. With fixed hours it is the time of the wall clock, so that an hour which
  * the clock repeats in autumn gives one tick, as in cron. If every hour matches, it is the moment itself. `time` is ISO

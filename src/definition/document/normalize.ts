@@ -1,10 +1,12 @@
 /**
- * Normalizes a document of the canonical dialect: expands short forms, adds `slug` and `start`, removes the timestamps
- * of the store. It does not use zod, so that the workflow can call it too.
+ * Normalizes a document of the canonical dialect: expands short forms, adds `slug` and `start`, spells the zones of
+ * schedules as tzdata does, removes the timestamps of the store. It does not use zod, so that the workflow can call it
+ * too.
  */
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { resolveStart } from './canonical.ts';
 import { slugify } from './names.ts';
+import { withZoneSpelled } from './time-zones.ts';
 import type { Definition } from './types.ts';
 
 /** Members that the store writes. */
@@ -22,6 +24,7 @@ export function normalizeDocument(document: JsonObject, options: { readonly inli
   nameAndSlug(normal, options.inline === true);
   if (isObject(normal['state'])) normal['state'] = mapValues(normal['state'], stateField);
   if (isObject(normal['config'])) normal['config'] = normalConfig(normal['config']);
+  if (Array.isArray(normal['triggers'])) normal['triggers'] = normal['triggers'].map(withZoneSpelled);
   const start = startOf(normal);
   if (start !== undefined) normal['start'] = start;
   return normal;

@@ -5,6 +5,7 @@ import { checkTriggers } from '../../check/triggers.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
 import type { TriggerSpec } from '../../contract/trigger.ts';
 import { type ClearSecret, extractSecrets } from '../../definition/document/extract-secrets.ts';
+import { withZoneSpelled } from '../../definition/document/time-zones.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
 import type { Json } from '../../json/json.ts';
@@ -86,7 +87,7 @@ export function checkTrigger(
     document,
     secrets,
     problems: unstorable,
-  } = extractSecrets({ slug: workflow, triggers: [written] as unknown as Json });
+  } = extractSecrets({ slug: workflow, triggers: [withZoneSpelled(written as unknown as Json)] });
   const [spec] = document['triggers'] as unknown as [TriggerSpec];
   const problems = [...problemsOf(spec), ...withinTrigger(unstorable)];
   if (problems.length > 0) throw refused(problems);

@@ -1,7 +1,7 @@
 // The times that Temporal makes of cron patterns, against cases of others (test/cases/cron).
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clockSpec } from '../../../src/client/triggers/schedules.ts';
+import { clockSpec } from '../../../src/client/triggers/schedule-spec.ts';
 import { tickOf } from '../../../src/definition/document/cron.ts';
 import { type TestServer, testServer } from '../../support/temporal.ts';
 import { unique } from '../gateway/gateway-support.ts';

@@ -34,6 +34,7 @@ export const PUT_PROBLEMS: readonly ProblemCode[] = [
   'path_taken',
   'path_reserved',
   'path_resting',
+  'invalid_trigger',
   'trigger_exists',
   'payload_too_large',
   'version_missing',

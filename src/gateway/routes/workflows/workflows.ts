@@ -50,6 +50,7 @@ const STORE_PROBLEMS: readonly ProblemCode[] = [
   'path_taken',
   'path_reserved',
   'path_resting',
+  'invalid_trigger',
   'trigger_exists',
   'payload_too_large',
   'too_many',

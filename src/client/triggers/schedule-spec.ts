@@ -1,0 +1,59 @@
+/** The specification of a trigger's schedule, in the form of the SDK. */
+
+import type { CalendarSpec, ScheduleSpec } from '@temporalio/client';
+import { type CronCalendar, cronTimes } from '../../definition/document/cron.ts';
+import { timezoneOf } from '../../definition/document/time-zones.ts';
+import { defined } from '../../json/defined.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { parseDuration } from '../../template/duration.ts';
+import { ClientError } from '../errors.ts';
+
+const MONTHS = [
+  'JANUARY',
+  'FEBRUARY',
+  'MARCH',
+  'APRIL',
+  'MAY',
+  'JUNE',
+  'JULY',
+  'AUGUST',
+  'SEPTEMBER',
+  'OCTOBER',
+  'NOVEMBER',
+  'DECEMBER',
+] as const;
+const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
+
+/** Of the config of a schedule. @throws ClientError `invalid_trigger`. */
+export function specOf(config: JsonObject): ScheduleSpec {
+  const timezone = typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC';
+  const jitter = parseDuration(config['jitter'])?.ms;
+  // Triggers of earlier versions may have the name in another case.
+  return { ...clockSpec(String(config['cron']), timezoneOf(timezone) ?? timezone), ...defined({ jitter }) };
+}
+
+/**
+ * The cron pattern in the form of the SDK. It was checked when the trigger was written.
+ * @throws ClientError `invalid_trigger`.
+ */
+export function clockSpec(pattern: string, timezone: string): { calendars: CalendarSpec[]; timezone: string } {
+  const times = cronTimes(pattern, timezone);
+  if ('problem' in times) throw new ClientError('invalid_trigger', times.problem);
+  return { calendars: times.calendars.map(calendarSpec), timezone: times.timezone };
+}
+
+/** The SDK has names for months and days. */
+function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CronCalendar): CalendarSpec {
+  return {
+    second: 0,
+    minute: [...minute],
+    hour: [...hour],
+    dayOfMonth: [...dayOfMonth],
+    month: named(month, (value) => MONTHS[value - 1] ?? 'JANUARY'),
+    dayOfWeek: named(dayOfWeek, (value) => DAYS[value] ?? 'SUNDAY'),
+  };
+}
+
+function named<Name>(ranges: CronCalendar['month'], nameOf: (value: number) => Name) {
+  return ranges.map(({ start, end, step }) => ({ start: nameOf(start), end: nameOf(end), step }));
+}
