@@ -72,7 +72,9 @@ function addListing(triggers: Command, { terminal, action }: Host): void {
     .action(
       action(async ({ workflow, type, enabled, json }: ListOptions) => {
         const filter = defined({ workflowId: workflow, type, enabled });
-        showList(terminal, await allItems<TriggerView>(gatewayOf(terminal), '/api/triggers', filter), json, {
+        const tell = (words: string) => terminal.err(words);
+        const items = await allItems<TriggerView>(gatewayOf(terminal), '/api/triggers', filter, tell);
+        showList(terminal, items, json, {
           head: ['ID', 'TYPE', 'ENABLED', 'SOURCE', 'LAST RUN', 'LAST'],
           cells: (one) => [
             one.id,

@@ -48,7 +48,8 @@ function addListing(workflows: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async ({ tag, json }: Shown & { readonly tag?: string }) => {
-        const items = await allItems<DefinitionHead>(gatewayOf(terminal), '/api/workflows', defined({ tag }));
+        const tell = (words: string) => terminal.err(words);
+        const items = await allItems<DefinitionHead>(gatewayOf(terminal), '/api/workflows', defined({ tag }), tell);
         showList(terminal, items, json, {
           head: ['SLUG', 'VERSION', 'ENABLED', 'UPDATED', 'NAME'],
           cells: ({ slug, version, enabled, updatedAt, name }) => [

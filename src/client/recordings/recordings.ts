@@ -30,7 +30,7 @@ import { recordingId } from '../temporal/ids.ts';
 import { compare } from '../temporal/query.ts';
 import { read, write } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
-import { listPage, type Page, type PageRequest, readable } from '../visibility/listing.ts';
+import { listPage, type Page, type PageRequest, partedRows, type Unread } from '../visibility/listing.ts';
 
 export interface NewRecording {
   /** Default: a new one. The same id again is the same recording. */
@@ -82,19 +82,23 @@ export async function createRecording(
   return summary;
 }
 
+export interface RecordingPage extends Page<RecordingSummary> {
+  /** Recordings of the page that cannot be read. */
+  readonly unreadable: readonly Unread<{ readonly id: string }>[];
+}
+
 /** The open recordings, latest first. The list may lag. */
-export async function listRecordings(
-  access: Access,
-  org: string,
-  request: PageRequest,
-): Promise<Page<RecordingSummary>> {
+export async function listRecordings(access: Access, org: string, request: PageRequest): Promise<RecordingPage> {
   const clauses = [compare('executionStatus', '=', 'Running')];
   const page = await listPage(access, await actorQuery(access, org, RECORDING_WORKFLOW, clauses), request);
-  const items = page.items.map(readable).flatMap(({ memo }) => {
+  const { readable, unreadable } = partedRows(page.items, ({ workflowId }) => ({
+    id: workflowId.split('.').at(-1) ?? '',
+  }));
+  const items = readable.flatMap(({ memo }) => {
     const summary = memo[RECORDING_MEMO] as RecordingSummary | undefined;
     return summary === undefined || summary.ended !== undefined ? [] : [summary];
   });
-  return { ...page, items };
+  return { ...page, items, unreadable };
 }
 
 /** The recording with its steps. @throws ClientError `not_found`, `gone`, `temporal_unreachable`. */

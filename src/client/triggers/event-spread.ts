@@ -18,7 +18,7 @@ import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { pagesOf } from '../visibility/pages.ts';
 import { fireTrigger } from './firing.ts';
 import { finalRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
-import { listTriggers } from './triggers.ts';
+import { demandTriggers } from './triggers.ts';
 
 const PAGE = 1_000;
 const NOWHERE: EventSpread = { executions: [], told: [], triggers: [] };
@@ -61,7 +61,7 @@ export const eventActivitiesOver = (
 async function triggersOf(access: Access, org: string, { name, at }: PublishedEvent): Promise<Trigger[]> {
   const found: Trigger[] = [];
   const filter = { type: 'event', enabled: true, tag: eventTag(name) } as const;
-  for await (const listed of pagesOf(PAGE, (request) => listTriggers(access, org, { ...filter, ...request }))) {
+  for await (const listed of pagesOf(PAGE, (request) => demandTriggers(access, org, { ...filter, ...request }))) {
     // A long name's tag is shortened. The config has the whole name.
     for (const { trigger } of listed)
       if (getOwn(trigger.config, 'name') === name && trigger.createdAt <= at) found.push(trigger);

@@ -34,7 +34,8 @@ import { actorQuery } from '../temporal/division.ts';
 import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { triggerActorId } from '../temporal/ids.ts';
 import { any, type Clause, compare } from '../temporal/query.ts';
-import { listPage, type Page, type PageRequest, readable } from '../visibility/listing.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+import { listPage, type Page, type PageRequest, partedRows, type Unread } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
 import { hooksOf } from './hook-config.ts';
 import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
@@ -67,11 +68,24 @@ export interface TriggerFilter extends PageRequest {
   readonly tag?: string;
 }
 
+export interface TriggerPage extends Page<TriggerView> {
+  /** Triggers of the page that cannot be read. */
+  readonly unreadable: readonly Unread<{ readonly id: string; readonly workflowId: string }>[];
+}
+
 /**
- * A page of all triggers, in definitions and of the API.
+ * As listTriggers, for what must miss none of them.
  * @throws ClientError `invalid_cursor`, `payload_unreadable` (one of them is unreadable).
  */
-export async function listTriggers(access: Access, org: string, filter: TriggerFilter): Promise<Page<TriggerView>> {
+export async function demandTriggers(access: Access, org: string, filter: TriggerFilter): Promise<Page<TriggerView>> {
+  const page = await listTriggers(access, org, filter);
+  const [first] = page.unreadable;
+  if (first !== undefined) throw new ClientError(first.code, `The trigger ${first.id}: ${first.message}`);
+  return page;
+}
+
+/** A page of all triggers, in definitions and of the API. @throws ClientError `invalid_cursor`. */
+export async function listTriggers(access: Access, org: string, filter: TriggerFilter): Promise<TriggerPage> {
   const { workflowId, type, enabled, tag } = filter;
   const clauses: Clause[] = [compare('executionStatus', '=', 'Running')];
   if (enabled === undefined) clauses.push(any(compare('status', '=', 'enabled'), compare('status', '=', 'disabled')));
@@ -80,7 +94,11 @@ export async function listTriggers(access: Access, org: string, filter: TriggerF
   if (type !== undefined) clauses.push(compare('triggerType', '=', type));
   if (tag !== undefined) clauses.push(compare('tags', '=', tag));
   const page = await listPage(access, await actorQuery(access, org, TRIGGER_WORKFLOW, clauses), filter);
-  return { ...page, items: page.items.flatMap((row) => viewOf(readable(row).memo) ?? []) };
+  const { readable, unreadable } = partedRows(page.items, ({ attributes }) => ({
+    id: attributes.get(searchAttributes.trigger) ?? '',
+    workflowId: attributes.get(searchAttributes.workflow) ?? '',
+  }));
+  return { ...page, items: readable.flatMap((row) => viewOf(row.memo) ?? []), unreadable };
 }
 
 /** A write of a trigger through the API. */
@@ -284,7 +302,7 @@ export async function removeTriggersOf(
   { triggers: names, revision, at }: RemovedDefinition,
 ): Promise<void> {
   await dropTriggers(access, org, workflow, names, revision, at);
-  const list = (request: PageRequest) => listTriggers(access, org, { workflowId: workflow, ...request });
+  const list = (request: PageRequest) => demandTriggers(access, org, { workflowId: workflow, ...request });
   for await (const listed of pagesOf(1_000, list)) {
     const left = listed.map(({ trigger }) => trigger.name).filter((name) => !names.includes(name));
     await dropTriggers(access, org, workflow, left, revision, at);

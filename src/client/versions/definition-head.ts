@@ -8,9 +8,10 @@ import { readMemo } from '../temporal/actor-calls.ts';
 import { actorQuery } from '../temporal/division.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { any, type Clause, compare } from '../temporal/query.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
 import { SteadyUse } from '../temporal/steady-use.ts';
 import { holdsAll, listsWanted } from '../visibility/exact-lists.ts';
-import { listPage, type Page, type PageRequest, readable } from '../visibility/listing.ts';
+import { listPage, type Page, type PageRequest, partedRows, type Unread } from '../visibility/listing.ts';
 import { readVersion } from './versions.ts';
 
 /** The head under a slug. Undefined where the workflow does not exist. */
@@ -124,11 +125,12 @@ export interface DefinitionFilter extends PageRequest {
   readonly tag?: string;
 }
 
-export async function listDefinitions(
-  access: Access,
-  org: string,
-  filter: DefinitionFilter,
-): Promise<Page<DefinitionHead>> {
+export interface DefinitionPage extends Page<DefinitionHead> {
+  /** Definitions of the page whose head cannot be read. */
+  readonly unreadable: readonly Unread<{ readonly slug: string }>[];
+}
+
+export async function listDefinitions(access: Access, org: string, filter: DefinitionFilter): Promise<DefinitionPage> {
   const clauses: Clause[] = [compare('executionStatus', '=', 'Running')];
   if (filter.enabled === undefined)
     clauses.push(any(compare('status', '=', 'enabled'), compare('status', '=', 'disabled')));
@@ -136,9 +138,10 @@ export async function listDefinitions(
   if (filter.tag !== undefined) clauses.push(compare('tags', '=', filter.tag));
   const page = await listPage(access, await actorQuery(access, org, DEFINITION_WORKFLOW, clauses), filter);
   const wanted = listsWanted(filter);
-  const items = page.items
-    .filter((row) => holdsAll(row, wanted))
-    .map(readable)
-    .flatMap((row) => (row.memo['head'] ? [row.memo['head'] as DefinitionHead] : []));
-  return { ...page, items };
+  const rows = page.items.filter((row) => holdsAll(row, wanted));
+  const { readable, unreadable } = partedRows(rows, ({ attributes }) => ({
+    slug: attributes.get(searchAttributes.workflow) ?? '',
+  }));
+  const items = readable.flatMap((row) => (row.memo['head'] ? [row.memo['head'] as DefinitionHead] : []));
+  return { ...page, items, unreadable };
 }

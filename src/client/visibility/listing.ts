@@ -4,12 +4,13 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { isInvalidArgument, read } from '../temporal/rpc.ts';
 import { dateOf } from '../temporal/timestamps.ts';
-import { unreadableOf } from '../temporal/unreadable.ts';
+import { toldOf, unreadableOf } from '../temporal/unreadable.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 
 export interface Page<T> {
@@ -121,10 +122,21 @@ async function memoOf(access: Access, { memo }: RawExecution): Promise<Pick<Row,
   }
 }
 
-/** The row, for lists that need its memo. @throws ClientError `payload_unreadable`, `blob_unavailable`. */
-export function readable(row: Row): Row {
-  demandReadable(row.workflowId, row.unreadable);
-  return row;
+/** What is known of a row whose memo is unreadable, beside the reason. */
+export type Unread<Known> = Known & Unreadable;
+
+/** The rows of a page that can be read, and what is known of the others: an unreadable row must not hide the rest. */
+export function partedRows<Known extends object>(
+  rows: readonly Row[],
+  known: (row: Row) => Known,
+): { readonly readable: readonly Row[]; readonly unreadable: readonly Unread<Known>[] } {
+  const readable: Row[] = [];
+  const unreadable: Unread<Known>[] = [];
+  for (const row of rows) {
+    if (row.unreadable === undefined) readable.push(row);
+    else unreadable.push({ ...known(row), ...toldOf(row.unreadable) });
+  }
+  return { readable, unreadable };
 }
 
 /** @throws ClientError with the code of `unreadable`, where the row is unreadable. */

@@ -4,8 +4,16 @@ import { get, withQuery } from './api.ts';
 import type { ApiProblem } from './problem.ts';
 import { type Resource, useAction, useResource } from './resource.ts';
 
+export interface Unread {
+  readonly slug?: string | undefined;
+  readonly id?: string | undefined;
+  readonly message: string;
+}
+
 interface Page<T> {
   readonly items: readonly T[];
+  /** Those of the page that cannot be read. */
+  readonly unreadable?: readonly Unread[] | undefined;
   readonly nextCursor?: string | undefined;
 }
 

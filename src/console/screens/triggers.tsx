@@ -9,6 +9,7 @@ import { More } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import { UnreadNotice } from '../parts/unread-notice.tsx';
 import { type Place, queryText } from '../routes.ts';
 import { startsAt } from './trigger-words.ts';
 
@@ -37,6 +38,7 @@ export function TriggersScreen({ place }: { readonly place: Place<'triggers'> })
         </>
       }
     >
+      <UnreadNotice rows={list.first.data?.unreadable} />
       <Loaded resource={list.first} what="the triggers">
         {() => {
           if (list.items.length > 0) return <TriggerTable rows={list.items} />;

@@ -9,6 +9,7 @@ import { More } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import { UnreadNotice } from '../parts/unread-notice.tsx';
 import type { Place } from '../routes.ts';
 import '../style/people.css';
 
@@ -78,6 +79,7 @@ export function WorkflowsScreen({ place }: { readonly place: Place<'workflows'> 
           ]}
         />
       </div>
+      <UnreadNotice rows={list.first.data?.unreadable} />
       <Loaded resource={list.first} what="the workflows">
         {() =>
           rows.length === 0 ? (

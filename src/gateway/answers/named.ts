@@ -19,6 +19,16 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
     nextCursor: z.string().optional().describe('Give it as `cursor` for the next page.'),
   });
 
+/** A page on which rows that cannot be read are named beside the others. */
+export const pageWithUnread = <Item extends z.ZodType, Known extends z.ZodRawShape>(item: Item, known: Known) =>
+  z.object({
+    ...pageOf(item).shape,
+    unreadable: z
+      .array(z.object({ ...known, code: z.string(), message: z.string() }))
+      .optional()
+      .describe('Those of the page that cannot be read, for example under an unknown master key, and why.'),
+  });
+
 /** An instant. */
 export const time = z.iso.datetime().describe('ISO 8601.');
 

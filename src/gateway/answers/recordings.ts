@@ -1,7 +1,7 @@
 /** Schemas of answers about recordings. Later versions may add members to any of them. */
 import { z } from 'zod';
 import { STEP_STATES } from '../../contract/recording.ts';
-import { anyObject, anything, named, pageOf, text, time } from './named.ts';
+import { anyObject, anything, named, pageWithUnread, text, time } from './named.ts';
 
 const summary = {
   id: text,
@@ -35,7 +35,7 @@ export const recordedStep = named(
 );
 
 export const recordingSummary = named('Recording', z.object(summary));
-export const recordingPage = named('RecordingPage', pageOf(z.object(summary)));
+export const recordingPage = named('RecordingPage', pageWithUnread(z.object(summary), { id: text }));
 export const madeRecording = named(
   'MadeRecording',
   z.object({ ...summary, mcpUrl: text.describe('The address for MCP clients. What they call is recorded.') }),

@@ -1,7 +1,7 @@
 /** Schemas of answers about triggers. Later versions may add members to any of them. */
 import { z } from 'zod';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
-import { pageOf, time } from './named.ts';
+import { pageWithUnread, time } from './named.ts';
 
 export const trigger = z.object({
   id: z.string(),
@@ -56,5 +56,5 @@ export const firing = z.object({
   message: z.string().optional(),
 });
 
-export const triggerPage = pageOf(trigger);
+export const triggerPage = pageWithUnread(trigger, { id: z.string(), workflowId: z.string() });
 export const firings = z.object({ items: z.array(firing) });

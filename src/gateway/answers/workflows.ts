@@ -1,6 +1,6 @@
 /** Schemas of answers about workflows and their definitions. Later versions may add members to any of them. */
 import { z } from 'zod';
-import { anything, named, pageOf, text, time } from './named.ts';
+import { anything, named, pageWithUnread, text, time } from './named.ts';
 import { problemItem } from './problem.ts';
 
 const head = {
@@ -28,7 +28,7 @@ export const definitionDocument = named(
     .describe('A definition. Its JSON Schema is at /schema.json. Other dialects are accepted too.'),
 );
 
-export const workflowPage = named('WorkflowPage', pageOf(z.object(head)));
+export const workflowPage = named('WorkflowPage', pageWithUnread(z.object(head), { slug: text }));
 export const storedWorkflow = named('StoredWorkflow', z.object({ ...head, triggers, warnings: z.array(problemItem) }));
 export const readWorkflow = named('ReadWorkflow', z.object({ ...head, triggers, definition: definitionDocument }));
 export const validation = named(

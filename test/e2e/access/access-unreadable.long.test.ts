@@ -65,8 +65,21 @@ it('keeps no definition and no approval from its lists in silence', async () => 
   await encrypting.until('/api/workflows', (answer) => answer.body.items.length === 1);
   await encrypting.until('/api/approvals', (answer) => answer.body.items.length === 1);
   const workflows = await ask('/api/workflows');
-  expect(workflows).toMatchObject({ status: 500, body: { code: 'payload_unreadable' } });
-  expect(workflows.body.detail).toContain(slug);
+  expect(workflows).toMatchObject({ status: 200, body: { items: [] } });
+  expect(workflows.body.unreadable).toMatchObject([{ slug, code: 'payload_unreadable' }]);
+  const trigger = { name: unique('by-hand'), workflowId: slug, type: 'manual' };
+  const made = await encrypting.request('POST', '/api/triggers', { json: trigger });
+  const recording = await encrypting.request('POST', '/api/recordings', { json: { name: 'secret' } });
+  await encrypting.until('/api/triggers', (answer) => answer.body.items.length === 1);
+  await encrypting.until('/api/recordings', (answer) => answer.body.items.length === 1);
+  const triggers = await ask('/api/triggers');
+  expect(triggers).toMatchObject({ status: 200, body: { items: [] } });
+  expect(triggers.body.unreadable).toMatchObject([{ id: made.body.id, workflowId: slug, code: 'payload_unreadable' }]);
+  const recordings = await ask('/api/recordings');
+  expect(recordings).toMatchObject({ status: 200, body: { items: [] } });
+  expect(recordings.body.unreadable).toMatchObject([{ id: recording.body.id, code: 'payload_unreadable' }]);
+  // Who can read them sees no such member.
+  expect((await encrypting.request('GET', '/api/triggers')).body.unreadable).toBeUndefined();
   const approvals = await ask('/api/approvals');
   expect(approvals).toMatchObject({
     status: 200,

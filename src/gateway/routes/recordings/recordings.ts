@@ -56,8 +56,10 @@ export const recordingRoutes: readonly Route[] = [
     answers: { 200: { text: 'A page of recordings.', schema: recordingPage } },
     problems: LIST_PROBLEMS,
     handle: async ({ access, principal: { organizationId }, query: { limit, cursor } }) => {
-      const page = await listRecordings(access, organizationId, { limit, ...defined({ cursor }) });
-      return { status: 200, body: { ...page, items: page.items.map(({ ended: _ended, ...shown }) => shown) } };
+      const found = await listRecordings(access, organizationId, { limit, ...defined({ cursor }) });
+      const { unreadable, ...page } = found;
+      const items = page.items.map(({ ended: _ended, ...shown }) => shown);
+      return { status: 200, body: { ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) } };
     },
   }),
   route({

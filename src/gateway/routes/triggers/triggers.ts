@@ -113,12 +113,12 @@ export const triggerRoutes: readonly Route[] = [
     problems: LIST_PROBLEMS,
     handle: async ({ gateway, access, principal: { organizationId }, query }) => {
       const { enabled, workflowId, type, limit, cursor } = query;
-      const page = await listTriggers(access, organizationId, {
+      const { unreadable, ...page } = await listTriggers(access, organizationId, {
         limit,
         ...defined({ cursor, workflowId, type, enabled: enabled && enabled === 'true' }),
       });
       const items = page.items.map((view) => shownTrigger(gateway, organizationId, view));
-      return { status: 200, body: { ...page, items } };
+      return { status: 200, body: { ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) } };
     },
   }),
   route({

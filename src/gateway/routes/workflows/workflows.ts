@@ -69,11 +69,12 @@ export const workflowRoutes: readonly Route[] = [
     answers: { 200: { text: 'A page of definitions.', schema: workflowPage } },
     problems: LIST_PROBLEMS,
     handle: async ({ access, principal: { organizationId }, query: { limit, cursor, enabled, tag } }) => {
-      const page = await listDefinitions(access, organizationId, {
+      const { unreadable, ...page } = await listDefinitions(access, organizationId, {
         limit,
         ...defined({ cursor, tag, enabled: enabled && enabled === 'true' }),
       });
-      return { status: 200, body: { ...page, items: page.items.map((head) => shownHead(head)) } };
+      const items = page.items.map((head) => shownHead(head));
+      return { status: 200, body: { ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) } };
     },
   }),
   route({
