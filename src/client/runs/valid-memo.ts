@@ -21,6 +21,7 @@ const STATUSES: readonly unknown[] = [
 ];
 const isText: Check = (value) => typeof value === 'string';
 const isNumber: Check = (value) => typeof value === 'number';
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isTime: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const texts =
   (...members: readonly string[]): Check =>
@@ -41,27 +42,33 @@ const isTrigger: Check = (value) =>
 const isOrigin: Check = (value) => isObject(value) && Object.values(value).every(isText);
 const isCost: Check = (value) => isObject(value) && isNumber(value['input_tokens']) && isNumber(value['output_tokens']);
 
-/** The members that are shown, and the checks of their shapes. Readers of other members check them themselves. */
-const SHOWN: { readonly [field in keyof RunMemo]?: Check } = {
+/** The checks of the shapes. Other members of the memo are not the run's: their readers check them themselves. */
+const CHECKS = {
   workflow: isText,
   version: isText,
   hash: isText,
   organizationId: isText,
   status: (value) => STATUSES.includes(value),
   waitingFor: listOf(isWait),
+  unread: isCount,
+  dropped: isCount,
+  paused: (value) => value === null || isTime(value),
   trigger: isTrigger,
   startedAt: isTime,
   decided: (value) => isObject(value) && isTime(value['at']),
   inline: (value) => typeof value === 'boolean',
   initiator: isText,
+  owner: isText,
   parentId: isText,
   forkOf: texts('executionId', 'path'),
   origin: isOrigin,
   costs: listOf(isCost),
-};
+} satisfies Record<keyof RunMemo, Check>;
+
+const isMember = (field: string): field is keyof RunMemo => Object.hasOwn(CHECKS, field);
 
 export function validMemo(memo: Memo): Memo {
-  const isSound = ([field, value]: [string, unknown]) => SHOWN[field as keyof RunMemo]?.(value) ?? true;
+  const isSound = ([field, value]: [string, unknown]) => !isMember(field) || CHECKS[field](value);
   const fields = Object.entries(memo);
   return fields.every(isSound) ? memo : Object.fromEntries(fields.filter(isSound));
 }

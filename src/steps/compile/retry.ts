@@ -13,7 +13,7 @@ export const RETRY_POLICIES: { readonly [name in RetryPolicyName]: ResolvedRetry
     maximumIntervalMs: 60_000,
     nonRetryable: [],
   },
-  /** The defaults of document 003's steps: three attempts; 100 ms, doubled for each attempt made, at most 30 s. */
+  /** The defaults of document 003's steps: 200 ms before the second attempt, then doubled, at most 30 s. */
   quick: {
     maxAttempts: 3,
     initialIntervalMs: 200,
@@ -53,7 +53,7 @@ export function resolveRetry(
     );
     return base;
   }
-  // // A run that was started by hand was not checked against the schema, and an invalid policy would fail its workflow
+  // A run that was started by hand was not checked against the schema, and an invalid policy would fail its workflow
   // task forever.
   const fits = (
     member: 'maxAttempts' | 'backoffCoefficient' | 'nonRetryable',
