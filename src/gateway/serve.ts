@@ -19,7 +19,7 @@ import { consoleOf } from './console.ts';
 import { needsKeys } from './http/auth.ts';
 import type { Clock } from './http/body-pace.ts';
 import { answerUnparsed } from './http/client-error.ts';
-import { isLoopback } from './http/loopback.ts';
+import { isForeign, isLoopback } from './http/loopback.ts';
 import { OffloadPool } from './threads/pool.ts';
 
 export interface GatewayDeps {
@@ -61,9 +61,10 @@ const REQUEST_MS = 60_000;
 const CLOSING_MS = 5_000;
 /** Logged when SIGNALBOX_PUBLIC_URL suggests that callers come through a proxy. */
 const PROXY_WITHOUT_KEYS =
-  'SIGNALBOX_PUBLIC_URL is not an address of this machine, and the gateway has no API keys: requests through a ' +
-  'proxy are refused with proxy_without_keys, except webhooks, callbacks, /healthz and /readyz. Set ' +
-  'SIGNALBOX_ADMIN_KEY, or make a key.';
+  'SIGNALBOX_PUBLIC_URL is not an address of this machine, and the gateway has no API keys. It cannot tell callers who ' +
+  'come through a proxy from those of this machine, so it refuses the API (403 proxy_without_keys), and serves only ' +
+  'webhooks, callbacks, links of approvals, the manual, /healthz and /readyz. Set SIGNALBOX_ADMIN_KEY, or run ' +
+  '`npx signalbox keys create`.';
 const SWEEP_MS = 100;
 /** How long pending audit and trigger writes may take on close. An unreachable Temporal does not delay it longer. */
 const SETTLING_MS = 2_000;
@@ -115,8 +116,7 @@ export async function startGateway(
   const { port } = await listen(server, config);
   url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;
   if (!hasKeys) log.warn({ url }, 'The gateway has no API keys: it serves this machine only.');
-  const isForeign = config.publicUrl !== undefined && !isLoopback(new URL(config.publicUrl).hostname);
-  const warnings = !hasKeys && isForeign ? [PROXY_WITHOUT_KEYS] : [];
+  const warnings = !hasKeys && isForeign(config.publicUrl) ? [PROXY_WITHOUT_KEYS] : [];
   for (const warning of warnings) log.warn({ publicUrl: config.publicUrl }, warning);
   return {
     url,

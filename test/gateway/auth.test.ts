@@ -165,32 +165,51 @@ describe('without keys', () => {
 
 describe('without keys, behind a proxy', () => {
   let gateway: LonelyGateway;
+  let published: LonelyGateway;
   beforeAll(async () => {
-    gateway = await lonelyGateway({ SIGNALBOX_PUBLIC_URL: 'https://signalbox.example.com' });
+    gateway = await lonelyGateway();
+    published = await lonelyGateway({ SIGNALBOX_PUBLIC_URL: 'https://signalbox.example.com' });
   });
-  afterAll(() => gateway.close());
+  afterAll(() => Promise.all([gateway.close(), published.close()]));
 
-  it.each(['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip'])(
-    'nobody is taken for an admin whose request has %s',
-    async (header) => {
-      for (const [method, path] of [
-        ['POST', EVALUATE],
-        ['GET', '/api/workflows'],
-        ['GET', '/docs'],
-        ['POST', '/api/public/trigger/pub.x.y/orders'],
-      ] as const)
-        expect(await ask(gateway, path, { method, [header]: '203.0.113.7' })).toMatchObject({
-          status: 403,
-          body: { code: 'proxy_without_keys' },
-        });
-      expect(await ask(gateway, '/healthz', { method: 'GET', [header]: '203.0.113.7' })).toMatchObject({ status: 200 });
-      for (const path of ['/readyz', '/webhooks/orders', '/callbacks/none'])
-        expect((await ask(gateway, path, { method: 'GET', [header]: '203.0.113.7' })).status).not.toBe(403);
-    },
-  );
+  it('nobody is taken for an admin where callers come from other machines, whatever the request looks like', async () => {
+    const refused = { status: 403, body: { code: 'proxy_without_keys' } };
+    for (const [method, path] of [
+      ['POST', EVALUATE],
+      ['GET', '/api/me'],
+      ['GET', '/api/workflows'],
+      ['POST', '/mcp'],
+      ['POST', '/codec/decode'],
+      ['POST', '/api/public/trigger/pub.x.y/orders'],
+    ] as const)
+      expect(await ask(published, path, { method }), path).toMatchObject(refused);
+    for (const path of ['/healthz', '/docs', '/docs/access', '/openapi.json', '/schema.json'])
+      expect(await ask(published, path, { method: 'GET' }), path).toMatchObject({ status: 200 });
+    for (const path of ['/readyz', '/webhooks/orders', '/callbacks/none', '/approvals/none'])
+      expect((await ask(published, path, { method: 'GET' })).status, path).not.toBe(403);
+  });
+
+  it.each([
+    ...['forwarded', 'x-forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip', 'via'],
+    ...['cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'x-original-forwarded-for', 'fastly-client-ip'],
+  ])('nobody is taken for an admin whose request has %s', async (header) => {
+    for (const [method, path] of [
+      ['POST', EVALUATE],
+      ['GET', '/api/workflows'],
+      ['GET', '/docs'],
+      ['POST', '/api/public/trigger/pub.x.y/orders'],
+    ] as const)
+      expect(await ask(gateway, path, { method, [header]: '203.0.113.7' })).toMatchObject({
+        status: 403,
+        body: { code: 'proxy_without_keys' },
+      });
+    expect(await ask(gateway, '/healthz', { method: 'GET', [header]: '203.0.113.7' })).toMatchObject({ status: 200 });
+    for (const path of ['/readyz', '/webhooks/orders', '/callbacks/none'])
+      expect((await ask(gateway, path, { method: 'GET', [header]: '203.0.113.7' })).status).not.toBe(403);
+  });
 
   it('is said at the start, and with keys nothing is wrong with it', async () => {
-    expect(gateway.logged.join('')).toContain('SIGNALBOX_PUBLIC_URL');
+    expect(published.logged.join('')).toContain('SIGNALBOX_PUBLIC_URL');
     const keyed = await lonelyGateway({ SIGNALBOX_PUBLIC_URL: 'https://signalbox.example.com' }, keyring);
     const forwarded = { authorization: 'Bearer viewer', 'x-forwarded-for': '203.0.113.7' };
     expect(await ask(keyed, EVALUATE, forwarded)).toMatchObject({ status: 200 });

@@ -20,7 +20,7 @@ export function authenticate(gateway: SessionGateway, keyring: Keyring, addresse
     if (addresses.isForAnywhere(req.path)) return next();
     if (!addresses.isPublic(req.path)) setPrincipal(req, await whoAsks(req, gateway, keyring));
     else if (!(await needsKeys(config, keyring))) {
-      if (!addresses.isProbe(req.path)) demandNoProxy(req);
+      if (!addresses.isProbe(req.path)) demandNoProxy(req, config.publicUrl);
       setPrincipal(req, letInFromHere(req, config));
     }
     next();
@@ -41,7 +41,7 @@ export async function whoAsks(req: Request, gateway: SessionGateway, keyring: Ke
     if (caller === undefined) throw keyRequired();
     return caller;
   }
-  demandNoProxy(req);
+  demandNoProxy(req, config.publicUrl);
   return letInFromHere(req, config);
 }
 

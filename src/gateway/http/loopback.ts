@@ -17,20 +17,38 @@ export function trustOrigin(req: Request): void {
   trusted.add(req);
 }
 
-/** Headers that, as a rule, only proxies add to a request. */
-const FORWARDING = /^(forwarded|x-forwarded-.+|x-real-ip)$/;
+/** Headers that, as a rule, only proxies add to a request. A proxy may add none of them. */
+const FORWARDING = new RegExp(
+  `^(${[
+    'forwarded|via|x-forwarded(-.+)?|x-original-(forwarded-.+|host|url)|x-envoy-.+|x-proxyuser-ip',
+    'x-(real|client|cluster-client|remote)-(ip|addr)|(cf-connecting|true-client|fastly-client)-ip(v6)?',
+  ].join('|')})$`,
+);
 
-const forwardingHeader = (req: Request): string | undefined =>
-  Object.keys(req.headers).find((name) => FORWARDING.test(name));
+/** Whether a proxy adds the header (lower case). */
+export const isForwarding = (header: string): boolean => FORWARDING.test(header);
+
+const forwardingHeader = (req: Request): string | undefined => Object.keys(req.headers).find(isForwarding);
+
+/** Whether SIGNALBOX_PUBLIC_URL says that callers come from other machines. */
+export const isForeign = (publicUrl: string | undefined): boolean =>
+  publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname);
 
 /** Whether a request came through a proxy that says so in its headers. */
 export const isForwarded = (req: Request): boolean => forwardingHeader(req) !== undefined;
 
 /**
- * A gateway without keys treats every caller as an admin, and a proxy lets callers of other machines reach it.
+ * A gateway without keys treats every caller as an admin, and a proxy lets callers of other machines reach it. Not every
+ * proxy shows in the headers, so with a public URL of another name the API is refused altogether.
  * @throws HttpProblem `proxy_without_keys`.
  */
-export function demandNoProxy(req: Request): void {
+export function demandNoProxy(req: Request, publicUrl: string | undefined): void {
+  if (isForeign(publicUrl) && !/^\/(docs|openapi\.json|schema\.json|console)(\/|$)/.test(req.path))
+    throw new HttpProblem(
+      'proxy_without_keys',
+      'SIGNALBOX_PUBLIC_URL is not an address of this machine, and this gateway has no keys, so it cannot tell its ' +
+        'callers apart. Make an API key first: give SIGNALBOX_ADMIN_KEY, or run `npx signalbox keys create`.',
+    );
   const header = forwardingHeader(req);
   if (header === undefined) return;
   throw new HttpProblem(
@@ -42,7 +60,7 @@ export function demandNoProxy(req: Request): void {
 }
 
 /**
- * A public URL (SIGNALBOX_PUBLIC_URL) changes nothing here: it is for webhooks and callbacks, which are not guarded.
+ * Webhooks, callbacks and links are not guarded: their callers come from anywhere.
  * @throws HttpProblem `host_not_allowed`, `origin_not_allowed`.
  */
 export function demandLoopback(req: Request): void {

@@ -16,13 +16,17 @@ import { type Gateway, perGateway } from './context.ts';
 import { type Holder, holderOfId } from './key-holders.ts';
 import type { Principal } from './principal.ts';
 
+/** The name of the cookie over plain HTTP. */
 export const SESSION_COOKIE = 'signalbox_session';
+/** Over HTTPS browsers take the cookie from this very host only, not from a sibling of its domain. */
+const nameOf = (isSecure: boolean): string => (isSecure ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE);
 /** The header of requests of the console that change something. No form and no link of another page can send it. */
 export const CONSOLE_HEADER = 'x-signalbox-console';
 const SESSION_MS = 12 * 60 * 60 * 1000;
 /** What the cookie is sealed for. */
 const PLACE = 'session';
 const LONGEST_COOKIE = 4_000;
+const MOST_COOKIES = 100;
 /** The most sessions that a gateway remembers as ended. */
 const MOST_ENDED = 10_000;
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -49,8 +53,9 @@ export function beginSession(gateway: SessionGateway, req: Request, res: Respons
   const session = { id: randomUUID(), until: Date.now() + SESSION_MS };
   const { organizationId, keyId } = principal;
   const clear = JSON.stringify({ ...session, organizationId, ...defined({ keyId }), mark });
-  res.cookie(SESSION_COOKIE, seal(gateway.access.keys.sessions, PLACE, clear), {
-    ...attributesOf(gateway, req),
+  const attributes = attributesOf(gateway, req);
+  res.cookie(nameOf(attributes.secure), seal(gateway.access.keys.sessions, PLACE, clear), {
+    ...attributes,
     maxAge: SESSION_MS,
   });
   return { ...principal, session };
@@ -58,7 +63,8 @@ export function beginSession(gateway: SessionGateway, req: Request, res: Respons
 
 /** Ends the caller's session, if there is one, and removes the cookie. */
 export function endSession(gateway: SessionGateway, req: Request, res: Response, caller?: Principal): void {
-  res.clearCookie(SESSION_COOKIE, attributesOf(gateway, req));
+  const attributes = attributesOf(gateway, req);
+  res.clearCookie(nameOf(attributes.secure), attributes);
   if (caller?.session === undefined) return;
   const ended = endedOf(gateway as Gateway);
   const now = Date.now();
@@ -76,12 +82,11 @@ export async function callerOfSession(
   keyring: Keyring,
   req: Request,
 ): Promise<Principal | undefined> {
-  const sealed = cookieOf(req);
-  if (sealed === undefined || !isFromOwnPage(gateway, req)) return undefined;
-  const clear = unsealWithAny(keysFor(gateway.access, 'sessions'), PLACE, sealed);
-  if (clear === undefined) return undefined;
-  const { id, until, organizationId, keyId, mark } = content.parse(JSON.parse(clear));
-  if (until <= Date.now() || endedOf(gateway as Gateway).has(id)) return undefined;
+  if (!isFromOwnPage(gateway, req)) return undefined;
+  // A page at another port may have set another cookie of the name. It is not told whose is whose, so none counts.
+  const [session, ...others] = sessionsIn(gateway, req);
+  if (session === undefined || others.length > 0) return undefined;
+  const { id, until, organizationId, keyId, mark } = session;
   const holder = await holderOfId(gateway.config, keyring, organizationId, keyId);
   if (holder === undefined || !sameText(holder.mark, mark)) return undefined;
   demandConsoleHeader(req);
@@ -121,7 +126,19 @@ function isPublicHttps(publicUrl: string, req: Request): boolean {
   return protocol === 'https:' && host === (req.get('host') ?? '').toLowerCase();
 }
 
-function cookieOf(req: Request): string | undefined {
-  const [, value] = /(?:^|;\s*)signalbox_session=([^;]*)/.exec(req.get('cookie') ?? '') ?? [];
-  return value === undefined || value.length > LONGEST_COOKIE ? undefined : value.trim();
+/** The sessions that have not ended, one for each key. A gateway at another port leaves cookies that say nothing here. */
+function sessionsIn(gateway: SessionGateway, req: Request): readonly z.output<typeof content>[] {
+  const name = nameOf(attributesOf(gateway, req).secure);
+  const byKey = new Map<string, z.output<typeof content>>();
+  for (const cookie of (req.get('cookie') ?? '').split(';').slice(0, MOST_COOKIES)) {
+    const at = cookie.indexOf('=');
+    const value = cookie.slice(at + 1).trim();
+    if (cookie.slice(0, at).trim() !== name || value.length > LONGEST_COOKIE) continue;
+    const clear = unsealWithAny(keysFor(gateway.access, 'sessions'), PLACE, value);
+    if (clear === undefined) continue;
+    const session = content.parse(JSON.parse(clear));
+    const isOver = session.until <= Date.now() || endedOf(gateway as Gateway).has(session.id);
+    if (!isOver) byKey.set(JSON.stringify([session.organizationId, session.keyId ?? null]), session);
+  }
+  return [...byKey.values()];
 }

@@ -2,12 +2,13 @@
 import { defined } from '../../json/defined.ts';
 import { anyObject, text } from '../answers/named.ts';
 import { perGateway } from '../http/context.ts';
+import { PAGE_HEADERS } from '../http/page-policy.ts';
 import { type Route, route } from '../http/route.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { anyQuery, pathName } from '../validation/validation.ts';
 import { type Manual, manual, pageOf } from './manual.ts';
 import { addressOf, type Page } from './page.ts';
-import { type Menu, PAGE_POLICY, pageHtml, searchHtml } from './page-html.ts';
+import { type Menu, pageHtml, searchHtml } from './page-html.ts';
 import { languageSchema } from './schema-json.ts';
 import { docsQuery, searchManual } from './search.ts';
 
@@ -74,8 +75,7 @@ function pageAnswer(pages: Manual, address: string) {
   return { status: 200, type: 'text/markdown; charset=utf-8', text } as const;
 }
 
-const htmlAnswer = (text: string) =>
-  ({ status: 200, type: 'html', text, headers: { 'content-security-policy': PAGE_POLICY } }) as const;
+const htmlAnswer = (text: string) => ({ status: 200, type: 'html', text, headers: PAGE_HEADERS }) as const;
 
 /** The front page, then the pages by group. */
 function menus(pages: Manual): Menu[] {

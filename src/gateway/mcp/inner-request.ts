@@ -6,6 +6,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Request, Response } from 'express';
+import { isForwarding } from '../http/loopback.ts';
 import type { Method } from '../http/method.ts';
 
 export interface InnerRequest {
@@ -23,7 +24,7 @@ export interface InnerAnswer {
 }
 
 /** What says who asks, from where, and as part of what. */
-const CALLER = /^(authorization|cookie|host|origin|sec-fetch-site|traceparent|forwarded|x-forwarded-.+|x-real-ip)$/;
+const CALLER = /^(authorization|cookie|host|origin|sec-fetch-site|traceparent|x-signalbox-console)$/;
 
 /**
  * Makes the request as the caller of `outer`, who is also its address.
@@ -65,7 +66,7 @@ export function askInside(
   });
 }
 
-const isOfCaller = (name: string): boolean => CALLER.test(name) || name === 'x-signalbox-console';
+const isOfCaller = (name: string): boolean => CALLER.test(name) || isForwarding(name);
 
 /** A socket with the caller's address. What is written to it is dropped: `collect` has it. */
 function socketLike({ remoteAddress, ...socket }: Request['socket']): Socket {

@@ -78,10 +78,32 @@ describe('a login', () => {
     );
     try {
       const answer = await logIn(key, { ...CHANGE, 'x-forwarded-proto': 'https' }, behind.url);
-      expect(answer.headers.get('set-cookie')).toContain('; Secure');
+      expect(answer.headers.get('set-cookie')).toMatch(/^__Host-signalbox_session=v1\..*; Path=\/; .*; Secure/);
+      expect(answer.headers.get('set-cookie')).not.toContain('Domain');
+      const secure = { ...OWN, 'x-forwarded-proto': 'https' };
+      const cookie = cookieOf(answer);
+      const me = (sent: string) => ask('GET', '/api/me', { headers: { cookie: sent, ...secure } }, behind.url);
+      expect((await me(cookie)).status).toBe(200);
+      // A sibling of the domain can set the other name, with a session of its own.
+      const { cookie: planted } = await loggedIn({ user: unique('eve') });
+      expect((await me(planted)).status).toBe(401);
+      expect((await me(`${planted}; ${cookie}`)).body).toMatchObject({ id: 'ann' });
     } finally {
       await behind.close();
     }
+  });
+
+  it('counts for nothing beside a session of another person, and is not disturbed by what other ports leave', async () => {
+    const [ann, again, eve] = [await loggedIn(), await loggedIn(), await loggedIn({ user: unique('eve') })];
+    const me = (...cookies: string[]) => ask('GET', '/api/me', { headers: { cookie: cookies.join('; '), ...OWN } });
+    for (const cookies of [
+      [eve.cookie, ann.cookie],
+      [ann.cookie, eve.cookie],
+    ])
+      expect(await me(...cookies)).toMatchObject({ status: 401, body: { code: 'key_required' } });
+    expect(again.id).not.toBe(ann.id);
+    expect((await me('signalbox_session=v1.of-another-gateway', ann.cookie)).body).toMatchObject({ id: 'ann' });
+    expect((await me(ann.cookie, ann.cookie, 'theme=dark')).body).toMatchObject({ id: 'ann' });
   });
 
   it('takes the key of the environment, and is over when that is another', async () => {

@@ -44,6 +44,7 @@ beforeAll(async () => {
   gateway = await testGateway({
     SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8',
     SIGNALBOX_PUBLIC_URL: PUBLIC,
+    SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789',
     // An inbox that holds a few messages continues as new.
     SIGNALBOX_HISTORY_LIMIT: '20',
     SIGNALBOX_SMTP_URL: `smtp://127.0.0.1:${port}`,

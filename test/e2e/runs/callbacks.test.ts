@@ -29,7 +29,11 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve));
   outsideUrl = `http://127.0.0.1:${(outside.address() as AddressInfo).port}/`;
-  gateway = await testGateway({ SIGNALBOX_PUBLIC_URL: PUBLIC, SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8' });
+  gateway = await testGateway({
+    SIGNALBOX_PUBLIC_URL: PUBLIC,
+    SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789',
+    SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8',
+  });
 });
 afterAll(async () => {
   await gateway.close();

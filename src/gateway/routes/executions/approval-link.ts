@@ -12,6 +12,7 @@ import { defined } from '../../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../../json/json.ts';
 import { named, text, time } from '../../answers/named.ts';
 import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
+import { PAGE_HEADERS } from '../../http/page-policy.ts';
 import { asProblem } from '../../http/problem.ts';
 import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
@@ -210,9 +211,5 @@ function unfit(problems: readonly Problem[]): HttpProblem {
 
 /** Pages run no scripts and load nothing from other hosts, since the address is the credential. */
 function sendPage(res: Response, status: number, html: string): void {
-  res.setHeader(
-    'content-security-policy',
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  );
-  res.status(status).type('html').send(html);
+  res.status(status).set(PAGE_HEADERS).type('html').send(html);
 }

@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../../../json/json.ts';
 import { named, text } from '../../answers/named.ts';
 import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
+import { PAGE_HEADERS } from '../../http/page-policy.ts';
 import { asProblem } from '../../http/problem.ts';
 import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
@@ -102,8 +103,7 @@ const isPerson = (req: Request): boolean => req.accepts(['json', 'html']) === 'h
 
 /** Pages run no scripts and load nothing from other hosts, since the address is the credential. */
 function sendPage(res: Response, status: number, html: string): void {
-  res.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'");
-  res.status(status).type('html').send(html);
+  res.status(status).set(PAGE_HEADERS).type('html').send(html);
 }
 
 /** Nothing was delivered. */
