@@ -61,9 +61,9 @@ const REQUEST_MS = 60_000;
 const CLOSING_MS = 5_000;
 /** Logged when SIGNALBOX_PUBLIC_URL suggests that callers come through a proxy. */
 const PROXY_WITHOUT_KEYS =
-  'SIGNALBOX_PUBLIC_URL is not an address of this machine, and the gateway has no API keys. It cannot tell callers who ' +
-  'come through a proxy from those of this machine, so it refuses the API (403 proxy_without_keys), and serves only ' +
-  'webhooks, callbacks, links of approvals, the manual, /healthz and /readyz. Set SIGNALBOX_ADMIN_KEY, or run ' +
+  'SIGNALBOX_PUBLIC_URL is not an address of this machine, and the gateway has no API keys. It cannot tell callers ' +
+  'who come through a proxy from those of this machine, so it refuses the API (403 proxy_without_keys), and serves ' +
+  'only webhooks, callbacks, links of approvals, the manual, /healthz and /readyz. Set SIGNALBOX_ADMIN_KEY, or run ' +
   '`npx signalbox keys create`.';
 const SWEEP_MS = 100;
 /** How long pending audit and trigger writes may take on close. An unreachable Temporal does not delay it longer. */

@@ -14,6 +14,9 @@ describe('the payload of a delivery', () => {
     expect(payloadOf({ a: 1 }, {})).toEqual({ a: 1 });
     expect(payloadOf({ a: 1, query: 'mine' }, {})).toEqual({ a: 1, query: 'mine' });
     expect(payloadOf({ a: 1 }, { b: '2' })).toEqual({ a: 1, query: { b: '2' } });
+    // A signature covers the body only.
+    expect(payloadOf({ a: 1, query: 'mine' }, { b: '2' })).toEqual({ a: 1, query: 'mine' });
+    expect(payloadOf({ query: null }, { b: '2' })).toEqual({ query: null });
     expect(payloadOf([1], { b: '2' })).toEqual({ body: [1], query: { b: '2' } });
   });
 });
@@ -45,6 +48,14 @@ describe('a mapping', () => {
         whole: [{ sku: 'a b' }],
         all: { order: { id: 7 }, query: { shop: 'x' } },
       },
+    });
+  });
+
+  it('takes `$.query` from the body, where the body has it', () => {
+    const mapping = { path: '$.query.id', template: '{{ body.query.id }}', address: '{{ query.id }}', all: '$' };
+    const body = { query: { id: 'signed' } };
+    expect(inputOf(mapping, { ...parts, body, query: { id: 'address' } })).toEqual({
+      input: { path: 'signed', template: 'signed', address: 'address', all: body },
     });
   });
 

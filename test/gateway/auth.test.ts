@@ -172,7 +172,7 @@ describe('without keys, behind a proxy', () => {
   });
   afterAll(() => Promise.all([gateway.close(), published.close()]));
 
-  it('nobody is taken for an admin where callers come from other machines, whatever the request looks like', async () => {
+  it('nobody is taken for an admin where callers come from other machines, with any headers', async () => {
     const refused = { status: 403, body: { code: 'proxy_without_keys' } };
     for (const [method, path] of [
       ['POST', EVALUATE],

@@ -8,6 +8,7 @@ import express, { type Request, type Response } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPage } from '../../src/gateway/manual/pages.ts';
 import { askInside } from '../../src/gateway/mcp/inner-request.ts';
+import { INSTRUCTIONS } from '../../src/gateway/mcp/mcp-route.ts';
 import { toolsOf } from '../../src/gateway/mcp/tools.ts';
 import { routes } from '../../src/gateway/route-table.ts';
 import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
@@ -48,6 +49,29 @@ describe('/mcp of a gateway without keys', () => {
   ])('refuses %s', async (_who, headers: { [name: string]: string }, code) => {
     const { status, text } = await post(headers);
     expect([status, JSON.parse(text).code]).toEqual([code === 'key_invalid' ? 401 : 403, code]);
+  });
+
+  it('tells wrong parameters by their code once, and that in words', async () => {
+    const call = (params: unknown) => post({}, { jsonrpc: '2.0', id: 7, method: 'tools/call', params });
+    for (const params of [{ name: 'VALIDATE_WORKFLOW', arguments: null }, { arguments: {} }, { name: 7 }])
+      expect(JSON.parse((await call(params)).text)).toEqual({
+        jsonrpc: '2.0',
+        id: 7,
+        error: { code: -32602, message: expect.stringMatching(/`name`.*`arguments`, an object/) },
+      });
+    const { error } = JSON.parse((await call({ name: 'NO_SUCH_TOOL', arguments: {} })).text);
+    expect(error).toEqual({ code: -32602, message: 'There is no tool of that name.' });
+  });
+
+  it('names the types of every argument of every tool', () => {
+    for (const { tool } of toolsOf(routes).values())
+      for (const [name, schema] of Object.entries(tool.inputSchema.properties ?? {}))
+        expect(
+          ['type', 'anyOf', 'oneOf', 'allOf', '$ref', 'enum', 'const'].some((keyword) =>
+            Object.hasOwn(schema, keyword),
+          ),
+          `${tool.name}.${name}`,
+        ).toBe(true);
   });
 
   it('takes one message a request, and has no streams and no sessions', async () => {
@@ -209,5 +233,21 @@ describe('a request that the gateway makes to itself', () => {
     expect(closed).toEqual([false]);
     const late = askInside(outer, { method: 'GET', url: '/told', headers: {} }, leaving.signal);
     await expect(late).rejects.toThrow('not finished');
+  });
+});
+
+// The last, since other tests count the requests of the gateway.
+describe('the instructions', () => {
+  it('teach by a definition that checks without a warning', async () => {
+    const [written = ''] = /\{"name"[\s\S]*\}\}\}\}/.exec(INSTRUCTIONS) ?? [];
+    const definition = JSON.parse(written);
+    const call = async (name: string, args: object) =>
+      JSON.parse(
+        (await post({}, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })).text,
+      ).result.structuredContent;
+    expect(await call('VALIDATE_WORKFLOW', { definition })).toMatchObject({ valid: true, warnings: [] });
+    const review = { data: { decision: 'approved' }, port: 'approved' };
+    const walked = await call('DRY_RUN_WORKFLOW', { definition, input: { amount: 1 }, presets: { review } });
+    expect(JSON.stringify(walked)).toContain('"output":"approved"');
   });
 });

@@ -75,6 +75,15 @@ describe('standard', () => {
     const several = { ...headers, 'webhook-signature': `v1,AAAA v2,x ${headers['webhook-signature']}` };
     expect(verify('standard', [secret], body, several, sent)).toBe('ok');
     expect(verify('standard', ['whsec_AAAA', secret], body, headers, sent)).toBe('ok');
+    const svix = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.replace('webhook-', 'svix-'), value]),
+    );
+    expect(verify('standard', [secret], body, svix, sent)).toBe('ok');
+    expect(verify('standard', [secret], `${body} `, svix, sent)).toBe('signature_invalid');
+    expect(verify('standard', [secret], body, { ...svix, 'svix-id': 'msg_2' }, sent)).toBe('signature_invalid');
+    // Headers of both families are not mixed.
+    const mixed = { ...svix, 'webhook-id': 'msg_2', 'webhook-timestamp': '1' };
+    expect(verify('standard', [secret], body, mixed, sent)).toBe('ok');
     expect(verify('standard', [secret], body, { ...headers, 'webhook-id': 'msg_2' }, sent)).toBe('signature_invalid');
     expect(verify('standard', [secret], body, { ...headers, 'webhook-timestamp': '1614265331' }, sent)).toBe(
       'signature_invalid',

@@ -22,10 +22,13 @@ const MOST_WORK = 500_000;
 
 export type Mapping = { readonly [key: string]: string };
 
-/** The body with the query as `query`. With a query, a body that is not an object becomes `body`. */
+/**
+ * The body with the query as `query`, unless it has that member: a signature covers the body only. With a query, a body
+ * that is not an object becomes `body`.
+ */
 export function payloadOf(body: Json, query: JsonObject): Json {
   if (Object.keys(query).length === 0) return body;
-  return isObject(body) ? { ...body, query } : { body, query };
+  return isObject(body) ? { query, ...body } : { body, query };
 }
 
 /** The input of the run, or a sentence if a template of the mapping cannot be evaluated. */

@@ -29,6 +29,8 @@ export function mediaOf(req: Request): 'json' | 'yaml' | 'form' | undefined {
   return media === 'application/x-www-form-urlencoded' ? 'form' : undefined;
 }
 
+export const ONLY_UTF8 = 'Send the body in UTF-8: the Content-Type names another charset.';
+
 /** Whether a content type names UTF-8, or no charset. */
 export function isUtf8(contentType: string | undefined): boolean {
   const [, ...parameters] = (contentType ?? '').toLowerCase().split(';');
@@ -51,7 +53,9 @@ export function jsonBodyBytes(req: Request): Buffer {
   if (bytes.length > 0 && mediaOf(req) !== 'json') {
     throw new HttpProblem(
       'unsupported_media_type',
-      'Send the body as JSON, with the header Content-Type: application/json.',
+      isUtf8(req.get('content-type'))
+        ? 'Send the body as JSON, with the header Content-Type: application/json.'
+        : ONLY_UTF8,
     );
   }
   return bytes;

@@ -38,8 +38,8 @@ export const isForeign = (publicUrl: string | undefined): boolean =>
 export const isForwarded = (req: Request): boolean => forwardingHeader(req) !== undefined;
 
 /**
- * A gateway without keys treats every caller as an admin, and a proxy lets callers of other machines reach it. Not every
- * proxy shows in the headers, so with a public URL of another name the API is refused altogether.
+ * A gateway without keys treats every caller as an admin, and a proxy lets callers of other machines reach it. Not
+ * every proxy shows in the headers, so with a public URL of another name the API is refused altogether.
  * @throws HttpProblem `proxy_without_keys`.
  */
 export function demandNoProxy(req: Request, publicUrl: string | undefined): void {

@@ -126,7 +126,7 @@ function isPublicHttps(publicUrl: string, req: Request): boolean {
   return protocol === 'https:' && host === (req.get('host') ?? '').toLowerCase();
 }
 
-/** The sessions that have not ended, one for each key. A gateway at another port leaves cookies that say nothing here. */
+/** The sessions that have not ended, one for each key. Cookies of a gateway at another port cannot be read here. */
 function sessionsIn(gateway: SessionGateway, req: Request): readonly z.output<typeof content>[] {
   const name = nameOf(attributesOf(gateway, req).secure);
   const byKey = new Map<string, z.output<typeof content>>();

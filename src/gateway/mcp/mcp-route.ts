@@ -3,28 +3,22 @@
  * answered with JSON. Whoever may call a route of the API may call its tool, with the same key.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError,
-} from '@modelcontextprotocol/sdk/types.js';
+import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../json/json.ts';
 import { asProblem } from '../http/problem.ts';
 import { type Incoming, type Route, route } from '../http/route.ts';
 import { jsonOf } from '../http/route-body.ts';
 import { API_VERSION } from '../manual/openapi-document.ts';
 import { askInside } from './inner-request.ts';
-import { answerMessage, MESSAGE_ANSWERS, message } from './one-message.ts';
+import { answerMessage, invalidParams, MESSAGE_ANSWERS, message } from './one-message.ts';
 import { refusalOf, toolsOf } from './tools.ts';
 
-const INSTRUCTIONS = `Signalbox stores workflows as definitions and runs them durably.
+export const INSTRUCTIONS = `Signalbox stores workflows as definitions and runs them durably.
 A definition has a name, a slug and steps; a step has stepType, config and nextSteps (port: next step). For example:
 {"name": "Refund", "slug": "refund", "steps": {
   "review": {"stepType": "approval", "config": {"message": "Refund {{ input.amount }}?"},
     "nextSteps": {"approved": "done", "rejected": "done"}},
-  "done": {"stepType": "finish", "config": {"output": "{{ steps.review.output.decision }}"}}}}
+  "done": {"stepType": "finish", "config": {"output": "{{ steps.review.output.data.decision }}"}}}}
 Check a definition with VALIDATE_WORKFLOW and DRY_RUN_WORKFLOW, store it with COLLECTION_WORKFLOW_CREATE, start it with
 COLLECTION_WORKFLOW_EXECUTION_CREATE, and wait with GET_EXECUTION_RESULT. A run that waits shows what for in waitingFor.
 The language is described at /docs/definition.md of this gateway, its JSON Schema at /schema.json.`;
@@ -57,7 +51,7 @@ function serverFor({ req, res, routes, gateway }: Incoming, gone: AbortSignal): 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools.values()].map(({ tool }) => tool) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
     const tool = tools.get(params.name);
-    if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, 'There is no tool of that name.');
+    if (tool === undefined) throw invalidParams('There is no tool of that name.');
     try {
       const request = tool.requestOf((params.arguments ?? {}) as JsonObject);
       return tool.resultOf(await askInside({ req, res }, request, gone));

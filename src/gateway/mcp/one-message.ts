@@ -1,6 +1,7 @@
 /** MCP's streamable HTTP without sessions and streams: a request has one message, and is answered with JSON. */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import * as streamable from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { CallToolRequestSchema, ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { anyObject } from '../answers/named.ts';
 import { callerGone } from '../http/caller-gone.ts';
@@ -26,11 +27,20 @@ export const MESSAGE_ANSWERS = {
 /** What the transport reads of a request. Its answers are always JSON, so any Accept will do. */
 const HEADERS = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
 
+/** As the SDK answers it: McpError would put the code into the text, where clients add it once more. */
+export const invalidParams = (text: string): Error => Object.assign(new Error(text), { code: ErrorCode.InvalidParams });
+
 /** Answers the message in the body by a server of its own. `gone` is aborted when the caller has gone. */
 export async function answerMessage<Given extends Incoming & { readonly body: z.infer<typeof message> }>(
   call: Given,
   serverFor: (call: Given, gone: AbortSignal) => Server,
 ): Promise<Extract<Outcome, symbol> | { readonly status: 202 }> {
+  if (call.body.method === 'tools/call' && !CallToolRequestSchema.safeParse(call.body).success) {
+    const { jsonrpc, id = null } = call.body;
+    const text = 'A call of a tool has `name`, a text, and `arguments`, an object that may be left out.';
+    call.res.status(200).json({ jsonrpc, id, error: { code: ErrorCode.InvalidParams, message: text } });
+    return SENT;
+  }
   const transport = new streamable.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   const gone = callerGone(call.res).signal;
   const server = serverFor(call, gone);

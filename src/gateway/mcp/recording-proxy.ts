@@ -6,9 +6,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
   ListToolsRequestSchema,
-  McpError,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { type ClientError, hasCode } from '../../client/errors.ts';
@@ -27,7 +25,7 @@ import { jsonOf } from '../http/route-body.ts';
 import { API_VERSION } from '../manual/openapi-document.ts';
 import { recordingParams } from '../routes/recordings/recordings.ts';
 import { nameText } from '../validation/validation.ts';
-import { answerMessage, MESSAGE_ANSWERS, message } from './one-message.ts';
+import { answerMessage, invalidParams, MESSAGE_ANSWERS, message } from './one-message.ts';
 import { withReferences } from './reference-schema.ts';
 import { refusalOf } from './tools.ts';
 
@@ -96,7 +94,7 @@ function serverFor(call: RecordedRequest, gone: AbortSignal): Server {
       );
       return resultOf(made);
     } catch (error) {
-      if (hasCode(error, 'unknown_tool')) throw new McpError(ErrorCode.InvalidParams, (error as ClientError).message);
+      if (hasCode(error, 'unknown_tool')) throw invalidParams((error as ClientError).message);
       const problem = asProblem(error);
       if (problem.status === 500 && !gone.aborted) gateway.log.error({ err: problem.cause }, problem.message);
       return refusalOf(problem);

@@ -83,7 +83,11 @@ function inputSchema(spec: ToolSpec, route: Route): JsonObject {
     properties: {
       ...Object.fromEntries(paths),
       ...(spec.takesDefinition === true ? { [DEFINITION]: DOCUMENT } : {}),
-      ...Object.fromEntries(Object.entries(members).filter(([name]) => !hidden.includes(name))),
+      ...Object.fromEntries(
+        Object.entries(members)
+          .filter(([name]) => !hidden.includes(name))
+          .map(([name, member]) => [name, typed(objectOf(member))]),
+      ),
       ...objectOf(query['properties']),
       ...(route.idempotency === 'none' || spec.isReading === true ? {} : { idempotencyKey: KEY }),
       ...(route.headers?.['If-Match'] === undefined || spec.headers?.['if-none-match'] !== undefined
@@ -99,6 +103,15 @@ function inputSchema(spec: ToolSpec, route: Route): JsonObject {
     ...(body['definitions'] === undefined ? {} : { definitions: body['definitions'] }),
   };
 }
+
+/** What says which values a schema takes. */
+const TELLS_TYPE = ['type', 'anyOf', 'oneOf', 'allOf', '$ref', 'enum', 'const'];
+
+/** A schema that takes any value names all types: clients send a text for an argument of which they know no type. */
+const typed = (schema: JsonObject): JsonObject =>
+  TELLS_TYPE.some((keyword) => Object.hasOwn(schema, keyword))
+    ? schema
+    : { type: ['object', 'array', 'string', 'number', 'boolean', 'null'], ...schema };
 
 const DOCUMENT: JsonObject = {
   type: ['object', 'string'],

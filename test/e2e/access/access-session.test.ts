@@ -93,7 +93,7 @@ describe('a login', () => {
     }
   });
 
-  it('counts for nothing beside a session of another person, and is not disturbed by what other ports leave', async () => {
+  it('counts for nothing beside a session of another person, and is not disturbed by other cookies', async () => {
     const [ann, again, eve] = [await loggedIn(), await loggedIn(), await loggedIn({ user: unique('eve') })];
     const me = (...cookies: string[]) => ask('GET', '/api/me', { headers: { cookie: cookies.join('; '), ...OWN } });
     for (const cookies of [

@@ -74,6 +74,8 @@ describe('webhooks', () => {
         status: 415,
         body: { code: 'unsupported_media_type' },
       });
+    const latin = await send('application/json; charset=iso-8859-1', '{"a":1}');
+    expect(latin.body.detail).toBe('Send the body in UTF-8: the Content-Type names another charset.');
     expect(await send('application/xml', '<a/>', 'another')).toMatchObject({ status: 401 });
   });
 
@@ -138,6 +140,14 @@ describe('webhooks', () => {
     const headers = { 'x-api-key': 'key one', 'content-type': 'application/x-www-form-urlencoded' };
     const answer = await gateway.request('POST', `/webhooks/${path}`, { text: 'text=hello+there', headers });
     expect(answer).toMatchObject({ status: 200, body: { status: 'completed', output: { text: 'hello there' } } });
+    const send = (address: string, text: string) =>
+      gateway.request('POST', `/webhooks/${path}${address}`, { text, headers });
+    const repeated = await send('', 'day=mon&day=tue&day=wed&name=Lee');
+    expect(repeated.body.output).toEqual({ day: ['mon', 'tue', 'wed'], name: 'Lee' });
+    const payload = encodeURIComponent(JSON.stringify({ query: 'of the body', n: 1 }));
+    expect((await send('?query=x&n=2', `payload=${payload}`)).body.output).toEqual({ query: 'of the body', n: 1 });
+    expect((await send('?n=2', 'a=1')).body.output).toEqual({ a: '1', query: { n: '2' } });
+    expect(await send('', 'a=%FF')).toMatchObject({ status: 200 });
   });
 
   it('keep paths to one workflow, free them with it, and let them rest', async () => {

@@ -18,7 +18,7 @@ import type { Json, JsonObject } from '../../../json/json.ts';
 import { webhookDeliveries } from '../../../observe/metrics.ts';
 import { parseDuration } from '../../../template/duration.ts';
 import { started, webhookAnswer } from '../../answers/executions.ts';
-import { mediaOf, rawBody } from '../../http/body.ts';
+import { isUtf8, mediaOf, ONLY_UTF8, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
 import { asProblem } from '../../http/problem.ts';
@@ -26,9 +26,10 @@ import { type Incoming, type OutcomeOf, type Route, rawRoute } from '../../http/
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
 import { resultWithin, startedAnswer } from '../../http/starts.ts';
+import { fieldsOf } from '../../input/form-fields.ts';
 import { placeOf, type WebhookAddress } from '../../input/webhook-path.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import { checkKeys, parseJson } from '../../validation/json-guard.ts';
+import { checkKeys, decodeText, parseJson, parseJsonText } from '../../validation/json-guard.ts';
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, slugText } from '../../validation/validation.ts';
 import type { Delivery, Scheme } from './schemes/scheme.ts';
@@ -262,16 +263,16 @@ function bodyOf(req: Request): Json {
     if (media !== 'json' && !PLAIN.test(req.get('content-type') ?? ''))
       throw new HttpProblem(
         'unsupported_media_type',
-        'Send the delivery as JSON, with the header Content-Type: application/json, or as a form.',
+        isUtf8(req.get('content-type'))
+          ? 'Send the delivery as JSON, with the header Content-Type: application/json, or as a form.'
+          : ONLY_UTF8,
       );
     return parseJson(bytes);
   }
-  const fields = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+  const sent = new URLSearchParams(decodeText(bytes));
   // GitHub and Slack can send their JSON as one field of a form.
-  const { payload } = fields;
-  if (payload?.startsWith('{')) return parseJson(Buffer.from(payload));
-  checkKeys(fields);
-  return fields;
+  const payload = sent.getAll('payload').at(-1);
+  return payload?.startsWith('{') === true ? parseJsonText(payload) : fieldsOf(sent);
 }
 
 function queryOf(req: Request): JsonObject {

@@ -1,30 +1,35 @@
 /**
  * Standard Webhooks: `webhook-signature: v1,<base64 HMAC-SHA256>` over `id.timestamp.body`, several divided by spaces.
- * The secret is `whsec_` and base64, or any text.
+ * Svix sends the same headers as `svix-…`. The secret is `whsec_` and base64, or any text.
  */
-import { anyFits, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
+import { anyFits, type Delivery, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
 
-const SIGNATURE = 'webhook-signature';
+const FAMILIES = ['webhook', 'svix'] as const;
 const PREFIX = 'whsec_';
+
+/** The family of headers that the delivery has. All of them are of one: only these are signed together. */
+const familyOf = (delivery: Delivery): (typeof FAMILIES)[number] =>
+  FAMILIES.find((family) => delivery.header(`${family}-signature`) !== undefined) ?? 'webhook';
 
 export const standard: Scheme = {
   name: 'standard',
   verify(delivery, secrets) {
-    const id = delivery.header('webhook-id');
-    const timestamp = delivery.header('webhook-timestamp');
-    const signatures = delivery.header(SIGNATURE);
-    if (id === undefined || id === '') return missing('webhook-id');
-    if (signatures === undefined) return missing(SIGNATURE);
-    const late = expired(timestamp, delivery.now, 'webhook-timestamp');
+    const family = familyOf(delivery);
+    const id = delivery.header(`${family}-id`);
+    const timestamp = delivery.header(`${family}-timestamp`);
+    const signatures = delivery.header(`${family}-signature`);
+    if (id === undefined || id === '') return missing(`${family}-id`);
+    if (signatures === undefined) return missing(`${family}-signature`);
+    const late = expired(timestamp, delivery.now, `${family}-timestamp`);
     if (late !== undefined) return late;
     const given = signatures.split(' ').filter((one) => one.startsWith('v1,'));
     const expected = secrets.map(
       (secret) => `v1,${hmac('sha256', keyOf(secret), 'base64', `${id}.${timestamp}.`, delivery.raw)}`,
     );
-    return anyFits(given, expected) ? OK : invalid(SIGNATURE);
+    return anyFits(given, expected) ? OK : invalid(`${family}-signature`);
   },
-  deliveryId: (delivery) => delivery.header('webhook-id'),
-  privateHeaders: () => [SIGNATURE],
+  deliveryId: (delivery) => delivery.header(`${familyOf(delivery)}-id`),
+  privateHeaders: () => FAMILIES.map((family) => `${family}-signature`),
 };
 
 function keyOf(secret: string): string | Buffer {
