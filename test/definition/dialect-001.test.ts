@@ -156,3 +156,41 @@ describe('what is found in document 001', () => {
     ]);
   });
 });
+
+describe('COLLECTION_WORKFLOW_EXECUTION_CREATE of document 001', () => {
+  const toolName = 'COLLECTION_WORKFLOW_EXECUTION_CREATE';
+  const starting = (input: Json, more: JsonObject = {}) =>
+    check({ id: 'wf-7', name: 'R', steps: [{ name: 'a', action: { toolName, ...more }, input }] });
+
+  it('starts a run and does not wait for it; the id of the document is the workflow itself', () => {
+    expect(starting({ workflow_collection_id: 'other', input: { n: '@input.n' } }).definition?.steps['a']).toEqual({
+      stepType: 'run_workflow',
+      config: { workflow: 'other', input: { n: '{{ input.n }}' }, wait: false },
+    });
+    expect(starting({ workflow_collection_id: 'wf-7' }).definition?.steps['a']?.config).toEqual({
+      workflow: '{{ execution.workflow }}',
+      wait: false,
+    });
+    expect(starting('{"workflow_collection_id": "@input.next"}').definition?.steps['a']?.config).toEqual({
+      workflow: '{{ input.next }}',
+      wait: false,
+    });
+  });
+
+  it('is a tool like others of a server that the step names', () => {
+    expect(starting({ workflow_collection_id: 'x' }, { server: 's' }).definition?.steps['a']?.stepType).toBe('tool');
+  });
+
+  it('says what it lacks, and what it leaves out', () => {
+    const { warnings } = starting({ workflow_collection_id: 'x', start_at_epoch_ms: 5 }, { transformCode: 'x' });
+    expect(warnings.map(({ pointer }) => pointer)).toEqual([
+      '/steps/0/action/transformCode',
+      '/steps/0/input/start_at_epoch_ms',
+      '/id',
+    ]);
+    const problemsOf = (input: Json) => starting(input).problems.map(({ pointer }) => pointer);
+    expect(problemsOf({ input: {} })).toEqual(['/steps/0/input/workflow_collection_id']);
+    expect(problemsOf('text')).toEqual(['/steps/0/input']);
+    expect(problemsOf({ workflow_collection_id: 5 })).toEqual(['/steps/0/input/workflow_collection_id']);
+  });
+});

@@ -200,6 +200,11 @@ const own: readonly Example[] = [
           when: { ref: '@sum', neq: 1 },
           dependsOn: ['@mail'],
         },
+        {
+          name: 'again',
+          action: { toolName: 'COLLECTION_WORKFLOW_EXECUTION_CREATE' },
+          input: { workflow_collection_id: 'wf-1', input: { page: 2 }, version: '1.0.0' },
+        },
       ],
     },
   },

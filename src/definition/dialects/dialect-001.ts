@@ -5,11 +5,11 @@
  */
 
 import { defined } from '../../json/defined.ts';
-import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
+import { getOwn, isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { stepSlugs } from '../document/names.ts';
 import { plain, References, ROOTS_001, referredStep } from './dialect-001-references.ts';
-import type { Import, ImportResult, MemberTypes } from './import.ts';
+import { type Import, type ImportResult, type MemberTypes, renamed } from './import.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 
 /** The longest timeout of a step of kind run_code. */
@@ -81,7 +81,7 @@ export function from001(written: JsonObject, into: Import): ImportResult {
     const slug = isObject(step) && typeof step['name'] === 'string' ? slugs.get(step['name']) : undefined;
     // The second step of a name has been reported.
     if (isObject(step) && slug !== undefined && !Object.hasOwn(into.steps, slug))
-      into.step(slug, step001(step, slug, at, new References(slugs, into, skippable), into), at);
+      into.step(slug, step001(step, slug, at, new References(slugs, into, skippable), document, into), at);
   }
   into.places.set('/config/timeout', '/timeoutMs');
   return into.done(outer(document, into));
@@ -160,7 +160,7 @@ function skippableOf(steps: readonly Json[]): Set<string> {
   return skippable;
 }
 
-function step001(written: JsonObject, slug: string, at: string, refs: References, into: Import): JsonObject {
+function step001(written: JsonObject, slug: string, at: string, refs: References, own: Own, into: Import): JsonObject {
   const action = isObject(written['action']) ? written['action'] : {};
   const config = isObject(written['config']) ? written['config'] : {};
   into.moved(slug, at, [
@@ -170,7 +170,12 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
   ]);
   const given = typeof action['toolName'] === 'string' ? readInput(written['input'], at, into) : written['input'];
   const input = given === undefined ? undefined : refs.value(given, childPointer(at, 'input'));
-  const kind = kindOf(action, input, childPointer(at, 'action'), into);
+  const kind = kindOf(action, input, at, own, into);
+  if (kind['stepType'] === 'run_workflow')
+    into.moved(slug, at, [
+      ['/config', '/input'],
+      ['/config/workflow', `/input/${STARTS.find((name) => getOwn(given, name) !== undefined) ?? STARTS[0]}`],
+    ]);
   const step: JsonObject = { ...kind, ...modifiers(config, childPointer(at, 'config'), into) };
   // That system calls a tool once: an error, also of the timeout, is the result of the step.
   if (kind['stepType'] === 'tool')
@@ -212,12 +217,44 @@ function readInput(input: Json | undefined, at: string, into: Import): Json | un
   return input === undefined ? undefined : into.read(input, childPointer(at, 'input'));
 }
 
-function kindOf(action: JsonObject, input: Json | undefined, at: string, into: Import): JsonObject {
+/** The tool of that system which starts a workflow. A server that a step names has its own tools. */
+const START_TOOL = 'COLLECTION_WORKFLOW_EXECUTION_CREATE';
+const STARTS = ['workflow_collection_id', 'workflowId'] as const;
+const START: ReadonlySet<string> = new Set([...STARTS, 'input', 'version']);
+
+/** A step that starts a run and does not wait for it, so that a workflow can begin itself anew. */
+function startOf(action: JsonObject, input: Json | undefined, at: string, own: Own, into: Import): JsonObject {
+  into.lostMembers(action, `${at}/action`, new Set(['toolName']));
+  if (!isObject(input)) {
+    const message = `${START_TOOL} needs the input {workflow_collection_id, input}, got ${typeName(input)}.`;
+    into.problem(childPointer(at, 'input'), 'invalid_config', message);
+    return { stepType: 'removed', config: { replaces: START_TOOL } };
+  }
+  const place = childPointer(at, 'input');
+  into.lostMembers(input, place, START);
+  const named = into.first(input, place, STARTS);
+  return {
+    stepType: 'run_workflow',
+    config: {
+      ...defined({ workflow: named !== undefined && named === own['id'] ? OWN_SLUG : named }),
+      ...renamed(input, { version: 'version', input: 'input' }),
+      wait: false,
+    },
+  };
+}
+
+/** The document, whose id names the workflow itself. */
+type Own = JsonObject;
+const OWN_SLUG = '{{ execution.workflow }}';
+
+function kindOf(action: JsonObject, input: Json | undefined, step: string, own: Own, into: Import): JsonObject {
   const { toolName, transformCode, code, language } = action;
+  const at = childPointer(step, 'action');
   const given = input === undefined ? {} : { input };
   if (typeof toolName === 'string') {
-    into.lostMembers(action, at, TOOL);
     const where = into.first(action, at, ['server', 'connectionId']);
+    if (toolName === START_TOOL && where === undefined) return startOf(action, input, step, own, into);
+    into.lostMembers(action, at, TOOL);
     return {
       stepType: 'tool',
       config: {

@@ -288,3 +288,43 @@ describe('many children', () => {
       expect(error, workflowId).toBeUndefined();
   });
 });
+
+describe('a workflow of document 001 that begins itself anew', () => {
+  it('is a chain of runs, each with its parent, and ends at the depth limit at the latest', async () => {
+    const slug = unique('recursive-001');
+    const stored = await gateway.request('PUT', `/api/workflows/${slug}`, {
+      json: {
+        id: 'wf-1',
+        slug,
+        steps: [
+          {
+            name: 'work',
+            action: { code: 'export default (input) => ({ n: input.n + 1, more: input.n + 1 < input.until })' },
+            input: { n: '@input.n', until: '@input.until' },
+          },
+          {
+            name: 'again',
+            when: { ref: '@work.more' },
+            action: { toolName: 'COLLECTION_WORKFLOW_EXECUTION_CREATE' },
+            input: { workflow_collection_id: 'wf-1', input: { n: '@work.n', until: '@input.until' } },
+          },
+        ],
+      },
+    });
+    expect(stored.status, JSON.stringify(stored.body)).toBe(201);
+    const chain = async (input: Json): Promise<string[]> => {
+      const statuses: string[] = [];
+      for (let id: string | undefined = await start(slug, input); id !== undefined; ) {
+        const { status, output, error } = await resultOf(id);
+        statuses.push(error === undefined ? status : `${status} ${String(error['code'])}`);
+        id = ((output ?? {}) as { executionId?: string }).executionId;
+      }
+      return statuses;
+    };
+    // The output of a run is that of its last step, which names the run that it started.
+    expect(await chain({ n: 0, until: 3 })).toEqual(['completed', 'completed', 'completed']);
+    const endless = await chain({ n: 0, until: 1000 });
+    expect(endless).toHaveLength(21);
+    expect(endless.at(-1)).toBe('failed depth_exceeded');
+  });
+});
