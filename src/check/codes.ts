@@ -20,6 +20,7 @@ export const CODES = {
   missing_member: 'A required member is missing.',
   wrong_type: 'A value has the wrong type.',
   invalid_value: 'A value has the right type and is not allowed.',
+  overlong_step: 'The step of a cron pattern is longer than its field.',
   invalid_format: 'A payload format cannot be used.',
   invalid_payload: 'A payload does not match its format.',
   invalid_config: 'The config of a step does not match the schema of its kind.',

@@ -1,6 +1,6 @@
 /** Checks triggers: the config of each type, and that names are unique (LANGUAGE.md §10). */
 import { z } from 'zod';
-import { parseCron } from '../definition/document/cron.ts';
+import { overlongStep, parseCron } from '../definition/document/cron.ts';
 import { timezoneProblem } from '../definition/document/time-zones.ts';
 import type { Definition, TriggerDefinition } from '../definition/document/types.ts';
 import { zodProblems } from '../definition/document/zod-problems.ts';
@@ -22,7 +22,7 @@ export function triggerSchemas(): { readonly [type in TriggerDefinition['type']]
   return built;
 }
 
-export function checkTriggers({ triggers = [], config = {} }: Definition, { problems }: Findings): void {
+export function checkTriggers({ triggers = [], config = {} }: Definition, { problems, warnings }: Findings): void {
   // The compiler does not see these templates, which belong to no step.
   for (const member of ['concurrency', 'debounce'] as const) {
     const key = config[member]?.key;
@@ -42,6 +42,17 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
       );
     names.add(trigger.name);
     problems.push(...zodProblems(triggerSchemas()[trigger.type], trigger.config ?? {}, `${at}/config`));
+    const cron = trigger.config?.['cron'];
+    const step = typeof cron === 'string' && trigger.type === 'schedule' ? overlongStep(cron) : undefined;
+    if (step !== undefined)
+      warnings.push(
+        problem(
+          `${at}/config/cron`,
+          'overlong_step',
+          `The step of ${step.slice(0, 40)} is longer than its field, so only the first value matches.`,
+          'A pattern cannot say every 90 minutes. Write the values, such as 0 and 30, or one value.',
+        ),
+      );
     const filter = trigger.config?.['filter'];
     if (typeof filter === 'string' && trigger.type === 'event')
       parsed(() => parseExpression(filter), `${at}/config/filter`, problems, FILTER_ROOTS);

@@ -2,13 +2,39 @@ import { describe, expect, it } from 'vitest';
 import { check as checkDocument } from '../../src/check/check.ts';
 import { timezoneOf, timezoneProblem } from '../../src/definition/document/time-zones.ts';
 import { ZONE_NAMES } from '../../src/definition/document/zone-names.ts';
-import type { Json } from '../../src/json/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 
 const withZone = (timezone: string): Json => ({
   name: 'Nightly',
   slug: 'nightly',
   triggers: [{ name: 'at-eight', type: 'schedule', config: { cron: '0 8 * * *', timezone } }],
   steps: { end: { stepType: 'finish' } },
+});
+
+describe('the step of a pattern', () => {
+  const warningsOf = (cron: string) => {
+    const document = {
+      ...(withZone('UTC') as JsonObject),
+      triggers: [{ name: 'a', type: 'schedule', config: { cron } }],
+    };
+    const { valid, warnings } = checkDocument(document);
+    expect(valid, cron).toBe(true);
+    return warnings.filter(({ code }) => code === 'overlong_step').map(({ pointer }) => pointer);
+  };
+
+  it.each(['*/61 * * * *', '*/90 * * * *', '5,10/70 * * * *', '0 */25 * * *', '0 0 */32 * *', '0 0 1 */13 *'])(
+    'of %s is longer than its field: a warning',
+    (cron) => {
+      expect(warningsOf(cron)).toEqual(['/triggers/0/config/cron']);
+    },
+  );
+
+  it.each(['*/60 * * * *', '0 */24 * * *', '*/15 9-17 * * 1-5', '@hourly', '0 0 */31 * *', '0 0 * * */7'])(
+    'of %s fits',
+    (cron) => {
+      expect(warningsOf(cron)).toEqual([]);
+    },
+  );
 });
 
 describe('the time zone of a schedule', () => {

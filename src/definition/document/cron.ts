@@ -70,6 +70,20 @@ export function parseCron(pattern: string): ParsedCron {
   }
 }
 
+/** The first part of a pattern whose step is longer than its field, such as `0/90` for minutes: it never repeats. */
+export function overlongStep(pattern: string): string | undefined {
+  const fields = [MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK];
+  const isOverlong = (field: Field, part: string): boolean =>
+    Number(part.split('/')[1]) > lastOf(field) - field.least + 1;
+  return pattern
+    .trim()
+    .split(/\s+/)
+    .flatMap((written, index) => {
+      const field = fields[index];
+      return field === undefined ? [] : written.split(',').filter((part) => isOverlong(field, part));
+    })[0];
+}
+
 /**
  * The identity of a tick within its schedule. With fixed hours it is the time of the wall clock, so that an hour which
  * the clock repeats in autumn gives one tick, as in cron. If every hour matches, it is the moment itself. `time` is ISO

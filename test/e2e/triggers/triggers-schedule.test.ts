@@ -129,8 +129,9 @@ describe('a schedule', () => {
     });
     const disabled = await gateway.request('POST', `/api/triggers/${id}/disable`);
     expect(disabled).toMatchObject({ status: 200, body: { schedule: { nextTimes: [] } } });
-    await backfill(id, 2);
-    expect((await counts(id, ({ refused = 0 }) => refused >= 2)).last.code).toBe('trigger_disabled');
+    const span = { start: new Date(Date.now() - 172_800_000).toISOString(), end: new Date().toISOString() };
+    const refused = await gateway.request('POST', `/api/triggers/${id}/backfill`, { json: span });
+    expect([refused.status, refused.body.code]).toEqual([409, 'trigger_disabled']);
   });
 
   it('has the jitter, the catch-up window and the time zone that it says', async () => {

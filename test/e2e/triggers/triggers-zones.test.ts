@@ -135,6 +135,27 @@ describe('a schedule that the server alone refuses', () => {
   });
 });
 
+describe('a disabled schedule', () => {
+  it('refuses a backfill as it refuses to run', async () => {
+    const slug = unique('zone');
+    stored.push(slug);
+    const written = { ...echoDefinition(slug), triggers: [{ ...schedule('UTC'), enabled: false }] } as unknown as Json;
+    expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: written })).status).toBe(201);
+    const id = `/api/triggers/${slug}.at-eight`;
+    const span = { start: '2026-01-01T00:00:00Z', end: '2026-01-05T00:00:00Z' };
+    const answers = [
+      await gateway.request('POST', `${id}/run`),
+      await gateway.request('POST', `${id}/backfill`, { json: span }),
+    ];
+    expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+      [409, 'trigger_disabled'],
+      [409, 'trigger_disabled'],
+    ]);
+    await gateway.request('POST', `${id}/enable`);
+    expect((await gateway.request('POST', `${id}/backfill`, { json: span })).body.times).toBe(4);
+  });
+});
+
 describe('a request that stored a trigger and was interrupted before its schedule', () => {
   it('is completed by the same request, and by no other', async () => {
     const slug = unique('zone');

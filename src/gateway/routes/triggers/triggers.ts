@@ -278,12 +278,14 @@ export const triggerRoutes: readonly Route[] = [
         }),
       },
     },
-    problems: [...WRITE_PROBLEMS, 'not_found', 'too_many'],
+    problems: [...WRITE_PROBLEMS, 'not_found', 'trigger_disabled', 'too_many'],
     handle: async ({ access, principal: { organizationId, id: by }, params: { id }, body }) => {
       const { start, end, overlap } = body;
       const { trigger } = await demandTrigger(access, organizationId, id);
       if (trigger.type !== 'schedule')
         throw new HttpProblem('refused', `The trigger ${trigger.id} is not a schedule: it has no times to backfill.`);
+      if (!trigger.enabled)
+        throw new HttpProblem('trigger_disabled', `The trigger ${trigger.id} is disabled. Enable it first.`);
       if (by !== undefined)
         await noteBackfill(access, organizationId, trigger.id, { start, end, at: new Date().toISOString(), by });
       const times = await backfillSchedule(access, organizationId, trigger.id, {
