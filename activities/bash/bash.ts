@@ -241,6 +241,9 @@ function readConfig(config: Json, { input, attempt }: ActivityContext): Wanted {
     env: new Map([
       ['SIGNALBOX_IDEMPOTENCY_KEY', input.idempotencyKey],
       ['SIGNALBOX_ATTEMPT', String(attempt)],
+      ['WORKFLOW_ID', input.execution.workflow],
+      ['WORKFLOW_EXECUTION_ID', input.execution.id],
+      ['IS_WORKFLOW_SESSION', 'true'],
       ...variables(env ?? {}),
     ]),
     isRepeatable: input.repeatable === true,

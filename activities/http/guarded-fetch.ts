@@ -6,6 +6,7 @@
 import { type Agent, type BodyInit, type HeadersInit, Response, fetch as send } from 'undici';
 import { defined } from '../../src/json/defined.ts';
 import { ActivityError } from '../runtime/failure.ts';
+import { locationOf } from './response.ts';
 
 /** Of one response, also a stream. */
 const MOST_BYTES = 20_000_000;
@@ -41,7 +42,7 @@ export function guardedFetch(dispatcher: Agent): Fetch {
       const isSame = KEEPING.has(status) || method === 'GET';
       // A stream has been consumed by now. These libraries send texts.
       const isSendable = typeof init.body === 'string' || init.body == null;
-      url = redirected(url, location, isSame && isSendable && hop < MOST_REDIRECTS);
+      url = redirected(url, locationOf(location), isSame && isSendable && hop < MOST_REDIRECTS);
     }
   };
 }

@@ -16,6 +16,7 @@ import {
   firstValue,
   isJson,
   isRetryableStatus,
+  locationOf,
   networkErrorCode,
   parseBody,
   type ResponseHeaders,
@@ -100,7 +101,7 @@ async function follow(
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    const location = firstValue(headers['location']);
+    const location = locationOf(firstValue(headers['location']));
     if (REDIRECTS.has(statusCode) && location !== '' && !limits.expectsRedirect) {
       body.on('error', () => undefined).destroy();
       if (hop === MOST_REDIRECTS)

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
+import { decodeCharset } from '../../src/json/charset.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
@@ -185,14 +186,33 @@ export function failureText(body: Json, headers: ResponseHeaders): string {
 
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Decodes the text by its charset; UTF-8 if it is missing or unknown. */
+/**
+ * Decodes the text by the charset of its content type, else by the encoding that an XML or HTML document declares.
+ * UTF-8 if there is none, or an unknown one.
+ */
 export function decode(bytes: Buffer, contentType: string): string {
-  const label = /charset="?([\w.:-]+)/i.exec(contentType)?.[1] ?? 'utf-8';
-  try {
-    return new TextDecoder(label).decode(bytes);
-  } catch {
-    return new TextDecoder().decode(bytes);
-  }
+  const label = /charset="?([\w.:-]+)/i.exec(contentType)?.[1] ?? declaredIn(bytes, contentType) ?? 'utf-8';
+  return decodeCharset(bytes, label) ?? new TextDecoder().decode(bytes);
+}
+
+const XML = /^[\w.+-]+\/(xml|[\w.-]+\+xml)\b/i;
+const HTML = /^text\/html\b/i;
+/** Declarations of UTF-16, in bytes that can be read without knowing it, are wrong: HTML's standard takes UTF-8. */
+const WIDE = /^utf-?16/i;
+/** As much of a document as HTML's standard looks at. */
+const DECLARED_WITHIN = 1_024;
+
+/** The encoding of an XML declaration, or of a `meta` element. A byte order mark counts more. */
+function declaredIn(bytes: Buffer, contentType: string): string | undefined {
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
+    return bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  const begins = bytes.subarray(0, DECLARED_WITHIN).toString('latin1');
+  const isHtml = HTML.test(contentType);
+  const xml = XML.test(contentType) || isHtml ? /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/i : undefined;
+  const html = isHtml ? /<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)/i : undefined;
+  const found = xml?.exec(begins)?.[1] ?? html?.exec(begins)?.[1];
+  return found === undefined || WIDE.test(found) ? undefined : found;
 }
 
 export function isJson(headers: ResponseHeaders): boolean {
@@ -207,6 +227,15 @@ export function shownHeaders(headers: ResponseHeaders, scrub: (text: string) => 
     shown.push([name, scrub(Array.isArray(value) ? value.join(', ') : value).slice(0, MOST_HEADER_CHARACTERS)]);
   }
   return Object.fromEntries(shown);
+}
+
+/**
+ * The target of a redirect. Headers arrive as Latin-1, and servers write addresses in UTF-8, as browsers and curl
+ * expect.
+ */
+export function locationOf(header: string): string {
+  const bytes = Buffer.from(header, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : header;
 }
 
 export function firstValue(value: string | string[] | undefined): string {

@@ -97,7 +97,9 @@ function mailOf({ id, message }: Delivery, { mail }: MailSettings, isHosts: bool
   const to = addresses(message['to'], 'to');
   const cc = addresses(message['cc'], 'cc');
   const bcc = addresses(message['bcc'], 'bcc');
-  if (to.length + cc.length + bcc.length > MOST_RECIPIENTS)
+  const recipients = to.length + cc.length + bcc.length;
+  if (recipients === 0) throw invalidConfig('to', ADDRESSES);
+  if (recipients > MOST_RECIPIENTS)
     throw invalidConfig('to', `at most ${MOST_RECIPIENTS} addresses, cc and bcc included`);
   const words = optionalText(message['text'], 'text');
   const html = optionalText(message['html'], 'html');
@@ -121,12 +123,31 @@ interface Address {
 
 /** Parses `ann@example.com`, `Ann <ann@example.com>`, several separated by commas, or a list of these. */
 function addresses(value: Json | undefined, member: string): Address[] {
-  return textList(value, member).flatMap((one) =>
-    addressparser(one, { flatten: true }).map(({ name = '', address = '' }) => {
-      if (!/^[^@\s]+@[^@\s]+$/.test(address)) throw invalidConfig(member, 'an e-mail address, or a list of these');
+  return textList(value, member).flatMap((one) => {
+    if (member !== 'from' && !isReadable(one)) throw invalidConfig(member, ADDRESSES);
+    return addressparser(one, { flatten: true }).map(({ name = '', address = '' }) => {
+      if (!/^[^@\s]+@[^@\s]+$/.test(address)) throw invalidConfig(member, ADDRESSES);
       return { name, address };
-    }),
-  );
+    });
+  });
+}
+
+const ADDRESSES = 'an e-mail address, or several separated by commas, or a list of these';
+const CONTROLS = /\p{Cc}/u;
+
+/**
+ * Whether the parser can take each address for what it is. Of `a@example.com b@example.com` it makes one recipient
+ * with the other one as its name, and of a text in several lines it takes the last address only.
+ */
+function isReadable(text: string): boolean {
+  if (CONTROLS.test(text)) return false;
+  const withoutNames = text.replace(/"(?:[^"\\]|\\.)*"/g, ' ');
+  return withoutNames.split(/[,;]/).every((one) => {
+    const bracketed = [...one.matchAll(/<([^<>]*)>/g)].map(([, address = '']) => address.trim().toLowerCase());
+    const bare = one.replace(/<[^<>]*>/g, ' ').split(/\s+/);
+    const others = bare.filter((word) => word.includes('@') && !bracketed.includes(word.toLowerCase()));
+    return bracketed.length + others.length <= 1;
+  });
 }
 
 const addressesOf = (list: readonly (string | { address?: string | undefined })[]): string[] =>

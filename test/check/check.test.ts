@@ -33,6 +33,34 @@ describe('check', () => {
     ]);
   });
 
+  it('refuses a list of recipients where a channel has one', () => {
+    const url = 'https://a.test/';
+    const message = (config: JsonObject): JsonObject => ({
+      stepType: 'send_message',
+      config: { text: 'Hi', ...config },
+    });
+    const notify = ['inbox', 'email', 'webhook', 'slack'].map((channel) => ({
+      channel,
+      to: channel === 'email' ? ['a@b.test', 'c@b.test'] : [url],
+    }));
+    const steps = {
+      a: message({ channel: 'webhook', to: [url] }),
+      b: message({ channel: 'slack', to: [url, 'https://b.test/'] }),
+      c: message({ channel: 'email', to: ['a@b.test', 'c@b.test'], subject: 'Hi' }),
+      d: message({ channel: 'inbox', to: ['ann', 'role:finance'] }),
+      e: message({ channel: 'webhook', to: '{{ input.urls }}' }),
+      f: { stepType: 'approval', config: { message: 'Go on?', notify } },
+    };
+    const { problems } = check(definition(steps));
+    expect(problems.map(({ pointer }) => pointer)).toEqual([
+      '/steps/a/config/to',
+      '/steps/b/config/to',
+      '/steps/f/config/notify/2/to',
+      '/steps/f/config/notify/3/to',
+    ]);
+    for (const { message } of problems) expect(message).toMatch(/one URL/i);
+  });
+
   it('refuses what cannot be read before a run begins', () => {
     const steps = { a: { stepType: 'set', config: { values: { later: 1 } } } };
     const config = {

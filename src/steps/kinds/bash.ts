@@ -33,7 +33,8 @@ Bash does not run as a login shell, so it reads no profile of the worker.
   Both are retried only if the step has \`retry\`, since only the author knows whether the command may run again. In
   the sandbox, all processes of a command together are limited to 256 (\`bash_processes:N\`) and to 1 GiB of memory
   (\`bash_memory:N\`), not counting files in memory. They are counted a few times per second.
-  \`SIGNALBOX_IDEMPOTENCY_KEY\` and \`SIGNALBOX_ATTEMPT\` are set in the environment.`,
+- **Environment.** \`SIGNALBOX_IDEMPOTENCY_KEY\`, \`SIGNALBOX_ATTEMPT\`, \`WORKFLOW_ID\` (the slug),
+  \`WORKFLOW_EXECUTION_ID\` and \`IS_WORKFLOW_SESSION\` (\`true\`) are set. \`env\` adds to them and may replace them.`,
   example: {
     stepType: 'bash',
     config: {

@@ -24,10 +24,10 @@ export const sendMessage: StepKind<NoState> = {
   description: `\`channel\` selects how to send, \`to\` names the recipient, and \`subject\` and \`text\` are the
 message.
 
-- **webhook**: \`to\` is a URL. It receives a POST with \`{id, subject, text, data}\` as JSON and the headers of
+- **webhook**: \`to\` is one URL. It receives a POST with \`{id, subject, text, data}\` as JSON and the headers of
   Standard Webhooks. With \`secret\` (\`whsec_…\`, or any text; a list of two during a rotation) it is signed in
   \`webhook-signature\`.
-- **slack**: \`to\` is the URL of an incoming webhook, best kept as a secret:
+- **slack**: \`to\` is the one URL of an incoming webhook, best kept as a secret:
   \`https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}\`. \`blocks\` are Slack's Block Kit blocks.
 - **email**: \`to\`, \`cc\` and \`bcc\` are one address or a list. \`smtp\` names the server; without it the host's
   server is used (SIGNALBOX_SMTP_URL). The sender is then the host's too (SIGNALBOX_MAIL_FROM), unless the host allows
@@ -69,9 +69,17 @@ next visit of that wait_callback step. No trace shows it. The inbox shows it to 
   },
 };
 
+/** Whether a list of recipients is written for a channel that has one. The schemas of messages refuse it. */
+export const hasOneRecipient = ({ channel, to }: { readonly channel: unknown; readonly to?: unknown }): boolean =>
+  !((channel === 'webhook' || channel === 'slack') && Array.isArray(to));
+export const ONE_RECIPIENT = {
+  path: ['to'],
+  error: 'expected one URL: a message to a webhook or to Slack goes to one address; write another one for each further',
+};
+
 function messageSchema(): z.ZodType {
   const addresses = () => nameList();
-  return z.strictObject({
+  const message = z.strictObject({
     channel: templated(z.enum(MESSAGE_CHANNELS)).describe('How it is sent.'),
     to: nameList().optional().describe('A URL, an address, or whom it is for; addresses and names may be a list.'),
     subject: textTemplate().optional().describe('An e-mail needs one.'),
@@ -110,6 +118,7 @@ function messageSchema(): z.ZodType {
       .describe('email: the server.'),
     description: z.string().optional().describe('For readers.'),
   });
+  return message.refine(hasOneRecipient, ONE_RECIPIENT);
 }
 
 function planMessage(config: JsonObject, parse: Parse): (visit: StepContext) => RunSpec {

@@ -67,6 +67,9 @@ describe('a command', { timeout: 30_000 }, () => {
     expect(stdout).toContain('N=1\n');
     expect(stdout).toContain('SIGNALBOX_IDEMPOTENCY_KEY=run.default.w.1/pay#2\n');
     expect(stdout).toContain('SIGNALBOX_ATTEMPT=2\n');
+    const { id, workflow } = inputOf({}).execution;
+    for (const line of [`WORKFLOW_ID=${workflow}`, `WORKFLOW_EXECUTION_ID=${id}`, 'IS_WORKFLOW_SESSION=true'])
+      expect(stdout).toContain(`${line}\n`);
     expect(stdout).not.toMatch(/canary|GONE/);
   });
 

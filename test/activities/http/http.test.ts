@@ -25,6 +25,16 @@ beforeAll(async () => {
       case '/latin':
         response.writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' }).end(Buffer.from([0xe9]));
         return;
+      case '/encoded':
+        response
+          .writeHead(200, { 'content-type': url.searchParams.get('type') ?? '' })
+          .end(Buffer.from(url.searchParams.get('hex') ?? '', 'hex'));
+        return;
+      case '/to-utf8':
+        response.socket?.end(
+          Buffer.from(`HTTP/1.1 302 Found\r\nlocation: /json?caf\u00e9=ü\r\ncontent-length: 0\r\n\r\n`),
+        );
+        return;
       case '/bytes':
         response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([1, 2, 255]));
         return;
@@ -185,6 +195,35 @@ describe('an answer', () => {
   ])('%s as %s is read', async (path, as, data) => {
     const result = await http({ config: { url: server.url + path, ...(as === undefined ? {} : { as }) } });
     expect(result.data).toEqual(data);
+  });
+
+  const hex = (text: string) => Buffer.from(text, 'latin1').toString('hex');
+  const declared = (text: string) => hex(`${text}\x93a\x94 \xe9`);
+  it.each([
+    ['text/plain; charset=windows-1252', '80209361942092992096', '€ “a” ’™ –'],
+    ['text/plain; charset=iso-8859-1', '80', '€'],
+    ['text/plain; charset=latin1', '9f', 'Ÿ'],
+    ['text/plain; charset="us-ascii"', '8d81', '\u008d\u0081'],
+    ['text/plain; charset=iso-8859-15', 'a4', '€'],
+    ['text/plain; charset=unknown', 'c3a9', 'é'],
+    ['text/xml', declared('<?xml version="1.0" encoding="windows-1252"?>'), '“a” é'],
+    ['application/atom+xml', declared("<?xml version='1.0' encoding='ISO-8859-1'?>"), '“a” é'],
+    ['text/html', declared('<html><meta charset=windows-1252>'), '“a” é'],
+    ['text/html', declared('<meta http-equiv=Content-Type content="text/html; charset=iso-8859-1">'), '“a” é'],
+    ['text/html; charset=utf-8', `${hex('<meta charset=latin1>')}c3a9`, 'é'],
+    ['text/html', `efbbbf${hex('<meta charset=latin1>')}c3a9`, 'é'],
+    ['text/xml', `${hex('<?xml version="1.0" encoding="utf-16"?>')}c3a9`, 'é'],
+    ['text/xml', `fffe${Buffer.from('<a>é</a>', 'utf16le').toString('hex')}`, '<a>é</a>'],
+    ['text/plain', `${hex('<meta charset=latin1>')}c3a9`, 'é'],
+  ])('of the type %s is decoded: %s', async (type, bytes, text) => {
+    const query = new URLSearchParams({ type, hex: bytes });
+    const { data } = await http({ config: { url: `${server.url}/encoded?${query}` } });
+    expect((data as string).slice(-text.length)).toBe(text);
+  });
+
+  it('that redirects to an address in UTF-8 leads there', async () => {
+    expect((await http({ config: { url: `${server.url}/to-utf8` } })).data).toEqual({ ok: [1] });
+    expect(last().url).toBe('/json?caf%C3%A9=%C3%BC');
   });
 
   it.each([

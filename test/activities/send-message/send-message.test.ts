@@ -233,6 +233,30 @@ describe('an e-mail', () => {
     expect(mails[1]?.source).toContain(`Message-ID: <${id}@example.com>`);
   });
 
+  it.each<[string, JsonObject]>([
+    ['nobody', { to: null }],
+    ['an empty list', { to: [] }],
+    ['two addresses without a comma', { to: 'ann@example.com bob@example.com' }],
+    ['an address with another one as its name', { to: 'bob@example.com <ann@example.com>' }],
+    ['two addresses in brackets', { to: '<ann@example.com> <bob@example.com>' }],
+    ['several lines', { to: 'ann@example.com\r\nBcc: eve@example.com' }],
+    ['several lines in a list', { to: ['ann@example.com', 'bob@example.com\nX: y'] }],
+    ['several lines in cc', { cc: 'ann@example.com\r\nBcc: eve@example.com' }],
+    ['a name with a line break', { to: '"Ann\nBcc: eve@example.com" <ann@example.com>' }],
+  ])('to %s is refused, and not tried again', async (_what, more) => {
+    const failed = await failing(mail(more));
+    expect(failed).toMatchObject({ code: 'invalid_config', nonRetryable: true });
+    expect(failed.message).toMatch(/^config\.(to|cc) must be an e-mail address/);
+    expect(mails).toEqual([]);
+  });
+
+  it('reaches each recipient, however they are written', async () => {
+    const to = ['Ann Ö <ann@example.com>, "Bob, of @Corp" <bob@example.com>', 'carl@example.com <Carl@example.com>'];
+    await send(mail({ to, cc: null, bcc: 'Team: dora@example.com, eve@example.com;' }));
+    const names = ['ann', 'bob', 'Carl', 'dora', 'eve'];
+    expect(mails[0]?.to).toEqual(names.map((name) => `${name}@example.com`));
+  });
+
   it('is sent with a login that is a secret', async () => {
     const secrets = [{ path: ['smtp', 'password'], parts: [{ secret: 'SMTP' }] }];
     const login = { host: '127.0.0.1', port, encryption: 'none', username: USER.username, password: '' };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { MESSAGE_CHANNELS } from '../../../contract/activity-words.ts';
 import { anyValue, duration, instant, nameList, payloadFormat, templated, textTemplate } from '../../config/schema.ts';
+import { hasOneRecipient, ONE_RECIPIENT } from '../send-message.ts';
 import { NOTICES } from './approval-notify.ts';
 
 export const ON_TIMEOUT = ['timeout', 'approved', 'rejected', 'escalate'] as const;
@@ -11,7 +12,9 @@ export const PRIORITIES: readonly string[] = ['low', 'medium', 'high', 'urgent']
 /** Members for the subject of the approval. They are shown with it, and are part of `meta`. */
 export const SUBJECT = ['priority', 'dueDate', 'resourceType', 'resourceId', 'routeHint', 'deeplink'] as const;
 
-const notice = () =>
+const notice = () => noticeMembers().refine(hasOneRecipient, ONE_RECIPIENT);
+
+const noticeMembers = () =>
   z.strictObject({
     channel: z.enum(MESSAGE_CHANNELS).describe('As in send_message.'),
     to: nameList().describe('As in send_message. Each address of an e-mail gets a message and a link of its own.'),
