@@ -118,7 +118,10 @@ function configuration(ports, postgresPort) {
   });
   const service = (grpcPort, membershipPort) => ({ rpc: { grpcPort, membershipPort, bindOnLocalHost: true } });
   const [frontend, matching, history, worker, ...membership] = ports;
-  const disabled = { history: { state: 'disabled' }, visibility: { state: 'disabled' } };
+  // As in the configuration of Temporal's image: archives can be read, and no namespace has one.
+  const provider = { filestore: { fileMode: '0600', dirMode: '0700' } };
+  const readable = { state: 'enabled', enableRead: true, provider };
+  const none = { state: 'disabled', URI: 'file:///nowhere' };
   return {
     log: { stdout: true, level: 'warn' },
     persistence: {
@@ -149,8 +152,8 @@ function configuration(ports, postgresPort) {
       },
     },
     dcRedirectionPolicy: { policy: 'noop' },
-    archival: disabled,
-    namespaceDefaults: { archival: disabled },
+    archival: { history: readable, visibility: readable },
+    namespaceDefaults: { archival: { history: none, visibility: none } },
     dynamicConfigClient: { filepath: DYNAMIC_CONFIG, pollInterval: '10s' },
   };
 }

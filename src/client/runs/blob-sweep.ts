@@ -8,6 +8,7 @@ import { ClientError, hasCode } from '../errors.ts';
 import { BlobFault, type BlobStore, OWNER_FILE, type StoredBlob } from '../payloads/blob-store.ts';
 import type { BlobOwner } from '../payloads/blobs.ts';
 import type { Access } from '../temporal/access.ts';
+import { bareHistoryPage } from '../temporal/history-page.ts';
 import { compare } from '../temporal/query.ts';
 import { read } from '../temporal/rpc.ts';
 
@@ -95,8 +96,7 @@ async function oldestEventOf(access: Asking, workflowId: string): Promise<number
   for (const runId of await runsOf(access, workflowId)) {
     try {
       // The run's own first event: the history of a reset run begins with events that are older than the run.
-      const request = { namespace: access.namespace, execution: { workflowId, runId }, maximumPageSize: 1 };
-      const page = await read(access, () => access.client.workflowService.getWorkflowExecutionHistory(request));
+      const page = await bareHistoryPage(access, { execution: { workflowId, runId }, maximumPageSize: 1 });
       const seconds = Number(page.history?.events?.[0]?.eventTime?.seconds ?? 0);
       oldest = Math.min(oldest ?? Number.POSITIVE_INFINITY, seconds * 1_000);
     } catch (error) {

@@ -15,6 +15,7 @@ import { describeLegibly } from '../temporal/actor-calls.ts';
 import { readClosing } from '../temporal/first-event.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { historyOf, plainEvents } from '../temporal/histories.ts';
+import { askForHistory } from '../temporal/history-page.ts';
 import { grpcOf, translated } from '../temporal/rpc.ts';
 import { Turns } from '../temporal/turns.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
@@ -149,13 +150,12 @@ async function* pagesOf(
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
     const request = {
-      namespace: access.namespace,
       execution: { workflowId, runId },
       maximumPageSize: EVENTS_PER_PAGE,
       waitNewEvent: true,
       nextPageToken,
     };
-    const page = await polled(access, signal, () => access.client.workflowService.getWorkflowExecutionHistory(request));
+    const page = await polled(access, signal, () => askForHistory(access, request));
     if (page === undefined) continue;
     yield await plainEvents(access, page);
     nextPageToken = page.nextPageToken ?? new Uint8Array();

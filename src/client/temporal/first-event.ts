@@ -10,7 +10,7 @@ import proto, { type temporal } from '@temporalio/proto';
 import { defined } from '../../json/defined.ts';
 import type { Access } from './access.ts';
 import { GRPC } from './grpc.ts';
-import { type HistoryPage, type HistoryRequest, historyPage, withBlobs } from './history-page.ts';
+import { askForHistory, type HistoryPage, type HistoryRequest, historyPage, withBlobs } from './history-page.ts';
 import { grpcOf, translated } from './rpc.ts';
 import { readCancellation, type TerminationReason, terminationReason } from './termination-reason.ts';
 
@@ -29,7 +29,7 @@ export const firstRunId = (description: WorkflowExecutionDescription): string =>
   description.raw.workflowExecutionInfo?.firstRunId || description.runId;
 
 async function firstPage(access: Access, execution: { workflowId: string; runId?: string }): Promise<HistoryEvent[]> {
-  const response = await historyPage(access, { namespace: access.namespace, execution, maximumPageSize: 1 });
+  const response = await historyPage(access, { execution, maximumPageSize: 1 });
   return response.history?.events ?? [];
 }
 
@@ -53,11 +53,9 @@ export async function readClosing(
   signal?: AbortSignal,
 ): Promise<Closing | undefined> {
   const request = {
-    namespace: access.namespace,
     execution: { workflowId, runId },
     historyEventFilterType: proto.temporal.api.enums.v1.HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
     waitNewEvent: waitMs > 0,
-    skipArchival: true,
   };
   const response = waitMs > 0 ? await longPoll(access, waitMs, signal, request) : await historyPage(access, request);
   const event = response?.history?.events?.at(-1);
@@ -73,8 +71,7 @@ async function longPoll(
   request: HistoryRequest,
 ): Promise<HistoryPage | undefined> {
   const { client } = access;
-  const bounded = () =>
-    client.withDeadline(Date.now() + waitMs, () => client.workflowService.getWorkflowExecutionHistory(request));
+  const bounded = () => client.withDeadline(Date.now() + waitMs, () => askForHistory(access, request));
   // The client does not notice a signal that was aborted before the call.
   if (signal?.aborted === true) return undefined;
   // The client leaves a listener at the signal with each call, so each call has its own signal.

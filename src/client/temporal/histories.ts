@@ -19,7 +19,6 @@ export async function* historyOf(access: Reading, workflowId: string, runId: str
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
     const page = await bareHistoryPage(access, {
-      namespace: access.namespace,
       execution: { workflowId, runId },
       maximumPageSize: EVENTS_PER_PAGE,
       nextPageToken,

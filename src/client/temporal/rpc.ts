@@ -191,10 +191,13 @@ export function translated(error: unknown, isWrite: boolean): unknown {
       cause: error,
     });
   }
-  if (grpc?.code === GRPC.NOT_FOUND)
+  if (grpc?.code === GRPC.NOT_FOUND || (grpc?.code === GRPC.INVALID_ARGUMENT && NO_HISTORY.test(grpc.details)))
     return new ClientError('not_found', 'There is nothing with that id.', { cause: error });
   return error;
 }
+
+/** How a server that reads archives says that a history is past its retention. */
+const NO_HISTORY = /history not found/i;
 
 /** An error and its causes. */
 function* chainOf(error: unknown): Generator<Error> {

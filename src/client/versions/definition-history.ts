@@ -129,7 +129,6 @@ async function* eventsOf(
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
     const page = await historyPage(access, {
-      namespace: access.namespace,
       execution,
       maximumPageSize: EVENTS_PER_PAGE,
       nextPageToken,
