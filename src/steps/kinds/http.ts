@@ -40,8 +40,8 @@ response.
 - **Destinations.** http and https. The certificate must be trusted where the worker runs, otherwise the error is
   \`certificate_not_trusted\`; \`NODE_EXTRA_CA_CERTS\` adds authorities. Private and local addresses are refused with
   \`address_not_allowed\` unless the host allows them. Up to five redirects are followed. To another origin go neither
-  headers with secrets nor those that are known as credentials (\`Authorization\`, \`Cookie\`, \`X-Api-Key\` …). All other
-  headers do, as with curl and fetch.`,
+  headers with secrets nor those that are known as credentials (\`Authorization\`, \`Cookie\`, \`X-Api-Key\` …). All
+  other headers do, as with curl and fetch.`,
   example: {
     stepType: 'http',
     config: {
