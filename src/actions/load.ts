@@ -24,7 +24,6 @@ export const lightTypes = (actions: HostActions): readonly string[] =>
   [...actions.values()].filter(({ isLight }) => isLight).map(({ type }) => type);
 
 const MODULE = /\.m?js$/;
-/** Where Node strips types itself (22.18). */
 const TYPED_MODULE = /(?<!\.d)\.m?ts$/;
 /** Names that are reserved for built-in actions. */
 const OWN = /^http\./;
@@ -58,21 +57,25 @@ export async function loadActions(folder: string | undefined): Promise<HostActio
 
 function modulesIn(folder: string): string[] {
   try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => !entry.isDirectory() && isModule(entry.name))
-      .map(({ name }) => name)
-      .sort();
+    const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => !entry.isDirectory());
+    const names = new Set(entries.map(({ name }) => name));
+    return [...names].filter((name) => MODULE.test(name) || isUncompiled(name, names)).sort();
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new ActionsError(`the folder ${folder} cannot be read (${reason}).`);
   }
 }
 
-function isModule(name: string): boolean {
-  return MODULE.test(name) || (TYPED_MODULE.test(name) && 'typescript' in process.features);
-}
+/** Whether it is TypeScript, and its JavaScript is not beside it. */
+const isUncompiled = (name: string, beside: ReadonlySet<string>): boolean =>
+  TYPED_MODULE.test(name) && !beside.has(name.replace(/ts$/, 'js'));
 
 async function load(folder: string, name: string): Promise<{ [name: string]: unknown }> {
+  if (TYPED_MODULE.test(name) && !stripsTypes())
+    throw new ActionsError(
+      `${name} is TypeScript, which Node runs from 22.18 on, and this is Node ${process.versions.node}. ` +
+        'Use a newer Node, or put the compiled JavaScript there.',
+    );
   try {
     return await import(pathToFileURL(join(folder, name)).href);
   } catch (error) {
@@ -82,6 +85,9 @@ async function load(folder: string, name: string): Promise<{ [name: string]: unk
     throw new ActionsError(`${name} cannot be imported: ${message}.${hint}`, error);
   }
 }
+
+/** Node says so from 22.18 on, where types are stripped without a flag. */
+const stripsTypes = (): boolean => 'typescript' in process.features && process.features.typescript !== false;
 
 function isAction(value: unknown): value is HostAction {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === HOST_ACTION;

@@ -60,6 +60,8 @@ function checkMaxBytes(
   );
 }
 
+const OWN_ACTIONS = 'Actions of your own come from the folder that SIGNALBOX_ACTIONS names.';
+
 function bashDisabled(at: string): Problem {
   const hint = 'Set SIGNALBOX_BASH=1 for the worker and the gateway.';
   return problem(at, 'bash_disabled', 'This host does not run bash.', hint);
@@ -73,7 +75,7 @@ function action(type: unknown, at: string, { actions }: Host, problems: Findings
       at,
       'unknown_action',
       `This host offers no action "${type.slice(0, 80)}".`,
-      didYouMean(type, offered) ?? 'Put its file into the folder that SIGNALBOX_ACTIONS names.',
+      [didYouMean(type, offered), OWN_ACTIONS].join(' ').trim(),
     ),
   );
 }

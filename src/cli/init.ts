@@ -71,6 +71,7 @@ async function manifest(root: string, place: string | undefined): Promise<string
     scripts: {
       start: 'SIGNALBOX_ACTIONS=actions signalbox start',
       test: 'node --test',
+      validate: 'SIGNALBOX_ACTIONS=actions signalbox validate definitions/*.yaml',
       push: 'signalbox push definitions/*.yaml',
     },
     dependencies: { signalbox: place ?? `file:${pathTo(root)}`, zod: dependencies['zod'] ?? '*' },

@@ -26,6 +26,17 @@ describe('the folder of host actions', () => {
     expect((await loadActions(undefined)).size).toBe(0);
   });
 
+  it('runs TypeScript where Node does, and says elsewhere that it does not', async () => {
+    action('c.ts', 'c.one');
+    if ('typescript' in process.features && process.features.typescript !== false)
+      expect([...(await loadActions(folder)).keys()]).toEqual(['c.one']);
+    else
+      await expect(loadActions(folder)).rejects.toThrow(/^SIGNALBOX_ACTIONS: c\.ts is TypeScript, .* from 22\.18 on/);
+    // Its JavaScript beside it is what runs.
+    action('c.js', 'c.one');
+    expect([...(await loadActions(folder)).keys()]).toEqual(['c.one']);
+  });
+
   it.each<[string, () => void, RegExp]>([
     [
       'defines a type twice',
