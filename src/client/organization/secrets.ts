@@ -220,3 +220,10 @@ export function covers(allowed: string, host: string): boolean {
   if (wanted.startsWith('*.')) return given.endsWith(wanted.slice(1)) || withoutPort.endsWith(wanted.slice(1));
   return wanted === given || wanted === withoutPort;
 }
+
+/** The names, each once, under which the organization stores no secret. */
+export async function missingSecrets(access: Access, org: string, names: readonly string[]): Promise<string[]> {
+  if (names.length === 0) return [];
+  const stored = new Set((await listSecrets(access, org)).map(({ name }) => name));
+  return [...new Set(names)].filter((name) => !stored.has(name));
+}

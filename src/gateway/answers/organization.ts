@@ -16,7 +16,15 @@ export const secret = named(
   }),
 );
 
+const missing = {
+  missingSecrets: z
+    .array(z.string())
+    .optional()
+    .describe('After PUT: secrets that it names and that are not stored. Absent where all are.'),
+};
+
 export const modelView = z.object({
+  ...missing,
   name: z.string(),
   provider: z.enum(MODEL_PROVIDERS),
   model: z.string(),
@@ -28,6 +36,7 @@ export const modelView = z.object({
 });
 
 export const mcpServer = z.object({
+  ...missing,
   name: z.string(),
   url: z.string().optional(),
   headers: z.record(z.string(), z.string()).optional().describe('They hold secrets by name.'),

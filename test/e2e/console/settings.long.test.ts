@@ -73,6 +73,17 @@ describeInBrowser('the settings', () => {
       baseUrl: 'http://127.0.0.1:9/v1',
     });
 
+    await page.getByRole('button', { name: `Change ${model}` }).click();
+    await page.getByLabel('Secret with the API key').fill('models/kye');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(`${model} is stored. It names the secret models/kye, not stored yet`).waitFor();
+    await page.getByRole('button', { name: `Test ${model}` }).click();
+    const test = page.getByRole('dialog', { name: `Test of ${model}` });
+    await test.getByText('secret_not_found').waitFor({ timeout: 30_000 });
+    expect(await axe(page)).toEqual([]);
+    await picture(page, 'settings-model-test');
+    await test.getByRole('button', { name: 'Close' }).click();
+
     const server = unique('server');
     await page.getByRole('link', { name: 'MCP servers' }).click();
     await page.getByRole('heading', { name: 'MCP servers' }).waitFor();
@@ -87,7 +98,9 @@ describeInBrowser('the settings', () => {
       Authorization: 'Bearer {{ secrets.tools }}',
       'X-Team': 'a:b',
     });
+    await page.getByText(`${server} is stored. It names the secret tools, not stored yet`).waitFor();
     expect(await axe(page)).toEqual([]);
+    await picture(page, 'settings-servers');
     await end();
   }, 60_000);
 

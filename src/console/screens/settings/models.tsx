@@ -1,16 +1,23 @@
-import { useState } from 'preact/hooks';
-import { at, put } from '../../data/api.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { Json as JsonValue } from '../../../json/json.ts';
+import { at, post, put } from '../../data/api.ts';
 import { problemAt } from '../../data/problem.ts';
-import type { Model } from '../../data/types.ts';
+import { useAction } from '../../data/resource.ts';
+import type { Execution, Model } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
+import { Actions, Dialog } from '../../parts/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../parts/fields.tsx';
 import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
+import { Json } from '../../parts/json.tsx';
+import { To } from '../../parts/link.tsx';
 import { Empty, Loaded } from '../../parts/loading.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { StatusBadge } from '../../parts/status.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Section, useAll } from './parts.tsx';
+import { MissingSecrets, Section, useAll } from './parts.tsx';
 
 type Provider = Model['provider'];
-type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete'; readonly model: Model };
+type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete' | 'test'; readonly model: Model };
 
 const PROVIDERS: readonly { readonly value: Provider; readonly label: string }[] = [
   { value: 'openai', label: 'OpenAI' },
@@ -22,6 +29,7 @@ const PROVIDERS: readonly { readonly value: Provider; readonly label: string }[]
 export function ModelsSection() {
   const models = useAll<Model>('/api/models', 'viewer');
   const [open, setOpen] = useState<Open>();
+  const [stored, setStored] = useState<Model>();
   const close = (isChanged: boolean): void => {
     setOpen(undefined);
     if (isChanged) models.again();
@@ -36,6 +44,7 @@ export function ModelsSection() {
         </Button>
       }
     >
+      <MissingSecrets of={stored} />
       <Loaded resource={models} what="the models">
         {(items) =>
           items.length === 0 ? (
@@ -74,6 +83,13 @@ export function ModelsSection() {
                     <span class="row">
                       <Button
                         needs="editor"
+                        label={`Test ${model.name}`}
+                        onClick={() => setOpen({ kind: 'test', model })}
+                      >
+                        Test…
+                      </Button>
+                      <Button
+                        needs="editor"
                         label={`Change ${model.name}`}
                         onClick={() => setOpen({ kind: 'change', model })}
                       >
@@ -94,8 +110,9 @@ export function ModelsSection() {
           )
         }
       </Loaded>
-      {open?.kind === 'new' ? <ModelDialog onClose={close} /> : null}
-      {open?.kind === 'change' ? <ModelDialog model={open.model} onClose={close} /> : null}
+      {open?.kind === 'new' ? <ModelDialog onStored={setStored} onClose={close} /> : null}
+      {open?.kind === 'change' ? <ModelDialog model={open.model} onStored={setStored} onClose={close} /> : null}
+      {open?.kind === 'test' ? <TestDialog name={open.model.name} onClose={() => close(false)} /> : null}
       {open?.kind === 'delete' ? (
         <DeleteDialog
           noun="model"
@@ -111,10 +128,11 @@ export function ModelsSection() {
 
 interface ModelDialogProps {
   readonly model?: Model;
+  readonly onStored: (model: Model) => void;
   readonly onClose: (isChanged: boolean) => void;
 }
 
-function ModelDialog({ model, onClose }: ModelDialogProps) {
+function ModelDialog({ model, onStored, onClose }: ModelDialogProps) {
   const [name, setName] = useState(model?.name ?? '');
   const [provider, setProvider] = useState<string>(model?.provider ?? 'openai');
   const [actual, setActual] = useState(model?.model ?? '');
@@ -123,24 +141,24 @@ function ModelDialog({ model, onClose }: ModelDialogProps) {
   const [input, setInput] = useState(model?.prices === undefined ? '' : String(model.prices.input));
   const [output, setOutput] = useState(model?.prices === undefined ? '' : String(model.prices.output));
   const [isDefault, setDefault] = useState(model?.default ?? false);
-  const cachedInput = model?.prices?.cachedInput;
+  const [cached, setCached] = useState(String(model?.prices?.cachedInput ?? ''));
   const prices = {
     input: Number(input),
     output: Number(output),
-    ...(cachedInput === undefined ? {} : { cachedInput }),
+    ...(cached === '' ? {} : { cachedInput: Number(cached) }),
   };
   const body = {
     provider,
     model: actual.trim(),
     ...(baseUrl.trim() === '' ? {} : { baseUrl: baseUrl.trim() }),
     ...(secret.trim() === '' ? {} : { apiKeySecret: secret.trim() }),
-    ...(input === '' && output === '' ? {} : { prices }),
+    ...(input === '' && output === '' && cached === '' ? {} : { prices }),
     default: isDefault,
   };
   return (
     <FormDialog
       title={model === undefined ? 'New model' : `Change ${model.name}`}
-      save={() => put(at`/api/models/${name.trim()}`, body)}
+      save={async () => onStored(await put<Model>(at`/api/models/${name.trim()}`, body))}
       onClose={onClose}
       isReady={name.trim() !== '' && actual.trim() !== ''}
       why="Enter a name and the provider's name of the model."
@@ -185,6 +203,14 @@ function ModelDialog({ model, onClose }: ModelDialogProps) {
           />
           <TextField label="USD for a million input tokens" type="number" step="any" value={input} onValue={setInput} />
           <TextField
+            label="USD for a million cached input tokens"
+            hint="Empty: the price of input."
+            type="number"
+            step="any"
+            value={cached}
+            onValue={setCached}
+          />
+          <TextField
             label="USD for a million output tokens"
             type="number"
             step="any"
@@ -197,3 +223,58 @@ function ModelDialog({ model, onClose }: ModelDialogProps) {
     </FormDialog>
   );
 }
+
+type Tested = Pick<Execution, 'status' | 'error'> & { readonly executionId: string; readonly output?: JsonValue };
+
+/** Asks the model for a word, by a run of one step. */
+function TestDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+  const [tested, setTested] = useState<Tested>();
+  const test = useAction(async () => {
+    setTested(undefined);
+    setTested(await post<Tested>('/api/executions', { definition: testOf(name) }, { query: { wait: 25 } }));
+  });
+  useEffect(() => {
+    void test.run();
+  }, []);
+  return (
+    <Dialog title={`Test of ${name}`} onClose={onClose}>
+      <p class="dim">A run of one step asks the model for one word. It costs a few tokens.</p>
+      <Problem problem={test.problem} />
+      {tested === undefined ? null : (
+        <div class="stack" role="status">
+          <p>
+            <StatusBadge status={tested.status} />{' '}
+            <To to="run" params={{ id: tested.executionId }}>
+              Run
+            </To>
+          </p>
+          {tested.error === undefined ? null : (
+            <p class="error">
+              <code>{tested.error.code}</code> {tested.error.message}
+            </p>
+          )}
+          {tested.output === undefined ? null : <Json value={tested.output} name="answer" />}
+        </div>
+      )}
+      <Actions>
+        <Button isBusy={test.isRunning} onClick={() => void test.run()}>
+          Test again
+        </Button>
+      </Actions>
+    </Dialog>
+  );
+}
+
+const testOf = (model: string) => ({
+  name: `Test of the model ${model}`.slice(0, 100),
+  slug: 'model-test',
+  steps: {
+    ask: {
+      stepType: 'llm',
+      retry: { maxAttempts: 1 },
+      config: { model, userPrompt: 'Answer with the word OK.', maxTokens: 200 },
+      nextSteps: { success: 'answer' },
+    },
+    answer: { stepType: 'finish', config: { output: '{{ steps.ask.output.data }}' } },
+  },
+});

@@ -56,6 +56,20 @@ export function Section({ about, readBy, actions, children }: SectionProps) {
   );
 }
 
+interface Named {
+  readonly name: string;
+  readonly missingSecrets?: readonly string[] | undefined;
+}
+
+/** What a model or server that was just stored names, and what is not there. */
+export const MissingSecrets = ({ of }: { readonly of: Named | undefined }) =>
+  of?.missingSecrets === undefined ? null : (
+    <p class="notice" role="status">
+      {of.name} is stored. It names {of.missingSecrets.length === 1 ? 'the secret' : 'the secrets'}{' '}
+      <code>{of.missingSecrets.join(', ')}</code>, not stored yet: add it under Secrets.
+    </p>
+  );
+
 /** Words of a field that takes several, divided by commas or lines. */
 export const wordsIn = (text: string): readonly string[] =>
   text

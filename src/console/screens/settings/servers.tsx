@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { at, get, put } from '../../data/api.ts';
+import { counted } from '../../data/labels.ts';
 import { useResource } from '../../data/resource.ts';
 import type { McpServer, ToolPage } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
@@ -10,13 +11,16 @@ import { Json } from '../../parts/json.tsx';
 import { Empty, Loaded } from '../../parts/loading.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { Section, useAll } from './parts.tsx';
+import { MissingSecrets, Section, useAll } from './parts.tsx';
 
-type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete' | 'tools'; readonly server: McpServer };
+type Open =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'change' | 'delete' | 'tools' | 'test'; readonly server: McpServer };
 
 export function ServersSection() {
   const servers = useAll<McpServer>('/api/mcp-servers', 'viewer');
   const [open, setOpen] = useState<Open>();
+  const [stored, setStored] = useState<McpServer>();
   const close = (isChanged: boolean): void => {
     setOpen(undefined);
     if (isChanged) servers.again();
@@ -31,6 +35,7 @@ export function ServersSection() {
         </Button>
       }
     >
+      <MissingSecrets of={stored} />
       <Loaded resource={servers} what="the servers">
         {(items) =>
           items.length === 0 ? (
@@ -55,6 +60,9 @@ export function ServersSection() {
                   label: <span class="hidden">Actions</span>,
                   cell: (server) => (
                     <span class="row">
+                      <Button label={`Test ${server.name}`} onClick={() => setOpen({ kind: 'test', server })}>
+                        Test
+                      </Button>
                       <Button label={`Tools of ${server.name}`} onClick={() => setOpen({ kind: 'tools', server })}>
                         Tools
                       </Button>
@@ -80,9 +88,11 @@ export function ServersSection() {
           )
         }
       </Loaded>
-      {open?.kind === 'new' ? <ServerDialog onClose={close} /> : null}
-      {open?.kind === 'change' ? <ServerDialog server={open.server} onClose={close} /> : null}
-      {open?.kind === 'tools' ? <ToolsDialog name={open.server.name} onClose={() => close(false)} /> : null}
+      {open?.kind === 'new' ? <ServerDialog onStored={setStored} onClose={close} /> : null}
+      {open?.kind === 'change' ? <ServerDialog server={open.server} onStored={setStored} onClose={close} /> : null}
+      {open?.kind === 'tools' || open?.kind === 'test' ? (
+        <ToolsDialog name={open.server.name} isTest={open.kind === 'test'} onClose={() => close(false)} />
+      ) : null}
       {open?.kind === 'delete' ? (
         <DeleteDialog
           noun="server"
@@ -98,6 +108,7 @@ export function ServersSection() {
 
 interface ServerDialogProps {
   readonly server?: McpServer;
+  readonly onStored: (server: McpServer) => void;
   readonly onClose: (isChanged: boolean) => void;
 }
 
@@ -118,7 +129,7 @@ const headersIn = (text: string): { readonly [name: string]: string } =>
       }),
   );
 
-function ServerDialog({ server, onClose }: ServerDialogProps) {
+function ServerDialog({ server, onStored, onClose }: ServerDialogProps) {
   const [name, setName] = useState(server?.name ?? '');
   const [kind, setKind] = useState<string>(server?.command === undefined ? 'url' : 'command');
   const [url, setUrl] = useState(server?.url ?? '');
@@ -134,7 +145,7 @@ function ServerDialog({ server, onClose }: ServerDialogProps) {
   return (
     <FormDialog
       title={server === undefined ? 'New server' : `Change ${server.name}`}
-      save={() => put(at`/api/mcp-servers/${name.trim()}`, body)}
+      save={async () => onStored(await put<McpServer>(at`/api/mcp-servers/${name.trim()}`, body))}
       onClose={onClose}
       isReady={name.trim() !== '' && (kind === 'url' ? url : command).trim() !== ''}
       why="Enter a name, and an address or a program."
@@ -179,16 +190,24 @@ function ServerDialog({ server, onClose }: ServerDialogProps) {
   );
 }
 
-function ToolsDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
-  const tools = useResource(`tools ${name}`, (signal) =>
-    get<ToolPage>(at`/api/mcp-servers/${name}/tools`, { query: { limit: 1_000 }, signal }),
+interface ToolsProps {
+  readonly name: string;
+  /** Whether a worker asks the server now. Otherwise a recent list does. */
+  readonly isTest: boolean;
+  readonly onClose: () => void;
+}
+
+function ToolsDialog({ name, isTest, onClose }: ToolsProps) {
+  const tools = useResource(`tools ${name} ${isTest}`, (signal) =>
+    get<ToolPage>(at`/api/mcp-servers/${name}/tools`, { query: { limit: 1_000, refresh: String(isTest) }, signal }),
   );
   return (
-    <Dialog title={`Tools of ${name}`} onClose={onClose} isWide>
+    <Dialog title={isTest ? `Test of ${name}` : `Tools of ${name}`} onClose={onClose} isWide>
       <Loaded resource={tools} what="the tools">
         {({ items, listedAt }) => (
           <div class="stack">
             <p class="dim">
+              {isTest ? `The server answers with ${counted(items.length, 'tool')}. ` : ''}
               Read <Time at={listedAt} isStop />
             </p>
             {items.map((tool) => (

@@ -8,6 +8,7 @@ import {
   putServer,
   readTools,
 } from '../../../client/organization/mcp-servers.ts';
+import { missingSecrets } from '../../../client/organization/secrets.ts';
 import type { Config } from '../../../config/config.ts';
 import { mayStartProgram } from '../../../contract/mcp.ts';
 import { references } from '../../../template/references.ts';
@@ -75,8 +76,9 @@ export const mcpServerRoutes: readonly Route[] = [
       write: async ({ config }, access, org, name, body) => {
         const settings = body as McpServerSettings;
         if (settings.command !== undefined) demandProgram(config, org, settings);
-        const stored = await putServer(access, org, name, settings);
-        return { created: stored.created, item: stored.server };
+        const { created, server } = await putServer(access, org, name, settings);
+        const missing = await missingSecrets(access, org, secretsOf(settings));
+        return { created, item: { ...server, ...(missing.length === 0 ? {} : { missingSecrets: missing }) } };
       },
     },
     remove: { summary: 'Deletes an MCP server.', remove: deleteServer },
@@ -125,10 +127,15 @@ function demandProgram(config: Config, org: string, settings: McpServerSettings)
     );
 }
 
+const referencesIn = (text: string) => references(parseTemplate(text, { secrets: true, callbacks: false }));
+
+/** The secrets that its headers name. */
+const secretsOf = ({ headers = {} }: McpServerSettings): string[] =>
+  Object.values(headers).flatMap((value) => referencesIn(value).map(({ path: [name] }) => String(name)));
+
 function readsSecretsOnly(text: string): boolean {
   try {
-    const template = parseTemplate(text, { secrets: true, callbacks: false });
-    return references(template).every(({ root }) => root === 'secrets');
+    return referencesIn(text).every(({ root }) => root === 'secrets');
   } catch {
     return false;
   }

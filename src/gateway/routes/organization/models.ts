@@ -7,6 +7,7 @@ import {
   type ModelSettings,
   putModel,
 } from '../../../client/organization/models.ts';
+import { missingSecrets } from '../../../client/organization/secrets.ts';
 import { MODEL_PROVIDERS } from '../../../contract/models.ts';
 import { modelView } from '../../answers/organization.ts';
 import { nameText } from '../../validation/validation.ts';
@@ -68,7 +69,9 @@ export const modelRoutes = namedCollection({
     problems: ['too_many', 'too_large'],
     write: async (_gateway, access, org, name, body) => {
       const { created, model } = await putModel(access, org, name, body as ModelSettings);
-      return { created, item: model };
+      const { apiKeySecret } = model;
+      const missing = await missingSecrets(access, org, apiKeySecret === undefined ? [] : [apiKeySecret]);
+      return { created, item: { ...model, ...(missing.length === 0 ? {} : { missingSecrets: missing }) } };
     },
   },
   remove: { summary: 'Deletes a model.', remove: deleteModel },
