@@ -28,8 +28,7 @@ const EMBEDDED: readonly Finding[] = [
   'This is the server that `npm start` starts: one process with a SQLite database. Nothing takes over if it dies.',
   'SQLite writes with journal_mode=WAL and synchronous=NORMAL: a killed process loses nothing; a power failure may ' +
     'lose the last moments before it.',
-  'It requires no key: every user of this machine can see and start runs. SIGNALBOX_UI=0 closes its Web UI and its ' +
-    'HTTP API.',
+  'It requires no key: every user of this machine can see and start runs.',
 ].map((text) => ({ check: 'server', level: 'note', text }));
 
 function folderFindings({ dataDir }: Pick<Config, 'dataDir'>): Finding[] {

@@ -63,8 +63,11 @@ export type Config = {
    * case: addresses, `*@domain`, or `*`.
    */
   mail: { smtpUrl?: string; from?: string; fromAllow?: string[] };
-  /** The ports of the Temporal server that `start` runs, and whether it has a Web UI. */
-  ownTemporal: { port?: number; uiPort?: number; ui: boolean };
+  /**
+   * The ports of the Temporal server that `start` runs, and whether its Web UI is served: never, while there are no API
+   * keys, or always.
+   */
+  ownTemporal: { port?: number; uiPort?: number; ui: 'never' | 'without-keys' | 'always' };
   /** Whether Temporal chooses workers by the version of their code, and who makes a version current. */
   workerVersioning: 'off' | 'automatic' | 'manual';
   /** The least level of lines in the logs. */
@@ -83,6 +86,7 @@ export type Config = {
   temporal: TemporalSettings;
 };
 
+const UI = { '0': 'never', '1': 'always', default: 'without-keys' } as const;
 const VERSIONING = { '0': 'off', '1': 'automatic', manual: 'manual' } as const;
 const BASH_MODES = { '0': 'off', '1': 'sandbox', unsafe: 'unsafe' } as const;
 
@@ -162,7 +166,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     }),
     ownTemporal: {
       ...defined({ port: values.SIGNALBOX_TEMPORAL_PORT, uiPort: values.SIGNALBOX_UI_PORT }),
-      ui: values.SIGNALBOX_UI === '1',
+      ui: UI[values.SIGNALBOX_UI ?? 'default'],
     },
     workerVersioning: VERSIONING[values.SIGNALBOX_WORKER_VERSIONING],
     logLevel: values.SIGNALBOX_LOG_LEVEL,

@@ -99,7 +99,10 @@ export const SETTINGS = z.object({
     .pipe(z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://temporal.example.com.' })))
     .transform((urls) => urls.map((url) => new URL(url).origin))
     .default([])
-    .describe("Origins of Temporal Web UIs whose pages may call /codec, in addition to the stack's own."),
+    .describe(
+      "Origins of Temporal Web UIs whose pages may call /codec, in addition to the stack's own; also those under " +
+        "which a proxy serves the stack's own Web UI.",
+    ),
   SIGNALBOX_TASK_QUEUE: z
     .string()
     .max(200, 'expected at most 200 characters.')
@@ -235,11 +238,12 @@ export const SETTINGS = z.object({
     .optional()
     .describe("The port of that server's Web UI. Default: the previous port, then 8233, then a free one."),
   SIGNALBOX_UI: z
-    .enum(['0', '1'], { error: 'expected 1 (the Temporal server that `start` runs has a Web UI) or 0.' })
-    .default('1')
+    .enum(['0', '1'], { error: 'expected 1 (the Web UI is open also while there are API keys) or 0 (no Web UI).' })
+    .optional()
     .describe(
-      '0 starts the Temporal server without its Web UI and HTTP API. They require no key: everybody who ' +
-        'reaches them on this machine, also through a browser, sees and starts all runs.',
+      'The Web UI of the Temporal server that `start` runs requires no key: everybody who reaches it on this machine ' +
+        'sees and starts all runs. Default: it is closed as soon as there are API keys. 1 leaves it open; 0 starts ' +
+        'the server without it.',
     ),
   SIGNALBOX_LOG_LEVEL: z
     .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}.` })

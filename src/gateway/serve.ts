@@ -79,7 +79,15 @@ const MOST_UNACCEPTED = 4_096;
 export async function startGateway(
   config: Config,
   deps: GatewayDeps,
-): Promise<{ url: string; needsKeys: boolean; warnings: readonly string[]; warm(): void; close(): Promise<void> }> {
+): Promise<{
+  url: string;
+  needsKeys: boolean;
+  /** As `needsKeys`, as of now. Rejects where Temporal has never answered. */
+  callersNeedKeys: () => Promise<boolean>;
+  warnings: readonly string[];
+  warm(): void;
+  close(): Promise<void>;
+}> {
   const log = deps.log ?? pino({ enabled: false });
   const actions = await loadActions(config.actionsDir);
   const seen = defined({ webUrl: deps.uiUrl, lightActions: lightTypes(actions) });
@@ -121,6 +129,7 @@ export async function startGateway(
   return {
     url,
     needsKeys: hasKeys,
+    callersNeedKeys: () => needsKeys(config, keyring),
     warm: () => offload.warm(),
     warnings,
     close: async () => {

@@ -43,7 +43,7 @@ describe('settings', () => {
       limits: { overflow: 'queue' },
       logLevel: 'info',
       mail: {},
-      ownTemporal: { ui: true },
+      ownTemporal: { ui: 'without-keys' },
       retentionDays: 30,
       temporal: { namespace: 'signalbox' },
       workerVersioning: 'off',
@@ -62,7 +62,7 @@ describe('settings', () => {
     ['SIGNALBOX_FORMER_MASTER_KEYS', `${'ab'.repeat(32)},c2hvcnQ=`, /32 bytes/],
     ['SIGNALBOX_ADMIN_KEY', 'too-short-to-be-a-key', /32 to 200/],
     ['SIGNALBOX_CODEC', 'yes', /expected 1/],
-    ['SIGNALBOX_UI', 'no', /expected 1/],
+    ['SIGNALBOX_UI', 'no', /expected 1 \(the Web UI/],
     ['SIGNALBOX_TEMPORAL_PORT', '0', /whole number from 1/],
     ['SIGNALBOX_MAIL_FROM_ALLOW', 'ann', /addresses/],
   ])('%s=%s is refused by name, without repeating the value', (variable, value, message) => {

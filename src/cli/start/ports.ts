@@ -6,6 +6,15 @@ import { tryLock } from '#lock';
 // Another stack could choose the same port before this one listens on it. So a lock file holds a chosen port until the
 // process ends or releases it.
 
+/**
+ * The ports above 1023 to which browsers refuse requests of every kind (https://fetch.spec.whatwg.org/#port-blocking).
+ */
+export const PORTS_CLOSED_TO_BROWSERS: readonly number[] = [
+  ...[
+    6665, 6666, 6667, 6668, 6669, 6679, 6697, 6566, 10_080, 4190, 4045, 3659, 1719, 1720, 1723, 5060, 5061, 2049, 6000,
+  ],
+];
+
 /** A free port, and how to release its lock. */
 export type ClaimedPort = { port: number; release: () => void };
 
@@ -28,14 +37,21 @@ export async function claimNamedPort(host: string, port: number, setting: string
 
 /** Claims the first free port of the preferred ones, or any free port. */
 export async function claimPort(host: string, ...preferred: readonly number[]): Promise<ClaimedPort> {
-  for (const port of preferred) {
-    const claimed = await claim(host, port);
-    if (claimed) return claimed;
-  }
+  const claimed = await claimOneOf(host, preferred);
+  if (claimed) return claimed;
   for (;;) {
     const claimed = await claim(host, await listenOnce(host, 0).then((port) => port ?? 0));
     if (claimed) return claimed;
   }
+}
+
+/** Claims the first free port of these. Undefined if none is free. */
+export async function claimOneOf(host: string, ports: readonly number[]): Promise<ClaimedPort | undefined> {
+  for (const port of ports) {
+    const claimed = await claim(host, port);
+    if (claimed) return claimed;
+  }
+  return undefined;
 }
 
 async function claim(host: string, port: number): Promise<ClaimedPort | undefined> {

@@ -53,7 +53,7 @@ export function writeStackFile(config: Config, env: NodeJS.ProcessEnv): StackFil
   return {
     server: (server) => {
       const pid = server.pid();
-      Object.assign(note.temporal, { address: server.address, uiUrl: server.uiUrl, binary: server.binary });
+      Object.assign(note.temporal, { address: server.address, uiUrl: server.ui?.url, binary: server.binary });
       if (pid !== undefined) note.temporal.server = noteProcess(pid);
       rewrite();
     },

@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { DATABASE, demandUnused } from './database-users.ts';
 import { obtainTemporal } from './obtain-temporal.ts';
 import { readPorts, savePorts } from './port-file.ts';
+import { PortTakenError } from './ports.ts';
 import { say } from './say.ts';
 import { SHUTDOWN_RANK, type Shutdown } from './shutdown.ts';
 import type { Supervised } from './supervise.ts';
@@ -53,11 +54,11 @@ export async function ownServer(
     wanted: config.ownTemporal,
     before: readPorts(config.dataDir),
   });
-  const { address, uiUrl } = server;
+  const { address, ui } = server;
   try {
     savePorts(config.dataDir, {
       temporal: portOf(`http://${address}`),
-      ...(uiUrl === undefined ? {} : { ui: portOf(uiUrl) }),
+      ...(ui === undefined ? {} : { ui: ui.port }),
     });
   } catch (error) {
     say(`The ports cannot be saved for the next start: ${(error as Error).message}`);
@@ -68,6 +69,25 @@ export async function ownServer(
     () => server.kill(),
   );
   return server;
+}
+
+/** Serves the Web UI of the stack's server. @throws PortTakenError */
+export async function ownUi(
+  { ui }: OwnServer,
+  config: Config,
+  needsKeys: () => Promise<boolean>,
+  shutdown: Shutdown,
+): Promise<void> {
+  if (ui === undefined) return;
+  const isClosed = config.ownTemporal.ui === 'always' ? async () => false : needsKeys;
+  // It loads the gateway, as late as startGatewayInProcess does.
+  const { serveUi } = await import('./ui-proxy.ts');
+  try {
+    const { close } = await serveUi({ ...ui, origins: config.uiOrigins, isClosed });
+    shutdown.add(SHUTDOWN_RANK.rim, close);
+  } catch {
+    throw new PortTakenError('SIGNALBOX_UI_PORT', ui.port);
+  }
 }
 
 const portOf = (url: string): number => Number(new URL(url).port);

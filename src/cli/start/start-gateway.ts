@@ -7,7 +7,14 @@ import { startMetrics } from '../../observe/metrics.ts';
 import { startTracing } from '../../observe/tracing.ts';
 
 /** A listening gateway, warnings about its settings for the operator, and how to close it. */
-export type RunningGateway = { url: string; needsKeys: boolean; warnings: readonly string[]; close(): Promise<void> };
+export type RunningGateway = {
+  url: string;
+  needsKeys: boolean;
+  /** As `needsKeys`, as of now. */
+  callersNeedKeys: () => Promise<boolean>;
+  warnings: readonly string[];
+  close(): Promise<void>;
+};
 
 export type GatewayPart = {
   uiUrl: string | undefined;

@@ -21,8 +21,8 @@ import { claimPort } from './ports.ts';
 import { say } from './say.ts';
 import { listenForShutdown, SHUTDOWN_RANK, type Shutdown } from './shutdown.ts';
 import { endLeftovers, writeStackFile } from './stack-file.ts';
-import { lockDataFolder, ownServer, ownWorker } from './stack-parts.ts';
-import { startGatewayInProcess } from './start-gateway.ts';
+import { lockDataFolder, ownServer, ownUi, ownWorker } from './stack-parts.ts';
+import { type RunningGateway, startGatewayInProcess } from './start-gateway.ts';
 import type { Supervised } from './supervise.ts';
 import type { OwnServer } from './temporal-server.ts';
 import { welcome } from './welcome.ts';
@@ -114,6 +114,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   const gateway = await gatewayOn(config, temporal, shutdown, server, deadWorkers);
   const { config: complete, gatewayUrl, needsKeys, warnings } = gateway;
   note.gateway(gatewayUrl);
+  if (server !== undefined) await ownUi(server, complete, gateway.callersNeedKeys, shutdown);
   // Callback URLs of the worker need the gateway's actual address.
   const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
   const worker: Supervised = await ownWorker(forWorker, env, shutdown, {
@@ -137,7 +138,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   note.worker(worker);
   shutdown.signal.throwIfAborted();
   const seconds = (Date.now() - begun) / 1000;
-  welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, needsKeys, seconds });
+  welcome(say, { config: complete, gatewayUrl, uiUrl: server?.ui?.url, needsKeys, seconds });
   for (const warning of warnings) say(`Warning: ${warning}`);
   // The start does not wait for the examples, but shutdown does: the client throws if the connection closes during a
   // call.
@@ -263,18 +264,18 @@ async function gatewayOn(
   server: OwnServer | undefined,
   /** Undefined: the gateway runs alone. */
   stackWorkers: ReadonlySet<string> | undefined,
-): Promise<{ config: Config; gatewayUrl: string; needsKeys: boolean; warnings: readonly string[] }> {
+): Promise<{ config: Config; gatewayUrl: string } & Omit<RunningGateway, 'url' | 'close'>> {
   const claimed = config.port === 0 ? await claimPort(config.host) : undefined;
   if (claimed) shutdown.add(SHUTDOWN_RANK.claims, async () => claimed.release());
   const port = claimed?.port ?? config.port;
   const complete = { ...config, port, ownPorts: [port, ...(server?.ports ?? []), ...config.ownPorts] };
   const gateway = await startGatewayInProcess(complete, temporal, {
-    uiUrl: server?.uiUrl,
+    uiUrl: server?.ui?.url,
     deadWorkers: stackWorkers ?? new Set(),
     isAlone: stackWorkers === undefined,
   });
   shutdown.add(SHUTDOWN_RANK.rim, () => gateway.close());
   shutdown.signal.throwIfAborted();
-  const { url: gatewayUrl, needsKeys, warnings } = gateway;
-  return { config: complete, gatewayUrl, needsKeys, warnings };
+  const { url: gatewayUrl, needsKeys, callersNeedKeys, warnings } = gateway;
+  return { config: complete, gatewayUrl, needsKeys, callersNeedKeys, warnings };
 }

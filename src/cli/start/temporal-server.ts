@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { databaseUsers } from './database-users.ts';
 import type { Binary } from './obtain-temporal.ts';
 import type { SavedPorts } from './port-file.ts';
-import { type ClaimedPort, claimNamedPort, claimPort } from './ports.ts';
+import { type ClaimedPort, claimNamedPort, claimOneOf, claimPort, PORTS_CLOSED_TO_BROWSERS } from './ports.ts';
 import { compiledRoot, projectRoot } from './project-root.ts';
 import type { Say } from './say.ts';
 import type { KeeperTask } from './server-keeper.ts';
@@ -15,8 +15,8 @@ import { type Supervised, supervise } from './supervise.ts';
 /** The Temporal server of this stack: its addresses and its process. */
 export type OwnServer = {
   address: string;
-  /** Undefined without a Web UI. */
-  uiUrl: string | undefined;
+  /** Undefined without a Web UI. `port` is for the proxy in front of its server, which listens on `serverPort`. */
+  ui: { url: string; host: string; port: number; serverPort: number } | undefined;
   /** The path of its program. */
   binary: string;
   /** All ports that it listens on. */
@@ -47,6 +47,11 @@ export type ServerOptions = {
 const HOST = '127.0.0.1';
 const USUAL_PORT = 7233;
 const USUAL_UI_PORT = 8233;
+/**
+ * The HTTP API requires no key and takes requests of every web page, and nothing here calls it, not even the Web UI. So
+ * it answers to a name only that nobody has.
+ */
+const NO_HTTP_API = 'frontend.httpAllowedHosts=["nobody.invalid"]';
 const READY_MS = 60_000;
 const END_MS = 3_500;
 
@@ -66,7 +71,7 @@ function dynamicConfig(): string[] {
 export async function startServer(options: ServerOptions): Promise<OwnServer> {
   const { binary, namespace, databaseFile, logFile, say } = options;
   const claimed: ClaimedPort[] = [];
-  const { wanted = { ui: true }, before = {} } = options;
+  const { wanted = { ui: 'never' }, before = {} } = options;
   const claim = async (...preferred: (number | undefined)[]): Promise<number> => {
     const known = options.anyPorts ? [] : preferred.filter((one) => one !== undefined);
     const taken = await claimPort(HOST, ...known);
@@ -81,20 +86,30 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
   const release = (): void => {
     for (const { release: giveBack } of claimed) giveBack();
   };
+  const claimUi = async () => {
+    if (wanted.ui === 'never') return undefined;
+    const server = await claimOneOf(HOST, PORTS_CLOSED_TO_BROWSERS);
+    if (server === undefined) {
+      say('Temporal has no Web UI here: none of the ports that browsers may not reach is free for its server.');
+      return undefined;
+    }
+    claimed.push(server);
+    const uiPort =
+      wanted.uiPort === undefined
+        ? await claim(before.ui, USUAL_UI_PORT)
+        : await claimNamed(wanted.uiPort, 'SIGNALBOX_UI_PORT');
+    return { url: `http://${HOST}:${uiPort}`, host: HOST, port: uiPort, serverPort: server.port };
+  };
   const claimAll = async () => ({
     port:
       wanted.port === undefined
         ? await claim(before.temporal, USUAL_PORT)
         : await claimNamed(wanted.port, 'SIGNALBOX_TEMPORAL_PORT'),
-    uiPort: !wanted.ui
-      ? undefined
-      : wanted.uiPort === undefined
-        ? await claim(before.ui, USUAL_UI_PORT)
-        : await claimNamed(wanted.uiPort, 'SIGNALBOX_UI_PORT'),
+    ui: await claimUi(),
     httpPort: await claim(),
     metricsPort: await claim(),
   });
-  const { port, uiPort, httpPort, metricsPort } = await claimAll().catch((error: unknown) => {
+  const { port, ui, httpPort, metricsPort } = await claimAll().catch((error: unknown) => {
     release();
     throw error;
   });
@@ -102,15 +117,12 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
     binary: binary.path,
     args: [
       ...['server', 'start-dev', '--ip', HOST, '--port', `${port}`],
-      ...(uiPort === undefined ? ['--headless'] : ['--ui-port', `${uiPort}`, '--ui-disable-news-fetch']),
+      ...(ui === undefined ? ['--headless'] : ['--ui-port', `${ui.serverPort}`, '--ui-disable-news-fetch']),
       ...['--http-port', `${httpPort}`, '--metrics-port', `${metricsPort}`, '--namespace', namespace],
       ...['--log-level', 'warn', '--log-format', 'json'],
       ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile]),
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-      ...[...dynamicConfig(), allowedHosts(wanted.ui ? httpPort : undefined)].flatMap((setting) => [
-        '--dynamic-config-value',
-        setting,
-      ]),
+      ...[...dynamicConfig(), NO_HTTP_API].flatMap((setting) => ['--dynamic-config-value', setting]),
     ],
     host: HOST,
     port,
@@ -126,9 +138,9 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
   };
   const own: OwnServer = {
     address: `${HOST}:${port}`,
-    uiUrl: uiPort === undefined ? undefined : `http://${HOST}:${uiPort}`,
+    ui,
     binary: binary.path,
-    ports: [port, ...(uiPort === undefined ? [] : [uiPort]), httpPort, metricsPort],
+    ports: [port, ...(ui === undefined ? [] : [ui.port, ui.serverPort]), httpPort, metricsPort],
     pid: () => pid,
     end: async () => {
       await keeper?.end(END_MS);
@@ -165,15 +177,6 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
     throw new Error(`${(error as Error).message} See its log: ${logFile}`, { cause: error });
   }
   return own;
-}
-
-/**
- * The host names that the HTTP API accepts. The API requires no key, so web pages must not reach it through DNS
- * rebinding. Without the Web UI nobody calls it.
- */
-function allowedHosts(httpPort: number | undefined): string {
-  const names = httpPort === undefined ? ['nobody.invalid'] : [`${HOST}:${httpPort}`, `localhost:${httpPort}`];
-  return `frontend.httpAllowedHosts=${JSON.stringify(names)}`;
 }
 
 function killIfThere(pid: number | undefined): void {

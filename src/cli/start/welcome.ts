@@ -17,7 +17,13 @@ export function welcome(say: Say, { config, gatewayUrl, uiUrl, needsKeys, second
   say(`Ready after ${seconds.toFixed(1)} s. Data: ${config.dataDir}`);
   say(`  Console      ${gatewayUrl}/console`);
   say(`  Gateway      ${gatewayUrl} (docs: ${gatewayUrl}/docs)`);
-  if (uiUrl !== undefined) say(`  Temporal UI  ${uiUrl}/namespaces/${namespace}/workflows`);
+  const isClosed = needsKeys && config.ownTemporal.ui !== 'always';
+  if (uiUrl !== undefined)
+    say(
+      isClosed
+        ? '  Temporal UI  closed while there are API keys: SIGNALBOX_UI=1 opens it'
+        : `  Temporal UI  ${uiUrl}/namespaces/${namespace}/workflows`,
+    );
   say(`  Temporal     ${address}, namespace ${namespace} (npm run temporal -- workflow list)`);
   if (needsKeys) {
     say('  API keys     required: set SIGNALBOX_API_KEY');

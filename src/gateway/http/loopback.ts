@@ -28,14 +28,15 @@ const FORWARDING = new RegExp(
 /** Whether a proxy adds the header (lower case). */
 export const isForwarding = (header: string): boolean => FORWARDING.test(header);
 
-const forwardingHeader = (req: Request): string | undefined => Object.keys(req.headers).find(isForwarding);
+const forwardingHeader = (req: Pick<Request, 'headers'>): string | undefined =>
+  Object.keys(req.headers).find(isForwarding);
 
 /** Whether SIGNALBOX_PUBLIC_URL says that callers come from other machines. */
 export const isForeign = (publicUrl: string | undefined): boolean =>
   publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname);
 
 /** Whether a request came through a proxy that says so in its headers. */
-export const isForwarded = (req: Request): boolean => forwardingHeader(req) !== undefined;
+export const isForwarded = (req: Pick<Request, 'headers'>): boolean => forwardingHeader(req) !== undefined;
 
 /**
  * A gateway without keys treats every caller as an admin, and a proxy lets callers of other machines reach it. Not
@@ -77,9 +78,10 @@ export function demandLoopback(req: Request): void {
   }
 }
 
-const nameOf = (host: string): string => host.replace(/:\d+$/, '');
+/** The name in a Host header. */
+export const nameOf = (host: string): string => host.replace(/:\d+$/, '');
 
 /** The host of an Origin header. `null`, or a text that is not a URL, has none. */
-function originHost(origin: string): string | undefined {
+export function originHost(origin: string): string | undefined {
   return /^https?:\/\/([^/?#@]+)$/.exec(origin)?.[1];
 }
