@@ -73,6 +73,8 @@ export type ApprovalUrl = (question: {
   readonly person: string;
   /** When it was asked, ISO 8601. */
   readonly since: string;
+  /** The address or channel that the link is sent to, where the person is named apart. */
+  readonly to?: string;
 }) => string | undefined;
 
 export interface CallbackInConfig {
@@ -209,8 +211,8 @@ function linksOf(input: ActivityInput, urlOf: ApprovalUrl | undefined): Readonly
   for (const { parts } of input.secrets) {
     for (const part of parts) {
       if (typeof part === 'string' || !('approval' in part)) continue;
-      const { approval: path, person, since } = part;
-      const url = urlOf?.({ executionId: input.execution.id, path, person, since });
+      const { approval: path, ...asked } = part;
+      const url = urlOf?.({ executionId: input.execution.id, path, ...asked });
       if (url === undefined)
         throw new ActivityError(
           'link_unavailable',

@@ -3,21 +3,27 @@
  */
 
 import { didYouMean } from '../definition/document/names.ts';
-import { isObject, type Json, type JsonObject } from '../json/json.ts';
+import { isObject, type JsonObject } from '../json/json.ts';
 import type { Notice } from '../steps/kinds/approval/approval-notify.ts';
 import { PRIORITIES } from '../steps/kinds/approval/approval-schema.ts';
-import { audienceOf, quorumLimit } from '../steps/kinds/approval/approval-votes.ts';
+import { quorumLimit } from '../steps/kinds/approval/approval-votes.ts';
 import { epochMs } from '../template/time.ts';
+import { checkLinks } from './approval-links.ts';
+import { constantAudience, isConstant } from './constant-approvers.ts';
+import type { Host } from './host.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-/** `persons`: false if the organization has no API keys, so that all callers count as one person. */
-export function checkApprovals({ steps }: Subject, persons: boolean | undefined, findings: Findings): void {
+export function checkApprovals({ steps }: Subject, { persons, people }: Host, findings: Findings): void {
   for (const { at, kind, written } of steps.values()) {
     const approval = kind?.needs?.(written.config ?? {}).approval;
-    if (approval !== undefined) checkOne(approval.rules, `${at}/config${approval.at}`, persons, findings);
+    if (approval === undefined) continue;
+    const place = `${at}/config${approval.at}`;
+    checkOne(approval.rules, place, persons, findings);
+    checkLinks(approval.rules, place, people, findings);
   }
 }
 
+/** `persons`: false if the organization has no API keys, so that all callers count as one person. */
 function checkOne(config: JsonObject, at: string, persons: boolean | undefined, findings: Findings): void {
   const { problems, warnings } = findings;
   const { dueDate, priority, reminders } = config;
@@ -94,18 +100,4 @@ function checkQuorum(config: JsonObject, at: string, persons: boolean | undefine
       'Create a key for each approver (POST /api/keys), or set the quorum to any.',
     ),
   );
-}
-
-/** Undefined if a template decides who is asked, or if the schema refuses the value. */
-function constantAudience(approvers: Json | undefined): string[] | undefined {
-  if (approvers === undefined || JSON.stringify(approvers).includes('{{')) return undefined;
-  try {
-    return [...new Set(audienceOf(approvers, 'approvers'))];
-  } catch {
-    return undefined;
-  }
-}
-
-function isConstant(value: Json | undefined): value is Json {
-  return value !== undefined && value !== null && !(typeof value === 'string' && value.includes('{{'));
 }

@@ -114,7 +114,7 @@ function examine(definition: Definition, host: CheckOptions): Findings {
   checkModifiers(subject, findings);
   checkConcurrentWrites(subject, findings);
   checkHost(subject, host, findings);
-  checkApprovals(subject, host.persons, findings);
+  checkApprovals(subject, host, findings);
   checkTools(subject, host.tools, findings);
   checkTriggers(definition, findings);
   checkLint(subject, findings);

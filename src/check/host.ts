@@ -1,5 +1,6 @@
 /** Checks steps against the host: its registered actions, whether bash is allowed, and its size limits. */
 import type { z } from 'zod';
+import type { Person } from '../contract/people.ts';
 import { MAX_BLOB_STATE_BYTES } from '../definition/document/limits.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import type { Problem } from '../definition/document/types.ts';
@@ -22,6 +23,8 @@ export interface Host {
   readonly valueBytes?: number;
   /** False if the organization has no API keys, so that callers cannot be told apart. */
   readonly persons?: boolean;
+  /** The persons of the organization's keys, where they are known. */
+  readonly people?: readonly Person[];
 }
 
 export function checkHost({ steps }: Subject, host: Host, { problems }: Findings): void {

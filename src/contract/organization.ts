@@ -25,6 +25,8 @@ export interface KeyRecord extends JsonObject {
   /** Names of the organization's own, for approvers. */
   readonly roles: string[];
   readonly groups: string[];
+  /** E-mail addresses of the person, to whom links are sent. Absent in keys that earlier versions made. */
+  readonly emails?: string[];
   /** The first characters of the key, by which people distinguish keys. */
   readonly prefix: string;
   /** HMAC-SHA256 of the key, hexadecimal, under a secret of its own. */
@@ -39,18 +41,24 @@ export interface KeyRecord extends JsonObject {
   readonly lastUsedAt: string | null;
 }
 
+/** The field of the memo of `org.{org}` that says that the organization has had a key. */
+export const HAD_KEYS = 'had/keys';
+
 /**
  * Updates `putKey` and `deleteKey` of `org.{org}`: as `put` and `delete`, of the collection `keys`. The first key must
  * be an admin's, or it is refused with `admin_key_first`. `last_admin_key` refuses the deletion of the last key that
- * could make keys.
+ * could make keys. `address_taken` refuses a key with an address of another person.
  */
 export interface PutKey extends Omit<PutEntry, 'collection' | 'value'> {
   readonly value: KeyRecord;
   /** An operator administers the keys without an API key: the first and the last key may have any role. */
   readonly adminElsewhere: boolean;
+  /** Absent from gateways before 0.4: their keys have no addresses, and the actor does not note HAD_KEYS. */
+  readonly knowsPeople?: true;
 }
 export interface DeleteKey extends Omit<DeleteEntry, 'collection'> {
   readonly adminElsewhere: boolean;
+  readonly knowsPeople?: true;
 }
 
 /** The record of another organization in `org.default`, under `organizations/{name}`. */

@@ -201,6 +201,16 @@ export interface StepSignal {
 export interface Standing {
   readonly roles: readonly string[];
   readonly groups: readonly string[];
+  /** The person's e-mail addresses, in lower case. Absent in decisions of earlier gateways. */
+  readonly names?: readonly string[];
+}
+
+/** The owner of the address to which a link was sent, where the link decides as somebody else. */
+export interface LinkHolder {
+  /** The person, or the address where it is nobody's. */
+  readonly id: string;
+  /** Their addresses, in lower case. */
+  readonly names: readonly string[];
 }
 /** A decision about an approval: the same shape from the route that takes it to the step kind that counts it. */
 export interface Decision {
@@ -211,7 +221,8 @@ export interface Decision {
   readonly comments?: string;
   /** The values of the approval's form. */
   readonly data?: Json;
-  /** `api`, or `temporal` for a signal, which carries no identity. */
+  readonly holder?: LinkHolder;
+  /** `api`, `link`, `link to ADDRESS`, or `temporal` for a signal, which carries no identity. */
   readonly via: string;
   /** An operator decides by a signal in place of the approvers, and gives this reason. */
   readonly override?: boolean;

@@ -54,3 +54,17 @@ export function utc(year: number, month: number, day: number): number {
 export function daysIn(year: number, month: number): number {
   return new Date(utc(year, month, 0)).getUTCDate();
 }
+
+const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+
+/** A point in time for people: `28 November 2026, 22:53 UTC`. The text itself where it is no point in time. */
+export function readableTime(time: number | string): string {
+  const ms = epochMs(time);
+  if (ms === undefined) return String(time);
+  const date = new Date(ms);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  return (
+    `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}, ` +
+    `${two(date.getUTCHours())}:${two(date.getUTCMinutes())} UTC`
+  );
+}

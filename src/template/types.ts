@@ -63,12 +63,13 @@ export interface SecretString {
   /**
    * `callback` is the step's slug. Once the visit is known, `callback` is its path and `slug` the step's slug.
    * `approval` is the path of a visit: the link by which that person decides. `since`: when it was asked, ISO 8601.
+   * `to`: the address or channel it is sent to, where the person is named apart.
    */
   parts: (
     | string
     | { secret: string }
     | { callback: string; slug?: string }
-    | { approval: string; person: string; since: string }
+    | { approval: string; person: string; since: string; to?: string }
   )[];
 }
 

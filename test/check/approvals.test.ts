@@ -78,6 +78,39 @@ describe('an approval', () => {
       expect(asking(config, false).warnings).toEqual([]);
   });
 
+  it('is told of links that go to nobody who is asked', () => {
+    const to = (...addresses: string[]) => [{ channel: 'email', to: addresses }];
+    const approvers = { users: ['mia', 'leo@example.org'] };
+    const hint = 'Set "as" to the approver who reads this mailbox, or add the address to a key of theirs.';
+    expect(asking({ approvers, notify: to('mia@example.org', 'Leo <LEO@example.org>') }).warnings).toEqual([
+      `0 link_of_nobody ${hint}`,
+    ]);
+    expect(asking({ approvers, notify: [{ channel: 'email', to: 'x@example.org', as: 'mai' }] }).warnings).toEqual([
+      'as link_of_nobody Name a person whom the approval asks.',
+    ]);
+    // What templates, roles or groups say is unknown here, and a message about the decision has no link.
+    for (const config of [
+      { approvers: { users: ['mia'], roles: ['finance'] }, notify: to('x@example.org') },
+      { approvers: '{{ input.who }}', notify: to('x@example.org') },
+      { approvers, notify: to('{{ input.manager }}') },
+      { approvers, notify: [{ channel: 'email', to: 'x@example.org', as: 'mia' }] },
+      { approvers, notify: [{ channel: 'email', to: 'x@example.org', on: ['decided'] }] },
+      { approvers, notify: [{ channel: 'inbox', to: 'x' }] },
+      { notify: to('x@example.org') },
+    ])
+      expect(asking(config as JsonObject)).toEqual({ problems: [], warnings: [] });
+    const escalated = { approvers, timeout: '1d', onTimeout: 'escalate', escalateTo: ['boss@example.org'] };
+    expect(asking({ ...escalated, notify: to('boss@example.org') })).toEqual({ problems: [], warnings: [] });
+    const early = [{ channel: 'email', to: 'boss@example.org', on: ['asked'] }, ...to('leo@example.org')];
+    expect(asking({ ...escalated, notify: early }).warnings).toHaveLength(1);
+  });
+
+  it('is told of links that decide without a key', () => {
+    expect(asking({ outsiders: true }).warnings).toEqual([expect.stringContaining('outsiders outsiders_decide')]);
+    expect(asking({ outsiders: false }).warnings).toEqual([]);
+    expect(asking({ outsiders: '{{ input.open }}' }).problems).toHaveLength(1);
+  });
+
   it('is checked within an agent too', () => {
     const config = { goal: 'g', approval: { tools: ['*'], priority: 'hihg', dueDate: 'tomorrow' } };
     const { problems, warnings } = check({ name: 'X', slug: 'x', steps: { a: { stepType: 'agent', config } } });

@@ -11,7 +11,7 @@ const keyring: Keyring = {
   hasKeys: async () => true,
   holderOf: async (text) =>
     ROLES.some((role) => role === text)
-      ? { organizationId: 'default', keyId: text, record: keyRecord(text as Role) }
+      ? { organizationId: 'default', keyId: text, record: keyRecord(text as Role), addresses: [] }
       : undefined,
 };
 

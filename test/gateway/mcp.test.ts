@@ -179,7 +179,12 @@ describe('the tools of /mcp', () => {
     const keyring = {
       ...NO_KEYS,
       hasKeys: async () => true,
-      holderOf: async () => ({ organizationId: 'default', keyId: 'viewer', record: keyRecord('viewer') }),
+      holderOf: async () => ({
+        organizationId: 'default',
+        keyId: 'viewer',
+        record: keyRecord('viewer'),
+        addresses: [],
+      }),
     };
     const limited = await lonelyGateway({ SIGNALBOX_RATE_KEY: '1', SIGNALBOX_RATE_KEY_BURST: '1' }, keyring);
     const definition = { name: 'None', steps: { done: { stepType: 'finish' } } };

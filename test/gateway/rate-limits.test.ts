@@ -14,7 +14,7 @@ const keyring: Keyring = {
   hasKeys: async () => true,
   holderOf: async (text) => {
     const [organizationId = '', keyId = ''] = text.split(':');
-    return { organizationId, keyId, record: keyRecord('admin') };
+    return { organizationId, keyId, record: keyRecord('admin'), addresses: [] };
   },
 };
 

@@ -29,7 +29,12 @@ describe('the table of routes', () => {
       {
         ...NO_KEYS,
         hasKeys: async () => true,
-        holderOf: async () => ({ organizationId: 'default', keyId: 'viewer', record: keyRecord('viewer') }),
+        holderOf: async () => ({
+          organizationId: 'default',
+          keyId: 'viewer',
+          record: keyRecord('viewer'),
+          addresses: [],
+        }),
       },
     );
     const head = async (path: string) =>

@@ -43,6 +43,33 @@ describe('approvers', () => {
     expect(driven().decide('approved', person(by, standing))).toEqual({ do: 'ignore' });
   });
 
+  it('are named by addresses of theirs, in any case', () => {
+    const named = () => asked({ approvers: { users: ['Ann@Example.org', 'ben'] }, quorum: 2 });
+    const ann = { ...as(), names: ['ann@example.org', 'a2@example.org'] };
+    expect(named().refusal(approve('ann', ann))).toBeUndefined();
+    expect(named().refusal(approve('ann', { ...ann, names: ['a2@example.org'] }))).toBe('not_an_approver');
+    const voted = named();
+    expect(voted.decide('approved', person('ann', ann))).toMatchObject({ waiting: { votes: { have: 1, needed: 2 } } });
+    // A vote under an address, as earlier versions took it, is the person's.
+    const before = asked({ approvers: { users: ['a2@example.org', 'ann'] }, quorum: 'all' });
+    before.decide('approved', person('a2@example.org'));
+    expect(before.refusal(approve('ann', ann))).toBe('already_voted');
+  });
+
+  it('are two where a link decides as another than its owner: neither votes again, and neither started the run', () => {
+    const holder = { id: 'eve', names: ['eve@example.org'] };
+    const link = (by: string): DecisionEvent => ({ ...approve(by), via: 'link to eve@example.org', holder });
+    const two = asked({ approvers: ['ann', 'ben', 'eve'], quorum: 2 });
+    expect(two.decide('approved', link('ann'))).toMatchObject({ waiting: { notBy: ['ann', 'eve'] } });
+    expect(two.refusal(link('ben'))).toBe('already_voted');
+    expect(two.refusal(approve('eve'))).toBe('already_voted');
+    expect(two.refusal(approve('EVE@example.org', { ...as(), names: ['eve@example.org'] }))).toBe('not_an_approver');
+    const own = asked({ approvers: ['ann'] }, { initiator: 'eve' });
+    expect(own.refusal(link('ann'))).toBe('requester_may_not_approve');
+    const renamed = asked({ approvers: ['ann'] }, { initiator: 'Eve@Example.org' });
+    expect(renamed.refusal(link('ann'))).toBe('requester_may_not_approve');
+  });
+
   it('are all who may approve, where nobody is named', () => {
     expect(asked({}).refusal(approve('anybody'))).toBeUndefined();
   });

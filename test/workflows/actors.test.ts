@@ -136,7 +136,13 @@ const SUBJECTS: { readonly [actor: string]: Subject } = {
     update('delete', { collection: fc.constantFrom('models', 'limits'), name }),
     update('amend', { collection: fc.constant('models'), name, members: fc.record({ m: small }) }),
     update('putKey', { name, value: fc.record({ role }), adminElsewhere: fc.boolean() }),
-    update('deleteKey', { name, adminElsewhere: fc.boolean() }),
+    update('putKey', {
+      name,
+      value: fc.record({ role, user: fc.constantFrom('a@x.test', 'A@x.test', 'b') }),
+      adminElsewhere: fc.boolean(),
+      knowsPeople: fc.constant(true),
+    }),
+    update('deleteKey', { name, adminElsewhere: fc.boolean(), knowsPeople: fc.constantFrom(undefined, true) }),
   ),
   recording: subject(
     recordingActor,

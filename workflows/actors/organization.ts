@@ -12,7 +12,8 @@ import {
   type OrganizationStart,
   type PutEntry,
 } from '../../src/contract/actors.ts';
-import type { DeleteKey, KeyRecord, PutKey } from '../../src/contract/organization.ts';
+import { type DeleteKey, HAD_KEYS, type KeyRecord, type PutKey } from '../../src/contract/organization.ts';
+import { addressesOf } from '../../src/contract/people.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { type Actor, type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
@@ -39,13 +40,47 @@ const amend: Operation<Entries, AmendEntry, { amended: boolean }> = (entries, re
   return isRefusal(change) ? change : { ...change, answer: { amended: true } };
 };
 
-const putKey: Operation<Entries, PutKey, { created: boolean }> = (entries, { name, value, adminElsewhere }) => {
+const putKey: Operation<Entries, PutKey, { created: boolean }> = (entries, request) => {
+  const { name, value, adminElsewhere, knowsPeople } = request;
   if (!adminElsewhere && value.role !== 'admin' && adminKeys(entries).length === 0)
     return refuse('admin_key_first', "The first key must be an admin's: without one nobody could make another key.");
-  return withEntry(entries, keyField(name), value);
+  if (knowsPeople === undefined) return withEntry(entries, keyField(name), value);
+  const taken = takenAddress(entries, value);
+  if (taken !== undefined)
+    return refuse(
+      'address_taken',
+      `The address ${taken.address} belongs to ${taken.user}. Make the key for that person, or leave the address out.`,
+    );
+  return noted(withEntry(entries, keyField(name), value));
 };
 
-const deleteKey: Operation<Entries, DeleteKey, { deleted: boolean }> = (entries, { name, adminElsewhere }) => {
+/** An address of the key that belongs to another person. */
+function takenAddress(entries: Entries, key: KeyRecord): { address: string; user: string } | undefined {
+  const wanted = addressesOf(key);
+  for (const field of keys(entries)) {
+    const other = entries.get(field) as KeyRecord;
+    const address = other.user === key.user ? undefined : addressesOf(other).find((one) => wanted.includes(one));
+    if (address !== undefined) return { address, user: other.user };
+  }
+  return undefined;
+}
+
+/** Links of an organization that has had a key never decide without one (LANGUAGE.md §6). */
+function noted<Answer>(change: Change<Entries, Answer> | Refusal): Change<Entries, Answer> | Refusal {
+  if (isRefusal(change)) return change;
+  const note = { ever: true };
+  const { state, effects = [] } = change;
+  return {
+    ...change,
+    state: new Map(state).set(HAD_KEYS, note),
+    effects: effects.map((effect) =>
+      effect.type === 'memo' ? { ...effect, fields: { ...effect.fields, [HAD_KEYS]: note } } : effect,
+    ),
+  };
+}
+
+const deleteKey: Operation<Entries, DeleteKey, { deleted: boolean }> = (entries, request) => {
+  const { name, adminElsewhere, knowsPeople } = request;
   const field = keyField(name);
   if (!entries.has(field)) return refuse('not_found', 'There is no key with that id.');
   const admins = adminKeys(entries);
@@ -54,7 +89,8 @@ const deleteKey: Operation<Entries, DeleteKey, { deleted: boolean }> = (entries,
       'last_admin_key',
       "This is the only admin's key, and without it nobody could make another. Make one first, or revoke all others.",
     );
-  return withoutEntry(entries, field);
+  const change = withoutEntry(entries, field);
+  return knowsPeople === undefined ? change : noted(change);
 };
 
 function withEntry(

@@ -25,6 +25,7 @@ interface CreateOptions extends KeyOptions {
   readonly user?: string;
   readonly roles?: string[];
   readonly groups?: string[];
+  readonly emails?: string[];
 }
 
 export const addKeys: AddCommand = (program, host) => {
@@ -50,6 +51,7 @@ function addCreate(keys: Command, { terminal, action }: Host): void {
     .option('--user <user>', 'the person, who may have several keys; default: the name')
     .option('--roles <roles...>', "the person's roles in approvals, such as finance")
     .option('--groups <groups...>', "the person's groups in approvals")
+    .option('--emails <addresses...>', "the person's e-mail addresses, to which links of approvals are sent")
     .addOption(organizationOption())
     .addOption(jsonFlag())
     .action(
@@ -77,7 +79,7 @@ function addListing(keys: Command, { terminal, action }: Host): void {
       action(async ({ organization, json }: KeyOptions) => {
         const items = await allItems<KeySummary>(gatewayOf(terminal), '/api/keys', defined({ organization }));
         showList(terminal, items, json, {
-          head: ['ID', 'NAME', 'ROLE', 'USER', 'CREATED', 'LAST USED'],
+          head: ['ID', 'NAME', 'ROLE', 'USER', 'EMAILS', 'CREATED', 'LAST USED'],
           cells,
           none: 'There are no API keys: the gateway serves this machine only.',
         });
@@ -128,11 +130,12 @@ const organizationOption = (): Option =>
 
 const within = (organization: string | undefined): URLSearchParams => new URLSearchParams(defined({ organization }));
 
-const cells = ({ id, name, role, user, createdAt, lastUsedAt }: KeySummary): string[] => [
+const cells = ({ id, name, role, user, emails, createdAt, lastUsedAt }: KeySummary): string[] => [
   id,
   name,
   role,
   user === name ? '' : user,
+  emails.join(' '),
   createdAt,
   lastUsedAt ?? '',
 ];

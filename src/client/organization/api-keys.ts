@@ -6,14 +6,23 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { OrganizationStart } from '../../contract/actors.ts';
-import { type DeleteKey, type KeyRecord, type PutKey, ROLES, type Role } from '../../contract/organization.ts';
+import {
+  type DeleteKey,
+  HAD_KEYS,
+  type KeyRecord,
+  type PutKey,
+  ROLES,
+  type Role,
+} from '../../contract/organization.ts';
+import { type KnownPeople, peopleOf } from '../../contract/people.ts';
+import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { ClientError } from '../errors.ts';
 import { hmacHex, sameText } from '../payloads/keys.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
-import { writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { organizationId as organizationActorId } from '../temporal/ids.ts';
-import { openEntries, organizationActor } from './organization-entries.ts';
+import { entriesIn, openEntries, organizationActor } from './organization-entries.ts';
 import { ensureOrganization } from './organizations.ts';
 
 const COLLECTION = 'keys';
@@ -22,6 +31,9 @@ const ID_BYTES = 6;
 const SECRET_BYTES = 32;
 const FORM = /^sbk_([a-z0-9][a-z0-9-]{0,62})_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
+/** The person of the environment's admin key. */
+export const OPERATOR = { user: 'admin', role: 'admin' as Role, roles: [], groups: [] };
+
 export interface KeyRequest {
   readonly name: string;
   readonly role: Role;
@@ -29,6 +41,8 @@ export interface KeyRequest {
   readonly user?: string;
   readonly roles?: readonly string[];
   readonly groups?: readonly string[];
+  /** The person's e-mail addresses, beside a `user` that is one. */
+  readonly emails?: readonly string[];
 }
 
 /** An API key as lists show it, without the key text. */
@@ -40,6 +54,7 @@ export interface KeySummary {
   readonly user: string;
   readonly roles: readonly string[];
   readonly groups: readonly string[];
+  readonly emails: readonly string[];
   readonly prefix: string;
   readonly createdAt: string;
   readonly createdBy?: string;
@@ -57,7 +72,7 @@ export interface KeyRules {
 /**
  * Makes a key, and its organization where that is new. Only this answer contains the key text. With a `requestId` the
  * key is derived from it and the master key, so that a repeated request makes the same key.
- * @throws ClientError `admin_key_first`, `too_many`, `too_large`.
+ * @throws ClientError `admin_key_first`, `address_taken`, `too_many`, `too_large`.
  */
 export async function createKey(
   access: WriteAccess,
@@ -73,8 +88,8 @@ export async function createKey(
   const prefix = `${MARK}_${org}_${id}`;
   const key = `${prefix}_${bits('secret', SECRET_BYTES).toString('base64url')}`;
   const own = randomBytes(SECRET_BYTES).toString('base64');
-  const { name, role, user = name, roles = [], groups = [] } = request;
-  const rights = { name, role, user, roles: [...roles], groups: [...groups] };
+  const { name, role, user = name, roles = [], groups = [], emails = [] } = request;
+  const rights = { name, role, user, roles: [...roles], groups: [...groups], emails: [...emails] };
   const record: KeyRecord = {
     ...rights,
     prefix,
@@ -93,6 +108,7 @@ export async function createKey(
       name: id,
       value: record,
       adminElsewhere,
+      knowsPeople: true,
     },
   );
   return { ...summaryOf(org, id, record), key };
@@ -105,6 +121,7 @@ export async function revokeKey(access: WriteAccess, org: string, id: string, ru
     await writeTo<DeleteKey, { deleted: boolean }>(access, organizationActorId(org), 'deleteKey', {
       name: id,
       adminElsewhere,
+      knowsPeople: true,
     });
   } catch (error) {
     if (error instanceof ClientError && error.code === 'not_found')
@@ -123,6 +140,18 @@ export async function listKeys(access: Access, org: string): Promise<KeySummary[
 
 export const readKeys = (access: Access, org: string): Promise<ReadonlyMap<string, KeyRecord>> =>
   openEntries<KeyRecord>(access, org, COLLECTION);
+
+/**
+ * Whom an organization knows by its keys. Only `default` is there before its first key. `hasOperator`: an admin key of
+ * the environment administers `default`.
+ */
+export async function readPeople(access: Access, org: string, hasOperator: boolean): Promise<KnownPeople> {
+  const description = await describe(access, organizationActorId(org));
+  const operators = hasOperator && org === DEFAULT_ORGANIZATION ? [OPERATOR] : [];
+  const keys = [...entriesIn<KeyRecord>(description, COLLECTION).values(), ...operators];
+  const hadKeys = org !== DEFAULT_ORGANIZATION || description?.memo?.[HAD_KEYS] !== undefined;
+  return { people: peopleOf(keys), held: keys.length > 0 ? 'some' : hadKeys ? 'revoked' : 'never' };
+}
 
 /** Parses the organization and id of a key's text. Undefined for a text that does not have the form of a key. */
 export function claimOf(text: string): { readonly organizationId: string; readonly id: string } | undefined {
@@ -145,13 +174,14 @@ export function isKey(
 /** The place that a key's own secret is sealed for. */
 export const sealContext = (org: string, id: string): string => JSON.stringify(['key', org, id]);
 
-type Rights = Pick<KeyRecord, 'name' | 'role' | 'user' | 'roles' | 'groups'>;
+type Rights = Pick<KeyRecord, 'name' | 'role' | 'user' | 'roles' | 'groups' | 'emails'>;
 
-const macOf = (own: string, key: string, { name, role, user, roles, groups }: Rights): string =>
-  hmacHex(own, JSON.stringify([key, name, role, user, roles, groups]));
+/** Keys of earlier versions have no addresses. */
+const macOf = (own: string, key: string, { name, role, user, roles, groups, emails }: Rights): string =>
+  hmacHex(own, JSON.stringify([key, name, role, user, roles, groups, ...(emails === undefined ? [] : [emails])]));
 
 function summaryOf(org: string, id: string, record: KeyRecord): KeySummary {
-  const { name, role, user, roles, groups, prefix, createdAt, createdBy, lastUsedAt } = record;
+  const { name, role, user, roles, groups, emails = [], prefix, createdAt, createdBy, lastUsedAt } = record;
   return {
     id,
     organizationId: org,
@@ -160,6 +190,7 @@ function summaryOf(org: string, id: string, record: KeyRecord): KeySummary {
     user,
     roles,
     groups,
+    emails,
     prefix,
     createdAt,
     ...(createdBy === null ? {} : { createdBy }),

@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyRecord } from '../../contract/organization.ts';
+import { addressesOf } from '../../contract/people.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { type Access, callingFor, unaudited } from '../temporal/access.ts';
 import { SteadyUse } from '../temporal/steady-use.ts';
@@ -27,6 +28,8 @@ export interface KeyHolder {
   readonly organizationId: string;
   readonly keyId: string;
   readonly record: KeyRecord;
+  /** The e-mail addresses of the key's person, of all of their keys, in lower case. */
+  readonly addresses: readonly string[];
 }
 
 export interface Keyring {
@@ -55,6 +58,11 @@ interface Known {
 
 const ageOf = (known: Known | undefined): number | undefined =>
   known === undefined ? undefined : Date.now() - known.readAt;
+
+/** The addresses of a person, by the keys of their organization. */
+const addressesIn = (records: ReadonlyMap<string, KeyRecord>, person: string): readonly string[] => [
+  ...new Set([...records.values()].filter(({ user }) => user === person).flatMap(addressesOf)),
+];
 
 export function keyringOver(access: Access): Keyring {
   const known = new Map<string, Known>();
@@ -118,8 +126,12 @@ export function keyringOver(access: Access): Keyring {
     void written.finally(() => writing.delete(written));
   };
 
-  const recordOf = async (org: string, id: string): Promise<KeyRecord | undefined> => {
-    const find = async (freshMs?: number) => (await recordsOf(org, freshMs)).get(id);
+  const holderAt = async (organizationId: string, keyId: string): Promise<KeyHolder | undefined> => {
+    const find = async (freshMs?: number): Promise<KeyHolder | undefined> => {
+      const records = await recordsOf(organizationId, freshMs);
+      const record = records.get(keyId);
+      return record && { organizationId, keyId, record, addresses: addressesIn(records, record.user) };
+    };
     return (await find()) ?? (await find(FRESH_FOR_UNKNOWN_MS));
   };
 
@@ -129,16 +141,15 @@ export function keyringOver(access: Access): Keyring {
       const claim = claimOf(text);
       if (claim === undefined) return undefined;
       const { organizationId, id } = claim;
-      const record = await recordOf(organizationId, id);
-      if (record === undefined || !isKey(access, organizationId, id, record, text)) return undefined;
-      noteUse(organizationId, id, record);
-      return { organizationId, keyId: id, record };
+      const holder = await holderAt(organizationId, id);
+      if (holder === undefined || !isKey(access, organizationId, id, holder.record, text)) return undefined;
+      noteUse(organizationId, id, holder.record);
+      return holder;
     },
     holderById: async (organizationId, keyId) => {
-      const record = await recordOf(organizationId, keyId);
-      if (record === undefined) return undefined;
-      noteUse(organizationId, keyId, record);
-      return { organizationId, keyId, record };
+      const holder = await holderAt(organizationId, keyId);
+      if (holder !== undefined) noteUse(organizationId, keyId, holder.record);
+      return holder;
     },
     forget: (organizationId) => {
       known.delete(organizationId);

@@ -93,7 +93,14 @@ export async function openEntries<T>(
   org: string,
   collection: OrganizationCollection,
 ): Promise<ReadonlyMap<string, T>> {
-  const description = await describe(access, organizationActorId(org));
+  return entriesIn<T>(await describe(access, organizationActorId(org)), collection);
+}
+
+/** The present entries of a collection in the description of an organization's actor. */
+export function entriesIn<T>(
+  description: Awaited<ReturnType<typeof describe>>,
+  collection: OrganizationCollection,
+): ReadonlyMap<string, T> {
   if (description?.status.name !== 'RUNNING') return new Map();
   const place = `${collection}/`;
   const fields = Object.entries(description.memo ?? {}).filter(([field]) => field.startsWith(place));

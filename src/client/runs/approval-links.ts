@@ -1,22 +1,26 @@
 /**
- * Links by which people decide approvals without an account (`notify`, LANGUAGE.md §6). A token names one question and
- * one person; a MAC under the master key proves that this host made it. Only the activity that sends it makes it, so
- * that no state, history or trace holds one. It decides as its person under the rules of the approval, once: a question
- * takes one decision of a person, and the token is of no use for another question.
+ * Links by which people decide approvals without logging in (`notify`, LANGUAGE.md §6). A token names one question, one
+ * person and where it was sent; a MAC under the master key proves that this host made it. Only the activity that sends
+ * it makes it, so that no state, history or trace holds one. It decides as its person under the rules of the approval,
+ * once: a question takes one decision of a person, and the token is of no use for another question.
  */
 import { createHmac } from 'node:crypto';
-import { RUN_WORKFLOW, type Standing } from '../../contract/run.ts';
+import { isNamed } from '../../contract/people.ts';
+import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { isBy, standsFor } from '../../steps/kinds/approval/approval-persons.ts';
+import type { Vote } from '../../steps/kinds/approval/approval-votes.ts';
+import { readableTime } from '../../template/time.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import { listKeys } from '../organization/api-keys.ts';
+import { readPeople } from '../organization/api-keys.ts';
 import { sameText } from '../payloads/keys.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { isOpen } from '../temporal/run-status.ts';
-import type { Viewer } from './approvals.ts';
-import { type Question, readQuestion } from './question.ts';
+import { type Decider, deciderOf, LINK } from './link-persons.ts';
+import { type GivenAnswer, type Question, readQuestion } from './question.ts';
 import { decide } from './run-actions.ts';
 
 /** Whom the token is for, and about what. */
@@ -27,11 +31,14 @@ export interface ApprovalLink {
   readonly person: string;
   /** When it was asked, ISO 8601: a repeated visit is another question. */
   readonly since: string;
+  /** The address or channel it was sent to, where the definition names the person apart (`as`). */
+  readonly to?: string;
 }
 
-/** `base64url of [executionId, path, person, since]`, a dot, and its MAC. */
-export function approvalToken(key: Uint8Array, { executionId, path, person, since }: ApprovalLink): string {
-  const body = Buffer.from(JSON.stringify([executionId, path, person, since])).toString('base64url');
+/** `base64url of [executionId, path, person, since, to?]`, a dot, and its MAC. */
+export function approvalToken(key: Uint8Array, { executionId, path, person, since, to }: ApprovalLink): string {
+  const named = [executionId, path, person, since, ...(to === undefined ? [] : [to])];
+  const body = Buffer.from(JSON.stringify(named)).toString('base64url');
   return `${body}.${macOf(key, body)}`;
 }
 
@@ -39,10 +46,10 @@ export function approvalToken(key: Uint8Array, { executionId, path, person, sinc
 export function readApprovalToken(key: Uint8Array, token: string): ApprovalLink | undefined {
   const dot = token.indexOf('.');
   if (dot < 1 || !sameText(token.slice(dot + 1), macOf(key, token.slice(0, dot)))) return undefined;
-  const [executionId, path, person, since] = JSON.parse(
+  const [executionId, path, person, since, to] = JSON.parse(
     Buffer.from(token.slice(0, dot), 'base64url').toString('utf8'),
-  ) as [string, string, string, string];
-  return { executionId, path, person, since };
+  ) as [string, string, string, string, string?];
+  return { executionId, path, person, since, ...defined({ to }) };
 }
 
 const macOf = (key: Uint8Array, body: string): string => createHmac('sha256', key).update(body).digest('base64url');
@@ -51,68 +58,88 @@ export interface LinkedQuestion {
   readonly link: ApprovalLink;
   readonly organizationId: string;
   readonly question: Question;
-  /** The roles and groups of the person's keys. Undefined where the organization has no keys, and so no persons. */
-  readonly standing: Standing | undefined;
-  readonly viewer: Viewer;
+  readonly decider: Decider;
+  /** The names among the approvers that include the person: `user:ann`, `role:finance`. */
+  readonly askedAs: readonly string[];
 }
 
 /**
- * The open question of a token, which its person may decide.
+ * The open question of a token, which its person may decide. `hasOperator`: an admin key of the environment
+ * administers `default`.
  * @throws ClientError `not_found` (no such token), `already_decided`, `already_voted`, `gone` (the question has ended
  * without a decision), `not_an_approver`, `requester_may_not_approve`.
  */
-export async function openLink(access: Access, token: string): Promise<LinkedQuestion> {
+export async function openLink(access: Access, token: string, hasOperator: boolean): Promise<LinkedQuestion> {
   const [link] = keysFor(access, 'approvals').flatMap((key) => readApprovalToken(key, token) ?? []);
   const description = link === undefined ? undefined : await describe(access, link.executionId);
   if (link === undefined || description?.type !== RUN_WORKFLOW)
     throw new ClientError('not_found', 'There is nothing at this address.');
   const organizationId = (description.memo?.['organizationId'] as string | undefined) ?? DEFAULT_ORGANIZATION;
-  const { executionId, path, person, since } = link;
-  const standing = await standingOf(access, organizationId, person);
-  const viewer: Viewer =
-    standing === undefined
-      ? { role: 'approver', roles: [], groups: [] }
-      : { id: person, role: 'approver', ...standing };
-  const question = await readQuestion(access, organizationId, viewer, executionId, path).catch((error: unknown) => {
-    // The visit was not taken into another run under this id.
-    throw hasCode(error, 'no_such_step') ? gone() : error;
-  });
-  demandOpen(question, since, isOpen(description.status.name));
-  if (standing !== undefined && question.requester === person && question.notBy?.includes(person) === true)
+  const [known, question] = await Promise.all([
+    readPeople(access, organizationId, hasOperator),
+    readLinked(access, organizationId, link),
+  ]);
+  const decider = deciderOf(link, known, question.outsiders === true);
+  demandOpen(question, link, decider, isOpen(description.status.name));
+  const { audience = [], notBy = [], requester } = question;
+  const { id: by, as, holder } = decider;
+  if (as === undefined) return { link, organizationId, question, decider, askedAs: [] };
+  const isExcluded = (name: string): boolean => isBy({ by, as, ...defined({ holder }) }, name);
+  // The run says whom it excludes: also the person who started it, where they may not decide.
+  if (requester !== undefined && notBy.includes(requester) && isExcluded(requester))
     throw new ClientError(
       'requester_may_not_approve',
-      `${person} has started this run, and so cannot decide. Ask another approver.`,
+      `${requester} has started this run, and so cannot decide. Ask another approver.`,
     );
-  if (question.notBy?.includes(person) === true)
-    throw new ClientError('already_voted', `${person} has voted already; a vote stands.`);
-  if (!question.mayAnswer) throw new ClientError('not_an_approver', `${person} is not among those who are asked now.`);
-  return { link, organizationId, question, standing, viewer };
+  const voter = notBy.find(isExcluded);
+  if (voter !== undefined) {
+    // A fork also excludes who started the run that it was forked from.
+    const other =
+      description.memo?.['forkOf'] === undefined ? '' : ', or started the run that this one was forked from';
+    throw new ClientError('already_voted', `${voter} has voted already (and that vote counts)${other}.`);
+  }
+  const askedAs = standsFor(audience, { by, as });
+  if (audience.length > 0 && askedAs.length === 0)
+    throw new ClientError(
+      'not_an_approver',
+      `${by} is not among those who are asked now. If you should be, ask the author of the workflow to name you, a ` +
+        'role or a group of yours as approver.',
+    );
+  return { link, organizationId, question, decider, askedAs };
 }
 
-function demandOpen({ status, answer, since: asked }: Question, since: string, isRunOpen: boolean): void {
-  if (status === 'approved' || status === 'rejected') {
-    const who = answer?.by === undefined || answer.by === null ? '' : ` by ${answer.by}`;
-    const when = answer === undefined ? '' : ` at ${answer.at}`;
-    throw new ClientError('already_decided', `This was ${status}${who}${when}.`, {
-      ...(answer === undefined ? {} : { details: { answer: { at: answer.at, ...defined({ by: answer.by }) } } }),
+/** @throws ClientError `gone` for a visit that was not taken into another run under this id. */
+const readLinked = (access: Access, org: string, { executionId, path }: ApprovalLink): Promise<Question> =>
+  readQuestion(access, org, { role: 'viewer', roles: [], groups: [] }, executionId, path).catch((error: unknown) => {
+    throw hasCode(error, 'no_such_step') ? gone() : error;
+  });
+
+/** @throws ClientError `already_decided`, `gone`. */
+function demandOpen(question: Question, { since }: ApprovalLink, decider: Decider, isRunOpen: boolean): void {
+  const { status, answer, since: asked } = question;
+  if (answer !== undefined && (status === 'approved' || status === 'rejected')) {
+    const { at, by, votes = [] } = answer;
+    const vote = [answer, ...(votes as Vote[])].find((one) => isOwn(one, decider));
+    const decision = `${status}${by === undefined || by === null ? '' : ` by ${by}`} at ${readableTime(at)}`;
+    const text =
+      vote === undefined
+        ? `This was ${decision}.`
+        : vote === answer
+          ? `Your decision was taken: this was ${decision}.`
+          : `Your vote was taken. This was then ${decision}.`;
+    throw new ClientError('already_decided', text, {
+      details: { isOwn: vote !== undefined, answer: { at, ...defined({ by }) } },
     });
   }
   if (status !== 'pending' || !isRunOpen || asked !== since) throw gone();
 }
 
+/** Whether the person of the link has made that decision or vote by a link. */
+const isOwn = ({ by, via }: Pick<GivenAnswer, 'by' | 'via'>, { id, as }: Decider): boolean =>
+  typeof by === 'string' && isNamed(id, as?.names, by) && via?.startsWith(LINK) === true;
+
 const gone = (): ClientError =>
   new ClientError('gone', 'This question is over: its time has passed, or its run has ended.');
-
-/** Everything that the keys of a person stand for. */
-async function standingOf(access: Access, org: string, person: string): Promise<Standing | undefined> {
-  const keys = await listKeys(access, org);
-  if (keys.length === 0) return undefined;
-  const own = keys.filter(({ user }) => user === person);
-  return {
-    roles: [...new Set(own.flatMap(({ roles }) => roles))],
-    groups: [...new Set(own.flatMap(({ groups }) => groups))],
-  };
-}
 
 export interface LinkDecision {
   readonly decision: 'approved' | 'rejected';
@@ -126,23 +153,14 @@ export interface LinkDecision {
  * @throws ClientError those of openLink, and `invalid_submission` for data or comments that do not fit.
  */
 export async function decideByLink(access: WriteAccess, linked: LinkedQuestion, given: LinkDecision): Promise<void> {
-  const { link, organizationId, standing } = linked;
-  const { executionId, path, person } = link;
+  const { link, organizationId, decider } = linked;
+  const { id: by, ...rest } = decider;
   try {
-    await decide(access, organizationId, executionId, {
-      ...given,
-      step: path,
-      by: person,
-      via: 'link',
-      ...defined({ as: standing }),
-    });
+    await decide(access, organizationId, link.executionId, { ...given, step: link.path, by, ...rest });
   } catch (error) {
     if (!hasCode(error, 'closed', 'not_waiting', 'no_such_step', 'already_decided')) throw error;
     // Another decision came first, or the question is over.
-    const question = await readQuestion(access, organizationId, linked.viewer, executionId, path).catch(
-      () => undefined,
-    );
-    if (question !== undefined) demandOpen(question, link.since, false);
+    demandOpen(await readLinked(access, organizationId, link), link, decider, false);
     throw gone();
   }
 }

@@ -1,11 +1,13 @@
 /** Lists what an organization's runs ask of people, approvals and input, and who may answer (LANGUAGE.md §6). */
 
 import { includesRole, type Role } from '../../contract/organization.ts';
+import { isNamed } from '../../contract/people.ts';
 import type { ShownWaitingFor, Standing } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
+import { standsFor } from '../../steps/kinds/approval/approval-persons.ts';
 import type { Access } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
 import { legible } from '../temporal/unreadable.ts';
@@ -262,11 +264,10 @@ async function readFacts(access: Access, id: string, runId: string): Promise<Fac
 /** Whether the run would accept the viewer's answer, as far as the list of waits shows. */
 function mayAnswer(viewer: Viewer, { kind, audience = [], notBy = [] }: ShownWaitingFor): boolean {
   if (!includesRole(viewer.role, kind === 'input' ? 'runner' : 'approver')) return false;
-  const { id, roles, groups } = viewer;
+  const { id } = viewer;
   if (id === undefined) return true;
-  if (notBy.includes(id)) return false;
-  const names = [`user:${id}`, ...roles.map((name) => `role:${name}`), ...groups.map((name) => `group:${name}`)];
-  return audience.length === 0 || audience.some((name) => names.includes(name));
+  if (notBy.some((name) => isNamed(id, viewer.names, name))) return false;
+  return audience.length === 0 || standsFor(audience, { by: id, as: viewer }).length > 0;
 }
 
 /** An approval shows its token only to viewers who may decide it. */

@@ -11,7 +11,7 @@ import type { Access } from '../temporal/access.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
 import { type ApprovalView, approvalView, QUESTION_KINDS, type Viewer } from './approvals.ts';
-import { describeRun, executionOf, readStart, wantsComment } from './run-read.ts';
+import { approvalRules, describeRun, executionOf, readStart } from './run-read.ts';
 import { type ExecutionView, executionView, waitsOf } from './run-view.ts';
 import { readTrace, type Step } from './trace.ts';
 import { readFoldedState } from './trace-chain.ts';
@@ -25,7 +25,7 @@ export interface GivenAnswer {
   readonly at: string;
   /** Null for a caller without an id, such as a signal. Absent where nobody answered. */
   readonly by?: string | null;
-  /** `api`, `temporal`, or `timeout`. */
+  /** `api`, `link`, `link to ADDRESS`, `temporal`, or `timeout`. */
   readonly via?: string;
   readonly comments?: string | null;
   /** The values of the form, or what was submitted. */
@@ -41,6 +41,8 @@ export interface Question extends Omit<ApprovalView, 'status' | 'unreadable'> {
   readonly input?: Json;
   /** What the step was given: its config, rendered. */
   readonly stepInput?: Json;
+  /** Links also decide for addresses that no key has. */
+  readonly outsiders?: true;
   /** Of an answered question. */
   readonly answer?: GivenAnswer;
   /** Why the input of the run or of the step is missing. */
@@ -93,13 +95,16 @@ export async function readQuestion(
     mayAnswer: answer === undefined && isQuestion(wait) && shown.mayAnswer,
     executionStatus: run.status,
     ...defined({ workflowName: run.workflowName, workflowVersion: run.workflowVersion }),
-    ...(question.kind === 'approval' && wantsComment(start.value?.definition, question.stepSlug)
-      ? { commentRequired: true as const }
-      : {}),
+    ...(question.kind === 'approval' ? demandsOf(approvalRules(start.value?.definition, question.stepSlug)) : {}),
     ...given,
     ...defined({ answer, unreadable: start.unreadable ?? step?.unreadable ?? unreadable }),
   };
 }
+
+const demandsOf = ({ commentRequired, outsiders }: JsonObject): Pick<Question, 'commentRequired' | 'outsiders'> => ({
+  ...(commentRequired === true ? { commentRequired } : {}),
+  ...(outsiders === true ? { outsiders } : {}),
+});
 
 /**
  * Adds to a refusal of an answer who has answered, when and how, where the question was answered. `step` is the slug or

@@ -17,7 +17,8 @@ import { restore } from '../../engine/state/serialize.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import { kindOf } from '../../steps/kinds/table.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { knownToReturnEarly, noteEarlyReturns } from '../starts/early-returns.ts';
 import { positionOf } from '../starts/limiters.ts';
@@ -182,12 +183,16 @@ function withComments<Wait extends ShownWaitingFor>(
   );
 }
 
-/** Whether the step is an approval that no decision without a comment ends. */
-export function wantsComment(definition: Definition | undefined, slug: string): boolean {
+/** The written rules of a step's approval: of an approval itself, or of an agent that asks about its calls. */
+export function approvalRules(definition: Definition | undefined, slug: string): JsonObject {
   const steps = (definition?.steps ?? {}) as { readonly [slug: string]: StepDefinition | null | undefined };
   const step = Object.hasOwn(steps, slug) ? steps[slug] : undefined;
-  return step?.stepType === 'approval' && step.config?.['commentRequired'] === true;
+  return kindOf(step?.stepType ?? '')?.needs?.(step?.config ?? {}).approval?.rules ?? {};
 }
+
+/** Whether no decision without a comment ends the step's approval. */
+export const wantsComment = (definition: Definition | undefined, slug: string): boolean =>
+  approvalRules(definition, slug)['commentRequired'] === true;
 
 /** The present status of the run. Undefined where Temporal no longer has it. */
 export async function readStatus(access: Access, org: string, executionId: string): Promise<RunStatus | undefined> {

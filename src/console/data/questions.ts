@@ -51,7 +51,8 @@ export function endedText({ status, by, via }: Ended): string {
   const word = WORDS[status];
   if (word === undefined) return status === 'cancelled' ? 'The run ended before an answer.' : 'The step failed.';
   const who = by ?? (via === 'temporal' ? 'A signal from Temporal' : 'Somebody');
-  return `${who} ${word}${via === 'temporal' && by ? ' by a signal' : ''}.`;
+  const how = via === 'temporal' && by ? ' by a signal' : via?.startsWith('link to ') ? ` by a ${via}` : '';
+  return `${who} ${word}${how}.`;
 }
 
 /** The answer in a refusal (409), if it says who was first. */

@@ -5,7 +5,7 @@
  * Signals may also be sent by hand. A payload of the wrong shape gives no event, and nothing here throws.
  */
 
-import type { Decision, RunError, Standing } from '../../contract/run.ts';
+import type { Decision, LinkHolder, RunError, Standing } from '../../contract/run.ts';
 import { isPlainObject, type JsonObject } from '../../json/json.ts';
 import type { Addressed, Event } from '../state/protocol.ts';
 
@@ -45,7 +45,7 @@ export const UPDATES = [
  */
 const ADDRESS = { step: isString, key: isString, by: isString };
 const SUBMISSION = { via: isString, as: isStanding };
-const DECISION = { ...SUBMISSION, comments: isString, override: isBoolean, reason: isString };
+const DECISION = { ...SUBMISSION, holder: isHolder, comments: isString, override: isBoolean, reason: isString };
 const OF_ADDRESS = Object.keys(ADDRESS);
 const OF_DECISION = [...OF_ADDRESS, ...Object.keys(DECISION), 'data'];
 /**
@@ -194,7 +194,13 @@ function isPublished(value: unknown): value is { readonly key?: string } {
   return isPlainObject(value) && Object.keys(value).every((member) => member === 'key' && isString(value[member]));
 }
 
+const isList = (names: unknown): names is string[] => Array.isArray(names) && names.every(isString);
+
+function isHolder(value: unknown): value is LinkHolder {
+  return isPlainObject(value) && isString(value['id']) && isList(value['names']);
+}
+
 function isStanding(value: unknown): value is Standing {
-  const isList = (names: unknown) => Array.isArray(names) && names.every(isString);
-  return isPlainObject(value) && isList(value['roles']) && isList(value['groups']);
+  if (!isPlainObject(value) || !isList(value['roles']) || !isList(value['groups'])) return false;
+  return value['names'] === undefined || isList(value['names']);
 }

@@ -36,7 +36,9 @@ const answer = z.object({
   status: answered,
   at: time,
   by: text.nullable().optional().describe('Null for a caller without an id. Absent where nobody answered.'),
-  via: text.optional().describe('api, link (of a message), temporal (a signal), or timeout.'),
+  via: text
+    .optional()
+    .describe("api, link (of a message to the person's address), 'link to ADDRESS', temporal (a signal), or timeout."),
   comments: text.nullable().optional(),
   data: anything.optional().describe('The values of the form, or what was submitted.'),
   votes: anything.optional().describe('Of an approval: all votes.'),
@@ -50,6 +52,10 @@ export const approval = named(
     workflowVersion: text.optional(),
     executionStatus: status,
     input: anything.optional().describe('The input of the run.'),
+    outsiders: z
+      .literal(true)
+      .optional()
+      .describe('For an approval: its links also decide for addresses that no API key has.'),
     stepInput: anything.optional().describe('What the step was given: its config, rendered.'),
     answer: answer.optional().describe('Who has answered, when and how. Absent while the question is open.'),
     unreadable: unreadable.optional(),

@@ -74,6 +74,7 @@ export const apiKey = z.object({
   user: z.string().describe('The person who uses it.'),
   roles: z.array(z.string()),
   groups: z.array(z.string()),
+  emails: z.array(z.string()).describe('Addresses of the person, who has those of all of their keys.'),
   prefix: z.string().describe('The beginning of the key, which identifies it in lists.'),
   createdAt: z.iso.datetime().describe('ISO 8601.'),
   createdBy: z.string().optional(),

@@ -1,5 +1,6 @@
 /** Who holds a key: SIGNALBOX_ADMIN_KEY, or a key of the keyring. */
 import { createHash } from 'node:crypto';
+import { OPERATOR } from '../../client/organization/api-keys.ts';
 import type { KeyHolder, Keyring } from '../../client/organization/keyring.ts';
 import { sameText } from '../../client/payloads/keys.ts';
 import type { Config } from '../../config/config.ts';
@@ -18,10 +19,11 @@ export interface Holder {
 /** The holder of SIGNALBOX_ADMIN_KEY. */
 const ENVIRONMENT: Principal = {
   organizationId: DEFAULT_ORGANIZATION,
-  id: 'admin',
-  role: 'admin',
-  roles: rolesUpTo('admin'),
+  id: OPERATOR.user,
+  role: OPERATOR.role,
+  roles: rolesUpTo(OPERATOR.role),
   groups: [],
+  names: [],
 };
 
 /** Undefined for a text that is not a valid key. @throws ClientError `temporal_unreachable`. */
@@ -51,10 +53,18 @@ const ofEnvironment = (adminKey: string): Holder => ({
   mark: markOf(['environment', adminKey]),
 });
 
-function ofRecord({ organizationId, keyId, record }: KeyHolder): Holder {
+function ofRecord({ organizationId, keyId, record, addresses }: KeyHolder): Holder {
   const { mac, name, user, role, roles, groups } = record;
   return {
-    principal: { organizationId, id: user, role, roles: [...rolesUpTo(role), ...roles], groups, keyId },
+    principal: {
+      organizationId,
+      id: user,
+      role,
+      roles: [...rolesUpTo(role), ...roles],
+      groups,
+      names: addresses,
+      keyId,
+    },
     mark: markOf([mac, name, role, user, roles, groups]),
   };
 }

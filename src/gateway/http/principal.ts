@@ -13,6 +13,8 @@ export interface Principal {
   /** Every role held: `role`, the roles that it includes, and the organization's own roles such as `finance`. */
   readonly roles: readonly string[];
   readonly groups: readonly string[];
+  /** The person's e-mail addresses, in lower case. */
+  readonly names: readonly string[];
   readonly keyId?: string;
   /** The session of a browser that let the caller in: its id, and when it ends, in milliseconds since 1970. */
   readonly session?: { readonly id: string; readonly until: number };
@@ -24,6 +26,7 @@ export const KEYLESS: Principal = {
   role: 'admin',
   roles: rolesUpTo('admin'),
   groups: [],
+  names: [],
 };
 
 const principals = new WeakMap<Request, Principal>();

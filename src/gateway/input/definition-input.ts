@@ -8,6 +8,7 @@ import { hmacHex } from '../../client/payloads/keys.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
 import type { WrittenText } from '../../client/versions/texts.ts';
+import type { Person } from '../../contract/people.ts';
 import { DIALECTS } from '../../definition/dialects/dialects.ts';
 import { definitionHash } from '../../definition/document/canonical.ts';
 import type { ClearSecret } from '../../definition/document/extract-secrets.ts';
@@ -20,7 +21,7 @@ import { principalOf } from '../http/principal.ts';
 import type { Drawn, Found, Media } from '../threads/tasks.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { checkBytesIn, checkIn, draftIn } from './in-threads.ts';
-import { toolsForText } from './known-tools.ts';
+import { knownForText } from './known-to-organization.ts';
 
 export const dialectName = z.enum(DIALECTS);
 
@@ -45,8 +46,9 @@ export interface CheckOptions {
   readonly slug?: string;
   /** True for an inline run, which needs no name. */
   readonly inline?: boolean;
-  /** As known-tools.ts finds them. */
+  /** As known-to-organization.ts finds them. */
   readonly tools?: KnownTools;
+  readonly people?: readonly Person[];
   /** False: the organization has no API keys. */
   readonly persons?: boolean;
   /** Answer the text of the body, to store it. */
@@ -79,7 +81,7 @@ async function checkBytes(
   { bytes, media }: { readonly bytes: Buffer; readonly media: Media },
   options: CheckOptions,
 ): Promise<Checked> {
-  const known = { ...options, ...(await toolsForText(gateway, organizationId, bytes)) };
+  const known = { ...options, ...(await knownForText(gateway, organizationId, bytes)) };
   const found = await checkBytesIn(gateway, organizationId, bytes, media, sent(gateway, known));
   const { text } = found;
   return { ...accepted(gateway, found, known), ...(text === undefined ? {} : { text: { text, media } }) };

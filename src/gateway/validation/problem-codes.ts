@@ -72,6 +72,7 @@ export const PROBLEM_CODES = {
   too_many: entry(409, 'Too many entries'),
   too_large: entry(409, 'Too large together'),
   login_not_needed: entry(409, 'No login needed'),
+  address_taken: entry(409, 'Address of another person'),
   admin_key_first: entry(409, 'No admin key yet'),
   last_admin_key: entry(409, 'Last admin key'),
   entry_changed: entry(409, 'Changed meanwhile'),

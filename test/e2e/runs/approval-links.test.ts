@@ -36,7 +36,7 @@ beforeAll(async () => {
     SIGNALBOX_SMTP_URL: `smtp://127.0.0.1:${port}`,
     SIGNALBOX_MAIL_FROM: 'Signalbox <signalbox@example.com>',
   });
-  const key = { name: unique('ann'), user: 'ann@example.com', role: 'viewer', roles: ['finance'] };
+  const key = { name: unique('ann'), user: 'ann@example.com', role: 'approver', roles: ['finance'] };
   await gateway.request('POST', '/api/keys', { json: key });
 });
 afterAll(async () => {
@@ -116,7 +116,8 @@ describe('the link of an approval', () => {
       via: 'link',
     });
     const used = await open(link);
-    expect(used).toMatchObject({ status: 409, body: expect.stringContaining('approved by ann@example.com') });
+    expect(used).toMatchObject({ status: 409, body: expect.stringContaining('Your decision was taken') });
+    expect(used.body).toContain('approved by ann@example.com');
     expect((await send(link, { decision: 'rejected', comments: 'No.' })).status).toBe(409);
     expect((await open(link, { accept: 'application/json' })).body).toMatchObject({ code: 'already_decided' });
 
@@ -149,7 +150,10 @@ describe('the link of an approval', () => {
       status: 409,
       body: { code: 'already_voted' },
     });
-    expect(await open(eve)).toMatchObject({ status: 403, body: expect.stringContaining('not among those') });
+    expect(await open(eve)).toMatchObject({
+      status: 403,
+      body: expect.stringContaining('No API key has the address eve@example.com'),
+    });
     expect(await send(eve, { decision: 'approved' })).toMatchObject({ status: 403 });
     expect((await gateway.request('GET', `/api/executions/${id}`)).body.status).toBe('waiting');
     await gateway.request('POST', `/api/executions/${id}/terminate`, { json: {} });

@@ -72,6 +72,12 @@ export function KeysSection() {
                   ),
                 },
                 { name: 'user', label: 'Person', cell: ({ user }) => user },
+                {
+                  name: 'emails',
+                  label: 'E-mail addresses',
+                  isExtra: true,
+                  cell: ({ emails }) => emails.join(', '),
+                },
                 { name: 'role', label: 'Role', cell: ({ role }) => role },
                 {
                   name: 'standing',
@@ -133,6 +139,7 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
   const [user, setUser] = useState('');
   const [roles, setRoles] = useState('');
   const [groups, setGroups] = useState('');
+  const [emails, setEmails] = useState('');
   // A repeated request makes no second key.
   const [requestKey] = useState(() => crypto.randomUUID());
   const body = {
@@ -141,6 +148,7 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
     ...(user.trim() === '' ? {} : { user: user.trim() }),
     roles: wordsIn(roles),
     groups: wordsIn(groups),
+    emails: wordsIn(emails),
   };
   return (
     <FormDialog
@@ -180,6 +188,13 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
             hint="Such as board, divided by commas."
             value={groups}
             onValue={setGroups}
+          />
+          <TextField
+            label="E-mail addresses"
+            hint="The person’s, divided by commas. Links of approvals that are sent there decide as this person."
+            value={emails}
+            onValue={setEmails}
+            error={problemAt(problem, '/emails') ?? problemAt(problem, '/emails/0')}
           />
         </>
       )}

@@ -6,12 +6,14 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { decideByLink, type LinkDecision, type LinkedQuestion, openLink } from '../../../client/runs/approval-links.ts';
+import type { Access } from '../../../client/temporal/access.ts';
 import type { PayloadFormat, Problem } from '../../../definition/document/types.ts';
 import { validatePayload } from '../../../definition/payload/format.ts';
 import { defined } from '../../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../../json/json.ts';
 import { named, text, time } from '../../answers/named.ts';
 import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
+import type { Gateway } from '../../http/context.ts';
 import { PAGE_HEADERS } from '../../http/page-policy.ts';
 import { asProblem } from '../../http/problem.ts';
 import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
@@ -59,8 +61,8 @@ export const approvalLinkRoutes: readonly Route[] = [
     params,
     answers: { 200: { text: 'The question.', schema: asked, media: ['application/json', 'text/html'] } },
     problems: PROBLEMS,
-    handle: async ({ access, req, res }) => {
-      await answered(req, res, async () => show(req, res, await openLink(access, tokenIn(req))));
+    handle: async ({ access, gateway, req, res }) => {
+      await answered(req, res, async () => show(req, res, await linkedIn(req, access, gateway)));
       return SENT;
     },
   }),
@@ -85,7 +87,8 @@ export const approvalLinkRoutes: readonly Route[] = [
   }),
 ];
 
-const tokenIn = (req: Request): string => String(req.params['token']);
+const linkedIn = (req: Request, access: Access, { config }: Gateway): Promise<LinkedQuestion> =>
+  openLink(access, String(req.params['token']), config.adminKey !== undefined);
 
 /** Browsers ask for HTML first. */
 const isPerson = (req: Request): boolean => req.accepts(['json', 'html']) === 'html';
@@ -114,7 +117,7 @@ async function show(req: Request, res: Response, linked: LinkedQuestion): Promis
   res.status(200).json({ message, person, since, commentRequired, ...defined({ until, form }) });
 }
 
-function pageOf({ question, link: { person } }: LinkedQuestion): AskedByLink {
+function pageOf({ question, decider, askedAs }: LinkedQuestion): AskedByLink {
   const { message, workflowName, workflowId, requester, since, until, priority, dueDate, deeplink } = question;
   const { resourceType = '', resourceId = '' } = question;
   const facts: [string, string | undefined][] = [
@@ -130,7 +133,8 @@ function pageOf({ question, link: { person } }: LinkedQuestion): AskedByLink {
   return {
     message: message ?? question.stepSlug,
     facts: facts.filter((fact): fact is [string, string] => fact[1] !== undefined),
-    person,
+    person: decider.id,
+    askedAs,
     form: formatOf(linkedForm(question.form, question.stepInput)),
     commentRequired: question.commentRequired === true,
   };
@@ -143,8 +147,8 @@ const linkedForm = (form: Json | undefined, stepInput: Json | undefined): Json |
 const formatOf = (form: Json | undefined): PayloadFormat | undefined =>
   form !== undefined && isObject(form) ? form : undefined;
 
-async function take({ access, req, res, takeBody }: Incoming): Promise<void> {
-  const linked = await openLink(access, tokenIn(req));
+async function take({ access, gateway, req, res, takeBody }: Incoming): Promise<void> {
+  const linked = await linkedIn(req, access, gateway);
   await takeBody(linked.organizationId);
   const page = pageOf(linked);
   const { given, typed } = decisionIn(req, page);

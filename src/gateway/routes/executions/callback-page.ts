@@ -50,6 +50,8 @@ export interface AskedByLink {
   readonly facts: readonly (readonly [name: string, value: string])[];
   /** The person as whom it is decided. */
   readonly person: string;
+  /** The names among the approvers that include the person: `user:ann`, `role:finance`. */
+  readonly askedAs: readonly string[];
   readonly form: PayloadFormat | undefined;
   readonly commentRequired: boolean;
 }
@@ -59,7 +61,7 @@ export const DATA = 'data.';
 
 /** A question with its facts and a form. Only sending it decides. */
 export function questionPage(asked: AskedByLink, refused?: Refused): string {
-  const { message, facts, person, form, commentRequired } = asked;
+  const { message, facts, person, askedAs, form, commentRequired } = asked;
   const fields = form === undefined ? [] : formFields(form).map((field, n) => fieldHtml(field, n, refused, DATA));
   const shown = new Set(form === undefined ? [] : formFields(form).map(({ name }) => childPointer('', name)));
   const general = (refused?.problems ?? []).filter(({ pointer }) => !shown.has(pointer));
@@ -75,8 +77,14 @@ export function questionPage(asked: AskedByLink, refused?: Refused): string {
       `${escaped(typeof comments === 'string' ? comments : '')}</textarea>`,
     '<div class="thumbs"><button type="submit" name="decision" value="rejected" formnovalidate>Reject</button>',
     '<button type="submit" name="decision" value="approved">Approve</button></div>',
-    `</form>\n<p><small>You decide as ${escaped(person)}. A decision cannot be taken back.</small></p>`,
+    `</form>\n<p><small>You decide as ${escaped(person)}${escaped(whyAsked(askedAs))}. A decision cannot be taken back.</small></p>`,
   ]);
+}
+
+/** ` with the role finance`; nothing for somebody who is asked by name. */
+function whyAsked(askedAs: readonly string[]): string {
+  if (askedAs.some((name) => name.startsWith('user:'))) return '';
+  return askedAs.length === 0 ? '' : ` with the ${askedAs.map((name) => name.replace(':', ' ')).join(', ')}`;
 }
 
 const COMMENT = '<label for="comment">Comment</label>\n<textarea id="comment" name="comment" rows="4"></textarea>';

@@ -255,5 +255,5 @@ function endRoute(
 }
 
 /** The caller with roles and groups; empty while the gateway has no keys. */
-const personOf = ({ id, roles, groups }: Principal): { by?: string; as?: Standing } =>
-  id === undefined ? {} : { by: id, as: { roles, groups } };
+const personOf = ({ id, roles, groups, names }: Principal): { by?: string; as?: Standing } =>
+  id === undefined ? {} : { by: id, as: { roles, groups, names } };

@@ -14,7 +14,7 @@ import { jsonOf } from '../../http/route-body.ts';
 import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeysOf } from '../../http/starts.ts';
 import { checkDocument, demandValid, dialectName, storing } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
-import { toolsFor } from '../../input/known-tools.ts';
+import { knownFor } from '../../input/known-to-organization.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { anyJson, nameText, timeoutMsField } from '../../validation/validation.ts';
 
@@ -101,7 +101,7 @@ export const inlineRunRoutes: readonly Route[] = [
       const checked = await checkDocument(gateway, organizationId, document, {
         inline: true,
         persons: id !== undefined,
-        ...(await toolsFor(gateway, organizationId, document)),
+        ...(await knownFor(gateway, organizationId, document)),
         ...defined({ dialect: body.dialect }),
       });
       const givenInput = body.input === undefined ? {} : body.input;

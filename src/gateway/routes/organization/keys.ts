@@ -34,6 +34,11 @@ const keyBody = z.strictObject({
   user: nameText(100).optional().describe('The person, who may have several keys. Default: the name.'),
   roles: z.array(ownName).max(50).optional().describe("The person's roles in approvals, such as finance."),
   groups: z.array(nameText(100)).max(50).optional().describe("The person's groups in approvals."),
+  emails: z
+    .array(z.email().max(254))
+    .max(20)
+    .optional()
+    .describe('E-mail addresses of the person, for links. A `user` that is an address is one already.'),
   organization,
 });
 const keyListQuery = z.strictObject({ ...pageQuery(), organization });
@@ -79,9 +84,9 @@ export const keyRoutes: readonly Route[] = [
     answers: {
       201: { text: 'Made.', schema: madeKey },
     },
-    problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'too_many', 'too_large'],
+    problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'address_taken', 'too_many', 'too_large'],
     handle: async ({ gateway: { config }, access, keyring, principal, req, body }) => {
-      const { organization, user, roles, groups, ...request } = body;
+      const { organization, user, roles, groups, emails, ...request } = body;
       const org = organizationMeant(req, organization);
       if (org !== DEFAULT_ORGANIZATION && !(await needsKeys(config, keyring)))
         throw new HttpProblem(
@@ -91,7 +96,7 @@ export const keyRoutes: readonly Route[] = [
       const made = await createKey(
         access,
         org,
-        { ...request, ...defined({ user, roles, groups }) },
+        { ...request, ...defined({ user, roles, groups, emails }) },
         { ...rulesFor(config, org), ...defined({ createdBy: principal.id, requestId: idOfKey(req) }) },
       );
       keyring.forget(org);

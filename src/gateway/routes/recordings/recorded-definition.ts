@@ -19,7 +19,7 @@ import { jsonOf } from '../../http/route-body.ts';
 import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
 import { checkDocument, checkText, demandValid, storing } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
-import { toolsFor } from '../../input/known-tools.ts';
+import { knownFor } from '../../input/known-to-organization.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import type { ProblemCode } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
@@ -211,7 +211,7 @@ async function checkedIn(gateway: Gateway, org: string, by: string | undefined, 
   return checkDocument(gateway, org, document, {
     inline: true,
     persons: by !== undefined,
-    ...(await toolsFor(gateway, org, document)),
+    ...(await knownFor(gateway, org, document)),
   });
 }
 

@@ -21,7 +21,7 @@ import { idOfKey } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { type Checked, checkDocument, checkText, demandValid, dialectName } from '../../input/definition-input.ts';
-import { toolsFor } from '../../input/known-tools.ts';
+import { knownFor } from '../../input/known-to-organization.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pageQuery, pathName, slugText } from '../../validation/validation.ts';
@@ -110,7 +110,7 @@ export const proposalRoutes: readonly Route[] = [
         text === undefined
           ? await checkDocument(gateway, organizationId, document, {
               ...options,
-              ...(await toolsFor(gateway, organizationId, document)),
+              ...(await knownFor(gateway, organizationId, document)),
             })
           : await checkText(gateway, organizationId, text, options);
       const { definition, hash, secrets } = withSecrets(checked);

@@ -8,7 +8,7 @@ import type { Json } from '../../../json/json.ts';
 import { createdOrOk, type Incoming, type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { checkDocuments, dialectName, storing } from '../../input/definition-input.ts';
-import { toolsFor } from '../../input/known-tools.ts';
+import { knownFor } from '../../input/known-to-organization.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import type { ProblemCode } from '../../validation/problem-codes.ts';
 import { anyJson, nameText } from '../../validation/validation.ts';
@@ -107,7 +107,7 @@ async function accepted(
   const problems: Problem[] = [];
   const places = new Map<string, number>();
   const checkedAll = await checkDocuments(gateway, organizationId, documents, {
-    ...(await toolsFor(gateway, organizationId, ...documents)),
+    ...(await knownFor(gateway, organizationId, ...documents)),
     ...defined({ dialect }),
   });
   for (const [index, checked] of checkedAll.entries()) {

@@ -118,12 +118,19 @@ function messagesOf(entry: Entry, visit: StepContext, notice: Notice, told: Told
   const isShared = channel === 'webhook' || channel === 'slack';
   const recipients = isShared ? [config['to'] ?? null] : [config['to'] ?? null].flat();
   return recipients.map((to) => {
-    const person = as ?? (isShared ? undefined : personIn(to));
+    const address = isShared ? undefined : personIn(to);
+    const person = as ?? address;
     // People read an inbox with a key of their own, and decide with it.
     const hasLink = person !== undefined && channel !== 'inbox' && notice !== 'decided';
     const { before, after } = words(notice, told, hasLink ? person : undefined);
     const text = hasLink ? before + LINK + after : before;
-    const link = { approval: visit.path, person: person ?? '', since: isoInstant(told.since) };
+    const link = {
+      approval: visit.path,
+      person: person ?? '',
+      since: isoInstant(told.since),
+      // The address of a webhook may be a secret.
+      ...(as === undefined ? {} : { to: address ?? channel }),
+    };
     const subject = config['subject'] ?? subjectOf(notice, told);
     const placed: SecretString[] = hasLink ? [{ path: ['text'], parts: [before, link, after] }] : [];
     const forPrograms = channel === 'webhook' || channel === 'inbox' ? { data: dataOf(visit, notice, told) } : {};
@@ -135,7 +142,7 @@ function messagesOf(entry: Entry, visit: StepContext, notice: Notice, told: Told
 }
 
 /** The person of a recipient: `ann`, `Ann <ann@example.com>`. Roles and groups are no single person. */
-function personIn(to: Json): string | undefined {
+export function personIn(to: Json): string | undefined {
   if (typeof to !== 'string') return undefined;
   const address = (/<([^<>]+)>\s*$/.exec(to)?.[1] ?? to).trim().replace(/^user:/, '');
   return address === '' || /^(role|group):/.test(address) ? undefined : address;

@@ -25,7 +25,7 @@ const noticeMembers = () =>
       .describe('When: asked, reminder, escalated, decided. Default: all of them.'),
     as: textTemplate()
       .optional()
-      .describe('The person as whom the link decides. Default: the address of an e-mail. Others get no link.'),
+      .describe('The person as whom the link decides. Default: who has the address of the e-mail. Others get no link.'),
     subject: textTemplate().optional().describe('Default: what happened, and the question.'),
     from: textTemplate().optional().describe('email: the sender.'),
     replyTo: textTemplate().optional().describe('email: where answers go.'),
@@ -74,6 +74,10 @@ export function approvalSchema(): z.ZodType {
       .max(20)
       .optional()
       .describe('Times after the start at which the message gets a mark, "(reminder 1)", and `notify` sends.'),
+    outsiders: z
+      .boolean()
+      .optional()
+      .describe('Whether links also decide for addresses that no API key has. Default: false.'),
     notify: z.array(notice()).max(10).optional().describe('Whom to send messages, with links to decide by.'),
     form: payloadFormat().optional().describe('What an approver fills in; checked when they approve.'),
     commentRequired: z.boolean().optional().describe('A decision needs a comment.'),

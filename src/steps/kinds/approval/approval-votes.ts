@@ -16,6 +16,8 @@ export type Vote = {
   comments: string | null;
   at: string;
   via: string;
+  /** Who has the address of the link, where that is somebody else than `by`: a person, or the address. */
+  holder?: string;
   /** The form data of the approver. */
   data?: Json;
   /** The reason of an operator who overrode the approvers' rules. */

@@ -19,7 +19,7 @@ import {
   type TimerSpec,
 } from '../../kind.ts';
 import { DECIDED, type Notice, type Notify, planNotify, type Told } from './approval-notify.ts';
-import { electorsOf, excludedRequesters, notByOf, personOf, standsFor } from './approval-persons.ts';
+import { electorsOf, excludedRequesters, hasVoted, isBy, notByOf, personOf, standsFor } from './approval-persons.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT, SUBJECT } from './approval-schema.ts';
 import type { ApprovalState, Ending } from './approval-state.ts';
 import { audienceOf, quorumOf, tallyOf, type Verdict, type Vote, verdictOf } from './approval-votes.ts';
@@ -49,9 +49,11 @@ line, or a signal. One decision wins. Later ones are refused.
   "(reminder 1)" to the message that lists show.
 - **Messages.** \`notify\` sends messages by the channels of send_message when it is asked, at reminders, when it is
   escalated, and when it is decided. Without it nobody is told. Each address of an e-mail gets a link of its own, by
-  which this person decides without an account, once, under the same rules. Opening the link decides nothing. A webhook
-  or a channel of Slack gets a link where \`as\` names the person. A message that cannot be sent fails nothing: the
-  trace shows it below the approval. The step ends when the messages about the decision are sent or have failed.
+  which the person with that address decides, once, under the same rules: it must be the address of a key that may
+  decide (\`emails\` of keys), and \`approvers\` must name its person. \`outsiders: true\` also lets addresses decide
+  that no key has. Opening the link decides nothing. A webhook or a channel of Slack gets a link where \`as\` names the
+  person. A message that cannot be sent fails nothing: the trace shows it below the approval. The step ends when
+  the messages about the decision are sent or have failed.
 - **Data.** \`form\` is a payload format that an approver fills in. \`commentRequired\` demands a comment with either
   decision. With a quorum every vote keeps its approver's form data (\`votes[].data\`), and \`submittedData\` is that
   of the vote that decided.
@@ -110,6 +112,8 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
       escalateTo: template('escalateTo'),
       notify: planNotify(config['notify'], parse),
     };
+    // Only the gateway reads it, since a run does not know keys.
+    flag(config, 'outsiders');
     const requesterMayApprove = flag(config, 'requesterMayApprove');
     const [message, approvers, quorum] = [template('message'), template('approvers'), template('quorum')];
     const timeoutMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
@@ -194,6 +198,7 @@ function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState
     comments: event.comments ?? null,
     at: isoInstant(visit.now),
     via: event.via,
+    ...(event.holder === undefined ? {} : { holder: event.holder.id }),
     ...(event.data === undefined || state.quorum === 'any' ? {} : { data: event.data }),
     ...(isOverride(event) ? { reason: event.reason } : {}),
     ...(person === undefined ? {} : { for: standsFor(state.audience, person) }),
@@ -221,18 +226,19 @@ function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rule
           `The step '${visit.slug}' has approvers, and a signal carries no identity: ` +
           'send {override: true, reason: "…"} as an operator, or decide through the API.',
       };
-  } else if (state.votes.some((vote) => vote.by === (event.by ?? null))) {
+  } else if (hasVoted(state.votes, event)) {
     return {
       code: 'already_voted',
       message: `${event.by ?? 'This caller'} has voted on the step '${visit.slug}' already; a vote stands.`,
     };
   }
   const person = personOf(event);
-  if (person !== undefined && excludedRequesters(visit).includes(person.by))
+  const requester = excludedRequesters(visit).find((name) => isBy(event, name));
+  if (person !== undefined && requester !== undefined)
     return {
       code: 'requester_may_not_approve',
       message:
-        `${person.by} has started this run, or one that it was forked from, and so cannot decide on the step ` +
+        `${requester} has started this run, or one that it was forked from, and so cannot decide on the step ` +
         `'${visit.slug}'. Ask another approver, or set requesterMayApprove.`,
     };
   if (person !== undefined && state.audience.length > 0 && standsFor(state.audience, person).length === 0)

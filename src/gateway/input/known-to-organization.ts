@@ -1,0 +1,57 @@
+/** What the checker wants to know of an organization: its MCP tools, and the persons of its keys. */
+
+import type { CheckOptions } from '../../check/check.ts';
+import { readPeople } from '../../client/organization/api-keys.ts';
+import { knownTools } from '../../client/organization/mcp-servers.ts';
+import type { Access } from '../../client/temporal/access.ts';
+import type { Json } from '../../json/json.ts';
+import type { Gateway } from '../http/context.ts';
+
+export type Known = Pick<CheckOptions, 'tools' | 'people'>;
+
+/**
+ * Matches documents that may use tools, and documents whose approvals may send links. Most documents do neither, and
+ * need no call to Temporal.
+ */
+const MENTIONED = { tools: /"(toolName|tool|mcpServerIds|mcp_server_ids)"/, people: /"notify"/ };
+
+/** The same for YAML. Words in comments match too, which only costs an unneeded lookup. */
+const MENTIONED_ANYHOW = { tools: /tool|mcp_?server_?ids/i, people: /notify/ };
+
+/** Like knownFor, for a document that is not parsed yet. */
+export async function knownForText(gateway: Gateway, organizationId: string, bytes: Buffer): Promise<Known> {
+  const text = bytes.toString('latin1');
+  // An escape may hide a word from this search but not from the parser.
+  const mentions = (words: RegExp): boolean => words.test(text) || text.includes('\\');
+  return known(gateway, organizationId, mentions(MENTIONED_ANYHOW.tools), mentions(MENTIONED_ANYHOW.people));
+}
+
+/** Members are absent if the documents do not need them, or if they cannot be read now. */
+export async function knownFor(
+  gateway: Gateway,
+  organizationId: string,
+  ...documents: readonly Json[]
+): Promise<Known> {
+  const texts = documents.map((document) => JSON.stringify(document));
+  const mention = (words: RegExp): boolean => texts.some((text) => words.test(text));
+  return known(gateway, organizationId, mention(MENTIONED.tools), mention(MENTIONED.people));
+}
+
+const peopleOf = async (access: Access, organizationId: string, hasOperator: boolean): Promise<Known> => {
+  const { people } = await readPeople(access, organizationId, hasOperator);
+  return { people };
+};
+
+async function known(
+  { access, config }: Gateway,
+  organizationId: string,
+  withTools: boolean,
+  withPeople: boolean,
+): Promise<Known> {
+  const orNothing = (read: Promise<Known>): Promise<Known> => read.catch(() => ({}));
+  const [tools, people] = await Promise.all([
+    withTools ? orNothing(knownTools(access, organizationId).then((found) => ({ tools: found }))) : {},
+    withPeople ? orNothing(peopleOf(access, organizationId, config.adminKey !== undefined)) : {},
+  ]);
+  return { ...tools, ...people };
+}
