@@ -65,7 +65,7 @@ describe('the messages of an approval', () => {
     ]);
     expect(first.map((one) => partsOf(one)?.[1])).toEqual([
       undefined,
-      { approval: 'ask', person: 'ann', since: expect.any(String) },
+      { approval: 'ask', person: 'ann', to: 'slack', since: expect.any(String) },
       undefined,
       undefined,
     ]);
