@@ -130,7 +130,8 @@ describe('a host action is known', () => {
       '/steps/call/config/parameters/nam unknown_member',
     ]);
     const unknown = await request('POST', '/api/workflows/validate', one('greeting.mak', {}));
-    expect(unknown.body.problems).toMatchObject([{ code: 'unknown_action', hint: 'Did you mean "greeting.make"?' }]);
+    const hint = 'Did you mean "greeting.make"? Actions of your own come from the folder that SIGNALBOX_ACTIONS names.';
+    expect(unknown.body.problems).toMatchObject([{ code: 'unknown_action', hint }]);
     const file = join(project, 'definition.json');
     writeFileSync(file, JSON.stringify(one('greeting.make', { name: 'Ann' })));
     const validate = (env: NodeJS.ProcessEnv) =>

@@ -1,8 +1,8 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { putDefinition } from '../../../src/client/definitions/definitions.ts';
 import { putSecret } from '../../../src/client/organization/secrets.ts';
 import { access, unaudited } from '../../../src/client/temporal/access.ts';
-import { storeVersion } from '../../../src/client/versions/versions.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { definitionHash } from '../../../src/definition/document/canonical.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
@@ -61,9 +61,9 @@ describe('a run that calls another side', () => {
       query: { k: '{{ secrets.KEY }}' },
       body: { token: 'Bearer {{ secrets.KEY }}' },
     });
-    // A secret that is bound to a workflow is for its stored versions.
+    // A secret that is bound to a workflow is for the versions of its history.
     const hash = definitionHash(definition);
-    await storeVersion(held, 'default', hash, definition);
+    await putDefinition(held, 'default', { definition, hash, source: 'update' });
     const handle = await startRun(server, definition, { hash });
     const result = (await handle.result()) as { url: string; body: string };
     expect(JSON.parse(other.seen.at(-1)!.body)).toEqual({ token: `Bearer ${CANARY}` });

@@ -170,7 +170,7 @@ holdToDocument(
         deleteMcpServer: { name: ['gone'] },
         changeTrigger: { id: [await made('manual', {})] },
         deleteTrigger: { id: await several(3, () => made('manual', {})) },
-        disableTrigger: { id: [schedule] },
+        disableTrigger: { id: [await made('schedule', { cron: '0 3 * * *' })] },
         backfillTrigger: { id: [schedule] },
       },
     };
