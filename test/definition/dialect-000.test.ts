@@ -4,6 +4,7 @@ import { check } from '../../src/check/check.ts';
 import { type Conversion, toCanonical } from '../../src/definition/dialects/dialects.ts';
 import { dryRun } from '../../src/history/dry-run.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
+import { examples, later000 } from './dialect-examples.ts';
 
 const folder = new URL('cases/000/', import.meta.url);
 const shipped = readdirSync(folder).map(
@@ -297,5 +298,75 @@ describe('document 000', () => {
     expect(imported([step('a', 'trigger', {}), step('a', 'trigger', {})]).problems).toMatchObject([
       { code: 'duplicate_step', pointer: '/stepsConfig/1' },
     ]);
+  });
+});
+
+describe('the later form of document 000', () => {
+  const documents = [
+    ...shipped,
+    ...examples
+      .filter(({ dialect, document }) => dialect === '000' && document['workflowConfig'] !== undefined)
+      .map(({ name, document }) => [name, document] as const),
+  ];
+
+  it.each(documents)('means the same, and names its own places: %s', (_, document) => {
+    const later = later000(document);
+    const moved = ({ pointer, ...rest }: { pointer: string }): JsonObject => ({
+      ...rest,
+      pointer: pointer.replace(/^\/workflowConfig(?=\/|$)/, '').replace(/^\/stepsConfig/, '/steps'),
+    });
+    const [before, after] = [check(document), check(later)];
+    expect(after.dialect).toBe('000');
+    expect(after.definition).toEqual(before.definition);
+    expect(after.draft).toEqual(before.draft);
+    for (const list of ['problems', 'warnings'] as const) expect(after[list]).toEqual(before[list].map(moved));
+  });
+
+  it('is read from rows of tables: JSON texts, versions as numbers, and members that only the tables have', () => {
+    const { problems, warnings, definition } = toCanonical({
+      _id: 'wf_1',
+      organizationId: 'org',
+      name: 'Count',
+      version: 3,
+      status: 'inactive',
+      config: '{"timeout": 60000, "variables": {"greeting": "Hello"}}',
+      steps: JSON.stringify([
+        step('begin', 'start', '{"inputs": {"who": "string"}}', '{"success": "end"}'),
+        step('end', 'output', { mapping: { said: '{{ greeting }} {{ who }}' } }, {}, { wfDefinitionId: 'wf_1' }),
+      ]),
+    });
+    expect(problems).toEqual([]);
+    expect(warnings.map(({ code, pointer }) => [code, pointer])).toEqual([
+      ['not_carried_over', '/_id'],
+      ['not_carried_over', '/organizationId'],
+      ['not_carried_over', '/steps/1/wfDefinitionId'],
+    ]);
+    expect(definition).toMatchObject({
+      name: 'Count',
+      version: '3.0.0',
+      enabled: false,
+      config: { timeout: 60_000, variables: { greeting: 'Hello' } },
+    });
+    if (definition === undefined) throw new Error('It was not imported.');
+    expect(dryRun(definition, { now: 0, input: { who: 'Ann' } })).toMatchObject({
+      status: 'completed',
+      output: { said: 'Hello Ann' },
+    });
+  });
+
+  it('keeps workflowConfig, if it has one, and leaves out steps beside stepsConfig', () => {
+    const steps = [step('a', 'start', {})];
+    const { definition } = toCanonical({ workflowConfig: { name: 'X', version: 2 }, steps });
+    expect(definition).toMatchObject({ name: 'X', version: '2.0.0' });
+    expect(toCanonical({ workflowConfig: { name: 'X' }, stepsConfig: steps, steps }).warnings).toMatchObject([
+      { code: 'not_carried_over', pointer: '/steps' },
+    ]);
+  });
+
+  it('refuses a version that counts nothing, and a list without steps', () => {
+    const steps = [step('a', 'start', {})];
+    for (const version of [1.5, -1])
+      expect(toCanonical({ name: 'X', version, steps }).problems).toMatchObject([{ pointer: '/version' }]);
+    expect(toCanonical({ name: 'X', steps: [] }, '000').problems).toMatchObject([{ pointer: '/steps' }]);
   });
 });

@@ -459,8 +459,22 @@ export const shippedExamples: readonly Example[] = readdirSync(new URL('cases/00
 );
 
 /** One example for each name. */
+/** The later form of a document of 000: the members of `workflowConfig` beside the list of steps. */
+export function later000({ workflowConfig, stepsConfig, ...rest }: JsonObject): JsonObject {
+  return { ...rest, ...(isObject(workflowConfig) ? workflowConfig : {}), steps: stepsConfig ?? null };
+}
+
+const later: readonly Example[] = own
+  .filter(({ dialect }) => dialect === '000')
+  .map(({ name, dialect, document }) => ({
+    name: `${name}, in the later form`,
+    dialect,
+    document: later000(document),
+  }));
+
 export const examples: readonly Example[] = [
   ...own,
+  ...later,
   ...ofList('001', 'document'),
   ...ofList('002', 'definition'),
   ...ofList('004', 'document'),

@@ -20,6 +20,9 @@ function cases(dialect: string): Case[] {
 describe('which dialect a document is in', () => {
   it.each<[string, Json]>([
     ['000', { workflowConfig: { name: 'x' }, stepsConfig: [] }],
+    ['000', { name: 'x', config: {}, steps: [{ stepSlug: 'a', name: 'A', stepType: 'start' }] }],
+    ['000', { steps: [{ name: 'A' }, { stepSlug: 'b', type: 'x' }] }],
+    ['000', { steps: JSON.stringify([{ stepSlug: 'a' }]), workflowConfig: {} }],
     ['001', { steps: [{ name: 'a', action: { toolName: 'X' } }] }],
     ['002', { steps: [{ id: 'a', type: 'tool', tool: 'x' }] }],
     ['002', { steps: [] }],

@@ -28,12 +28,12 @@ type Bodies = ReadonlyMap<string, ReadonlySet<string>>;
 /**
  * Converts loops. A missing next step ends the run in 000 even in the body of a loop, where it would begin the next
  * tick in the canonical form: it becomes `$end`. With `continueOnError` a failing step of the body begins the next
- * tick. With `itemVariable: customer` the body reads `customer` for `loop.item`.
+ * tick. With `itemVariable: customer` the body reads `customer` for `loop.item`. `at`: of the list of steps.
  */
-export function loops000(into: Import, document: JsonObject): void {
+export function loops000(into: Import, document: JsonObject, at: string): void {
   const bodies = bodiesOf(into);
   if (bodies === undefined) {
-    into.problem('/stepsConfig', 'containers_too_deep', 'The loops of this document are nested too deeply.');
+    into.problem(at, 'containers_too_deep', 'The loops of this document are nested too deeply.');
     return;
   }
   for (const [slug, body] of bodies) {

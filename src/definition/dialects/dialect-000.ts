@@ -1,7 +1,7 @@
 /**
- * Document 000: `{workflowConfig, stepsConfig: [{stepSlug, name, stepType, order, config, nextSteps}]}`. Its input is
- * readable without a prefix, its expressions can contain templates, and a missing next step ends the run even within a
- * loop.
+ * Document 000: `{workflowConfig, stepsConfig: [{stepSlug, name, stepType, order, config, nextSteps}]}`, or its later
+ * form `{…, steps: [{stepSlug, …}]}` with the members of `workflowConfig` beside `steps`. Its input is readable without
+ * a prefix, its expressions can contain templates, and a missing next step ends the run even within a loop.
  */
 import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
@@ -23,8 +23,11 @@ const OUTER: ReadonlySet<string> = new Set([
   'tags',
   'triggers',
 ]);
+/** Of the later form, whose other members are those of a workflowConfig. */
+const OUTER_LATER: ReadonlySet<string> = new Set(['steps', 'workflowConfig']);
 /** Members of 000's run requests that do not belong to the definition. */
 const OF_A_RUN: ReadonlySet<string> = new Set(['organizationId', 'input', 'triggeredBy', 'triggerData']);
+const OUTER_TYPES: MemberTypes = { workflowConfig: 'object', tags: 'array', triggers: 'array' };
 const WORKFLOW: ReadonlySet<string> = new Set([
   'name',
   'slug',
@@ -71,25 +74,28 @@ const CONFIG: ReadonlySet<string> = new Set([
 ]);
 
 export function from000(written: JsonObject, into: Import): ImportResult {
-  const document = into.typed(written, '', { workflowConfig: 'object', tags: 'array', triggers: 'array' });
-  into.lostMembers(document, '', new Set([...OUTER, ...OF_A_RUN]));
+  const stepsAt = written['stepsConfig'] === undefined && written['steps'] !== undefined ? '/steps' : '/stepsConfig';
+  const isLater = stepsAt === '/steps' && (written['workflowConfig'] ?? null) === null;
+  const document = into.typed(written, '', isLater ? WORKFLOW_TYPES : OUTER_TYPES);
+  const known = isLater ? [...OUTER_LATER, ...WORKFLOW] : [...OUTER, stepsAt.slice(1)];
+  into.lostMembers(document, '', new Set([...known, ...OF_A_RUN]));
   for (const member of OF_A_RUN) {
-    if (document[member] !== undefined)
+    if (document[member] !== undefined && !(isLater && WORKFLOW.has(member)))
       into.lost(childPointer('', member), `"${member}" belongs to a run, not to its definition, and is left out.`);
   }
-  const holder = isObject(document['workflowConfig']) ? document['workflowConfig'] : {};
-  into.lostMembers(holder, '/workflowConfig', WORKFLOW);
-  const workflow = into.typed(holder, '/workflowConfig', WORKFLOW_TYPES);
-  const steps = document['stepsConfig'];
+  const workflow: Held = isLater
+    ? { at: '', members: document }
+    : { at: '/workflowConfig', members: workflowConfigOf(document, into) };
+  const steps = document[stepsAt.slice(1)];
   if (!Array.isArray(steps) || steps.length === 0) {
-    into.problem('/stepsConfig', 'missing_member', `Expected a list of at least one step, got ${typeName(steps)}.`);
+    into.problem(stepsAt, 'missing_member', `Expected a list of at least one step, got ${typeName(steps)}.`);
     return into.refused();
   }
-  const canonical = outer(document, workflow, into);
+  const canonical = outer(isLater ? {} : document, workflow, into);
   const given = Array.isArray(canonical['triggers']) ? canonical['triggers'] : [];
   const triggers: Json[] = [...given];
   for (const [index, step] of steps.entries()) {
-    const at = childPointer('/stepsConfig', index);
+    const at = childPointer(stepsAt, index);
     if (!isObject(step)) {
       into.problem(at, 'wrong_type', `Expected a step, got ${typeName(step)}.`);
       continue;
@@ -104,10 +110,22 @@ export function from000(written: JsonObject, into: Import): ImportResult {
   }
   if (triggers.length > given.length) canonical['triggers'] = triggers;
   if (Object.keys(into.steps).length === 0) return into.refused();
-  shadowed(into, canonical);
+  shadowed(into, canonical, `${workflow.at}/config/variables`);
   endings(into);
-  loops000(into, canonical);
+  loops000(into, canonical, stepsAt);
   return into.done(canonical);
+}
+
+/** An object with its place in the written document. */
+interface Held {
+  readonly at: string;
+  readonly members: JsonObject;
+}
+
+function workflowConfigOf(document: JsonObject, into: Import): JsonObject {
+  const holder = isObject(document['workflowConfig']) ? document['workflowConfig'] : {};
+  into.lostMembers(holder, '/workflowConfig', WORKFLOW);
+  return into.typed(holder, '/workflowConfig', WORKFLOW_TYPES);
 }
 
 function slugOf(written: JsonObject, at: string, into: Import): string | undefined {
@@ -126,7 +144,8 @@ function slugOf(written: JsonObject, at: string, into: Import): string | undefin
   return slug;
 }
 
-function outer(document: JsonObject, workflow: JsonObject, into: Import): JsonObject {
+/** `document`: the members outside of a workflowConfig. */
+function outer(document: JsonObject, { at, members: workflow }: Held, into: Import): JsonObject {
   const canonical: JsonObject = { dialect: '000' };
   for (const member of [
     'name',
@@ -146,24 +165,30 @@ function outer(document: JsonObject, workflow: JsonObject, into: Import): JsonOb
       into.lost(childPointer('', member), `"${member}" is left out: workflowConfig has it too.`);
     // A document that is sent to be run has the input of the run here, not a format.
     if (value === undefined || value === null || (member === 'input' && workflow[member] === undefined)) continue;
-    const place = childPointer(workflow[member] === undefined ? '' : '/workflowConfig', member);
-    canonical[member] = member === 'triggers' ? into.triggers(value, place) : value;
+    const place = childPointer(workflow[member] === undefined ? '' : at, member);
+    canonical[member] = carried(member, value, place, into);
     into.places.set(childPointer('', member), place);
   }
   if (workflow['status'] === 'inactive' || workflow['status'] === 'archived') canonical['enabled'] = false;
   else if (workflow['status'] !== undefined && workflow['status'] !== 'active')
     into.lost(
-      '/workflowConfig/status',
+      `${at}/status`,
       `The status ${(JSON.stringify(workflow['status']) ?? '').slice(0, 40)} has no counterpart.`,
     );
-  const converted = configOf(isObject(workflow['config']) ? workflow['config'] : {}, into);
-  into.places.set('/config', '/workflowConfig/config');
+  const converted = configOf(isObject(workflow['config']) ? workflow['config'] : {}, `${at}/config`, into);
+  into.places.set('/config', `${at}/config`);
   if (Object.keys(converted).length > 0) canonical['config'] = converted;
   return canonical;
 }
 
-function configOf(written: JsonObject, into: Import): JsonObject {
-  const at = '/workflowConfig/config';
+/** The system counts its versions: n becomes `n.0.0`. */
+function carried(member: string, value: Json, at: string, into: Import): Json {
+  if (member === 'triggers') return into.triggers(value, at);
+  const isCounted = member === 'version' && Number.isSafeInteger(value) && Number(value) >= 0;
+  return isCounted ? `${String(value)}.0.0` : value;
+}
+
+function configOf(written: JsonObject, at: string, into: Import): JsonObject {
   into.lostMembers(written, at, CONFIG);
   const config = into.typed(written, at, CONFIG_TYPES);
   const result: JsonObject = {};
@@ -202,13 +227,13 @@ function variablesOf(variables: JsonObject, at: string, into: Import): JsonObjec
 }
 
 /** The input's keys are readable without a prefix. Variables win over them. */
-function shadowed(into: Import, { input, config }: JsonObject): void {
+function shadowed(into: Import, { input, config }: JsonObject, at: string): void {
   const variables = isObject(config) && isObject(config['variables']) ? config['variables'] : {};
   const declared = flatInput(input, Object.values(into.steps));
   for (const name of Object.keys(variables)) {
     if (!declared.has(name)) continue;
     into.warn(
-      childPointer('/workflowConfig/config/variables', name),
+      childPointer(at, name),
       'shadowed_input',
       `"${name}" is both a variable and a key of the input; the variable wins.`,
       `Write input.${name} to read the input.`,

@@ -50,6 +50,7 @@ export function detectDialect(document: Json): Dialect {
   if (document['starting_step_id'] !== undefined || isObject(flow) || (Array.isArray(flow) && steps === undefined))
     return '004';
   if (!Array.isArray(steps)) return 'canonical';
+  if (steps.some((step) => isObject(step) && step['stepSlug'] !== undefined)) return '000';
   const first = steps.find(isObject);
   return first !== undefined &&
     first['type'] === undefined &&
