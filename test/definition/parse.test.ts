@@ -78,6 +78,23 @@ describe('reading a document', () => {
     expect(problem('a: &a [*a]\n').code).toBe('too_deep');
   });
 
+  it.each([
+    ['a quoted first key', '"a": 1\nb: [\n', 3],
+    ['a quoted first key', '"a": 1\nb: 2\n  c: 3\n', 2],
+    ['braces without quotes', '{a: 1,\n b: [2}\n', 2],
+  ])('says in the words of YAML, at its line, what is wrong below %s', (_, text, line) => {
+    const { code, message, ...place } = problem(text);
+    expect({ code, message, line: place.line }).toMatchObject({
+      code: 'malformed',
+      message: expect.stringMatching(/^This YAML cannot be read: /),
+      line,
+    });
+  });
+
+  it('says in the words of JSON what is wrong in a document that begins as JSON', () => {
+    expect(problem('{"a": 1\n"b": 2}')).toMatchObject({ code: 'malformed', message: expect.stringMatching(/neither/) });
+  });
+
   it('refuses aliases that stand for too much', () => {
     const levels = ['a', 'b', 'c', 'd', 'e'].map(
       (name, i, all) =>

@@ -61,6 +61,9 @@ export function documentOfJson(text: string, value: Json): Parsed {
 const tooLong = (text: string): Parsed =>
   refuse('text_too_large', `The text has ${text.length} characters; at most ${MAX_TEXT} are allowed.`);
 
+/** A quoted first key, or a first key without quotes in braces: what is wrong further down is said in YAML's words. */
+const BEGINS_YAML = /^\s*(?:"|\{\s*[\w$'])/;
+
 function parseJson(text: string): Parsed {
   let document: Json;
   try {
@@ -68,7 +71,7 @@ function parseJson(text: string): Parsed {
   } catch (error) {
     // YAML's flow style begins with a brace too.
     const asYaml = parseYaml(text);
-    if ('document' in asYaml) return asYaml;
+    if ('document' in asYaml || BEGINS_YAML.test(text)) return asYaml;
     return { problems: [jsonError(text, error)] };
   }
   return documentOfJson(text, document);
