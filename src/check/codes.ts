@@ -77,6 +77,7 @@ export const CODES = {
   secret_too_short: 'A secret is too short to be scrubbed from results.',
   undeclared_secret: 'A secret is not declared in config.secrets.',
   unknown_root: 'A name is neither a root nor a variable.',
+  unknown_root_member: 'A root does not have the member.',
   unknown_variable: 'A variable is neither declared nor set.',
   unknown_output: 'No step has the outputVariable that is read.',
   unknown_step_member: 'An entry of steps does not have the member.',

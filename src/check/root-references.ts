@@ -7,6 +7,7 @@ import { notReadHere } from './limited-roots.ts';
 import { around, isInBody, type Places } from './places.ts';
 import type { Precedence } from './precedence.ts';
 import type { Reading } from './readings.ts';
+import { unknownRootMember } from './root-members.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 export interface Names {
@@ -85,6 +86,7 @@ export function checkRootReferences(
       }
       if (reading.locals.includes(root) || root === 'steps') continue;
       const read: Read = { reading, root, at, column };
+      unknownRootMember({ root, path, at, column }, findings);
       if (!isRoot(root)) unknownName(ground, read);
       else if (root === 'loop') loopOutside(ground, read);
       else if (root === 'item' || root === 'index') itemOutside(ground, read);

@@ -263,3 +263,42 @@ describe('flow: dag', () => {
     expect(found({ a: { ...set('1'), dependsOn: [], bail: true } })).toEqual(['a: only_in_dag', 'a: only_in_dag']);
   });
 });
+
+describe('a member of a root that the engine makes', () => {
+  const loop = (until: string, body: string): JsonObject => ({
+    l: { stepType: 'loop', config: { until }, nextSteps: { loop: 'a' } },
+    a: { ...set(body, 'l') },
+  });
+
+  it('is warned of where the root never has it', () => {
+    expect(warned(loop('loop.iteration >= 3', '{{ loop.itm }}'))).toEqual([
+      'l: unknown_root_member',
+      'a: unknown_root_member',
+    ]);
+    const { valid, warnings } = check({
+      name: 'X',
+      slug: 'x',
+      start: 'a',
+      steps: { a: set('{{ execution.trigger.typ }} {{ error.mesage }} {{ execution.startedat }}') },
+    });
+    expect(valid).toBe(true);
+    expect(warnings.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
+      'Column 4: execution.trigger has no member "typ". Did you mean "type"?',
+      'Column 32: error has no member "mesage". Did you mean "message"?',
+      'Column 51: execution has no member "startedat". Did you mean "startedAt"?',
+    ]);
+  });
+
+  it('is looked for in the loop around it, and not in values of any form', () => {
+    const inner =
+      '{{ loop.parent.parent.batch.items[0].x }} {{ loop.item.x.y }} {{ loop.carry.n }} {{ loop.items.length }}';
+    expect(warned(loop('loop.state.iterations >= 3', inner))).toEqual([]);
+    expect(warned(loop('loop.state.iteration >= 3', '{{ loop.parent.indx }}'))).toEqual([
+      'l: unknown_root_member',
+      'a: unknown_root_member',
+    ]);
+    const known =
+      '{{ execution.trigger.metadata.any.thing }} {{ error.details.x.y }} {{ error.stepSlug }} {{ execution.id }}';
+    expect(warned({ a: set(known) })).toEqual([]);
+  });
+});
