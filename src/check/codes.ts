@@ -54,7 +54,7 @@ export const CODES = {
   container_in_dag: 'A dag has no containers.',
   circular_dependency: 'Steps of a dag depend on one another in a cycle.',
   timeout_on_wait: 'A waiting step has the modifier timeout, which is for effects.',
-  modifier_without_effect: 'A modifier for effects is on a step without an effect.',
+  modifier_without_effect: 'A modifier means nothing on a step of this kind.',
   rollback_kind: 'A rollback is not an effect.',
   unknown_action: 'This host does not offer the action.',
   bash_disabled: 'This host does not allow bash.',

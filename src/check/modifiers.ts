@@ -1,9 +1,10 @@
-/** Modifiers for effects (LANGUAGE.md §7) on steps that have no effect. */
+/** Modifiers (LANGUAGE.md §7) that mean nothing: those for effects without one, `onError` where nothing follows. */
 import { type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
 
 export function checkModifiers({ steps }: Subject, { warnings }: Findings): void {
   for (const step of steps.values()) {
     if (step.kind === undefined || step.kind.class === 'effect') continue;
+    if (step.kind.class === 'end' && step.written.onError === 'continue') warnings.push(nothingFollows(step));
     for (const member of ['retry', 'timeout', 'local', 'fuse'] as const) {
       // On a wait it is an error, which the compiler reports.
       const written = step.written[member];
@@ -30,4 +31,14 @@ const WORDS = {
 function hintOf(member: 'retry' | 'timeout' | 'local' | 'fuse', { kind }: CheckedStep): string {
   if (kind?.class === 'container') return `Set ${member} on the steps of its body.`;
   return member === 'retry' ? 'Remove it; config.retryPolicy applies to all effects of the run.' : 'Remove it.';
+}
+
+/** No run goes on after a step that ends it: its failure cannot go on by a port either. */
+function nothingFollows({ at, kind }: CheckedStep): Findings['warnings'][number] {
+  return problem(
+    `${at}/onError`,
+    'modifier_without_effect',
+    `"onError" has no use on a step of kind ${kind?.type}: no step follows it.`,
+    'Remove it. To go on after an error, set onError on the step that fails, or wire its port error.',
+  );
 }

@@ -70,6 +70,24 @@ describe('wiring', () => {
     ]);
   });
 
+  it('warns of onError where no step can follow', () => {
+    const onError = 'continue';
+    const config = { message: 'x' };
+    expect(
+      warned({
+        a: { stepType: 'set', config: { values: { v: '1' } }, onError, nextSteps: { success: 'b' } },
+        b: { stepType: 'condition', config: { expression: 'input.x' }, nextSteps: { true: 'c', false: 'd' } },
+        c: { stepType: 'fail', config, onError, retry: { maxAttempts: 2 } },
+        d: { stepType: 'return', config: { output: '1' }, onError },
+      }),
+    ).toEqual([
+      '/steps/c/onError modifier_without_effect onError',
+      '/steps/c/retry modifier_without_effect retry',
+      '/steps/d/onError modifier_without_effect onError',
+    ]);
+    expect(warned({ a: { stepType: 'fail', config, onError: 'fail' } })).toEqual([]);
+  });
+
   it('warns of a body that is none, since the other ports reach it too', () => {
     const loop = (next: JsonObject): JsonObject => ({ stepType: 'loop', config: { items: [1] }, nextSteps: next });
     expect(warned({ l: loop({ loop: 'b', done: 'b' }), b: set('v') })).toEqual([
