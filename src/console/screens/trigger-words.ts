@@ -76,6 +76,7 @@ function signatureOf(config: Trigger['config']): Signature {
 
 /** A secret `whsec_…` is base64; any other is the key as it stands. */
 const STANDARD_KEY =
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell expands it.
   'case "$SECRET" in whsec_*) KEY=$(printf %s "${SECRET#whsec_}" | base64 -d | od -An -v -tx1 | tr -d " \\n");; ' +
   '*) KEY=$(printf %s "$SECRET" | od -An -v -tx1 | tr -d " \\n");; esac';
 const STANDARD_OPTION = '-mac HMAC -macopt "hexkey:$KEY"';

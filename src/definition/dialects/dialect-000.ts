@@ -136,8 +136,8 @@ function slugOf(written: JsonObject, at: string, into: Import): string | undefin
   }
   const fitting = stepSlug(slug);
   if (fitting !== slug) {
-    const message =
-      `"${slug.slice(0, 80)}" is no step slug: ` + 'expected a letter or _, then letters, digits, _, - (64 at most).';
+    const written = slug.slice(0, 80);
+    const message = `"${written}" is no step slug: expected a letter or _, then letters, digits, _, - (64 at most).`;
     into.problem(childPointer(at, 'stepSlug'), 'invalid_name', message, `Call it "${fitting}".`);
     return undefined;
   }
