@@ -21,7 +21,7 @@ import { principalOf } from '../http/principal.ts';
 import type { Drawn, Found, Media } from '../threads/tasks.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { checkBytesIn, checkIn, draftIn } from './in-threads.ts';
-import { knownForText } from './known-to-organization.ts';
+import { knownFor, knownForText } from './known-to-organization.ts';
 
 export const dialectName = z.enum(DIALECTS);
 
@@ -73,6 +73,18 @@ export async function checkText(
 ): Promise<Checked> {
   const media = /^\s*\{/.test(text) ? 'json' : 'yaml';
   return checkBytes(gateway, organizationId, { bytes: Buffer.from(text), media }, { ...options, keepsText: true });
+}
+
+/** Checks a document that a body holds: an object, or a text as checkText. @throws HttpProblem as checkBody. */
+export async function checkGiven(
+  gateway: Gateway,
+  organizationId: string,
+  document: Json,
+  options: CheckOptions = {},
+): Promise<Checked> {
+  if (typeof document === 'string') return checkText(gateway, organizationId, document, options);
+  const known = await knownFor(gateway, organizationId, document);
+  return checkDocument(gateway, organizationId, document, { ...options, ...known });
 }
 
 async function checkBytes(

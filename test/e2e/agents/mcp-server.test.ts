@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const ADMIN_KEY = 'an-admin-of-the-environment-for-models-0123456789';
@@ -59,6 +60,11 @@ describe('an MCP client', () => {
 
     const presets = { review: { data: { decision: 'approved' }, port: 'approved' } };
     const walked = await told('editor', 'DRY_RUN_WORKFLOW', { definition, input: { amount: 7 }, presets });
+    const asText = { definition: stringify(definition), input: { amount: 7 }, presets };
+    const again = await told('editor', 'DRY_RUN_WORKFLOW', asText);
+    expect(again.steps.map(({ path }: { path: string }) => path)).toEqual(
+      walked.steps.map(({ path }: { path: string }) => path),
+    );
     expect(walked).toMatchObject({ status: 'completed', output: { paid: 7 } });
 
     const stored = await told('editor', 'COLLECTION_WORKFLOW_CREATE', { definition });
@@ -113,6 +119,8 @@ describe('an MCP client', () => {
     const proposal = { ...definition, description: 'Proposed.' };
     const proposed = await told('approver', 'PROPOSE_WORKFLOW_CHANGE', { slug, baseWorkflowHash: hash, proposal });
     expect(proposed).toMatchObject({ workflowId: slug, proposedBy: 'approver', status: 'pending' });
+    const again = { slug, baseWorkflowHash: hash, proposal: stringify(proposal) };
+    expect((await told('approver', 'PROPOSE_WORKFLOW_CHANGE', again)).hash).toBe(proposed.hash);
     expect(await told('editor', 'COLLECTION_WORKFLOW_DELETE', { slug })).toMatchObject({ status: 204 });
     expect(await ask('editor', 'COLLECTION_WORKFLOW_GET', { slug })).toMatchObject({ body: { code: 'not_found' } });
   });

@@ -12,15 +12,14 @@ import { demandRole } from '../../http/principal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeysOf } from '../../http/starts.ts';
-import { checkDocument, demandValid, dialectName, storing } from '../../input/definition-input.ts';
+import { checkGiven, demandValid, dialectName, storing } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
-import { knownFor } from '../../input/known-to-organization.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { anyJson, nameText, timeoutMsField } from '../../validation/validation.ts';
 
 const inlineRunBody = z
   .strictObject({
-    definition: anyJson.optional().describe('The definition, in any dialect.'),
+    definition: anyJson.optional().describe('The definition, in any dialect: an object, or YAML or JSON as text.'),
     workflowConfig: anyJson
       .optional()
       .describe('In place of `definition`, together with `stepsConfig`: a workflow in dialect 000.'),
@@ -98,12 +97,8 @@ export const inlineRunRoutes: readonly Route[] = [
       if (body.organizationId !== undefined && body.organizationId !== organizationId) throw notYours();
       const { definition: given, workflowConfig = {}, stepsConfig = [], presets = {}, timeoutMs } = body;
       const document = given ?? { workflowConfig, stepsConfig };
-      const checked = await checkDocument(gateway, organizationId, document, {
-        inline: true,
-        persons: id !== undefined,
-        ...(await knownFor(gateway, organizationId, document)),
-        ...defined({ dialect: body.dialect }),
-      });
+      const options = { inline: true, persons: id !== undefined, ...defined({ dialect: body.dialect }) };
+      const checked = await checkGiven(gateway, organizationId, document, options);
       const givenInput = body.input === undefined ? {} : body.input;
       if (body.dryRun === true)
         return {

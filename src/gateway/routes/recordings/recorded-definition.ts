@@ -17,9 +17,8 @@ import { idOfKey } from '../../http/request-key.ts';
 import { createdOrOk, type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
-import { checkDocument, checkText, demandValid, storing } from '../../input/definition-input.ts';
+import { type Checked, checkGiven, checkText, demandValid, storing } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
-import { knownFor } from '../../input/known-to-organization.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import type { ProblemCode } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
@@ -207,13 +206,8 @@ const documentIn = (view: RecordingView, { order, includeFailed }: Shape): JsonO
     ...defined({ description: view.description }),
   });
 
-async function checkedIn(gateway: Gateway, org: string, by: string | undefined, document: JsonObject) {
-  return checkDocument(gateway, org, document, {
-    inline: true,
-    persons: by !== undefined,
-    ...(await knownFor(gateway, org, document)),
-  });
-}
+const checkedIn = (gateway: Gateway, org: string, by: string | undefined, document: JsonObject): Promise<Checked> =>
+  checkGiven(gateway, org, document, { inline: true, persons: by !== undefined });
 
 /** The recorded outputs of these steps, as presets of a run. @throws HttpProblem `unknown_preset`. */
 async function presetsOf(

@@ -20,8 +20,7 @@ import { principalOf } from '../../http/principal.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
-import { type Checked, checkDocument, checkText, demandValid, dialectName } from '../../input/definition-input.ts';
-import { knownFor } from '../../input/known-to-organization.ts';
+import { type Checked, checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pageQuery, pathName, slugText } from '../../validation/validation.ts';
@@ -34,7 +33,7 @@ const proposalListQuery = z.strictObject({
 });
 const proposalBody = z.strictObject({
   baseWorkflowHash: versionHash.describe('The version to change: the current version of the workflow.'),
-  proposal: anyJson.optional().describe('The proposed definition, in any dialect. Or give its `text`.'),
+  proposal: anyJson.optional().describe('The proposed definition, in any dialect: an object, or YAML or JSON as text.'),
   text: z
     .string()
     .min(1)
@@ -106,13 +105,7 @@ export const proposalRoutes: readonly Route[] = [
       await listProposals(access, organizationId, slug);
       if (executionId !== undefined) await describeRun(access, organizationId, executionId);
       const options = { slug, ...defined({ dialect }) };
-      const checked =
-        text === undefined
-          ? await checkDocument(gateway, organizationId, document, {
-              ...options,
-              ...(await knownFor(gateway, organizationId, document)),
-            })
-          : await checkText(gateway, organizationId, text, options);
+      const checked = await checkGiven(gateway, organizationId, text ?? document, options);
       const { definition, hash, secrets } = withSecrets(checked);
       if (secrets.length > 0)
         throw new HttpProblem(
