@@ -18,21 +18,11 @@ const kept = new WeakMap<Client, Map<string, Definition>>();
 
 /** Stores a definition under its hash. Identical content is stored once. */
 export const storeVersion = (access: WriteAccess, org: string, hash: string, definition: Definition): Promise<void> =>
-  store(access, versionId(org, definition.slug, hash), {
-    organizationId: org,
-    slug: definition.slug,
-    hash,
-    definition,
-  });
+  store(access, versionId(org, definition.slug, hash), org, hash, definition);
 
 /** Stores a proposed definition. It becomes a version when the proposal is applied. */
 export const storeProposed = (access: WriteAccess, org: string, hash: string, definition: Definition): Promise<void> =>
-  store(access, proposedId(org, definition.slug, hash), {
-    organizationId: org,
-    slug: definition.slug,
-    hash,
-    definition,
-  });
+  store(access, proposedId(org, definition.slug, hash), org, hash, definition);
 
 /** The definition with that hash. Undefined where it was never stored. Callers must not change it. */
 export const readVersion = (access: Access, org: string, slug: string, hash: string): Promise<Definition | undefined> =>
@@ -47,8 +37,16 @@ export const readProposed = async (
 ): Promise<Definition | undefined> =>
   (await readStored(access, proposedId(org, slug, hash))) ?? readVersion(access, org, slug, hash);
 
-async function store(access: WriteAccess, workflowId: string, start: VersionStart): Promise<void> {
-  if (!cacheOf(access).has(workflowId)) await startVersion(access, workflowId, start);
+async function store(
+  access: WriteAccess,
+  workflowId: string,
+  org: string,
+  hash: string,
+  definition: Definition,
+): Promise<void> {
+  if (cacheOf(access).has(workflowId)) return;
+  const start: VersionStart = { organizationId: org, slug: definition.slug, hash, definition };
+  await startVersion(access, workflowId, start);
 }
 
 async function readStored(access: Access, workflowId: string): Promise<Definition | undefined> {
