@@ -29,6 +29,14 @@ export function jsonBytes(value: Json | undefined, depth = 0): number {
   return bytes;
 }
 
+/** The levels of records around a value. */
+const RECORD_LEVELS = 100;
+
+/** The estimate of a record with values in it, each of which may be nested as deeply as a value may. */
+export function recordBytes(record: Json): number {
+  return jsonBytes(record, -RECORD_LEVELS);
+}
+
 /** The bytes of a value as JSON.stringify writes it; 0 for a value that JSON does not write. */
 export function exactJsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value) ?? '').length;

@@ -9,7 +9,10 @@ import {
   MAX_OPEN_EFFECTS,
   REMEMBERED_IDS,
 } from '../../src/engine/state/limits.ts';
+import { measure } from '../../src/engine/state/measure.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
+import { definitionBytes } from '../../src/engine/state/serialize.ts';
+import { fits } from '../../src/engine/state/space.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import { carried, completed, http, LONG_MS, listening, message, start, text } from './large.ts';
@@ -204,6 +207,24 @@ describe('limits', () => {
     const run = start(listening);
     run.feed(message('other', deep));
     expect(run.state.ending).toMatchObject({ error: { code: 'value_too_deep' } });
+  });
+
+  it('counts a value that is nested as deeply as one may be, wherever the state holds it', () => {
+    let deep: Json = 1;
+    for (let i = 0; i < 1_000; i++) deep = [deep];
+    const later = start({ rest: { stepType: 'sleep', config: { duration: '1h' } } });
+    const heard = start({
+      hear: { stepType: 'listen', config: { name: 'other' }, outputVariable: 'kept', nextSteps: { received: 'call' } },
+      call: http({ body: '{{ kept }}' }),
+    });
+    for (const run of [later, heard]) {
+      run.feed(message('other', deep));
+      expect(run.state.ending).toBeUndefined();
+      const { bytes } = measure(run.program, run.state);
+      run.state.bytes = MAX_STATE_BYTES;
+      expect(fits(run.program, run.state, bytes + definitionBytes(run.program))).toBe(true);
+      expect(run.state.serializedSizes, 'the state was written').toBeDefined();
+    }
   });
 
   it(

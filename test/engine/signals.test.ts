@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/inbound/signals.ts';
+import { deepMember, toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/inbound/signals.ts';
+import type { Json } from '../../src/json/json.ts';
 
 const FITTING = {
   approve: { step: 'a', key: 'k', by: 'ann', comments: 'Fine.', data: 1, override: true, reason: 'r', via: 'api' },
@@ -31,6 +32,25 @@ describe('a signal', () => {
   it('of runs and gates may say more than is read', () => {
     expect(toEvent('granted', { gate: 'g', since: 1 }, 1)).toEqual({ type: 'granted', at: 1, gate: 'g' });
     expect(toEvent('childDone', { path: 'p', output: 1, more: 2 }, 1)).toMatchObject({ type: 'childDone', id: 'p' });
+  });
+
+  it('is ignored where no run could store what it holds, and taken where a run can', () => {
+    const nested = (levels: number): Json => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as Json;
+    const holders: { readonly [name: string]: (value: Json) => object } = {
+      message: (payload) => ({ name: 'm', payload }),
+      approve: (data) => ({ data }),
+      reject: (data) => ({ data }),
+      decide: (data) => ({ decision: 'approved', data }),
+      submit: (data) => ({ data }),
+      childDone: (output) => ({ path: 'p', output }),
+    };
+    for (const [name, holding] of Object.entries(holders)) {
+      expect(toEvent(name, holding(nested(1_000)), 1), name).toBeDefined();
+      expect(toEvent(name, holding(nested(1_001)), 1), name).toBeUndefined();
+      expect(updateToEvent(name, holding(nested(50_000)), 1), name).toBeUndefined();
+    }
+    expect(deepMember({ name: 'm', payload: nested(1_001) })).toBe("'payload' is nested deeper than 1000 levels.");
+    expect(deepMember({ name: 'm', payload: nested(1_000) })).toBeUndefined();
   });
 
   it('message has its payload as `payload`, and nothing odd in `event`', () => {

@@ -14,7 +14,14 @@ import {
 } from '@temporalio/workflow';
 import type { Accepted, Recorded, Refusal } from '../../src/contract/run.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../../src/engine/inbound/signal-texts.ts';
-import { SIGNALS, toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/inbound/signals.ts';
+import {
+  deepMember,
+  SIGNALS,
+  toEvent,
+  UPDATES,
+  unknownMember,
+  updateToEvent,
+} from '../../src/engine/inbound/signals.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
@@ -54,7 +61,10 @@ export function listenToSignals(run: RunHandlers): void {
   const receive = (name: string, payload: unknown): void => {
     const event = toEvent(name, payload, Date.now());
     if (event === undefined) {
-      const why = unknownMember(name, payload) ?? 'No signal has this name, or its payload has the wrong shape.';
+      const why =
+        unknownMember(name, payload) ??
+        deepMember(payload) ??
+        'No signal has this name, or its payload has the wrong shape.';
       log.warn('A signal was ignored.', { signal: name, code: 'invalid_signal', message: why });
       run.ignored(name, `${why} ${DESCRIPTIONS[name] ?? ''}`.trim());
       return;
@@ -82,7 +92,7 @@ export function answerUpdates(run: RunHandlers): void {
     const asked = (payload: unknown): Event => {
       const event = updateToEvent(name, payload, Date.now());
       if (event === undefined) {
-        const why = unknownMember(name, payload) ?? `'${name}' takes one JSON object.`;
+        const why = unknownMember(name, payload) ?? deepMember(payload) ?? `'${name}' takes one JSON object.`;
         throw refusal({ code: 'invalid_signal', message: `The update ${why} ${DESCRIPTIONS[name] ?? ''}`.trim() });
       }
       return event;

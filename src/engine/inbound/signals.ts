@@ -6,6 +6,7 @@
  */
 
 import type { Decision, LinkHolder, RunError, Standing } from '../../contract/run.ts';
+import { isTooDeep, MAX_VALUE_DEPTH } from '../../json/depth.ts';
 import { isPlainObject, type JsonObject } from '../../json/json.ts';
 import type { Addressed, Event } from '../state/protocol.ts';
 
@@ -77,6 +78,14 @@ export function unknownMember(name: string, payload: unknown): string | undefine
   return odd === undefined ? undefined : `'${name}' has no member '${odd.slice(0, MOST_SHOWN)}'.`;
 }
 
+/** Names a member that no run can store, since it is nested too deeply, in a sentence. */
+export function deepMember(payload: unknown): string | undefined {
+  if (!isPlainObject(payload)) return undefined;
+  const deep = Object.keys(payload).find((member) => isTooDeep(payload[member], MAX_VALUE_DEPTH));
+  if (deep === undefined) return undefined;
+  return `'${deep.slice(0, MOST_SHOWN)}' is nested deeper than ${MAX_VALUE_DEPTH} levels.`;
+}
+
 /** The update of that name as an event; undefined where no update has that name, or the payload does not fit. */
 export function updateToEvent(name: string, payload: unknown, at: number): Event | undefined {
   return (UPDATES as readonly string[]).includes(name) ? toEvent(name, payload, at) : undefined;
@@ -84,12 +93,13 @@ export function updateToEvent(name: string, payload: unknown, at: number): Event
 
 /**
  * The signal of that name as an event. `payload` is the first argument (absent counts as `{}`), `at` is the run's clock
- * in epoch milliseconds. Undefined for an unknown name, a member of the wrong type, or an unknown member.
+ * in epoch milliseconds. Undefined for an unknown name, a member of the wrong type, an unknown member, or one that is
+ * nested too deeply to be stored.
  */
 export function toEvent(name: string, payload: unknown, at: number): Event | undefined {
   const body = payload === undefined || payload === null ? {} : payload;
   if (!isPlainObject(body)) return undefined;
-  if (unknownMember(name, body) !== undefined) return undefined;
+  if (unknownMember(name, body) !== undefined || deepMember(body) !== undefined) return undefined;
   switch (name) {
     case 'approve':
       return decide(body, 'approved', at);

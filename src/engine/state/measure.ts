@@ -8,7 +8,7 @@
  * is left of it.
  */
 
-import { jsonBytes } from '../../json/bytes.ts';
+import { jsonBytes, recordBytes } from '../../json/bytes.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { liveReferences } from './live-references.ts';
@@ -119,7 +119,7 @@ class Measuring {
   /** A member of step state. Only `items` and `carry` are values that never change in place. */
   #fresh(name: string, value: Json): void {
     if (name === 'items' || name === 'carry') this.#value(value);
-    else this.#add(jsonBytes(value));
+    else this.#add(recordBytes(value));
   }
 
   /** A record whose values are `depth` levels below it. */
@@ -165,7 +165,7 @@ class Measuring {
 
   /** A part of the state that is small or changes in place. */
   #record(part: object): void {
-    this.#add(jsonBytes(part as JsonObject));
+    this.#add(recordBytes(part as JsonObject));
   }
 
   #add(bytes: number): void {
@@ -182,5 +182,5 @@ function isShared(value: string | object): boolean {
     least += valueBytes(member as Json);
     if (least >= SHARED_FROM_BYTES) return true;
   }
-  return jsonBytes(value as JsonObject) >= SHARED_FROM_BYTES;
+  return recordBytes(value as JsonObject) >= SHARED_FROM_BYTES;
 }

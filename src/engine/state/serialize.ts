@@ -4,7 +4,7 @@
  * shared again when the state is restored.
  */
 
-import { jsonBytes } from '../../json/bytes.ts';
+import { jsonBytes, recordBytes } from '../../json/bytes.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { countSlots } from './command-backlog.ts';
@@ -35,7 +35,7 @@ export function serialize(program: Program, full: RunState): Json {
     if (value === null || typeof value !== 'object') return value;
     const known = places.get(value);
     if (known !== undefined) return { [REFERENCE]: known };
-    if (isReference(value) || ((times.get(value) ?? 0) > 1 && jsonBytes(value) >= SHARED_FROM_BYTES)) {
+    if (isReference(value) || ((times.get(value) ?? 0) > 1 && recordBytes(value) >= SHARED_FROM_BYTES)) {
       const place = shared.length;
       places.set(value, place);
       shared.push(null);

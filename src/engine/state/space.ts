@@ -9,7 +9,7 @@
  */
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
-import { jsonBytes } from '../../json/bytes.ts';
+import { recordBytes } from '../../json/bytes.ts';
 import type { Json } from '../../json/json.ts';
 import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
@@ -98,7 +98,7 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
     state.bytes = fitting.written + Math.max(0, bytes - fitting.bytes) + waiting.bytes;
     return true;
   }
-  state.bytes = jsonBytes(serialize(program, state)) + UNCHARGED_BYTES;
+  state.bytes = recordBytes(serialize(program, state)) + UNCHARGED_BYTES;
   state.activation.units += state.bytes >> WRITE_SHIFT;
   const written = state.bytes - waiting.bytes;
   state.serializedSizes = {

@@ -69,6 +69,15 @@ describe('a member that no signal or update has', () => {
     expect(await pathsOf(id)).toEqual(['both/a/review', 'both/b/hear']);
     const { body: trace } = await gateway.request('GET', `/api/executions/${id}/steps`);
     expect(trace.items.filter(({ status }: { status: string }) => status === 'waiting')).toHaveLength(2);
+    const deep = JSON.parse(`${'['.repeat(1_001)}${']'.repeat(1_001)}`);
+    await handleOf(id).signal('message', { name: 'm', payload: deep });
+    await until(
+      () => detailsOf(id),
+      (text) => text.includes("'payload' is nested deeper than 1000 levels"),
+    );
+    await expect(handleOf(id).executeUpdate('approve', { args: [{ data: deep }] })).rejects.toMatchObject({
+      cause: { type: 'invalid_signal', message: expect.stringContaining("'data' is nested deeper than 1000 levels") },
+    });
     await handleOf(id).signal('approve', {});
     await handleOf(id).signal('message', { name: 'm', payload: 'heard' });
     const { body } = await gateway.request('GET', `/api/executions/${id}/result?wait=20`);
