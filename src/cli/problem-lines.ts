@@ -1,6 +1,7 @@
 /** Problems of a definition as lines with file, line and column, which editors can follow. */
-import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isNode, LineCounter, type Node, parseDocument } from 'yaml';
 import type { Problem } from '../definition/document/types.ts';
+import { memberOf } from '../definition/document/yaml-tree.ts';
 import { pointerParts } from '../json/pointer.ts';
 
 export type Severity = 'error' | 'warning';
@@ -20,29 +21,32 @@ export function problemLine(severity: Severity, problem: Problem, file?: string,
   );
 }
 
-/** The position of a JSON pointer, or of its nearest existing parent. Lines and columns start at 1. */
+/**
+ * The position of a JSON pointer, or of its nearest existing parent; of what aliases and merge keys bring in, the place
+ * where it is written. Lines and columns start at 1.
+ */
 export function positionsIn(text: string): (pointer: string) => TextPosition | undefined {
   const lines = new LineCounter();
-  let root: Node | null;
+  let document: Document;
   try {
-    root = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' }).contents;
+    document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' });
   } catch {
     return () => undefined;
   }
   return (pointer) => {
-    const start = nodeAt(root, pointer)?.range?.[0];
+    const start = nodeAt(document, pointer)?.range?.[0];
     if (start === undefined) return undefined;
     const { line, col } = lines.linePos(start);
     return { line, column: col };
   };
 }
 
-function nodeAt(root: Node | null, pointer: string): Node | null {
-  let here = root;
+function nodeAt(document: Document, pointer: string): Node | null {
+  let here = document.contents;
   for (const key of pointerParts(pointer)) {
-    const next = isMap(here) ? here.get(key, true) : isSeq(here) ? here.get(Number(key), true) : undefined;
-    if (next === undefined || next === null) break;
-    here = next as Node;
+    const next = memberOf(document, here, key)?.node;
+    if (!isNode(next)) break;
+    here = next;
   }
   return here;
 }

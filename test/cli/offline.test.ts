@@ -41,6 +41,27 @@ describe('signalbox validate', () => {
     expect(out).toContain('1 problem');
   });
 
+  it('names the line where a merge key or an alias takes a mistake from, and no line of its use', async () => {
+    const input = [
+      'name: Merged',
+      'x-common:',
+      '  call: &call',
+      '    stepType: http',
+      '    config: &config {url: "https://example.com", metod: POST}',
+      'steps:',
+      '  a:',
+      '    <<: *call',
+      '    nextSteps: {success: b}',
+      '  b: {stepType: http, config: *config}',
+    ].join('\n');
+    const { exit, out } = await cli(['validate', '-'], { input });
+    expect(exit).toBe(10);
+    expect(out.match(/<stdin>:\d+:\d+ error \S+/g)).toEqual([
+      '<stdin>:5:57 error /steps/a/config/metod:',
+      '<stdin>:5:57 error /steps/b/config/metod:',
+    ]);
+  });
+
   it('reads standard input, and answers programs in JSON', async () => {
     const input = JSON.stringify({ name: 'Hello', steps: { hello: { stepType: 'finish' } } });
     const { exit, out } = await cli(['validate', '-', '--json'], { input });

@@ -72,6 +72,13 @@ describe('a JSON pointer in a text', () => {
     expect(shown(text, '/steps/x')).toBe('x');
   });
 
+  it('is found where a merge key takes it from', () => {
+    const text = 'a: &one {b: 1, c: 2}\nd: &two {e: 3}\nf:\n  <<: [*one, *two]\n  c: 4\ng: &g\n  <<: *g\n';
+    expect(['/f/b', '/f/c', '/f/e'].map((place) => shown(text, place))).toEqual(['1', '4', '3']);
+    expect(shown(text, '/f/none')).toBe('f');
+    expect(shown(text, '/g/none')).toBe('g');
+  });
+
   it('stands at a name where the name is the mistake, and at a line where the problem has one', () => {
     const parsed = parsedOf(YAML);
     const of = (problem: Parameters<typeof rangeOfProblem>[1]): string => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { check } from '../../src/check/check.ts';
 import { detectDialect, toCanonical } from '../../src/definition/dialects/dialects.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 
@@ -54,6 +55,23 @@ describe('the canonical dialect', () => {
       steps,
     });
     expect(toCanonical({ slug: 'x', steps }).definition?.name).toBe('x');
+  });
+
+  it('does not read outermost members x-…, which leave no trace in the form and its hash', () => {
+    const document = { name: 'Noted', steps };
+    const noted = check({ ...document, 'x-anchors': { a: 1 }, 'x-': null });
+    expect(noted).toMatchObject({ valid: true, warnings: [] });
+    expect(noted).toEqual(check(document));
+    expect(check({ ...document, steps: { a: { stepType: 'trigger', 'x-note': 1 } } }).valid).toBe(false);
+    expect(check({ ...document, x: 1 }).valid).toBe(false);
+  });
+
+  it('does not read them in other dialects either', () => {
+    const document = { name: 'n', steps: [{ name: 'a', action: { toolName: 'X' } }] };
+    expect(toCanonical({ ...document, 'x-anchors': 1 })).toEqual({
+      ...toCanonical(document),
+      origin: expect.any(Function),
+    });
   });
 
   it('needs a name, but for a run of its own', () => {

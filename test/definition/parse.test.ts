@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '../../src/definition/document/parse.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 
 function problem(text: string): { code: string; pointer: string; line?: number; column?: number; message: string } {
   const parsed = parseDocument(text);
@@ -26,13 +27,64 @@ describe('reading a document', () => {
   });
 
   it.each([
+    ['one object', 'a: &x {b: 1, c: 2}\nd:\n  <<: *x\n', { b: 1, c: 2 }],
+    ['own members, before it', 'a: &x {b: 1, c: 2}\nd:\n  c: 3\n  <<: *x\n', { c: 3, b: 1 }],
+    ['own members, behind it', 'a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\n', { b: 1, c: 3 }],
+    ['several, the first one winning', 'a: [&x {b: 1}, &y {b: 2, c: 3}]\nd:\n  <<: [*x, *y]\n', { b: 1, c: 3 }],
+    ['a list behind an alias', 'a: &x [{b: 1}, {c: 2}]\nd: {<<: *x}\n', { b: 1, c: 2 }],
+    ['an object written there', 'd: {<<: {b: 1}, c: 2}\n', { b: 1, c: 2 }],
+    ['merged objects', 'a: &x {b: 1}\ne: &y {<<: *x, c: 2}\nd: {<<: *y}\n', { b: 1, c: 2 }],
+    ['objects whole, not member by member', 'a: &x {b: {c: 1}}\nd: {<<: *x, b: {e: 2}}\n', { b: { e: 2 } }],
+    ['the latest anchor of a name', 'a: &x {b: 1}\nc: &x {b: 2}\nd: {<<: *x}\n', { b: 2 }],
+    ['nothing where the key is quoted', 'd: {"<<": {b: 1}}\n', { '<<': { b: 1 } }],
+  ])('merges %s', (_, text, expected) => {
+    const parsed = parseDocument(text);
+    expect('document' in parsed && (parsed.document.json as JsonObject)['d']).toEqual(expected);
+    expect(Object.keys(expected)).toEqual(
+      Object.keys('document' in parsed ? ((parsed.document.json as JsonObject)['d'] as JsonObject) : {}),
+    );
+  });
+
+  it('leaves a merged object as it is where another one overrides its members', () => {
+    expect(parseDocument('a: &x {b: 1}\nc: {<<: *x, b: 2}\nd: *x\n')).toEqual({
+      document: { json: { a: { b: 1 }, c: { b: 2 }, d: { b: 1 } } },
+    });
+  });
+
+  it('refuses the names of prototypes that a merge brings in', () => {
+    expect(problem('a: &x {__proto__: {polluted: true}}\nb: {<<: *x}\n').code).toBe('forbidden_key');
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('takes thousands of uses of one anchor', () => {
+    const uses = Array.from({ length: 5_000 }, (_, index) => `s${index}: {<<: *x, n: ${index}}`);
+    const parsed = parseDocument(`x: &x {a: 1, b: 2}\n${uses.join('\n')}\n`);
+    expect('document' in parsed && (parsed.document.json as JsonObject)['s4999']).toEqual({ a: 1, b: 2, n: 4999 });
+  });
+
+  it('refuses merges that stand for too much, at the one that is too many', () => {
+    const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
+    const doubling = names.map((name, index) =>
+      index === 0
+        ? `${name}: &${name} {a: 1}`
+        : `${name}: &${name} {<<: {l${index}: *${names[index - 1]}}, r: *${names[index - 1]}}`,
+    );
+    expect(problem(doubling.join('\n'))).toMatchObject({ code: 'too_many_aliases', line: 14 });
+    const wide = Array.from({ length: 2_000 }, (_, index) => `k${index}: 1`).join(', ');
+    const merges = Array.from({ length: 2_000 }, (_, index) => `m${index}: {<<: *x}`).join('\n');
+    expect(problem(`x: &x {${wide}}\n${merges}\n`).code).toBe('too_many_aliases');
+  });
+
+  it.each([
     ['{"a":1,\n "b" 2}', 'malformed', 2],
     ['a: [1\nb: 2\n', 'malformed', 2],
     ['{"a":{"b":1,"b":2}}', 'duplicate_key', 1],
     ['a:\n  b: 1\n  b: 2\n', 'duplicate_key', 3],
     ['a: !js/function 1\n', 'unknown_tag', 1],
     ['a: !!binary aGk=\n', 'unknown_tag', 1],
-    ['a: &x {b: 1}\nc:\n  <<: *x\n', 'malformed', 3],
+    ['a: &x [1]\nc:\n  <<: *x\n', 'malformed', 3],
+    ['a: {b: 1}\nc:\n  <<: [*x]\n', 'malformed', 3],
+    ['c:\n  <<: &x {b: *x}\n', 'too_deep', 2],
     ['? [a, b]\n: 1\n', 'malformed', 1],
   ])('says where %j is wrong', (text, code, line) => {
     expect(problem(text)).toMatchObject({ code, line });

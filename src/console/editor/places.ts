@@ -1,5 +1,6 @@
 /** Places in the text of a definition, in YAML or JSON: from JSON pointers to ranges, and back. Pure. */
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Node, parseDocument } from 'yaml';
+import { memberOf, textOf, yamlValue } from '../../definition/document/yaml-tree.ts';
 import type { Json } from '../../json/json.ts';
 import { childPointer, pointer, pointerParts } from '../../json/pointer.ts';
 
@@ -23,7 +24,7 @@ export function parsedOf(text: string): ParsedText {
 /** The value of the text, as far as it could be read. Undefined where nothing could. Never throws. */
 export function valueIn({ document }: ParsedText): Json | undefined {
   try {
-    return document.toJS({ maxAliasCount: 100 }) as Json;
+    return yamlValue(document);
   } catch {
     return undefined;
   }
@@ -78,24 +79,10 @@ function walked({ document }: ParsedText, parts: readonly string[]): Walked {
     const next = memberOf(document, here.node, part);
     if (next === undefined) return { ...here, isWhole: false };
     // An element of a list has no name: it is shown itself.
-    here = { ...next, isWhole: true };
+    here = { key: next.key, node: next.node, isWhole: true };
   }
   return here;
 }
-
-function memberOf(document: Document, given: unknown, part: string): { key: unknown; node: unknown } | undefined {
-  const node = isAlias(given) ? given.resolve(document) : given;
-  if (isMap(node)) {
-    const pair = node.items.find(({ key }) => textOf(key) === part);
-    return pair === undefined ? undefined : { key: pair.key, node: pair.value };
-  }
-  if (!isSeq(node) || !/^\d+$/.test(part)) return undefined;
-  const item = node.items[Number(part)];
-  return item === undefined ? undefined : { key: undefined, node: item };
-}
-
-/** The name of a member, as a definition reads it. */
-const textOf = (key: unknown): string | undefined => (isScalar(key) ? (key.source ?? String(key.value)) : undefined);
 
 /** A node without the line breaks behind it. */
 function rangeOfNode(node: unknown): Range | undefined {

@@ -70,12 +70,13 @@ export function toCanonical(
   options: ConversionOptions = {},
 ): Conversion {
   const into = new Import();
-  const written = given instanceof VettedDocument ? given.json : given;
+  const whole = given instanceof VettedDocument ? given.json : given;
+  const written = withoutNotes(whole);
   const document = withSteps(written, into);
   const named =
     dialect === undefined || dialect === '' ? detectDialect(document) : DIALECTS.find((one) => one === dialect);
   if (named === undefined) return refuse('canonical', [unknownDialect(dialect ?? '')]);
-  const malformed = [...into.problems, ...(given instanceof VettedDocument ? [] : vet(written))];
+  const malformed = [...into.problems, ...(given instanceof VettedDocument ? [] : vet(whole))];
   if (malformed.length > 0) return refuse(named, malformed);
   if (!isObject(written) || !isObject(document)) {
     const message = `Expected an object with steps, got ${typeName(written)}.`;
@@ -87,6 +88,14 @@ export function toCanonical(
     ? fromCanonical(withSlug(written, options.slug), options)
     : fromImported(named, importers[named](withSlug(document, options.slug), into), options);
 }
+
+/** The document without its outermost members `x-…`: notes of its author, and a place for the anchors of YAML. */
+function withoutNotes(document: Json): Json {
+  if (!isObject(document) || !Object.keys(document).some(isNote)) return document;
+  return Object.fromEntries(Object.entries(document).filter(([name]) => !isNote(name)));
+}
+
+const isNote = (name: string): boolean => name.startsWith('x-');
 
 /** The members that hold steps, which databases store as JSON texts. */
 const WITH_STEPS = ['workflowConfig', 'stepsConfig', 'steps', 'flow'] as const;

@@ -30,5 +30,5 @@ export const MOST_SECRET_BYTES_PER_STEP = 256 * 1024;
 export const MAX_TEXT = 2_500_000;
 /** In characters. Parsing YAML takes about two seconds per megabyte. */
 export const MAX_YAML = 1_200_000;
-/** The most values that the aliases of a YAML document can expand to. */
-export const MAX_ALIASES = 100;
+/** The most values that the aliases and merge keys of a YAML document can stand for. */
+export const MAX_ALIASED = 50_000;

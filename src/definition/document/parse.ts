@@ -1,6 +1,6 @@
 /**
- * Reads documents in JSON or YAML 1.2 (core schema, no custom tags, bounded aliases). A text that begins like JSON is
- * parsed as JSON and checked for duplicate keys; if it is not JSON, it is parsed as YAML.
+ * Reads documents in JSON or YAML 1.2 (core schema, merge keys, no custom tags, bounded aliases). A text that begins
+ * like JSON is parsed as JSON and checked for duplicate keys; if it is not JSON, it is parsed as YAML.
  */
 
 import {
@@ -19,9 +19,10 @@ import { defined } from '../../json/defined.ts';
 import { endOfString, MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
 import type { Json } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
-import { MAX_ALIASES, MAX_TEXT, MAX_YAML } from './limits.ts';
+import { MAX_TEXT, MAX_YAML } from './limits.ts';
 import type { Problem } from './types.ts';
 import { VettedDocument, vet } from './vet.ts';
+import { UnresolvedYaml, yamlValue } from './yaml-tree.ts';
 
 /** A problem with its position in the text: lines and columns from 1. */
 export interface TextProblem extends Problem {
@@ -125,18 +126,13 @@ function readYaml(text: string): Parsed {
     return refuse('several_documents', 'The text contains several YAML documents: expected one.');
   const problems = yamlProblems(first, lines);
   if (problems.length > 0) return { problems };
-  let document: Json;
   try {
-    document = (first.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Json;
-  } catch {
-    return refuse(
-      'too_many_aliases',
-      'The aliases of this YAML document expand to too many values.',
-      undefined,
-      'Write the values instead of aliases.',
-    );
+    return vetted(yamlValue(first));
+  } catch (error) {
+    if (!(error instanceof UnresolvedYaml)) throw error;
+    const { code, message, node, hint } = error;
+    return { problems: [{ pointer: '', code, message, ...defined({ hint }), ...(node && at(node, lines)) }] };
   }
-  return vetted(document);
 }
 
 function vetted(document: Json): Parsed {
@@ -183,13 +179,6 @@ function yamlProblems(document: Document.Parsed, lines: LineCounter): TextProble
     Pair: (_, pair) => {
       if (isPair(pair) && (isMap(pair.key) || isSeq(pair.key) || isAlias(pair.key))) {
         problems.push({ pointer: '', code: 'malformed', message: 'A key must be plain text.', ...at(pair.key, lines) });
-      } else if (isPair(pair) && isScalar(pair.key) && pair.key.value === '<<') {
-        problems.push({
-          pointer: '',
-          code: 'malformed',
-          message: 'Merge keys (<<) are not supported: write the members instead.',
-          ...at(pair.key, lines),
-        });
       }
     },
   });

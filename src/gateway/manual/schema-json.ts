@@ -87,6 +87,7 @@ function makeSchema(actions: readonly NamedAction[]): JsonSchema {
       createdAt: {},
       updatedAt: {},
     },
+    patternProperties: { '^x-': { description: 'A note, or a place for anchors of YAML. It is not read.' } },
     required: ['steps'],
     // A name makes the slug, and a slug stands in for the name.
     anyOf: [{ required: ['name'] }, { required: ['slug'] }],

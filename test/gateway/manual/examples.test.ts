@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { check } from '../../../src/check/check.ts';
+import { parseDocument } from '../../../src/definition/document/parse.ts';
 import { manual } from '../../../src/gateway/manual/manual.ts';
 import { routes } from '../../../src/gateway/route-table.ts';
-import type { JsonObject } from '../../../src/json/json.ts';
+import { isObject, type JsonObject } from '../../../src/json/json.ts';
 import type { StepKind } from '../../../src/steps/kind.ts';
 import { kinds } from '../../../src/steps/kinds/table.ts';
 import { END_TARGET } from '../../../src/steps/ports.ts';
@@ -31,9 +31,13 @@ describe('the examples of the manual', () => {
 
   it('are whole definitions where they look like one', () => {
     const blocks = [...pages.values()].flatMap(({ markdown }) =>
-      [...markdown.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text) as JsonObject),
+      [...markdown.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parseDocument(text)),
     );
-    const definitions = blocks.filter((block) => block['steps'] !== undefined);
+    const definitions = blocks.flatMap((block) =>
+      'document' in block && isObject(block.document.json) && block.document.json['steps'] !== undefined
+        ? [block.document]
+        : [],
+    );
     expect(definitions.length).toBeGreaterThan(0);
     for (const definition of definitions) expect(check(definition).problems).toEqual([]);
   });

@@ -47,6 +47,7 @@ describe('the JSON Schema of the language', () => {
         $schema: 'http://127.0.0.1:8787/schema.json',
         state: { n: 'number' },
         config: { timeoutMs: 5 },
+        'x-anchors': { any: ['thing'] },
       }),
     ).toEqual([]);
   });
