@@ -9,6 +9,7 @@ import { refusals } from '../observe/metrics.ts';
 import { leadToConsole } from './console.ts';
 import { authenticate } from './http/auth.ts';
 import { BodyPace, type Clock } from './http/body-pace.ts';
+import { demandHttp } from './http/client-error.ts';
 import { CODEC_PATH, codecDoor } from './http/codec.ts';
 import type { Gateway } from './http/context.ts';
 import { Crowd } from './http/crowd.ts';
@@ -43,6 +44,7 @@ export function buildApp(
     res.setHeader('cache-control', 'no-store');
     next();
   });
+  app.use(demandHttp);
   leadToConsole(app, gateway);
   app.use(CODEC_PATH, codecDoor(gateway));
   app.use(limitAddresses(gateway.config, keyring, addresses));

@@ -18,7 +18,7 @@ import { buildApp } from './app.ts';
 import { consoleOf } from './console.ts';
 import { needsKeys } from './http/auth.ts';
 import type { Clock } from './http/body-pace.ts';
-import { answerUnparsed } from './http/client-error.ts';
+import { answerUnparsed, takeExpectations } from './http/client-error.ts';
 import { isForeign, isLoopback } from './http/loopback.ts';
 import { OffloadPool } from './threads/pool.ts';
 
@@ -119,8 +119,12 @@ export async function startGateway(
   void consoleOf(gateway);
   const trail = auditOver(store);
   const app = buildApp(gateway, keyring, trail, deps.clock);
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_MS }, app);
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_MS, requireHostHeader: false },
+    app,
+  );
   answerUnparsed(server);
+  takeExpectations(server, app);
   const { port } = await listen(server, config);
   url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;
   if (!hasKeys) log.warn({ url }, 'The gateway has no API keys: it serves this machine only.');

@@ -39,27 +39,81 @@ function askAs(headers: Record<string, string>, path = '/healthz'): Promise<numb
 }
 
 /** What is answered to bytes that are sent as they are. */
-function sent(text: string): Promise<string> {
+function sent(text: string, then: (answer: string) => string | undefined = () => undefined): Promise<string> {
   const { hostname, port } = new URL(gateway.url);
   return new Promise((resolve, reject) => {
     let answer = '';
     const socket = connect(Number(port), hostname, () => socket.write(text));
     socket.on('data', (chunk) => {
       answer += String(chunk);
+      const more = then(answer);
+      if (more !== undefined) socket.write(more);
     });
     socket.on('error', reject).on('close', () => resolve(answer));
   });
 }
 
+/** The head of a request that announces a body of so many bytes. */
+const announced = (path: string, length: number, more: string): string =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+  `Content-Length: ${length}\r\n${more}\r\n`;
+
 describe('what no route sees', () => {
   it.each([
     ['an address of 20 KB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'headers_too_large'],
     ['no HTTP', 'HELLO\r\n\r\n', 400, 'invalid_request'],
+    ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n', 400, 'invalid_request'],
+    ['HTTP/2.0', 'GET /healthz HTTP/2.0\r\nHost: localhost\r\n\r\n', 400, 'invalid_request'],
+    ['HTTP/0.9', 'GET /healthz HTTP/0.9\r\nHost: localhost\r\n\r\n', 400, 'invalid_request'],
+    [
+      'an Expect that is not known',
+      'GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: other\r\n\r\n',
+      417,
+      'expectation_failed',
+    ],
+    [
+      'an Expect with more than is known',
+      'GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue, other\r\n\r\n',
+      417,
+      'expectation_failed',
+    ],
+    [
+      'a body that is announced as too large',
+      announced(EVALUATE, 999_999_999, 'Expect: 100-continue\r\nConnection: close\r\n'),
+      413,
+      'body_too_large',
+    ],
+    [
+      'a compressed body that is announced as too large',
+      announced(EVALUATE, 999_999_999, 'Expect: 100-continue\r\nContent-Encoding: gzip\r\nConnection: close\r\n'),
+      413,
+      'body_too_large',
+    ],
   ])('is answered with a problem too: %s', async (_what, text, status, code) => {
     const [head = '', body = ''] = (await sent(text)).split('\r\n\r\n');
     expect(head).toContain(`HTTP/1.1 ${status} `);
     expect(head).toContain('application/problem+json');
     expect(JSON.parse(body)).toMatchObject({ status, code });
+  });
+
+  it('asks for a body that waits to be asked for, once its sender may send it', async () => {
+    const body = '{"expression":"1 + 1"}';
+    const close = 'Connection: close\r\n';
+    const waiting = announced(EVALUATE, body.length, `Expect: 100-continue\r\n${close}`);
+    const told: string[] = (
+      await sent(waiting, (answer) => (answer.includes('100 Continue') ? body : undefined))
+    ).split('\r\n\r\n');
+    expect(told[0]).toBe('HTTP/1.1 100 Continue');
+    expect(told[1]).toContain('HTTP/1.1 200 ');
+    expect(JSON.parse(told[2] ?? '')).toMatchObject({ value: 2 });
+    const refused = await sent(announced(EVALUATE, body.length, `Expect: 100-continue\r\nAuthorization: x\r\n`));
+    expect(refused).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  it('serves HTTP/1.0, which needs no Host and knows no Expect', async () => {
+    expect(await sent('GET /docs HTTP/1.0\r\nExpect: other\r\nHost: localhost\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await sent('GET /webhooks HTTP/1.0\r\n\r\n')).not.toContain('invalid_request');
   });
 });
 
@@ -138,6 +192,22 @@ describe('what is refused at the door', () => {
       const answer = await ask('GET', path);
       expect({ path, status: answer.status }).toEqual({ path, status: 400 });
     }
+  });
+
+  it('says which methods an address has that means two things', async () => {
+    for (const [path, allow] of [
+      ['/api/workflows/sync', 'GET, PUT, POST, PATCH, DELETE, HEAD, OPTIONS'],
+      ['/api/workflows/sync-all', 'GET, PUT, POST, PATCH, DELETE, HEAD, OPTIONS'],
+      ['/api/workflows/validate', 'GET, PUT, POST, PATCH, DELETE, HEAD, OPTIONS'],
+      ['/api/workflows/graph', 'GET, PUT, POST, PATCH, DELETE, HEAD, OPTIONS'],
+      ['/api/workflows/refund', 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS'],
+      ['/api/executions/bulk', 'GET, POST, HEAD, OPTIONS'],
+    ] as const) {
+      const options = await ask('OPTIONS', path);
+      expect([path, options.status, options.headers.get('allow')]).toEqual([path, 204, allow]);
+    }
+    const refused = await ask('DELETE', '/api/executions/bulk');
+    expect(refused).toMatchObject({ status: 405, body: { detail: expect.stringContaining('GET, POST, HEAD') } });
   });
 
   it('knows 404 and 405', async () => {

@@ -6,13 +6,25 @@ import type { Json } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { parseJson } from '../validation/json-guard.ts';
 import { checked } from '../validation/validation.ts';
+import { waitsToSend } from './client-error.ts';
 
 export const LARGEST_BODY_BYTES = 2 * 1024 * 1024;
 
-/** Puts the decompressed bytes into `req.body`. The limit counts decompressed bytes, so a bomb ends at 2 MB. */
+/**
+ * Puts the decompressed bytes into `req.body`. The limit counts decompressed bytes, so a bomb ends at 2 MB. A body that
+ * is announced as larger is not waited for.
+ */
 export function readRawBody(limit = LARGEST_BODY_BYTES): RequestHandler {
-  return express.raw({ type: () => true, limit, inflate: true });
+  const read = express.raw({ type: () => true, limit, inflate: true });
+  return (req, res, next) => {
+    if (Number(req.get('content-length') ?? 0) > limit) return next(tooLarge(limit));
+    if (waitsToSend(req)) res.writeContinue();
+    read(req, res, next);
+  };
 }
+
+/** As the reader of Express refuses a body. */
+const tooLarge = (limit: number): Error => Object.assign(new Error('The body is too large.'), { status: 413, limit });
 
 /** The bytes of the body, none if it had none. */
 export function rawBody(req: Request): Buffer {

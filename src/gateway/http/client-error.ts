@@ -1,6 +1,8 @@
 /** Answers malformed and oversized HTTP requests with a problem. They fail before any route sees them. */
-import { type Server, STATUS_CODES } from 'node:http';
+import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Request, RequestHandler } from 'express';
+import { HttpProblem } from '../validation/http-problem.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
 
 /** Problems by the code of Node's error. */
@@ -41,3 +43,37 @@ function hasAnswer(socket: Duplex): boolean {
   const { _httpMessage: message } = socket as Duplex & { readonly _httpMessage?: { readonly headersSent: boolean } };
   return message?.headersSent === true;
 }
+
+/**
+ * Requests with `Expect` reach the app as all others do, which refuses what it cannot do, and asks for the body when it
+ * reads it (body.ts).
+ */
+export function takeExpectations(server: Server, app: RequestListener): void {
+  server.on('checkContinue', app).on('checkExpectation', app);
+}
+
+/** Refuses what Node's parser lets through. */
+export const demandHttp: RequestHandler = (req, _res, next) => {
+  const malformed = malformedIn(req);
+  if (malformed !== undefined)
+    throw new HttpProblem('invalid_request', malformed, { headers: { connection: 'close' } });
+  const { expect } = req.headers;
+  if (expect !== undefined && req.httpVersion !== '1.0' && !isContinue(expect))
+    throw new HttpProblem('expectation_failed', 'Leave the header Expect out: only 100-continue can be expected.', {
+      headers: { connection: 'close' },
+    });
+  next();
+};
+
+function malformedIn({ httpVersion, headers, headersDistinct }: Request): string | undefined {
+  if (httpVersion !== '1.0' && httpVersion !== '1.1')
+    return `Send HTTP/1.1: the first line of the request says HTTP/${httpVersion}.`;
+  if (headers.host === undefined && httpVersion === '1.1') return 'The header Host is missing.';
+  return (headersDistinct['host']?.length ?? 0) > 1 ? 'The request has several headers Host.' : undefined;
+}
+
+const isContinue = (expect: string): boolean => expect.trim().toLowerCase() === '100-continue';
+
+/** Whether the sender waits for `100 Continue` before it sends the body. */
+export const waitsToSend = ({ httpVersion, headers }: Request): boolean =>
+  httpVersion === '1.1' && headers.expect !== undefined && isContinue(headers.expect);

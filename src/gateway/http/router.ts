@@ -10,6 +10,7 @@ import type { BodyPace } from './body-pace.ts';
 import type { Gateway } from './context.ts';
 import type { Crowd } from './crowd.ts';
 import type { AnswerKeeper } from './idempotency.ts';
+import { METHODS, type Method } from './method.ts';
 import { pathPattern } from './path-pattern.ts';
 import { demandRole, principalOf } from './principal.ts';
 import { type Outcome, type Route, SENT } from './route.ts';
@@ -29,15 +30,19 @@ export function serveRoutes(router: Router, routes: readonly Route[], serving: S
   const paths = [...new Set(routes.map(({ path }) => path))];
   for (const [index, path] of paths.entries()) {
     const ours = routes.filter((route) => route.path === path);
-    const allowed = allowedBy(ours.map(({ method }) => method));
-    // Another route may have these methods: `/api/workflows/sync` is also the address of a workflow called `sync`.
+    // A later path may have the method: `/api/workflows/sync` is also the address of a workflow called `sync`.
     const isShared = paths.slice(index + 1).some((later) => pathPattern(later).test(path));
     router.all(path, async (req, res, next) => {
       // Logs name the route, never the path itself, which may hold a token.
       res.locals['route'] = path;
       const route = ours.find(({ method }) => method === (req.method === 'HEAD' ? 'GET' : req.method));
       if (route !== undefined) return answerBy(route, routes, serving, req, res);
-      if (isShared) return next();
+      const methods: readonly Method[] = [...ours.map(({ method }) => method), ...(res.locals['methods'] ?? [])];
+      if (isShared) {
+        res.locals['methods'] = methods;
+        return next();
+      }
+      const allowed = allowedBy(METHODS.filter((method) => methods.includes(method)));
       if (req.method !== 'OPTIONS') throw methodNotAllowed(req.method, allowed);
       res.status(204).setHeader('allow', allowed).end();
     });

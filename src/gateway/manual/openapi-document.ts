@@ -23,6 +23,7 @@ const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'invalid_request',
   'request_timeout',
   'headers_too_large',
+  'expectation_failed',
   'internal_error',
 ];
 /** What every route that keeps its answers may answer. */

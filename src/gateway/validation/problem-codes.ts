@@ -47,6 +47,7 @@ export const PROBLEM_CODES = {
   body_too_large: entry(413, 'Body too large'),
   payload_too_large: entry(413, 'Payload too large'),
   unsupported_media_type: entry(415, 'Unsupported media type'),
+  expectation_failed: entry(417, 'Expectation failed'),
 
   // Conflicts with the present state
   already_decided: entry(409, 'Already decided'),

@@ -75,6 +75,27 @@ describe('definitions over HTTP', () => {
       headers: { 'if-match': `"${body.hash}"` },
     });
     expect(right.status).toBe(200);
+    for (const [tags, status] of [
+      [`W/"${right.body.hash}"`, 412],
+      [`"sha256:0", W/"${right.body.hash}"`, 412],
+      [`"sha256:0", "sha256:1"`, 412],
+      [`"sha256:0", "${right.body.hash}", "sha256:1"`, 200],
+      [`"${right.body.hash}","sha256:0"`, 200],
+      ['*', 200],
+    ] as const) {
+      const headers = { 'if-match': tags };
+      const put = await gateway.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug), headers });
+      expect([tags, put.status]).toEqual([tags, status]);
+    }
+    const patched = await gateway.request('PATCH', `/api/workflows/${slug}`, {
+      json: { tags: ['x'] },
+      headers: { 'if-match': `W/"${right.body.hash}"` },
+    });
+    expect(patched.status).toBe(412);
+    const kept = await gateway.request('DELETE', `/api/workflows/${slug}`, {
+      headers: { 'if-match': `W/"${right.body.hash}"` },
+    });
+    expect(kept.status).toBe(412);
     const again = await gateway.request('PUT', `/api/workflows/${slug}`, {
       json: echoDefinition(slug),
       headers: { 'if-none-match': '*' },

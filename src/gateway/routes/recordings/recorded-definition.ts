@@ -24,7 +24,7 @@ import type { ProblemCode } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
 import { demandRunnable } from '../triggers/manual-run.ts';
 import { changeNotes } from '../workflows/history.ts';
-import { ETAG, etagOf, IF_MATCH, PUT_PROBLEMS, shownHead, tagOf } from '../workflows/workflow-head.ts';
+import { ETAG, IF_MATCH, ifMatchOf, PUT_PROBLEMS, shownHead, tagOf } from '../workflows/workflow-head.ts';
 import { description, OF_RECORDING, recordingParams } from './recordings.ts';
 
 const shape = {
@@ -107,7 +107,8 @@ export const recordedDefinitionRoutes: readonly Route[] = [
       200: { text: 'Stored.', schema: storedWorkflow, headers: ETAG },
     },
     problems: [...PUT_PROBLEMS, ...OF_RECORDING, ...CHECK_PROBLEMS, 'already_exists'],
-    handle: async ({ gateway, access, principal: { organizationId, id: by }, req, params: { id }, body }) => {
+    handle: async ({ gateway, access, principal, req, params: { id }, body }) => {
+      const { organizationId, id: by } = principal;
       const view = await readRecording(access, organizationId, id);
       const { slug = slugify(body.name ?? view.name), notes } = body;
       const document = {
@@ -118,13 +119,13 @@ export const recordedDefinitionRoutes: readonly Route[] = [
       const text = JSON.stringify(document, null, 2);
       const checked = await checkText(gateway, organizationId, text, { persons: by !== undefined, slug });
       const { definition, hash } = demandValid(checked);
-      const ifMatch = etagOf(req.get('if-match'));
       const write: DefinitionWrite = {
         definition,
         hash,
         source: 'update',
         along: storing(access, organizationId, slug, checked.secrets),
-        ...defined({ by, notes, key: idOfKey(req), ifMatch, text: checked.text }),
+        ...(await ifMatchOf({ access, principal, req }, slug)),
+        ...defined({ by, notes, key: idOfKey(req), text: checked.text }),
         ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
       };
       const { created, head } = await putDefinition(access, organizationId, write);

@@ -14,7 +14,7 @@ import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { slugText } from '../../validation/validation.ts';
 import { changeNotes } from './history.ts';
-import { ETAG, etagOf, IF_MATCH, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
+import { ETAG, IF_MATCH, ifMatchOf, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
 
 const workflowPatch = z.strictObject({
   name: z.string().min(1).max(200).optional().describe('For people.'),
@@ -71,7 +71,7 @@ async function changed(
   notes?: string,
 ) {
   const { organizationId, id: by } = principal;
-  const ifMatch = etagOf(req.get('if-match'));
+  const condition = await ifMatchOf({ access, principal, req }, slug);
   const head = await onCurrent(async () => {
     const found = await readDefinition(access, organizationId, slug);
     if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
@@ -83,7 +83,8 @@ async function changed(
       hash,
       source: 'update',
       ifRevision: found.head.revision,
-      ...defined({ ifMatch, notes, by, text }),
+      ...condition,
+      ...defined({ notes, by, text }),
     });
     return answer.head;
   });

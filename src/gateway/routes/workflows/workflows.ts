@@ -20,7 +20,7 @@ import { runListQuery } from '../executions/execution-list.ts';
 import { shownRun } from '../executions/shown-waits.ts';
 import { changeNotes } from './history.ts';
 import { patchWorkflowRoute } from './workflow-fields.ts';
-import { ETAG, etagOf, IF_MATCH, shownHead, tagOf } from './workflow-head.ts';
+import { ETAG, IF_MATCH, ifMatchOf, shownHead, tagOf } from './workflow-head.ts';
 
 const workflowListQuery = z.strictObject({
   ...pageQuery(),
@@ -155,9 +155,10 @@ export const workflowRoutes: readonly Route[] = [
     headers: IF_MATCH,
     answers: { 204: { text: 'Deleted.' } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'hash_mismatch'],
-    handle: async ({ access, principal: { organizationId, id: by }, req, params: { slug } }) => {
-      const ifMatch = etagOf(req.get('if-match'));
-      await removeDefinition(access, organizationId, slug, defined({ ifMatch, by }));
+    handle: async ({ access, principal, req, params: { slug } }) => {
+      const { organizationId, id: by } = principal;
+      const condition = await ifMatchOf({ access, principal, req }, slug);
+      await removeDefinition(access, organizationId, slug, { ...condition, ...defined({ by }) });
       return { status: 204 };
     },
   }),
@@ -191,13 +192,13 @@ async function store({ gateway, access, principal, query, req }: StoreCall, slug
   const options = { persons: by !== undefined, keepsText: true, ...defined({ dialect, slug }) };
   const checked = await checkBody(gateway, req, options);
   const { definition, hash } = demandValid(checked);
-  const ifMatch = etagOf(req.get('if-match'));
   const write: DefinitionWrite = {
     definition,
     hash,
     source: 'update',
     along: storing(access, organizationId, definition.slug, checked.secrets),
-    ...defined({ by, notes, key: idOfKey(req), ifMatch, text: checked.text }),
+    ...(await ifMatchOf({ access, principal, req }, definition.slug)),
+    ...defined({ by, notes, key: idOfKey(req), text: checked.text }),
     ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
   };
   const { created, head } = await putDefinition(access, organizationId, write);
