@@ -9,6 +9,7 @@ import { resolveModel } from '../src/client/organization/models.ts';
 import { approvalToken } from '../src/client/runs/approval-links.ts';
 import { describeChildren } from '../src/client/runs/child-runs.ts';
 import { sendMessage } from '../src/client/runs/run-actions.ts';
+import { acceptedInput } from '../src/client/starts/accepted-input.ts';
 import type { WriteAccess } from '../src/client/temporal/access.ts';
 import { callbackToken } from '../src/client/triggers/callbacks.ts';
 import { resolveWorkflow } from '../src/client/versions/resolve-workflow.ts';
@@ -32,6 +33,7 @@ export function runAccess(
   return {
     runs: {
       resolve: (org, wanted) => resolveWorkflow(over, org, wanted),
+      accept: acceptedInput,
       describeChildren: (org, children) => describeChildren(over, org, children),
     },
     models: { resolve: (org, name) => resolveModel(over, org, name) },

@@ -1,7 +1,12 @@
-/** The activity `resolveWorkflow`: reads the definition for a child run, which starts with this snapshot. */
+/**
+ * The activity `resolveWorkflow`: reads the definition for a child run, which starts with this snapshot, and checks the
+ * child's input.
+ */
 import { type HostActions, lightTypes } from '../../src/actions/load.ts';
 import { lightActionsOf } from '../../src/definition/document/light-actions.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
+import { defined } from '../../src/json/defined.ts';
 import { isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import { type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
@@ -14,22 +19,26 @@ const FINAL: ReadonlySet<string> = new Set([
   'version_not_found',
   'version_missing',
   'not_an_employee',
+  'invalid_input',
 ]);
 
 /**
- * Config `{workflow, version?, employee?, inputBytes}`; data `{definition, hash, light}`. `light` is RunInput.light of
- * the child. `inputBytes` is the size of the
- * input of the child. If both do not fit into one start, the activity fails with `payload_too_large`.
+ * Config `{workflow, version?, employee?, input}`; data `{definition, hash, light, input?}`. `light` is RunInput.light
+ * of the child. `input` is the child's, in the data only where defaults were added. Workers before 0.4 send its size as
+ * `inputBytes` in its place. If definition and input do not fit into one start, the activity fails with
+ * `payload_too_large`.
  */
 export function resolveWorkflowActivity(reader: RunReader | undefined, actions: HostActions): ActivityHandler {
   return async (config, { input }) => {
-    const { workflow, version, employee, inputBytes } = isObject(config) ? config : {};
+    const { workflow, version, employee, inputBytes, input: given } = isObject(config) ? config : {};
     const { definition, hash } = await resolveDefinition(reader, input.execution.organizationId, {
       workflow: String(workflow),
       ...(typeof version === 'string' ? { version } : {}),
       ...(employee === true ? { employee } : {}),
     });
-    const bytes = exactJsonBytes(definition) + (typeof inputBytes === 'number' ? inputBytes : 0);
+    const accepted = given === undefined ? undefined : acceptedBy(reader, definition, given);
+    const inputSize = accepted === undefined ? inputBytes : exactJsonBytes(accepted);
+    const bytes = exactJsonBytes(definition) + (typeof inputSize === 'number' ? inputSize : 0);
     if (bytes > RESULT_LIMIT_BYTES)
       throw new ActivityError(
         'payload_too_large',
@@ -38,7 +47,8 @@ export function resolveWorkflowActivity(reader: RunReader | undefined, actions: 
         { details: { bytes, limit: RESULT_LIMIT_BYTES } },
       );
     const light = lightActionsOf(definition, lightTypes(actions)) ?? [];
-    return { data: { definition: definition as unknown as Json, hash, light: [...light] } };
+    const changed = accepted === given ? {} : defined({ input: accepted });
+    return { data: { definition: definition as unknown as Json, hash, light: [...light], ...changed } };
   };
 }
 
@@ -52,8 +62,22 @@ export async function resolveDefinition(
   try {
     return await reader.resolve(...wanted);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (typeof code === 'string' && FINAL.has(code)) throw new ActivityError(code, (error as Error).message);
-    throw new ActivityError('definitions_unavailable', 'The definition could not be read.', { retryable: true });
+    throw failureOf(error);
   }
+}
+
+/** @throws ActivityError `invalid_input`. */
+function acceptedBy(reader: RunReader | undefined, definition: Definition, input: Json): Json {
+  try {
+    return reader?.accept(definition, input) ?? input;
+  } catch (error) {
+    throw failureOf(error);
+  }
+}
+
+function failureOf(error: unknown): ActivityError {
+  const { code, details } = error instanceof Error ? (error as Error & { code?: unknown; details?: Json }) : {};
+  if (typeof code === 'string' && FINAL.has(code))
+    return new ActivityError(code, (error as Error).message, defined({ details }));
+  return new ActivityError('definitions_unavailable', 'The definition could not be read.', { retryable: true });
 }

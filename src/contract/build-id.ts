@@ -16,6 +16,8 @@ export const MARKS = [
   'segments',
   /** From 0.4: a run that has done many effects is measured before it is refused a segment. */
   'segments2',
+  /** From 0.4: the activity that resolves a child's workflow gets the child's input, and checks it. */
+  'inputs',
 ] as const;
 export type Mark = (typeof MARKS)[number];
 

@@ -107,6 +107,32 @@ const asks: Definition = {
   },
 };
 
+/** The second child's input is refused from 0.4 on. */
+const children: Definition = {
+  name: 'Children',
+  slug: 'children',
+  steps: {
+    first: {
+      stepType: 'run_workflow',
+      config: { workflow: 'double', input: { n: 1 } },
+      nextSteps: { success: 'second' },
+    },
+    second: {
+      stepType: 'run_workflow',
+      config: { workflow: 'double', input: { n: 'two' } },
+      onError: 'continue',
+      nextSteps: { success: 'done' },
+    },
+    done: { stepType: 'finish', config: { output: '{{ steps.first.output.data }}' } },
+  },
+};
+const double: Definition = {
+  name: 'Double',
+  slug: 'double',
+  input: { n: 'number', by: { type: 'number', default: 2 } },
+  steps: { end: { stepType: 'finish', config: { output: { n: '{{ input.n }}', by: '{{ input.by }}' } } } },
+};
+
 const seen = new Map<string, number>();
 async function http({ config, execution }: ActivityInput): Promise<unknown> {
   const { url } = config as { url: string };
@@ -135,13 +161,21 @@ async function tool({ stepSlug }: ActivityInput): Promise<unknown> {
   throw ApplicationFailure.nonRetryable('There is no such user.', 'tool_error');
 }
 
+async function resolveWorkflow({ config }: ActivityInput): Promise<unknown> {
+  const { input } = config as { input?: { n: unknown } };
+  if (input !== undefined && typeof input.n !== 'number')
+    throw ApplicationFailure.nonRetryable('The input is not what workflow double declares.', 'invalid_input');
+  const data = { definition: double, hash: 'sha256:0', light: [] };
+  return { data: input === undefined ? data : { ...data, input: { by: 2, ...input } } };
+}
+
 const fireDebounced = async (): Promise<object> => ({ executionId: null });
 
 let server: TestServer;
 let worker: TestWorker;
 beforeAll(async () => {
   server = await testServer({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
-  const activities = { http, tool, agentTurn, fireDebounced };
+  const activities = { http, tool, agentTurn, resolveWorkflow, fireDebounced };
   worker = await startWorker(server, { activities });
   mkdirSync(folder, { recursive: true });
 });
@@ -181,6 +215,12 @@ it('records an agent with two open asks, answered by path, and a failure after i
     await handle.executeUpdate('approve', { args: [{ step: `work/turn[0]/tool[${n}]`, by: 'ann' }] as [unknown] });
   await handle.result().catch(() => undefined);
   await keep('asks', handle);
+});
+
+it('records children', async () => {
+  const handle = await startRun(server, children);
+  await handle.result();
+  await keepEnds('children', handle);
 });
 
 it('records branches', async () => {

@@ -35,12 +35,12 @@ export interface Parent {
 export function startRun(
   parent: Parent,
   command: ChildCommand,
-  { definition, hash, light }: ResolvedWorkflow,
+  { definition, hash, light, input: accepted = command.input }: ResolvedWorkflow,
 ): Promise<ChildWorkflowHandle<Run>> {
   const trigger = { type: 'subworkflow', id: parent.executionId, metadata: { path: command.id } } as const;
   const input: RunInput = {
     definition,
-    input: command.input,
+    input: accepted,
     organizationId: parent.organizationId,
     trigger,
     hash,

@@ -31,6 +31,7 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isPlainObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
+import { isMarked } from './activities-and-timers.ts';
 import { type ChildCommand, type Parent, startRun } from './child-start.ts';
 import { failureFrom } from './failures.ts';
 
@@ -175,7 +176,7 @@ export class Children {
     const config: Json = {
       workflow,
       ...defined({ version, employee }),
-      inputBytes: jsonBytes(input),
+      ...(isMarked('inputs') ? { input } : { inputBytes: jsonBytes(input) }),
     };
     return this.#call('resolveWorkflow', id, config);
   }

@@ -26,11 +26,15 @@ export function childRunId(
   return `run.${idPart(parent.organizationId)}.${idPart(workflow)}.child-${place}`;
 }
 
-/** The data of the activity `resolveWorkflow`. Workers before segments did not say what is light. */
+/**
+ * The data of the activity `resolveWorkflow`. `input` is the child's, where defaults of the format were added. Workers
+ * before segments did not say what is light.
+ */
 export interface ResolvedWorkflow {
   readonly definition: Definition;
   readonly hash: string;
   readonly light?: readonly string[];
+  readonly input?: Json;
 }
 
 /** What the result of the activity says. Undefined where it was completed by hand with something else. */

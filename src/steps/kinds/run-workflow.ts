@@ -32,6 +32,8 @@ output. \`version\` selects the definition by its hash or its version number; wi
 new run is listed as an execution of its own, with this run as its parent. It is retried and rolled back by its own
 definition, and this step's \`retry\` does not repeat it.
 
+- **Input.** An input that does not fit the format that the workflow declares fails the step with \`invalid_input\`,
+  before a run starts. Defaults of the format are added.
 - **Failure.** The step fails with the code and message of the failed run, and the details name its \`executionId\`. A
   run that was cancelled, terminated or timed out is \`child_cancelled\`, \`child_terminated\` or \`child_timed_out\`.
   An unknown workflow is \`workflow_not_found\`, and a disabled one \`workflow_disabled\`.

@@ -69,6 +69,7 @@ function turn(tools: Partial<OfferedTools>, config: JsonObject = {}): Promise<Ac
     },
     runs: {
       resolve: async () => ({ definition: refund, hash: 'sha256:1' }),
+      accept: (_definition, input) => input,
       describeChildren: async () => ({ ended: [], gone: [] }) as never,
     },
     mcpServers: stores(),

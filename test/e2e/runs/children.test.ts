@@ -148,6 +148,30 @@ describe('a run that starts another', () => {
     expect(outputs).toEqual(['old', 'old', 'new']);
   });
 
+  it('gives it only an input that its workflow declares, with the defaults', async () => {
+    const format = { n: 'number', by: { type: 'number', default: 2 } };
+    const end = { end: step('finish', { output: '{{ input.n * input.by }}' }) };
+    const child = await store('declares', end, { input: format });
+    const employee = await store('clerk', ASKING, { input: { assignment: 'boolean' }, type: 'employee' });
+    const calling = async (stepType: string, config: Json) =>
+      resultOf(await start(await store('gives', { call: step(stepType, config) })));
+    const good = await calling('run_workflow', { workflow: child, input: { n: 21 } });
+    expect(good).toMatchObject({ status: 'completed', output: 42 });
+    const refused = [
+      await calling('run_workflow', { workflow: child, input: { n: 'str' } }),
+      await calling('run_workflow', { workflow: child, input: {}, wait: false }),
+      await calling('run_workflow', { workflow: child, input: 'n' }),
+      await calling('run_employee', { employee, assignment: 'Sort it' }),
+    ];
+    const problemAt = (pointer: string) => ({
+      status: 'failed',
+      error: { code: 'invalid_input', path: 'call', retryable: false, details: { problems: [{ pointer }] } },
+    });
+    expect(refused).toMatchObject(['/n', '/n', '', '/assignment'].map(problemAt));
+    const { body } = await gateway.request('GET', `/api/executions?workflowId=${employee}`);
+    expect(body.items).toEqual([]);
+  });
+
   it.each([
     ['that does not exist', 'workflow_not_found', {}, {}],
     ['in a version that does not exist', 'version_not_found', {}, { version: '9.9.9' }],
