@@ -22,6 +22,7 @@ export const CODES = {
   invalid_value: 'A value has the right type and is not allowed.',
   overlong_step: 'The step of a cron pattern is longer than its field.',
   invalid_format: 'A payload format cannot be used.',
+  unchecked_format: 'A JSON Schema names a format that is not checked.',
   invalid_payload: 'A payload does not match its format.',
   invalid_config: 'The config of a step does not match the schema of its kind.',
   invalid_retry: 'A member of a retry policy cannot be used.',

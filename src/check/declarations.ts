@@ -1,7 +1,8 @@
 /** Checks reads and writes of `input.*` and `state.*` against their declarations, and the declarations themselves. */
 
 import { didYouMean } from '../definition/document/names.ts';
-import { declaredNames, declares, formatProblems } from '../definition/payload/format.ts';
+import type { PayloadFormat, Problem } from '../definition/document/types.ts';
+import { declaredNames, declares, formatProblems, formatWarnings } from '../definition/payload/format.ts';
 import { isObject } from '../json/json.ts';
 import { childPointer } from '../json/pointer.ts';
 import type { StepKind } from '../steps/kind.ts';
@@ -17,19 +18,21 @@ export function checkDeclarations(subject: Subject, findings: Findings): void {
   stateUse(subject, findings);
 }
 
-function formats({ definition, steps }: Subject, { problems }: Findings): void {
-  if (definition.input !== undefined) {
-    for (const found of formatProblems(definition.input))
-      problems.push({ ...found, pointer: `/input${found.pointer}` });
-  }
+function formats({ definition, steps }: Subject, findings: Findings): void {
+  if (definition.input !== undefined) inspectFormat(definition.input, '/input', findings);
   for (const { at, written } of steps.values()) {
     for (const member of FORMATS) {
       const format = written.config?.[member];
       if (!isObject(format) || JSON.stringify(format).includes('{{')) continue;
-      for (const found of formatProblems(format))
-        problems.push({ ...found, pointer: `${at}/config/${member}${found.pointer}` });
+      inspectFormat(format, `${at}/config/${member}`, findings);
     }
   }
+}
+
+function inspectFormat(format: PayloadFormat, at: string, { problems, warnings }: Findings): void {
+  const placed = (found: Problem): Problem => ({ ...found, pointer: at + found.pointer });
+  problems.push(...formatProblems(format).map(placed));
+  warnings.push(...formatWarnings(format).map(placed));
 }
 
 function stateDefaults({ definition }: Subject, { problems }: Findings): void {

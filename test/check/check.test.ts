@@ -288,6 +288,18 @@ describe('declared types', () => {
       ),
     ).toEqual(expect.arrayContaining(['/input/c invalid_format', '/steps/a/config/form/a invalid_format']));
   });
+
+  it('are told where they name a format that is not checked', () => {
+    const form = { type: 'object', properties: { host: { type: 'string', format: 'ipv4' } } };
+    const { valid, warnings } = check(
+      definition({ a: { stepType: 'user_input', config: { message: 'm', form } } }, { input: form }),
+    );
+    const told = warnings.flatMap(({ pointer, code }) => (code === 'unchecked_format' ? [pointer] : []));
+    expect({ valid, told }).toEqual({
+      valid: true,
+      told: ['/input/properties/host/format', '/steps/a/config/form/properties/host/format'],
+    });
+  });
 });
 
 describe('triggers', () => {

@@ -5,6 +5,7 @@ import {
   coerceState,
   declares,
   formatProblems,
+  formatWarnings,
   validatePayload,
   withDefaults,
 } from '../../src/definition/payload/format.ts';
@@ -184,6 +185,41 @@ describe('JSON Schema as a payload format', () => {
       '/properties/c/$ref',
       '/properties/d/type',
     ]);
+  });
+
+  it('warns of formats that it does not check, wherever they stand', () => {
+    const told = (format: JsonObject) =>
+      formatWarnings(format).map(({ pointer, code, hint }) => `${pointer} ${code} ${hint ?? ''}`);
+    const properties = { at: { format: 'date-tim' }, n: { anyOf: [{ format: 'int32' }] }, ok: { format: 'uuid' } };
+    const known = 'Known here: date, date-time, datetime, email, time, uri, url, uuid.';
+    const expected = [
+      '/properties/at/format unchecked_format Did you mean "date-time"?',
+      `/properties/n/anyOf/0/format unchecked_format ${known}`,
+    ];
+    expect(told({ type: 'object', properties })).toEqual(expected);
+    // A member that is called so is none.
+    expect(told({ type: 'object', properties: { format: { const: 'ipv4' } }, default: { format: 'ipv4' } })).toEqual(
+      [],
+    );
+    expect(told({ a: 'string', b: { type: 'object', properties } })).toEqual(expected.map((one) => `/b${one}`));
+  });
+
+  it('warns of what is wrong with the schemas of fields of the short form, which apply as far as they can', () => {
+    const format = { a: { b: { type: 'array', required: false, items: { patern: 'x', type: 'string' } } } };
+    expect(formatProblems(format)).toEqual([]);
+    expect(formatWarnings(format).map(({ pointer }) => pointer)).toEqual(['/a/b/items/patern']);
+    expect(places(format, { a: { b: ['x', 1] } })).toEqual(['/a/b/1']);
+  });
+
+  it('warns of keywords beside a reference where the draft of the schema ignores them', () => {
+    const $defs = { id: { type: 'string' } };
+    const told = (draft: string, id: JsonObject) =>
+      formatWarnings({ $schema: draft, type: 'object', properties: { id }, $defs }).map(({ pointer }) => pointer);
+    const beside = { $ref: '#/$defs/id', minLength: 3 };
+    expect(told('http://json-schema.org/draft-07/schema#', beside)).toEqual(['/properties/id/$ref']);
+    expect(told('http://json-schema.org/draft-04/schema#', beside)).toEqual(['/properties/id/$ref']);
+    expect(told('https://json-schema.org/draft/2020-12/schema', beside)).toEqual([]);
+    expect(told('http://json-schema.org/draft-07/schema#', { $ref: '#/$defs/id', description: 'Whose.' })).toEqual([]);
   });
 
   it('gives up on schemas that multiply, and on those that lead back to themselves', () => {

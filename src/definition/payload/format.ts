@@ -11,7 +11,7 @@ import { didYouMean } from '../document/names.ts';
 import type { PayloadFormat, Problem, StateField } from '../document/types.ts';
 import { isDate, isIsoDatetime } from './formats.ts';
 import { validateJsonSchema } from './json-schema.ts';
-import { jsonSchemaFormatProblems } from './json-schema-format.ts';
+import { jsonSchemaFindings } from './json-schema-format.ts';
 
 /** `date` is YYYY-MM-DD, `datetime` ISO 8601 (document 004); the last four are the other types of JSON. */
 export const FIELD_TYPES = [
@@ -70,8 +70,26 @@ export function validatePayload(format: PayloadFormat, value: Json): Problem[] {
 }
 
 /** The problems of a format itself, with pointers into the format. */
-export function formatProblems(format: PayloadFormat): Problem[] {
-  return isJsonSchema(format) ? jsonSchemaFormatProblems(format) : shortFormProblems(format, '', 0);
+export const formatProblems = (format: PayloadFormat): readonly Problem[] =>
+  isJsonSchema(format) ? jsonSchemaFindings(format).problems : shortFormProblems(format, '', 0);
+
+/**
+ * What of a format does not restrict values as its author may expect. In the short form these are all findings of the
+ * schemas within fields.
+ */
+export const formatWarnings = (format: PayloadFormat): readonly Problem[] =>
+  isJsonSchema(format) ? jsonSchemaFindings(format).warnings : shortFormWarnings(format, '', 0);
+
+function shortFormWarnings(format: PayloadFormat, at: string, depth: number): Problem[] {
+  return Object.entries(format).flatMap(([name, field]) => {
+    const place = childPointer(at, name);
+    const type = fieldType(field);
+    if (!isObject(field)) return [];
+    if (type === undefined) return depth < 50 ? shortFormWarnings(field, place, depth + 1) : [];
+    if (!holdsSchema(field, type)) return [];
+    const { problems, warnings } = jsonSchemaFindings(schemaOf(field));
+    return [...problems, ...warnings].map((found) => ({ ...found, pointer: place + found.pointer }));
+  });
 }
 
 /**
@@ -168,12 +186,18 @@ function checkField(field: Json, type: FieldType, found: Json, name: string, pla
     const shown = allowed.map((one) => JSON.stringify(one)).join(', ');
     return [{ pointer: place, code: 'invalid_value', message: `"${name}" must be one of ${shown}.` }];
   }
-  if (isObject(field) && (type === 'object' || type === 'array') && ('properties' in field || 'items' in field)) {
-    const { required: _, label: _label, ...schema } = field;
-    const inner = Array.isArray(field['required']) ? { ...schema, required: field['required'] } : schema;
-    return validateJsonSchema(inner, found).map((problem) => ({ ...problem, pointer: place + problem.pointer }));
-  }
+  if (isObject(field) && holdsSchema(field, type))
+    return validateJsonSchema(schemaOf(field), found).map((one) => ({ ...one, pointer: place + one.pointer }));
   return [];
+}
+
+/** Whether a field of the short form has a JSON Schema of its members or items. */
+const holdsSchema = (field: JsonObject, type: FieldType): boolean =>
+  (type === 'object' || type === 'array') && ('properties' in field || 'items' in field);
+
+function schemaOf(field: JsonObject): JsonObject {
+  const { required, label: _, ...schema } = field;
+  return Array.isArray(required) ? { ...schema, required } : schema;
 }
 
 function fits(type: FieldType, value: Json): boolean {

@@ -44,3 +44,15 @@ function daysIn(year: number, month: number): number {
   if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
   return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
+
+/** The formats of JSON Schema that are checked. */
+export const FORMATS: { readonly [name: string]: (text: string) => boolean } = {
+  date: isDate,
+  'date-time': isDatetime,
+  datetime: isDatetime,
+  time: isTime,
+  email: isEmail,
+  uri: isUri,
+  url: isUri,
+  uuid: isUuid,
+};

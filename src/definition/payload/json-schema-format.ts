@@ -5,6 +5,7 @@ import { isObject, type Json, typeName } from '../../json/json.ts';
 import { childPointer, valueAt } from '../../json/pointer.ts';
 import { didYouMean } from '../document/names.ts';
 import type { Problem } from '../document/types.ts';
+import { FORMATS } from './formats.ts';
 
 const MAX_DEPTH = 200;
 const MAX_PROBLEMS = 50;
@@ -75,12 +76,30 @@ const KEYWORDS: { readonly [keyword: string]: KeywordShape } = {
   writeOnly: 'note',
 };
 
-/** The errors and unsupported parts of a schema, with pointers into the schema. */
-export function jsonSchemaFormatProblems(schema: Json): Problem[] {
-  const problems: Problem[] = [];
-  inspect(schema, '', 0, schema, problems);
-  return problems.slice(0, MAX_PROBLEMS);
+/** What is wrong with a schema, with pointers into it. */
+export interface SchemaFindings {
+  /** Errors and unsupported parts. */
+  readonly problems: readonly Problem[];
+  /** Parts that restrict less or more than their author may expect. */
+  readonly warnings: readonly Problem[];
 }
+
+export function jsonSchemaFindings(schema: Json): SchemaFindings {
+  const found = { problems: [], warnings: [], root: schema, isOld: isBefore2019(schema) };
+  inspect(schema, '', 0, found);
+  return { problems: found.problems.slice(0, MAX_PROBLEMS), warnings: found.warnings.slice(0, MAX_PROBLEMS) };
+}
+
+interface Inspection {
+  readonly problems: Problem[];
+  readonly warnings: Problem[];
+  readonly root: Json;
+  /** The schema names a draft in which the siblings of `$ref` mean nothing. */
+  readonly isOld: boolean;
+}
+
+const isBefore2019 = (schema: Json): boolean =>
+  isObject(schema) && typeof schema['$schema'] === 'string' && /\/draft-0[3-7]\//.test(schema['$schema']);
 
 /** The target of a reference within a format; undefined if it does not exist or is outside. */
 export function resolveReference(root: Json, reference: Json | undefined): Json | undefined {
@@ -88,7 +107,8 @@ export function resolveReference(root: Json, reference: Json | undefined): Json 
   return valueAt(root, reference.slice(1));
 }
 
-function inspect(schema: Json | undefined, at: string, depth: number, root: Json, problems: Problem[]): void {
+function inspect(schema: Json | undefined, at: string, depth: number, found: Inspection): void {
+  const { problems, warnings, root } = found;
   const wrong = (place: string, message: string, hint?: string): void => {
     problems.push({ pointer: place, code: 'invalid_format', message, ...defined({ hint }) });
   };
@@ -100,6 +120,11 @@ function inspect(schema: Json | undefined, at: string, depth: number, root: Json
   if (depth > MAX_DEPTH) {
     wrong(at, `The format is nested deeper than ${MAX_DEPTH} levels.`);
     return;
+  }
+  if (found.isOld && schema['$ref'] !== undefined && Object.keys(schema).some(restricts)) {
+    const message =
+      'Keywords beside "$ref" apply here, as in draft 2019-09 and later, unlike in the draft of this schema.';
+    warnings.push({ pointer: childPointer(at, '$ref'), code: 'invalid_format', message });
   }
   for (const [keyword, value] of Object.entries(schema)) {
     const place = childPointer(at, keyword);
@@ -115,16 +140,24 @@ function inspect(schema: Json | undefined, at: string, depth: number, root: Json
     }
     const expected = shapeProblem(shape, value, root);
     if (expected !== undefined) wrong(place, `Expected ${expected}.`);
-    else if (shape === 'schema') inspect(value, place, depth + 1, root, problems);
+    else if (keyword === 'format' && typeof value === 'string' && !Object.hasOwn(FORMATS, value)) {
+      const message = `The format "${value.slice(0, 80)}" is not checked here: every text fits.`;
+      const hint = didYouMean(value, Object.keys(FORMATS));
+      warnings.push({ pointer: place, code: 'unchecked_format', message, ...defined({ hint }) });
+    } else if (shape === 'schema') inspect(value, place, depth + 1, found);
     else if (shape === 'schemas' && Array.isArray(value)) {
-      for (const [index, inner] of value.entries())
-        inspect(inner, childPointer(place, index), depth + 1, root, problems);
+      for (const [index, inner] of value.entries()) inspect(inner, childPointer(place, index), depth + 1, found);
     } else if (shape === 'schemaMap' && isObject(value)) {
-      for (const [name, inner] of Object.entries(value))
-        inspect(inner, childPointer(place, name), depth + 1, root, problems);
+      for (const [name, inner] of Object.entries(value)) inspect(inner, childPointer(place, name), depth + 1, found);
     }
   }
 }
+
+/** Whether a keyword beside `$ref` restricts values. */
+const restricts = (keyword: string): boolean =>
+  !['$ref', '$defs', 'definitions'].includes(keyword) &&
+  Object.hasOwn(KEYWORDS, keyword) &&
+  KEYWORDS[keyword] !== 'note';
 
 /** What a keyword's value must be; undefined if it is that. */
 function shapeProblem(shape: KeywordShape, value: Json, root: Json): string | undefined {

@@ -9,24 +9,13 @@ import { canonicalText } from '../../json/canonical-text.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { childPointer, pointerParts } from '../../json/pointer.ts';
 import type { Problem } from '../document/types.ts';
-import { isDate, isDatetime, isEmail, isTime, isUri, isUuid } from './formats.ts';
+import { FORMATS } from './formats.ts';
 import { resolveReference } from './json-schema-format.ts';
 
 /** The most applications of a schema in one validation, far more than realistic payloads need. */
 const MAX_APPLICATIONS = 100_000;
 const MAX_DEPTH = 220;
 const MAX_PROBLEMS = 50;
-
-const FORMATS: { readonly [name: string]: (text: string) => boolean } = {
-  date: isDate,
-  'date-time': isDatetime,
-  datetime: isDatetime,
-  time: isTime,
-  email: isEmail,
-  uri: isUri,
-  url: isUri,
-  uuid: isUuid,
-};
 
 /** The problems of `value`, with pointers into it. Never throws, and takes bounded time. */
 export function validateJsonSchema(schema: JsonObject, value: Json): Problem[] {
