@@ -2,12 +2,19 @@
 
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure, defaultPayloadConverter } from '@temporalio/common';
-import type { ActivityInterceptors, Headers, InjectedSinks, WorkerInterceptors } from '@temporalio/worker';
+import {
+  type ActivityInterceptors,
+  type Headers,
+  type InjectedSinks,
+  Runtime,
+  type WorkerInterceptors,
+} from '@temporalio/worker';
+import type { WorkflowInfo } from '@temporalio/workflow';
 import type { Logger } from 'pino';
 import type { EffectObserver } from '../activities/segment/attempt.ts';
 import { NOT_LIGHT } from '../src/contract/activity.ts';
 import { RUN_WORKFLOW } from '../src/contract/run.ts';
-import { parseTraceparent, TRACE_HEADER, type TraceContext } from '../src/contract/trace.ts';
+import { type EndedRun, parseTraceparent, TRACE_HEADER, type TraceContext } from '../src/contract/trace.ts';
 import { defined } from '../src/json/defined.ts';
 import { isObject } from '../src/json/json.ts';
 import { stepAttempts } from '../src/observe/metrics.ts';
@@ -32,12 +39,45 @@ export function workerObservers(log?: Logger): { interceptors: WorkerInterceptor
     sinks: {
       signalboxRuns: {
         ended: {
-          fn: ({ runId, workflowId }, run) => tracer()?.record(runId, workflowId, run),
+          fn: (info, run) => {
+            if (!firstReport(info.runId, run)) return;
+            countEnd(info, run);
+            tracer()?.record(info.runId, info.workflowId, run);
+          },
           callDuringReplay: false,
         },
       },
     },
   };
+}
+
+const MAX_REPORTS = 10_000;
+const reports = new Set<string>();
+
+/** False for an end that was reported before: its workflow task was done anew. */
+function firstReport(runId: string, { outcome }: EndedRun): boolean {
+  const report = `${runId} ${outcome}`;
+  if (reports.has(report)) return false;
+  reports.add(report);
+  for (const oldest of reports) {
+    if (reports.size <= MAX_REPORTS) break;
+    reports.delete(oldest);
+  }
+  return true;
+}
+
+/** To the SDK's meter, with the labels that it gives to metrics of workflows. */
+function countEnd(
+  { namespace, taskQueue, workflowType, startTime }: WorkflowInfo,
+  { outcome, endedAt }: EndedRun,
+): void {
+  if (outcome === 'continued') return;
+  const { metricMeter } = Runtime.instance();
+  const labels = { namespace, taskQueue, workflowType, status: outcome };
+  metricMeter.createCounter('signalbox_runs_ended', undefined, 'Runs that ended, by status.').add(1, labels);
+  metricMeter
+    .createHistogram('signalbox_run_duration', 'float', 'seconds', 'From the start of a run to its end, by status.')
+    .record(Math.max(0, (endedAt - startTime.getTime()) / 1_000), labels);
 }
 
 function observeActivity(log: Logger | undefined): ActivityInterceptors {

@@ -2,6 +2,8 @@
  * Metrics, traces and log lines of workflows. None of it is a command: histories replay with and without it.
  *
  * - Metrics go through the SDK's meter, which is silent during replay.
+ * - The end of a run is reported to the worker, which may hear of it twice: a workflow task that ends its run is done
+ *   anew if the server has meanwhile written an event that it does not know.
  * - A run that was started with a trace context (TRACE_HEADER) passes it on to its activities, children and next
  *   executions. Its own span has an id made of the Temporal run's (spanIdOfRun), and is reported at its end.
  * - Each interceptor answers the promise of `next` itself: results must reach the core without additional turns (E6).
@@ -32,7 +34,7 @@ import {
 } from '../src/contract/trace.ts';
 import { defined } from '../src/json/defined.ts';
 
-/** Where the worker takes the reports of ended runs (workers/observers.ts). */
+/** Where the worker takes the reports of ended runs, and counts them (workers/observers.ts). */
 export interface RunSinks extends Sinks {
   readonly signalboxRuns: { ended(run: EndedRun): void };
 }
@@ -111,20 +113,11 @@ function countStart(argument: unknown): void {
 
 /** Never throws: an unhandled rejection would leave the workflow task retrying for ever. */
 function reportEnd(run: Omit<EndedRun, 'startedAt' | 'endedAt'>): void {
-  const { startTime, runStartTime, unsafe } = workflowInfo();
+  const { runStartTime, unsafe } = workflowInfo();
+  // A worker that only replays has no sinks.
+  if (unsafe.isReplaying) return;
   try {
-    const endedAt = Date.now();
-    if (run.outcome !== 'continued') {
-      const status = { status: run.outcome };
-      const seconds = Math.max(0, (endedAt - startTime.getTime()) / 1_000);
-      metricMeter.createCounter('signalbox_runs_ended', undefined, 'Runs that ended, by status.').add(1, status);
-      metricMeter
-        .createHistogram('signalbox_run_duration', 'float', 'seconds', 'From the start of a run to its end, by status.')
-        .record(seconds, status);
-    }
-    // A worker that only replays has no sinks.
-    if (unsafe.isReplaying) return;
-    proxySinks<RunSinks>().signalboxRuns.ended({ ...run, startedAt: runStartTime.getTime(), endedAt });
+    proxySinks<RunSinks>().signalboxRuns.ended({ ...run, startedAt: runStartTime.getTime(), endedAt: Date.now() });
   } catch (error) {
     log.warn('The end of the run was not reported.', { error: String(error) });
   }

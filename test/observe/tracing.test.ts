@@ -1,3 +1,4 @@
+import type { WorkflowInfo } from '@temporalio/workflow';
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
 import {
@@ -8,6 +9,7 @@ import {
   traceparentOf,
 } from '../../src/contract/trace.ts';
 import { startTracing, tracer } from '../../src/observe/tracing.ts';
+import { workerObservers } from '../../workers/observers.ts';
 import { receiveTraces, receiveTracesByGrpc } from './otlp.ts';
 
 const RUN = '01a2090a-60bc-75df-8bbd-68a75358ea2d';
@@ -103,6 +105,32 @@ it('exports JSON where the environment says so, with the run above its steps', a
   });
   expect(span('other')?.traceId).not.toBe(traceIdOfRun(RUN));
   expect(receiver.spans).toHaveLength(3);
+  await receiver.close();
+});
+
+it('takes the end of a run once, though its last workflow task is done anew', async () => {
+  const receiver = await receiveTraces();
+  given({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' });
+  const made = (await startTracing('worker', silent))!;
+  const info = {
+    runId: crypto.randomUUID(),
+    workflowId: 'run.default.w.2',
+    namespace: 'n',
+    taskQueue: 'q',
+    workflowType: 'run',
+    startTime: new Date(1_000),
+  } as WorkflowInfo;
+  const end = { startedAt: 1_000, endedAt: 2_000, organizationId: 'default', workflow: 'w' };
+  const { ended } = workerObservers().sinks.signalboxRuns;
+  for (let n = 0; n < 2; n++) await ended.fn(info, { ...end, outcome: 'continued' });
+  for (let n = 0; n < 2; n++) await ended.fn(info, { ...end, outcome: 'completed' });
+  await ended.fn({ ...info, runId: crypto.randomUUID() }, { ...end, outcome: 'completed' });
+  await made.close();
+  expect(receiver.spans.map(({ attributes }) => attributes['signalbox.outcome'])).toEqual([
+    'continued',
+    'completed',
+    'completed',
+  ]);
   await receiver.close();
 });
 
