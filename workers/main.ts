@@ -34,6 +34,8 @@ const CACHED_WORKFLOWS = 300;
 const HEARTBEAT_THROTTLE_MS = 200;
 /** After this time another worker takes a run's task, since the worker that caches the run may be gone. */
 const STICKY_MS = 3_000;
+/** Of the workflow pollers: those that take new runs. The others serve runs in the cache. The SDK's default is 0.2. */
+const NEW_RUNS_SHARE = 0.5;
 /** How long activities may finish after a shutdown signal. Then they are cancelled, and retried elsewhere. */
 const GRACE_MS = 7_000;
 /** The process exits at the latest this long after the signal. */
@@ -89,6 +91,7 @@ async function main(): Promise<void> {
     ...workerObservers(log),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     stickyQueueScheduleToStartTimeout: STICKY_MS,
+    nonStickyToStickyPollRatio: NEW_RUNS_SHARE,
     // A process that dies repeats the light effects since its last heartbeat (activities/segment/segment.ts).
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     shutdownGraceTime: shutdown.graceMs,

@@ -3,6 +3,31 @@ import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { searchAttributeKeys } from '../../src/client/temporal/search-attributes.ts';
 import { type TestServer, testServer } from '../support/temporal.ts';
 
+describe('the server of a stack', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await testServer();
+  });
+  afterAll(() => server.close());
+
+  test('hands out the runs that wait for a worker in the order of their starts', async () => {
+    const { client, connection, namespace } = server;
+    const taskQueue = `${server.taskQueue}-order`;
+    const ids = Array.from({ length: 24 }, (_, index) => `order-${Date.now()}-${index}`);
+    for (const workflowId of ids)
+      await client.workflow.start('nothing', { workflowId, taskQueue, workflowTaskTimeout: '2 minutes' });
+    const taken: (string | null | undefined)[] = [];
+    for (const _ of ids) {
+      const task = await connection.withDeadline(Date.now() + 60_000, () =>
+        connection.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: taskQueue } }),
+      );
+      taken.push(task.workflowExecution?.workflowId);
+    }
+    for (const workflowId of ids) await client.workflow.getHandle(workflowId).terminate();
+    expect(taken).toEqual(ids);
+  });
+});
+
 describe('bootstrap', () => {
   let server: TestServer;
   beforeAll(async () => {

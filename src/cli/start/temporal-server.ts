@@ -52,6 +52,11 @@ const USUAL_UI_PORT = 8233;
  * it answers to a name only that nobody has.
  */
 const NO_HTTP_API = 'frontend.httpAllowedHosts=["nobody.invalid"]';
+/**
+ * Tasks of a queue are taken in the order they came only within one partition. One is enough for one server. The
+ * default number of partitions is still read, since an earlier start may have left tasks in any of them.
+ */
+const ONE_PARTITION = 'matching.numTaskqueueWritePartitions=1';
 const READY_MS = 60_000;
 const END_MS = 3_500;
 
@@ -122,7 +127,7 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
       ...['--log-level', 'warn', '--log-format', 'json'],
       ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile]),
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-      ...[...dynamicConfig(), NO_HTTP_API].flatMap((setting) => ['--dynamic-config-value', setting]),
+      ...[...dynamicConfig(), ONE_PARTITION, NO_HTTP_API].flatMap((setting) => ['--dynamic-config-value', setting]),
     ],
     host: HOST,
     port,
