@@ -1,6 +1,6 @@
 /** Compiled definitions of the segments that this process has run lately. */
 import { createHash } from 'node:crypto';
-import type { Definition } from '../../src/definition/document/types.ts';
+import type { SegmentConfig } from '../../src/engine/segment.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 
@@ -18,9 +18,9 @@ export class Programs {
   #characters = 0;
 
   /** @throws Error for a definition that does not compile, although it did in the run. */
-  get(definition: Definition, dataBytes: number): Program {
+  get({ definition, dataBytes, marks = [] }: Pick<SegmentConfig, 'definition' | 'dataBytes' | 'marks'>): Program {
     const text = JSON.stringify(definition);
-    const key = `${dataBytes} ${createHash('sha256').update(text).digest('base64')}`;
+    const key = `${dataBytes} ${marks.join('-')} ${createHash('sha256').update(text).digest('base64')}`;
     const known = this.#kept.get(key);
     if (known !== undefined) {
       // The last used is the last to be dropped.
@@ -28,7 +28,7 @@ export class Programs {
       this.#kept.set(key, known);
       return known.program;
     }
-    const result = compile(definition, () => dataBytes);
+    const result = compile(definition, { dataBytes: () => dataBytes, isMarked: (mark) => marks.includes(mark) });
     if ('problems' in result) throw new Error('The definition of the segment does not compile.');
     this.#keep(key, { program: result.program, characters: text.length });
     return result.program;

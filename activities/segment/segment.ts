@@ -33,7 +33,7 @@ export function segmentActivity(effects: Readonly<Record<string, Activity>>, obs
   const programs = new Programs();
   return async (input) => {
     const config = input.config as unknown as SegmentConfig;
-    const program = programs.get(config.definition, config.dataBytes);
+    const program = programs.get(config);
     const segment = new Segment(input, new SegmentWalk(program, restore(config.state)), config.at, {
       effects,
       observe,

@@ -18,6 +18,8 @@ export const MARKS = [
   'segments2',
   /** From 0.4: the activity that resolves a child's workflow gets the child's input, and checks it. */
   'inputs',
+  /** From 0.4: a step that fails has written nothing, and `historyKeep` also counts for long paths. */
+  'modifiers2',
 ] as const;
 export type Mark = (typeof MARKS)[number];
 

@@ -8,6 +8,7 @@
  * and in the fold alike. Otherwise the run would be somewhere else than the activity, and effects would be lost (E4).
  */
 
+import type { Mark } from '../contract/build-id.ts';
 import type { Definition } from '../definition/document/types.ts';
 import { isPlainObject, type Json } from '../json/json.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
@@ -46,6 +47,8 @@ export interface SegmentConfig {
   readonly definition: Definition;
   /** The most bytes of a run's data on the worker of the run. */
   readonly dataBytes: number;
+  /** The changes of commands that the code of that worker has. Absent: none of those that segments depend on. */
+  readonly marks?: readonly Mark[];
   /** `serialize(program, state)`. The effects to begin with are its open ones. */
   readonly state: Json;
   /** The clock of the run: epoch milliseconds. */

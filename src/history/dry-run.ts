@@ -80,7 +80,7 @@ const MISFITS: ReadonlySet<string> = new Set(['unresolved_reference', 'expressio
 /** Walks a canonical definition without effects. Never throws for a mistake of the definition. */
 export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
   const { dataBytes } = options;
-  const compiled = compile(definition, dataBytes === undefined ? undefined : () => dataBytes);
+  const compiled = compile(definition, dataBytes === undefined ? {} : { dataBytes: () => dataBytes });
   if ('problems' in compiled) return unwalkable(compiled.problems);
   const { presets = {}, maxSteps = Number.POSITIVE_INFINITY } = options;
   const kept = new KeptRows(options.maxRows ?? MAX_ROWS, options.maxBytes ?? MAX_BYTES);

@@ -6,7 +6,7 @@
  */
 
 import { NOT_LIGHT, SEGMENT, YIELD } from '../contract/activity.ts';
-import { dataBytesOf } from '../contract/build-id.ts';
+import { dataBytesOf, hasMark } from '../contract/build-id.ts';
 import type { RunInput } from '../contract/run.ts';
 import type { Definition } from '../definition/document/types.ts';
 import { admit, advanceInParts, genesis } from '../engine/advance.ts';
@@ -90,7 +90,8 @@ export class Fold {
   #unreadable: Unreadable | undefined;
   readonly #options: FoldOptions;
   /** The data limit of the worker that completed the current task. */
-  #dataBytes = dataBytesOf(undefined);
+  /** Of the worker of the task that is folded. */
+  #buildId: string | undefined;
 
   constructor(workflowId: string, window: RowWindow = ALL_ROWS, options: FoldOptions = {}) {
     this.#workflowId = workflowId;
@@ -197,7 +198,7 @@ export class Fold {
 
   *#take(group: TaskEvents): Parts {
     this.#groups++;
-    this.#dataBytes = dataBytesOf(group.buildId);
+    this.#buildId = group.buildId;
     this.#segment.enter(group);
     if (group.begins !== undefined) yield* this.#begin(group.begins, group.at);
     if (this.#state === undefined) return;
@@ -238,7 +239,10 @@ export class Fold {
   /** A run whose definition does not compile, or is not a definition, failed in its first task. */
   *#compile(definition: Definition): Parts<Program | undefined> {
     try {
-      const compiled = yield* compileInParts(definition, () => this.#dataBytes);
+      const compiled = yield* compileInParts(definition, {
+        dataBytes: () => dataBytesOf(this.#buildId),
+        isMarked: (mark) => hasMark(this.#buildId, mark),
+      });
       return 'program' in compiled ? compiled.program : undefined;
     } catch {
       return undefined;

@@ -1,5 +1,6 @@
 /** The shape of a program: a definition made ready to walk. */
 
+import type { Mark } from '../contract/build-id.ts';
 import type { Definition } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Expression } from '../template/expression.ts';
@@ -82,6 +83,8 @@ export interface Program {
   readonly output?: Template;
   /** Bytes that definition and state may take together, by the settings of the worker that runs the task. */
   readonly dataBytes: () => number;
+  /** Whether the code of that worker has a change of commands. */
+  readonly isMarked: (mark: Mark) => boolean;
 }
 
 export const DEFAULT_MAX_STEPS = 1_000_000;

@@ -132,6 +132,37 @@ const double: Definition = {
   input: { n: 'number', by: { type: 'number', default: 2 } },
   steps: { end: { stepType: 'finish', config: { output: { n: '{{ input.n }}', by: '{{ input.by }}' } } } },
 };
+const [branch, ring] = [`branch-${'b'.repeat(57)}`, `ring-${'r'.repeat(59)}`];
+/** A step that fails while it saves, and a rollback of ticks under paths that are shortened. */
+const modifiers: Definition = {
+  name: 'Modifiers',
+  slug: 'modifiers',
+  state: { first: { type: 'number' }, total: { type: 'number' } },
+  config: { onFailure: 'rollback' },
+  steps: {
+    save: {
+      stepType: 'mapping',
+      config: { output: { n: 7, text: 'lots' } },
+      saveToState: { first: 'output.data.n', total: 'output.data.text' },
+      nextSteps: { error: 'isSaved' },
+    },
+    isSaved: {
+      stepType: 'condition',
+      config: { expression: 'state.first == 7' },
+      nextSteps: { true: 'rest', false: 'all' },
+    },
+    rest: { stepType: 'sleep', config: { duration: 10 }, nextSteps: { success: 'all' } },
+    all: { stepType: 'parallel', nextSteps: { [branch]: branch, done: 'end' } },
+    [branch]: { stepType: 'loop', config: { items: [1] }, nextSteps: { loop: ring } },
+    [ring]: { stepType: 'loop', config: { items: [1, 2], historyKeep: 1 }, nextSteps: { loop: 'get' } },
+    get: {
+      stepType: 'http',
+      config: { url: 'https://example.com/get' },
+      rollback: { stepType: 'http', config: { url: 'https://example.com/undo' } },
+    },
+    end: { stepType: 'fail', config: { code: 'broken' } },
+  },
+};
 
 const seen = new Map<string, number>();
 async function http({ config, execution }: ActivityInput): Promise<unknown> {
@@ -221,6 +252,12 @@ it('records children', async () => {
   const handle = await startRun(server, children);
   await handle.result();
   await keepEnds('children', handle);
+});
+
+it('records a step that fails while it saves, and a rollback under long paths', async () => {
+  const handle = await startRun(server, modifiers);
+  await handle.result().catch(() => undefined);
+  await keepEnds('modifiers', handle);
 });
 
 it('records branches', async () => {

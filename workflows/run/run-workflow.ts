@@ -89,7 +89,7 @@ const dataBytes = (): number => dataBytesOf(workflowInfo().currentDeploymentVers
 function compiled(definition: Definition): Program {
   let result: ReturnType<typeof compile>;
   try {
-    result = compile(definition, dataBytes);
+    result = compile(definition, { dataBytes, isMarked });
   } catch (error) {
     // A run that was started by hand has a definition of any shape: nobody checked it against the schema.
     const message = error instanceof Error ? error.message : String(error);

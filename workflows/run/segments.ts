@@ -5,6 +5,7 @@
  * The fold does the same with the events of the history (src/history/open-segment.ts): both open a segment after the
  * same event and take what was held back in the same order, after the list and before the next segment (E6).
  */
+import { MARKS } from '../../src/contract/build-id.ts';
 import {
   eventOf,
   type SegmentConfig,
@@ -91,6 +92,7 @@ export class Segments {
     const config = {
       definition: program.definition,
       dataBytes: program.dataBytes(),
+      marks: MARKS.filter(program.isMarked),
       state: serialize(program, state),
       at: Math.max(state.now, now()),
     };

@@ -15,6 +15,8 @@ export interface Core {
    * they stay in the inbox for the same visit, which begins again. not: they are dropped, since the run ends.
    */
   returnsMessages?: 'quietly' | 'not';
+  /** Restores what the visit has assigned in this turn, the last first: a visit that fails has written nothing. */
+  putBack?: (() => void)[];
 }
 
 /** Asked before a visit begins: whether to postpone it to the next run (rewind.ts). */

@@ -141,6 +141,8 @@ export type RollbackStep =
       readonly kind: 'step';
       readonly path: string;
       readonly slug: string;
+      /** The ticks of loops with historyKeep that hold the visit, where its path does not name them. */
+      readonly ticks?: readonly string[];
       /**
        * Absent where the config reads `error`, which is known only when the run rolls back, and where the kind runs
        * nothing.

@@ -14,7 +14,7 @@ import { charge, demandSpace } from '../state/space.ts';
 import type { Envelope, RollbackStep } from '../state/state.ts';
 import { captureRoots, readsError } from './captured-roots.ts';
 import { rollbackSpec } from './ending.ts';
-import { dropRollbacksOfOlderTicks } from './history-keep.ts';
+import { dropRollbacksOfOlderTicks, unnamedTicks } from './history-keep.ts';
 import type { VisitRef } from './record.ts';
 import { FrameScope } from './scope.ts';
 import { assign, RunStepContext, valueAt } from './step-context.ts';
@@ -25,12 +25,29 @@ import { assign, RunStepContext, valueAt } from './step-context.ts';
  * @throws StepFailure `result_too_large`, `state_type`, `rollback_limit`, and errors of expressions.
  */
 export function applyModifiers(core: Core, place: VisitRef, output: Envelope, isPreset: boolean): void {
-  const { frame, step, path } = place;
-  const { state } = core;
   const bytes = valueBytes(output.data);
   const limit = valueLimitOf(core.program.dataBytes());
   if (bytes > limit) throw tooLarge('result_too_large', "The step's output", bytes, limit);
   const before = heldBefore(core, place);
+  try {
+    writeModifiers(core, place, output, isPreset);
+  } catch (error) {
+    if (core.program.isMarked('modifiers2')) before.putBack();
+    throw error;
+  }
+  try {
+    // The data of a container is in the state already: its branches and iterations had to fit.
+    const fresh = place.step.kind.class === 'container' ? 0 : bytes;
+    demandSpace(core, "The step's output", fresh, bytes + valueBytes(output.meta) + ENTRY_OVERHEAD);
+  } catch (error) {
+    before.putBack();
+    throw error;
+  }
+}
+
+function writeModifiers(core: Core, place: VisitRef, output: Envelope, isPreset: boolean): void {
+  const { frame, step, path } = place;
+  const { state } = core;
   // The modifiers' expressions see the step as ended.
   frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
   frame.lastOutput = output;
@@ -43,7 +60,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
     }
   }
   if (step.outputVariable !== undefined) {
-    charge(core, bytes + step.outputVariable.length);
+    charge(core, valueBytes(output.data) + step.outputVariable.length);
     setOwn(state.outputs, step.outputVariable, output.data);
   }
   if (step.rollback !== undefined && !isPreset) {
@@ -56,14 +73,6 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
       'rollback_limit',
       `More than ${MAX_ROLLBACKS} steps with a rollback have completed; set a checkpoint, or historyKeep on the loop.`,
     );
-  try {
-    // The data of a container is in the state already: its branches and iterations had to fit.
-    const fresh = step.kind.class === 'container' ? 0 : bytes;
-    demandSpace(core, "The step's output", fresh, bytes + valueBytes(output.meta) + ENTRY_OVERHEAD);
-  } catch (error) {
-    before.putBack();
-    throw error;
-  }
 }
 
 /** Remembers the values that the step is about to replace. */
@@ -100,14 +109,17 @@ function undoOf(
   const { state } = core;
   const slug = step.key ?? step.slug;
   const locals = { output };
-  charge(core, RECORD_OVERHEAD + 2 * path.length);
+  const unnamed = unnamedTicks(core, frame, path);
+  const ticks = unnamed.length === 0 ? undefined : unnamed;
+  const at = { path, slug, ...defined({ ticks }) };
+  charge(core, RECORD_OVERHEAD + 2 * path.length + (ticks === undefined ? 0 : jsonBytes(ticks)));
   if (readsError(rollback.references)) {
     const scope = new FrameScope(core.program, state, frame, path, locals);
     const capturedRoots = captureRoots(rollback.references, scope, state.now);
     state.bytes += jsonBytes(capturedRoots);
-    return { kind: 'step', path, slug, capturedRoots };
+    return { kind: 'step', ...at, capturedRoots };
   }
   const spec = rollbackSpec(rollback.behaviour.begin(new RunStepContext(core, frame, step, path, {}, locals)));
   if (spec !== undefined) state.bytes += jsonBytes(spec.config.value);
-  return { kind: 'step', path, slug, ...defined({ spec }) };
+  return { kind: 'step', ...at, ...defined({ spec }) };
 }

@@ -16,6 +16,7 @@ import { beginTick, breakLoop, enterLoop } from './loops.ts';
 import { applyModifiers } from './modifiers.ts';
 import { recordEnd, removeVisit, type VisitRef } from './record.ts';
 import { returnMessages } from './return-messages.ts';
+import { undoAssigned } from './step-context.ts';
 import { suspend } from './suspend.ts';
 
 /** @throws StepFailure where the outcome cannot be applied; the visit then fails with it. */
@@ -112,6 +113,7 @@ export function endVisit(
  */
 export function failVisit(core: Core, place: VisitRef, failure: FailureShape, rollback?: boolean): void {
   const { frame, step, path } = place;
+  undoAssigned(core);
   const port = rollback === true ? undefined : catchingPort(step);
   const stays = port !== undefined || frame.id !== ROOT;
   const error = placed(stays ? trimToSpace(core, failure) : failure, path, step.slug);
@@ -157,6 +159,7 @@ export function endWhileDraining(core: Core, place: VisitRef, outcome: Outcome):
 
 function failWhileDraining(core: Core, place: VisitRef, failure: FailureShape): void {
   const { step, path } = place;
+  undoAssigned(core);
   removeVisit(core, place);
   core.trace?.({ t: 'end', path, status: 'failed', error: placed(failure, path, step.slug), at: core.state.now });
 }

@@ -145,12 +145,19 @@ export function assign(core: Core, target: 'variables' | 'state', name: string, 
   charge(core, ENTRY_OVERHEAD);
   const putBack = valueAt(state[target], name);
   setOwn(state[target], name, value);
+  if (program.isMarked('modifiers2')) core.putBack = [putBack, ...(core.putBack ?? [])];
   try {
     demandSpace(core, `The value of '${name}'`, bytes);
   } catch (error) {
     putBack();
     throw error;
   }
+}
+
+/** Undoes what the failed visit has assigned in this turn. */
+export function undoAssigned(core: Core): void {
+  for (const putBack of core.putBack ?? []) putBack();
+  core.putBack = [];
 }
 
 /** Remembers the value of that name. Returns a function that restores it. */

@@ -46,6 +46,7 @@ function begin(core: Core, frame: Frame, slug: string): void {
   if (!countVisit(core, path, slug)) return;
   const place: VisitRef = { frame, step, path, startedAt: state.now };
   if (path !== ROOT) traceBegin(core, place, slug);
+  core.putBack = [];
   try {
     if (step.when !== undefined && !isMet(core, frame, path, step.when)) {
       applyOutcome(core, place, { do: 'skip' });
@@ -84,6 +85,7 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
 export function resumeKind(core: Core, place: VisitRef, event: Resume): Outcome {
   const { step, frame, path } = place;
   const state = place.visit?.state ?? place.record!.state;
+  core.putBack = [];
   if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
   return step.behaviour.resume(new RunStepContext(core, frame, step, path, state), event);
 }

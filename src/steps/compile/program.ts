@@ -24,22 +24,25 @@ import { shapeProblems } from './shape.ts';
 
 const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characters at most.';
 
-/** What definition and state may take together without a blob store. */
-const leastDataBytes = (): number => MAX_STATE_BYTES;
+/** What a run gets from the worker of its task. */
+export type WorkerFacts = Pick<Program, 'dataBytes' | 'isMarked'>;
+
+/** Without a blob store, and with the code as it is now. */
+const THIS_WORKER: WorkerFacts = { dataBytes: () => MAX_STATE_BYTES, isMarked: () => true };
 
 /**
  * Compiles a definition, or returns its problems with JSON pointers. Never throws for a mistake in the document,
  * whatever its shape. Short forms (LANGUAGE.md §1) are expanded, since runs that are started by hand bring them as
  * written.
  */
-export function compile(written: Definition, dataBytes = leastDataBytes): Compiled {
-  return runParts(compileInParts(written, dataBytes));
+export function compile(written: Definition, worker: Partial<WorkerFacts> = {}): Compiled {
+  return runParts(compileInParts(written, worker));
 }
 
 export type Compiled = { program: Program } | { problems: Problem[] };
 
 /** As `compile`, some steps a part. */
-export function* compileInParts(written: Definition, dataBytes = leastDataBytes): Parts<Compiled> {
+export function* compileInParts(written: Definition, worker: Partial<WorkerFacts> = {}): Parts<Compiled> {
   const problems: Problem[] = shapeProblems(written);
   if (problems.length > 0) return { problems };
   const definition = normalizeDocument(written as unknown as JsonObject, { inline: true }) as unknown as Definition;
@@ -86,7 +89,8 @@ export function* compileInParts(written: Definition, dataBytes = leastDataBytes)
       ...defined({ timeoutMs }),
       rollbackOnFailure: config.onFailure === 'rollback',
       ...defined({ output }),
-      dataBytes,
+      ...THIS_WORKER,
+      ...worker,
     },
   };
 }
