@@ -109,7 +109,7 @@ const pageRoute = (path: string, id: string): Route =>
     id,
     tag: 'gateway',
     summary: 'The console, a page for browsers.',
-    ...(path.includes('*') ? { params: { place: pathName } } : {}),
+    ...(path.includes('*') ? { params: { place: text } } : {}),
     answers: { 200: { text: 'The page.', schema: text, media: ['text/html'] } },
     problems: ['console_missing'],
     handle: async ({ gateway }) => {

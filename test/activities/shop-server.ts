@@ -78,6 +78,13 @@ function shop(calls: string[]): McpServer {
     const picture = { type: 'image' as const, data: 'aGk=', mimeType: 'image/png' };
     return { content: [...text(`Refunded ${args.cents} cents of ${args.order}: ${args.note}`), picture] };
   });
+  server.registerTool('picture', {}, () => ({
+    content: [
+      { type: 'image' as const, data: 'aGk=', mimeType: 'image/png' },
+      { type: 'resource' as const, resource: { uri: 'shop://42', text: 'forty-two' } },
+    ],
+  }));
+  server.registerTool('list_pictures', {}, () => ({ content: text('[{"type":"image","url":"shop://42"}]') }));
   server.registerTool('catalogue', {}, () => ({ content: text('x'.repeat(LARGE)) }));
   return server;
 }

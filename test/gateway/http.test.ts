@@ -194,6 +194,21 @@ describe('what is refused at the door', () => {
     }
   });
 
+  it('takes no missing body for an empty one, where a body is needed', async () => {
+    for (const [method, path] of [
+      ['PUT', '/api/limits/user'],
+      ['POST', '/codec/encode'],
+      ['POST', '/codec/decode'],
+      ['PATCH', '/api/workflows/refund'],
+      ['PATCH', '/api/triggers/x'],
+      ['PATCH', '/api/recordings/x'],
+    ] as const) {
+      const answer = await ask(method, path, undefined, {});
+      const detail = 'The request has no body, and needs one. Send JSON.';
+      expect({ path, ...answer }).toMatchObject({ path, status: 400, body: { code: 'invalid_request', detail } });
+    }
+  });
+
   it('says which methods an address has that means two things', async () => {
     for (const [path, allow] of [
       ['/api/workflows/sync', 'GET, PUT, POST, PATCH, DELETE, HEAD, OPTIONS'],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_VERSION, documentedPath, openApiDocument } from '../../src/gateway/manual/openapi-document.ts';
 import { routes } from '../../src/gateway/route-table.ts';
@@ -61,6 +62,37 @@ describe('the OpenAPI document', () => {
       const named = [...path.matchAll(/[:*]([a-z]+)/gi)].map(([, name]) => name);
       expect(Object.keys(params), id).toEqual(named);
     }
+  });
+
+  it('says what the gateway asks of paths, headers and bodies', () => {
+    const { paths, components } = openApiDocument(routes) as never as {
+      paths: {
+        [path: string]: { [method: string]: { parameters: { name: string; in: string; schema: object }[] } };
+      };
+      components: { schemas: { [name: string]: object } };
+    };
+    for (const address of ['/webhooks/{path}', '/webhooks/{org}/{path}'])
+      expect(paths[address]?.['post']?.parameters.find(({ name }) => name === 'path')?.schema).toMatchObject({
+        minLength: 1,
+        maxLength: 200,
+      });
+    const headers = Object.values(paths).flatMap((one) => Object.values(one).flatMap(({ parameters }) => parameters));
+    expect(headers.filter((one) => one.in === 'header').length).toBeGreaterThan(10);
+    for (const one of headers.filter(({ in: place }) => place === 'header'))
+      expect(one.schema, one.name).toMatchObject({ minLength: 1 });
+    expect(paths['/mcp']?.['post']).toMatchObject({
+      responses: { 400: { content: { 'application/json': {}, 'application/problem+json': {} } } },
+    });
+    const isTrigger = new Ajv2020({ strict: false }).compile(components.schemas['CreateTriggerRequest'] ?? {});
+    for (const [body, valid] of [
+      [{ name: 'a', type: 'schedule' }, false],
+      [{ name: 'a', type: 'schedule', workflowId: null }, false],
+      [{ name: 'a', workflowId: 'refund' }, false],
+      [{ name: 'a', type: 'schedule', workflowId: 'refund' }, true],
+      [{ name: 'a', workflowId: 'refund', config: { type: 'schedule' } }, true],
+      [{ name: 'a', type: 'schedule', config: { target: 'orchestrator' } }, true],
+    ] as const)
+      expect([body, isTrigger(body)]).toEqual([body, valid]);
   });
 
   it('writes filters of lists as they are sent', () => {

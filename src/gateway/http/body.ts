@@ -73,7 +73,9 @@ export function jsonBodyBytes(req: Request): Buffer {
   return bytes;
 }
 
-/** The JSON body, checked; no body counts as `{}`. @throws HttpProblem `invalid_request`, and those of jsonBody. */
-export function bodyAs<T>(req: Request, schema: z.ZodType<T>): T {
-  return checked(schema, jsonBody(req) ?? {}, 'body');
+/** The JSON body, checked. @throws HttpProblem `invalid_request`, and those of jsonBody. */
+export function bodyAs<T>(req: Request, schema: z.ZodType<T>, absent?: Json): T {
+  const body = jsonBody(req) ?? absent;
+  if (body !== undefined) return checked(schema, body, 'body');
+  throw new HttpProblem('invalid_request', 'The request has no body, and needs one. Send JSON.');
 }

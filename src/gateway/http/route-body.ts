@@ -20,11 +20,11 @@ export interface RouteBody<Body> {
 
 type BodyOptions = Pick<RouteBody<unknown>, 'media' | 'isOptional' | 'maxBytes' | 'isReadLate'>;
 
-/** A JSON body of the schema; a missing one counts as `{}`. */
+/** A JSON body of the schema. Where it is optional, a missing one counts as `{}`. */
 export const jsonOf = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {}): RouteBody<Body> => ({
   schema,
   ...options,
-  read: (req) => bodyAs(req, schema),
+  read: (req) => bodyAs(req, schema, options.isOptional === true ? {} : undefined),
 });
 
 /** No body, or an empty object. */

@@ -27,16 +27,34 @@ const shared = {
   targetState: members.nullish().describe('Initial values of the state.'),
 };
 
-export const triggerBody = z.strictObject({
-  workflowId: slugText
-    .nullish()
-    .describe(
-      'The workflow that it starts. A schedule whose target is the orchestrator needs none; null means absent.',
-    ),
-  name: nameText(200).describe('Unique among the triggers of its workflow; its id is made of both.'),
-  type: types.optional().describe('The type may be here or in `config`.'),
-  ...shared,
+/** A JSON Schema: `config` has these members. */
+const inConfig = (properties: { readonly [name: string]: object }) => ({
+  required: ['config'],
+  properties: { config: { required: Object.keys(properties), properties } },
 });
+
+export const triggerBody = z
+  .strictObject({
+    workflowId: slugText
+      .nullish()
+      .describe(
+        'The workflow that it starts. A schedule whose target is the orchestrator needs none; null means absent.',
+      ),
+    name: nameText(200).describe('Unique among the triggers of its workflow; its id is made of both.'),
+    type: types.optional().describe('The type may be here or in `config`.'),
+    ...shared,
+  })
+  .meta({
+    allOf: [
+      { anyOf: [{ required: ['type'] }, inConfig({ type: { enum: [...TRIGGER_TYPES] } })] },
+      {
+        anyOf: [
+          { required: ['workflowId'], properties: { workflowId: { type: 'string' } } },
+          inConfig({ target: { const: 'orchestrator' } }),
+        ],
+      },
+    ],
+  });
 
 export const triggerPatch = z.strictObject({
   name: nameText(200).optional().describe('The displayed name. Changing it does not change the id.'),

@@ -143,9 +143,11 @@ function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObje
   const responses: { [status: string]: Json } = {};
   for (const [status, answer] of Object.entries(good)) responses[status] = response(answer, schemaOf);
   for (const [status, codes] of problemsOf(route)) {
+    const own = objectOf(responses[String(status)]);
+    const told = codes.map((code) => `\`${code}\``).join(', ');
     responses[String(status)] = {
-      description: codes.map((code) => `\`${code}\``).join(', '),
-      content: { 'application/problem+json': { schema: schemaOf(problem) } },
+      description: typeof own['description'] === 'string' ? `${own['description']} Or ${told}` : told,
+      content: { ...objectOf(own['content']), 'application/problem+json': { schema: schemaOf(problem) } },
       'x-codes': [...codes],
     };
   }
@@ -214,7 +216,7 @@ export function parametersOf({ idempotency, params, query, ...route }: Route): J
       name,
       in: 'header',
       description,
-      schema: { type: 'string' },
+      schema: { type: 'string', minLength: 1 },
     })),
   ];
 }

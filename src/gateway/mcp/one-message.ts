@@ -22,6 +22,7 @@ export const message = z.looseObject({
 export const MESSAGE_ANSWERS = {
   200: { text: "The answer, in MCP's JSON-RPC.", schema: anyObject },
   202: { text: 'The notification was taken.' },
+  400: { text: "An error of MCP's JSON-RPC, such as an unknown version in MCP-Protocol-Version.", schema: anyObject },
 };
 
 /** What the transport reads of a request. Its answers are always JSON, so any Accept will do. */

@@ -6,9 +6,11 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  ContentBlockSchema,
   ListToolsRequestSchema,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
 import { type ClientError, hasCode } from '../../client/errors.ts';
 import { type OfferedTool, offeredTools } from '../../client/recordings/offered-tools.ts';
 import { type CalledTool, recordCall } from '../../client/recordings/record-call.ts';
@@ -122,14 +124,25 @@ function resultOf({ step, content }: CalledTool): CallToolResult {
     const text = `${code}: ${reason}\nRecorded as step ${name}, which has no output.`;
     return { isError: true, content: [{ type: 'text', text }], _meta };
   }
-  const told = typeof output === 'string' ? output : JSON.stringify(output);
   const others = content.filter(isContent) as CallToolResult['content'];
   const note = `Recorded as step ${name}: refer to values of this answer as @${name} or @${name}.path.`;
   return {
-    content: [{ type: 'text', text: told }, ...others, { type: 'text', text: note }],
+    content: [
+      ...(contentsIn(output) ?? [{ type: 'text', text: textOf(output) }]),
+      ...others,
+      { type: 'text', text: note },
+    ],
     ...(isObject(output) ? { structuredContent: output } : {}),
     _meta,
   };
 }
+
+/** The output of a tool that answered neither text nor data: images and other content (activities/mcp/tool.ts). */
+function contentsIn(output: Json): CallToolResult['content'] | undefined {
+  const read = z.array(ContentBlockSchema).min(1).safeParse(output);
+  return read.success && read.data.every(({ type }) => type !== 'text') ? read.data : undefined;
+}
+
+const textOf = (output: Json): string => (typeof output === 'string' ? output : JSON.stringify(output));
 
 const isContent = (value: Json): boolean => isObject(value) && typeof value['type'] === 'string';

@@ -29,8 +29,8 @@ export const tool: StepKind<ToolState> = {
 one. Without it, the step uses the only server that has the tool. Constant input is checked against the tool's schema
 when the definition is stored, if the server's tools have been listed.
 
-- **Result.** The tool's structured result, otherwise its text. Other content, such as images, is in \`meta.content\`.
-  A tool that reports a failure is \`tool_error\`.
+- **Result.** The tool's structured result, otherwise its text. Other content, such as images, is in \`meta.content\`;
+  where there is nothing else, the list of it is the result. A tool that reports a failure is \`tool_error\`.
 - **transformCode.** JavaScript or TypeScript with \`export default function (result) { … }\`, which turns the result
   into the step's data, as \`run_code\` does.
 - **Errors.** \`mcp_connect\`, \`mcp_timeout\`, \`mcp_answer\` (the server does not speak MCP) and a status of 429 or

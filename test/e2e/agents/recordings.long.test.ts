@@ -73,6 +73,19 @@ async function recording(more: { [name: string]: Json } = {}) {
 const get = (path: string, role = 'viewer') => gateway.request('GET', path, { headers: as(role) });
 
 describe('an MCP client', () => {
+  it('gets images and other content as such, also where a tool answers nothing else', async () => {
+    const { id, client } = await recording();
+    const answer = await client.callTool({ name: 'picture', arguments: {} });
+    expect(answer.content).toEqual([
+      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+      { type: 'resource', resource: { uri: 'shop://42', text: 'forty-two' } },
+      { type: 'text', text: expect.stringContaining('@picture_1') },
+    ]);
+    expect((await get(`/api/recordings/${id}/steps/picture_1`)).body.output).toHaveLength(2);
+    const listed = await client.callTool({ name: 'list_pictures', arguments: {} });
+    expect(listed.content).toMatchObject([{ type: 'text', text: '[{"type":"image","url":"shop://42"}]' }, {}]);
+  });
+
   it('records calls with references, confirms literals, saves, and replays with other input', async () => {
     const workflows = await connected(`${gateway.url}/mcp`);
     const begun = await told(workflows, 'RECORDING_CREATE', { name: 'Refund', input: { email: 'ann@example.org' } });
@@ -80,7 +93,14 @@ describe('an MCP client', () => {
     const agent = await connected(begun.mcpUrl);
     expect(agent.getInstructions()).toContain('@get_user_1.id');
     const { tools } = await agent.listTools();
-    expect(tools.map(({ name }) => name).sort()).toEqual(['catalogue', 'get_user', 'list_orders', 'refund']);
+    expect(tools.map(({ name }) => name).sort()).toEqual([
+      'catalogue',
+      'get_user',
+      'list_orders',
+      'list_pictures',
+      'picture',
+      'refund',
+    ]);
     const { properties } = tools.find(({ name }) => name === 'list_orders')?.inputSchema ?? {};
     expect(properties).toMatchObject({ userId: { anyOf: [{ type: 'number' }, { type: 'string', pattern: '^@' }] } });
 

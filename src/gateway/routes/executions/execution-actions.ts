@@ -203,7 +203,7 @@ export const executionActionRoutes: readonly Route[] = [
       'With the outputs, variables and state of that moment, edited; parallel branches that had finished stay ' +
       'finished, and steps that waited wait again.',
     params,
-    body: jsonOf(forkBody),
+    body: jsonOf(forkBody, { isOptional: true }),
     answers: {
       201: { text: 'Started.', schema: forked, headers: RUN_LOCATION },
       200: { text: 'The run that the same request started before.', schema: forked, headers: RUN_LOCATION },

@@ -101,7 +101,7 @@ export const recordedDefinitionRoutes: readonly Route[] = [
     description: 'It is checked as every definition is. The recording stays open.',
     params: recordingParams,
     headers: { ...IF_MATCH, 'If-None-Match': '`*`: nothing may be stored there yet.' },
-    body: jsonOf(saveBody),
+    body: jsonOf(saveBody, { isOptional: true }),
     answers: {
       201: { text: 'Stored; it is new.', schema: storedWorkflow, headers: ETAG },
       200: { text: 'Stored.', schema: storedWorkflow, headers: ETAG },
@@ -148,7 +148,7 @@ export const recordedDefinitionRoutes: readonly Route[] = [
     summary: 'Runs the recorded steps with another input; with `dryRun`, simulates them.',
     description: '`clientRequestId` works like the header Idempotency-Key.',
     params: recordingParams,
-    body: jsonOf(replayBody),
+    body: jsonOf(replayBody, { isOptional: true }),
     answers: {
       201: STARTED[201],
       200: { text: 'The run that the same request started before, or the dry run.', schema: startedOrDryRun },

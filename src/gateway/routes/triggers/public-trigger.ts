@@ -152,7 +152,7 @@ export const publicTriggerRoutes: readonly Route[] = [
     tag: 'triggers',
     summary: 'Starts a run with a payload and a state.',
     params: { org: nameText(200), slug: slugText },
-    body: jsonOf(orgRunBody),
+    body: jsonOf(orgRunBody, { isOptional: true }),
     answers: ANSWERS,
     problems: PROBLEMS,
     handle: async ({ access, req, params: { org, slug: workflow }, body }) => {

@@ -128,9 +128,12 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
     }),
   );
 
+/** As long as the path of a trigger may be. */
+const hookPath = nameText(200);
+
 export const webhookRoutes: readonly Route[] = [
-  ...deliveryRoutes('/webhooks/:path', 'ToDefault', { path: nameText(1_000) }),
-  ...deliveryRoutes('/webhooks/:org/*path', '', { org: slugText, path: nameText(1_000) }),
+  ...deliveryRoutes('/webhooks/:path', 'ToDefault', { path: hookPath }),
+  ...deliveryRoutes('/webhooks/:org/*path', '', { org: slugText, path: hookPath }),
 ];
 
 async function deliver(
