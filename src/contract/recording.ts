@@ -15,6 +15,8 @@ export const RECORDING_MEMO = 'recording';
 /** The slug that a secret's `allowedWorkflows` names to allow the calls of recordings. */
 export const RECORDING_SLUG = 'recordings';
 
+/** Open ones of an organization, counted by Visibility. */
+export const MOST_RECORDINGS = 1_000;
 export const MOST_RECORDED_STEPS = 200;
 /** The input of one step, as written and with its references replaced. */
 export const STEP_INPUT_BYTES = 200_000;

@@ -64,6 +64,26 @@ export function unknownReferences(written: Json, names: readonly string[]): read
   return problems.slice(0, MOST_PROBLEMS);
 }
 
+/** As the names that recorded calls get. */
+const NUMBERED = /_\d+$/;
+
+/**
+ * References within texts to steps that the recording does not have. There an `@` may be a letter like others, so only
+ * names in the form of recorded ones count: `@get_user_1`, not `@bob`.
+ */
+export function strayReferences(written: Json, names: readonly string[]): readonly Problem[] {
+  const problems: Problem[] = [];
+  eachText(written, '', (text, pointer) => {
+    if (wholeReference(text) !== undefined) return;
+    const stray = referredNames(text).find((name) => NUMBERED.test(name) && !names.includes(name));
+    if (stray === undefined) return;
+    const { message: _of, ...problem } = unknown(text, stray, names);
+    const message = `"@${stray.slice(0, LONGEST_TOLD)}" within a text refers to no step of this recording.`;
+    problems.push({ pointer, ...problem, message });
+  });
+  return problems.slice(0, MOST_PROBLEMS);
+}
+
 /** Whether the value refers to the step. */
 export function refersTo(written: Json, step: string): boolean {
   let found = false;

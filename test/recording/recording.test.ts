@@ -5,7 +5,7 @@ import type { RecordedStep } from '../../src/contract/recording.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { confirmed } from '../../src/recording/confirm.ts';
 import { documentOf } from '../../src/recording/document.ts';
-import { resolve, unknownReferences } from '../../src/recording/references.ts';
+import { resolve, strayReferences, unknownReferences } from '../../src/recording/references.ts';
 import { suggestionsFor } from '../../src/recording/suggestions.ts';
 
 const AT = '2026-01-01T00:00:0';
@@ -52,6 +52,16 @@ describe('a reference', () => {
     expect(resolve(written, SOURCES)).toMatchObject({
       problems: [{ pointer, code, message: expect.stringMatching(message) }],
     });
+  });
+
+  it.each<[string, Json, readonly object[]]>([
+    ['a name in the form of a recorded one', { a: 'x @get_usr_1.id' }, [{ pointer: '/a', code: 'unknown_reference' }]],
+    ['a name in a key', { 'x @nope_12': 1 }, [{ pointer: '/x @nope_12', code: 'unknown_reference' }]],
+    ['a step that there is', { a: 'x @get_user_1.id, ann@nope_1.org' }, []],
+    ['other names', { a: 'ask @bob or @team-7', b: '@nope_1' }, []],
+  ])('to nobody is found within a text: %s', (_what, written, problems) => {
+    expect(strayReferences(written, ['get_user_1'])).toMatchObject(problems);
+    expect(strayReferences(written, ['get_user_1'])).toHaveLength(problems.length);
   });
 
   it('to nobody is found in steps that are not resolved yet', () => {

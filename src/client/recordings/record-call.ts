@@ -24,7 +24,7 @@ import { actorAttributes } from '../temporal/division.ts';
 import { recordedCallId, recordingId, sha256Hex } from '../temporal/ids.ts';
 import { write } from '../temporal/rpc.ts';
 import { findTool } from './offered-tools.ts';
-import { ask, demandRecording, readStep, sendTo } from './recordings.ts';
+import { ask, demandKnownReferences, demandRecording, readStep, sendTo } from './recordings.ts';
 
 export interface ToolCall {
   readonly tool: string;
@@ -56,6 +56,7 @@ export async function recordCall(
   onSent: () => void = () => undefined,
 ): Promise<CalledTool> {
   await demandRecording(access, org, id);
+  await demandKnownReferences(access, org, id, input, '/input');
   const { server, tool } = await findTool(unaudited(access), org, wanted, at);
   const content = sha256Hex(canonicalText([server, tool.name, input])).slice(0, 32);
   const call: Omit<RecordCall, 'key'> = { tool: tool.name, server, input, content, ...defined({ by }) };

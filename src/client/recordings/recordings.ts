@@ -8,6 +8,7 @@ import {
   type ConfirmReferences,
   type DropStep,
   IDLE_MS,
+  MOST_RECORDINGS,
   type NoteSaved,
   type PresetOutput,
   RECORDING_MEMO,
@@ -21,6 +22,7 @@ import {
 import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { strayReferences } from '../../recording/references.ts';
 import { summaryOf } from '../../recording/view.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
@@ -30,6 +32,7 @@ import { recordingId } from '../temporal/ids.ts';
 import { compare } from '../temporal/query.ts';
 import { read, write } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
+import { countOf } from '../visibility/count.ts';
 import { listPage, type Page, type PageRequest, partedRows, type Unread } from '../visibility/listing.ts';
 
 export interface NewRecording {
@@ -44,7 +47,10 @@ export interface NewRecording {
   readonly by?: string;
 }
 
-/** Starts a recording. It needs no worker. */
+/**
+ * Starts a recording. It needs no worker.
+ * @throws ClientError `too_many` (open recordings of the organization, as far as Visibility knows them).
+ */
 export async function createRecording(
   access: WriteAccess,
   org: string,
@@ -64,6 +70,7 @@ export async function createRecording(
   const summary = summaryOf(start, state);
   const apart = await actorAttributes(access, { key: searchAttributes.org, value: org });
   const workflowId = recordingId(org, id);
+  await demandRoom(access, org, workflowId);
   await write(access, 'rest', workflowId, async () => {
     try {
       await access.client.workflow.start(RECORDING_WORKFLOW, {
@@ -82,6 +89,19 @@ export async function createRecording(
   return summary;
 }
 
+/** A request that is repeated finds the recording that it began. */
+async function demandRoom(access: Access, org: string, workflowId: string): Promise<void> {
+  if ((await countOf(access, await openRecordings(access, org))) < MOST_RECORDINGS) return;
+  if ((await describe(access, workflowId)) !== undefined) return;
+  throw new ClientError(
+    'too_many',
+    `${MOST_RECORDINGS} recordings of the organization are open. Delete some, or wait until they expire.`,
+  );
+}
+
+const openRecordings = (access: Access, org: string): Promise<string> =>
+  actorQuery(access, org, RECORDING_WORKFLOW, [compare('executionStatus', '=', 'Running')]);
+
 export interface RecordingPage extends Page<RecordingSummary> {
   /** Recordings of the page that cannot be read. */
   readonly unreadable: readonly Unread<{ readonly id: string }>[];
@@ -89,8 +109,7 @@ export interface RecordingPage extends Page<RecordingSummary> {
 
 /** The open recordings, latest first. The list may lag. */
 export async function listRecordings(access: Access, org: string, request: PageRequest): Promise<RecordingPage> {
-  const clauses = [compare('executionStatus', '=', 'Running')];
-  const page = await listPage(access, await actorQuery(access, org, RECORDING_WORKFLOW, clauses), request);
+  const page = await listPage(access, await openRecordings(access, org), request);
   const { readable, unreadable } = partedRows(page.items, ({ workflowId }) => ({
     id: workflowId.split('.').at(-1) ?? '',
   }));
@@ -185,6 +204,30 @@ export async function demandRecording(access: Access, org: string, id: string): 
   const summary = description?.memo?.[RECORDING_MEMO] as RecordingSummary | undefined;
   if (description?.status.name === 'RUNNING' && summary !== undefined && summary.ended === undefined) return summary;
   throw ended(id, summary?.ended);
+}
+
+/**
+ * Refuses references within texts that lead to no step. Checked here, since a recording of an earlier version has to
+ * take what it took.
+ * @throws ClientError `unknown_reference`, `not_found`, `gone`.
+ */
+export async function demandKnownReferences(
+  access: Access,
+  org: string,
+  id: string,
+  written: Json,
+  at: string,
+): Promise<void> {
+  if (strayReferences(written, []).length === 0) return;
+  const { recorded } = await readRecording(access, org, id);
+  const stray = strayReferences(
+    written,
+    recorded.map(({ name }) => name),
+  );
+  const [first] = stray;
+  if (first === undefined) return;
+  const problems = stray.map((one) => ({ ...one, pointer: `${at}${one.pointer}` }));
+  throw new ClientError('unknown_reference', first.message, { details: { problems } });
 }
 
 /** Asks the actor. @throws ClientError `not_found`, `temporal_unreachable`. */

@@ -73,6 +73,20 @@ async function recording(more: { [name: string]: Json } = {}) {
 const get = (path: string, role = 'viewer') => gateway.request('GET', path, { headers: as(role) });
 
 describe('an MCP client', () => {
+  it('is refused references to nobody within a text, and nothing is called', async () => {
+    const { id, client } = await recording();
+    const before = shop.calls.length;
+    expect(await ask(client, 'refund', { order: 'x @list_orders_1[0].no', cents: 1, note: '' })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('unknown_reference: "@list_orders_1" within a text refers to no step'),
+    });
+    const step = { action: { toolName: 'refund', server: 'shop' }, input: { note: 'x @nope_1' } };
+    const added = await gateway.request('POST', `/api/recordings/${id}/steps`, { json: step, headers: as('editor') });
+    expect(added).toMatchObject({ status: 422, body: { problems: [{ pointer: '/step/input/note' }] } });
+    expect(await ask(client, 'refund', { order: 'A-1', cents: 1, note: 'ask @bob' })).toMatchObject({ isError: false });
+    expect(shop.calls.slice(before)).toEqual(['refund {"order":"A-1","cents":1,"note":"ask @bob"}']);
+  });
+
   it('gets images and other content as such, also where a tool answers nothing else', async () => {
     const { id, client } = await recording();
     const answer = await client.callTool({ name: 'picture', arguments: {} });

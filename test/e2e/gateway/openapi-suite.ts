@@ -134,7 +134,8 @@ function isStrict(operation: Operation): boolean {
 
 /** A request that is right: to something that is there, and without anything that may be left out. */
 function knownRequest(path: string, operation: Operation, values: Known): Sent {
-  const [body] = values[bodyId(operation) ?? BODY] ?? [];
+  const least = operation.requestBody?.required === true ? {} : undefined;
+  const [body = least] = values[bodyId(operation) ?? BODY] ?? [];
   const query = operation.parameters
     .filter((one) => one.in === 'query' && one.required === true)
     .map(({ name }) => `${name}=${encodeURIComponent(String(values[name]?.[0]))}`);

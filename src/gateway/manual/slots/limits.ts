@@ -3,6 +3,7 @@ import { INBOX_MESSAGE_BYTES } from '../../../contract/inbox.ts';
 import {
   BESIDE_STEPS_BYTES,
   MOST_RECORDED_STEPS,
+  MOST_RECORDINGS,
   STEP_INPUT_BYTES,
   STEP_OUTPUT_BYTES,
 } from '../../../contract/recording.ts';
@@ -37,6 +38,7 @@ export const NUMBERS: { readonly [slot: string]: number } = {
   'recorded input': STEP_INPUT_BYTES,
   'recorded output': STEP_OUTPUT_BYTES,
   'recorded steps': MOST_RECORDED_STEPS,
+  recordings: MOST_RECORDINGS,
   'recording bytes': MAX_STATE_BYTES - BESIDE_STEPS_BYTES,
   'secrets per step': MOST_SECRETS_PER_STEP,
   'shortest secret': SHORTEST_SECRET_CHARACTERS,
@@ -68,6 +70,7 @@ export function sizeLimits(): string {
       'inbox_overflow',
     ],
     ['Message for the inbox', bytes(INBOX_MESSAGE_BYTES), 'payload_too_large'],
+    ['Open recordings of an organization', count(MOST_RECORDINGS), 'too_many'],
     ['Expression', `${count(MAX_SOURCE_LENGTH)} characters`, 'expression_limit'],
     ['Evaluation of an expression', `${count(MAX_WORK)} units of work`, 'expression_limit'],
   ].map(([what = '', limit = '', error = '']) => [what, limit, code(error)]);

@@ -1,7 +1,12 @@
 /** `/api/recordings/:id/steps`: calls, steps by hand, set outputs, and the references that replace literals. */
 import { z } from 'zod';
 import { recordCall } from '../../../client/recordings/record-call.ts';
-import { changeRecording, readStep, readSuggestions } from '../../../client/recordings/recordings.ts';
+import {
+  changeRecording,
+  demandKnownReferences,
+  readStep,
+  readSuggestions,
+} from '../../../client/recordings/recordings.ts';
 import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
 import { confirmedCount, nameOfStep, recordedStep, suggestions } from '../../answers/recordings.ts';
@@ -123,6 +128,7 @@ export const recordedStepRoutes: readonly Route[] = [
     ],
     handle: async ({ access, principal: { organizationId, id: by }, req, params: { id }, body }) => {
       const { name, output, ...step } = body;
+      await demandKnownReferences(access, organizationId, id, defined(step) as JsonObject, '/step');
       const added = { step: defined(step) as JsonObject, ...defined({ name, output, by }) };
       return {
         status: 201,

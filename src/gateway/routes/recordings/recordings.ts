@@ -72,7 +72,7 @@ export const recordingRoutes: readonly Route[] = [
     description: 'An MCP client that connects to `mcpUrl` finds the tools of all MCP servers of the organization.',
     body: jsonOf(createBody),
     answers: { 201: { text: 'Begun.', schema: madeRecording } },
-    problems: [...WRITE_PROBLEMS, 'payload_too_large'],
+    problems: [...WRITE_PROBLEMS, 'payload_too_large', 'too_many'],
     handle: async ({ gateway, access, principal: { organizationId, id: by }, req, body }) => {
       const { name, input: given = {}, ...rest } = body;
       demandSmall(given);
