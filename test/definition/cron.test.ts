@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type CronCalendar, type CronRange, cronTimes, parseCron, tickOf } from '../../src/definition/document/cron.ts';
+import { type CronCalendar, type CronRange, parseCron, tickOf } from '../../src/definition/document/cron.ts';
 
 interface Case {
   cron: string;
@@ -96,39 +96,5 @@ describe('a tick', () => {
   it('of every hour comes as often as there are hours', () => {
     const ticks = repeated.map((time) => tickOf('30 * * * *', 'America/New_York', time));
     expect(ticks).toEqual(['20251102T053000Z', '20251102T063000Z']);
-  });
-});
-
-describe('the clock of a pattern', () => {
-  const clockOf = (pattern: string, timezone: string) => {
-    const times = cronTimes(pattern, timezone);
-    if ('problem' in times) throw new Error(times.problem);
-    return times;
-  };
-
-  it('is that of UTC where minutes alone are named', () => {
-    const everyQuarter = [{ start: 0, end: 59, step: 15 }];
-    expect(clockOf('*/15 * * * *', 'Europe/Berlin')).toMatchObject({
-      timezone: 'UTC',
-      calendars: [{ minute: everyQuarter }],
-    });
-    const { timezone, calendars } = clockOf('0,50 0-23 * * *', 'Asia/Kathmandu');
-    expect(timezone).toBe('UTC');
-    expect(calendars[0]?.minute).toEqual([5, 15].map((minute) => ({ start: minute, end: minute, step: 1 })));
-  });
-
-  it.each([
-    ['0 9 * * *', 'Europe/Berlin'],
-    ['*/15 * * * 1-5', 'Europe/Berlin'],
-    ['*/15 * * 6 *', 'Europe/Berlin'],
-    ['0 * 1 * MON', 'Europe/Berlin'],
-    ['0 * * * *', 'Australia/Lord_Howe'],
-  ])('of %s is that of %s', (pattern, timezone) => {
-    expect(clockOf(pattern, timezone).timezone).toBe(timezone);
-    expect(cronTimes(pattern, timezone)).toMatchObject(parseCron(pattern));
-  });
-
-  it('is none of what cannot be read', () => {
-    expect(cronTimes('61 * * * *', 'UTC')).toEqual({ problem: expect.stringMatching(/minute/) });
   });
 });

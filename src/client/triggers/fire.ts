@@ -5,6 +5,7 @@
 
 import type { EndFired, FireActivities, FireResult, FireSchedule, IsFiredOpen } from '../../contract/fire.ts';
 import { tickOf } from '../../definition/document/cron.ts';
+import { isMadeUp } from '../../definition/document/cron-times.ts';
 import { defined } from '../../json/defined.ts';
 import { hasCode } from '../errors.ts';
 import { cancelRun, terminateRun } from '../runs/run-actions.ts';
@@ -31,8 +32,14 @@ async function fireSchedule(access: WriteAccess, request: FireSchedule): Promise
     return { refused: { code: 'not_found', message: `There is no schedule ${triggerId}.` } };
   }
   const body = { scheduledTime: time };
-  const { cron, timezone } = view.trigger.config ?? {};
-  const tick = tickOf(String(cron), typeof timezone === 'string' ? timezone : 'UTC', time);
+  const { config = {} } = view.trigger;
+  const cron = String(config['cron']);
+  const timezone = typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC';
+  if (isMadeUp(cron, timezone, Date.parse(time))) {
+    const message = `Temporal made up ${time} at a change of the clock. The pattern ${cron} does not have it.`;
+    return { refused: { code: 'not_in_pattern', message } };
+  }
+  const tick = tickOf(cron, timezone, time);
   const key = `${triggerId} ${tick}`;
   const initiator = view.backfills.findLast(
     ({ start, end, at }) => isWithin(time, start, end) && isWithin(at, time, at),

@@ -1,7 +1,8 @@
 /** The specification of a trigger's schedule, in the form of the SDK. */
 
 import type { CalendarSpec, ScheduleSpec } from '@temporalio/client';
-import { type CronCalendar, cronTimes } from '../../definition/document/cron.ts';
+import type { CronCalendar } from '../../definition/document/cron.ts';
+import { cronTimes } from '../../definition/document/cron-times.ts';
 import { timezoneOf } from '../../definition/document/time-zones.ts';
 import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
@@ -24,6 +25,14 @@ const MONTHS = [
 ] as const;
 const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
 
+/**
+ * Temporal has no single moments, so each is an interval that comes once in fifty years. That is less than the time
+ * since 1970, from which Temporal counts; the first time of a longer interval would come one interval too late.
+ */
+const FIFTY_YEARS_MS = Date.UTC(2020);
+
+const SPLIT = 'Days on which the clock is changed are apart. Their times about the change are intervals of 50 years.';
+
 /** Of the config of a schedule. @throws ClientError `invalid_trigger`. */
 export function specOf(config: JsonObject): ScheduleSpec {
   const timezone = typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC';
@@ -33,17 +42,26 @@ export function specOf(config: JsonObject): ScheduleSpec {
 }
 
 /**
- * The cron pattern in the form of the SDK. It was checked when the trigger was written.
+ * The cron pattern in the form of the SDK, with the changes of the clock about that year. It was checked when the
+ * trigger was written.
  * @throws ClientError `invalid_trigger`.
  */
-export function clockSpec(pattern: string, timezone: string): { calendars: CalendarSpec[]; timezone: string } {
-  const times = cronTimes(pattern, timezone);
+export function clockSpec(
+  pattern: string,
+  timezone: string,
+  year = new Date().getUTCFullYear(),
+): Required<Pick<ScheduleSpec, 'calendars' | 'intervals' | 'timezone'>> {
+  const times = cronTimes(pattern, timezone, year);
   if ('problem' in times) throw new ClientError('invalid_trigger', times.problem);
-  return { calendars: times.calendars.map(calendarSpec), timezone: times.timezone };
+  return {
+    calendars: times.calendars.map(calendarSpec),
+    intervals: times.moments.map((time) => ({ every: FIFTY_YEARS_MS, offset: time % FIFTY_YEARS_MS })),
+    timezone: times.timezone,
+  };
 }
 
 /** The SDK has names for months and days. */
-function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CronCalendar): CalendarSpec {
+function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek, year }: CronCalendar): CalendarSpec {
   return {
     second: 0,
     minute: [...minute],
@@ -51,6 +69,7 @@ function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CronCalend
     dayOfMonth: [...dayOfMonth],
     month: named(month, (value) => MONTHS[value - 1] ?? 'JANUARY'),
     dayOfWeek: named(dayOfWeek, (value) => DAYS[value] ?? 'SUNDAY'),
+    ...(year === undefined ? {} : { year: [...year], comment: SPLIT }),
   };
 }
 

@@ -2,9 +2,10 @@
  * Converts cron patterns of schedules (LANGUAGE.md §10) to the calendars of a Temporal Schedule. A pattern has the five
  * fields of crontab(5), or is a nickname. Names of months and days are case-insensitive; Sunday is 0 and 7; `a/n` goes
  * to the end of the field. If both day fields are restricted (neither begins with `*`), a day that matches either is
- * enough. That takes two calendars, since all fields of one calendar must match. A time that the wall clock skips in
- * spring is skipped.
+ * enough. That takes two calendars, since all fields of one calendar must match.
  */
+
+import { wallClock } from './zone-clock.ts';
 
 /** Every `step`-th value from `start` to `end`, both included. */
 export interface CronRange {
@@ -23,6 +24,8 @@ export interface CronCalendar {
   readonly dayOfMonth: readonly CronRange[];
   readonly month: readonly CronRange[];
   readonly dayOfWeek: readonly CronRange[];
+  /** Absent: every year. */
+  readonly year?: readonly CronRange[];
 }
 
 export type ParsedCron = { readonly calendars: readonly CronCalendar[] } | { readonly problem: string };
@@ -42,6 +45,9 @@ const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
 /** The number of days that each month can have. */
 const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const SUNDAY_AS_LAST = 7;
+/** In an hour. */
+export const MINUTES = 60;
+export const DAYS_OF_WEEK: readonly CronRange[] = [{ start: 0, end: SUNDAY_AS_LAST - 1, step: 1 }];
 
 interface Field {
   readonly name: string;
@@ -91,72 +97,32 @@ export function overlongStep(pattern: string): string | undefined {
  */
 export function tickOf(pattern: string, timezone: string, time: string): string {
   const parsed = parseCron(pattern);
-  const everyHour = 'problem' in parsed || parsed.calendars.some(({ hour }) => hour.some(isEveryHour));
-  return everyHour ? compact(new Date(time).toISOString()) : wallTime(timezone, new Date(time));
+  const everyHour = 'problem' in parsed || parsed.calendars.some(everyHourIn);
+  if (everyHour || timezone === 'UTC') return compact(new Date(time));
+  return compact(new Date(wallClock(timezone, Date.parse(time)))).replace('Z', '');
 }
 
-const isEveryHour = ({ start, end, step }: CronRange): boolean =>
-  start === HOUR.least && end === HOUR.most && step === 1;
-
-/** The times of a schedule: calendars, and their time zone. */
-export interface CronTimes {
-  readonly calendars: readonly CronCalendar[];
-  readonly timezone: string;
-}
-
-/**
- * The pattern in its time zone. If it restricts minutes only, and the hours of the zone begin at fixed minutes of UTC,
- * it is converted to UTC, which repeats no hour: Temporal loses times in repeated hours.
- */
-export function cronTimes(pattern: string, timezone: string): CronTimes | { readonly problem: string } {
-  const parsed = parseCron(pattern);
-  if ('problem' in parsed) return parsed;
-  const { calendars } = parsed;
-  const [only] = calendars;
-  const ahead = calendars.length === 1 && only !== undefined && isEachHour(only) ? minutesAhead(timezone) : undefined;
-  if (only === undefined || ahead === undefined) return { calendars, timezone };
-  return { calendars: [{ ...only, minute: ahead === 0 ? only.minute : earlier(only.minute, ahead) }], timezone: 'UTC' };
-}
+export const everyHourIn = ({ hour }: CronCalendar): boolean =>
+  hour.some(({ start, end, step }) => start === HOUR.least && end === HOUR.most && step === 1);
 
 /** Whether only minutes are restricted. */
-const isEachHour = ({ hour, dayOfMonth, month, dayOfWeek }: CronCalendar): boolean =>
-  hour.some(isEveryHour) &&
-  isWhole(DAY_OF_MONTH, dayOfMonth) &&
-  isWhole(MONTH, month) &&
-  isWhole(DAY_OF_WEEK, dayOfWeek);
+export const isEachHour = (calendar: CronCalendar): boolean =>
+  everyHourIn(calendar) &&
+  isWhole(DAY_OF_MONTH, calendar.dayOfMonth) &&
+  isWhole(MONTH, calendar.month) &&
+  isEachWeekday(calendar);
+
+export const isEachWeekday = ({ dayOfWeek }: CronCalendar): boolean => isWhole(DAY_OF_WEEK, dayOfWeek);
 
 const isWhole = (field: Field, ranges: readonly CronRange[]): boolean =>
-  new Set(ranges.flatMap(valuesOf)).size === lastOf(field) - field.least + 1;
+  valuesIn(ranges).size === lastOf(field) - field.least + 1;
 
-/** The year whose months are compared. */
-const SOME_YEAR = 2025;
-
-/** How many minutes before those of UTC the hours of a time zone begin; undefined if summer time changes that. */
-function minutesAhead(timezone: string): number | undefined {
-  const shown = new Intl.DateTimeFormat('en', { timeZone: timezone, minute: 'numeric' });
-  const found = new Set(MONTH_LENGTHS.map((_, month) => Number(shown.format(Date.UTC(SOME_YEAR, month)))));
-  const [minutes] = found;
-  return found.size === 1 ? minutes : undefined;
-}
-
-function earlier(minute: readonly CronRange[], by: number): CronRange[] {
-  const hour = MINUTE.most + 1;
-  const minutes = new Set(minute.flatMap(valuesOf).map((value) => (value - by + hour) % hour));
-  return [...minutes].sort((a, b) => a - b).map((value) => ({ start: value, end: value, step: 1 }));
-}
-
-const compact = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z').replace(/[-:]/g, '');
-
-/** `20251102T013000`, with `Z` for UTC. */
-function wallTime(timezone: string, time: Date): string {
-  if (timezone === 'UTC') return compact(time.toISOString());
-  const shown = new Intl.DateTimeFormat('sv-SE', {
-    timeZone: timezone,
-    dateStyle: 'short',
-    timeStyle: 'medium',
-  }).format(time);
-  return shown.replace(' ', 'T').replace(/[-:]/g, '');
-}
+/** `20251102T013000Z`. */
+const compact = (time: Date): string =>
+  time
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replace(/[-:]/g, '');
 
 function calendarsOf(pattern: string): CronCalendar[] {
   if (pattern.startsWith('@')) {
@@ -239,8 +205,21 @@ const misread = (field: Field, part: string): Misread =>
 /** The days of the week in Temporal's numbers: 7 becomes 0. */
 function withSundayFirst(ranges: readonly CronRange[]): CronRange[] {
   if (ranges.every(({ end }) => end < SUNDAY_AS_LAST)) return [...ranges];
-  const days = new Set(ranges.flatMap(valuesOf).map((day) => day % SUNDAY_AS_LAST));
+  const days = new Set([...valuesIn(ranges)].map((day) => day % SUNDAY_AS_LAST));
   return [...days].sort((a, b) => a - b).map((day) => ({ start: day, end: day, step: 1 }));
+}
+
+export const valuesIn = (ranges: readonly CronRange[]): Set<number> => new Set(ranges.flatMap(valuesOf));
+
+/** The ranges of some values. */
+export function rangesFrom(values: readonly number[]): CronRange[] {
+  const ranges: { start: number; end: number; step: 1 }[] = [];
+  for (const value of [...new Set(values)].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.end === value - 1) last.end = value;
+    else ranges.push({ start: value, end: value, step: 1 });
+  }
+  return ranges;
 }
 
 function valuesOf({ start, end, step }: CronRange): number[] {

@@ -1,0 +1,65 @@
+/** The clock on the wall in a time zone: what it shows, and when it is changed. All times are in milliseconds. */
+
+const MINUTE = 60_000;
+/** Shorter than the time between any two changes of a clock. */
+const STEP = 7 * 24 * 60 * MINUTE;
+
+/** Undefined for a zone that Intl does not know. */
+const formats = new Map<string, Intl.DateTimeFormat | undefined>();
+
+export const knowsZone = (timezone: string): boolean => formatOf(timezone) !== undefined;
+
+/** What the clock shows at that time, to the second, as if it were a time of UTC. @throws RangeError: unknown zone. */
+export function wallClock(timezone: string, time: number): number {
+  const format = formatOf(timezone);
+  if (format === undefined) throw new RangeError(`There is no time zone ${timezone}.`);
+  return Date.parse(`${format.format(time).replace(' ', 'T')}Z`);
+}
+
+/** How far the clock is ahead of UTC. @throws RangeError: unknown zone. */
+export const offsetAt = (timezone: string, time: number): number =>
+  wallClock(timezone, time) - Math.floor(time / 1_000) * 1_000;
+
+export interface ClockChange {
+  /** The first moment of the changed clock. */
+  readonly at: number;
+  /** How far the clock is ahead of UTC before the change, and after it. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/** The changes between two whole minutes, in their order. @throws RangeError: unknown zone. */
+export function clockChanges(timezone: string, from: number, until: number): ClockChange[] {
+  const changes: ClockChange[] = [];
+  let at = from;
+  let before = offsetAt(timezone, at);
+  while (at < until) {
+    let later = Math.min(at + STEP, until);
+    if (offsetAt(timezone, later) !== before) {
+      while (later - at > MINUTE) {
+        const middle = Math.floor((at + later) / 2 / MINUTE) * MINUTE;
+        if (offsetAt(timezone, middle) === before) at = middle;
+        else later = middle;
+      }
+      const after = offsetAt(timezone, later);
+      changes.push({ at: later, before, after });
+      before = after;
+    }
+    at = later;
+  }
+  return changes;
+}
+
+function formatOf(timezone: string): Intl.DateTimeFormat | undefined {
+  if (!formats.has(timezone)) formats.set(timezone, makeFormat(timezone));
+  return formats.get(timezone);
+}
+
+function makeFormat(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    // The locale writes dates as ISO 8601 does.
+    return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  } catch {
+    return undefined;
+  }
+}

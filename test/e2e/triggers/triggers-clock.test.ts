@@ -1,0 +1,91 @@
+// Schedules on the days on which the clock is changed.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fireId, scheduleId } from '../../../src/client/temporal/ids.ts';
+import { clockSpec } from '../../../src/client/triggers/schedule-spec.ts';
+import { clockChanges } from '../../../src/definition/document/zone-clock.ts';
+import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+
+const HOUR = 3_600_000;
+const YEAR_MS = 366 * 24 * HOUR;
+
+let gateway: TestGateway;
+const stored: string[] = [];
+beforeAll(async () => {
+  gateway = await testGateway();
+});
+afterAll(async () => {
+  for (const slug of stored) await gateway.request('DELETE', `/api/workflows/${slug}`);
+  await gateway.close();
+});
+
+/** The last change of the clock, and the next one: to summer time, or back. */
+function changesOf(timezone: string, isSpring: boolean): { last: number; next: number } {
+  const changes = clockChanges(timezone, Date.UTC(new Date().getUTCFullYear() - 1), Date.now() + YEAR_MS)
+    .filter(({ before, after }) => after > before === isSpring)
+    .map(({ at }) => at);
+  return { last: changes.findLast((at) => at < Date.now())!, next: changes.find((at) => at > Date.now())! };
+}
+
+async function scheduled(cron: string, timezone: string): Promise<{ slug: string; path: string; id: string }> {
+  const slug = unique('clock');
+  stored.push(slug);
+  const triggers = [{ name: 'tick', type: 'schedule', config: { cron, timezone, overlap: 'allow_all' } }];
+  const answer = await gateway.request('PUT', `/api/workflows/${slug}`, {
+    json: { ...echoDefinition(slug), triggers },
+  });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return { slug, path: `/api/triggers/${slug}.tick`, id: `${slug}.tick` };
+}
+
+const around = (at: number) => ({
+  start: new Date(at - 6 * HOUR).toISOString(),
+  end: new Date(at + 15 * HOUR).toISOString(),
+});
+
+const runsOf = async (slug: string): Promise<{ id: string }[]> =>
+  (await gateway.request('GET', `/api/workflows/${slug}/executions`)).body.items;
+
+describe('a schedule on the day on which the clock is changed', () => {
+  it.each([
+    ['30 1 * * *', 'Europe/Berlin', false, -1.5 * HOUR],
+    ['0 0 * * *', 'Europe/Dublin', false, -2 * HOUR],
+    ['30 1 * * *', 'America/New_York', false, -0.5 * HOUR],
+    ['30 1 * * SUN', 'Atlantic/Azores', true, 0.5 * HOUR],
+    ['0 12 * * SUN', 'America/Havana', true, 11 * HOUR],
+  ])('that comes at %s in %s makes up for one run', async (cron, timezone, isSpring, after) => {
+    const { last } = changesOf(timezone, isSpring);
+    const { slug, path } = await scheduled(cron, timezone);
+    const filled = await gateway.request('POST', `${path}/backfill`, { json: around(last) });
+    expect(filled).toMatchObject({ status: 202, body: { times: 1 } });
+    const { body } = await gateway.until(path, ({ body: { counts } }) => counts.started > 0, 20);
+    const run = await gateway.request('GET', `/api/executions/${body.last.executionId}`);
+    expect(run.body.trigger.metadata).toEqual({ scheduledTime: new Date(last + after).toISOString() });
+    expect(await runsOf(slug)).toHaveLength(1);
+  });
+
+  it('shows no time that the pattern does not have', async () => {
+    const { next } = changesOf('Europe/Berlin', false);
+    const { path } = await scheduled(`30 1 ${new Date(next).getUTCDate()} 10 *`, 'Europe/Berlin');
+    const { nextTimes } = (await gateway.request('GET', path)).body.schedule;
+    expect(nextTimes[0]).toBe(new Date(next - 1.5 * HOUR).toISOString());
+    expect(Date.parse(nextTimes[1]) - next).toBeGreaterThan(300 * 24 * HOUR);
+  });
+
+  it('as an earlier version wrote it starts no run at a time that Temporal makes up', async () => {
+    const { last } = changesOf('Europe/Berlin', false);
+    const { slug, path, id } = await scheduled('30 1 * * *', 'Europe/Berlin');
+    const { client } = gateway.server;
+    const schedule = client.schedule.getHandle(scheduleId('default', id));
+    const { calendars } = clockSpec('30 1 * * *', 'UTC');
+    await schedule.update((before) => ({ ...before, spec: { calendars, timezone: 'Europe/Berlin' } }));
+    const span = { start: new Date(last - 6 * HOUR), end: new Date(last + 15 * HOUR) };
+    await schedule.backfill({ ...span, overlap: 'ALLOW_ALL' });
+    const madeUp = `${fireId('default', id)}-${new Date(last - 0.5 * HOUR).toISOString().replace('.000', '')}`;
+    await expect
+      .poll(() => client.workflow.result(madeUp).catch(() => undefined), { timeout: 20_000 })
+      .toEqual({ refused: { code: 'not_in_pattern', message: expect.stringContaining('30 1 * * *') } });
+    const { body } = await gateway.until(path, ({ body: { counts } }) => counts.started > 0, 20);
+    expect(body.counts).toEqual({ started: 1, repeated: 0, debounced: 0, refused: 0 });
+    expect(await runsOf(slug)).toHaveLength(1);
+  });
+});
