@@ -5,7 +5,6 @@ import { type AuditTrail, auditOver } from '../client/organization/audit.ts';
 import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
 import { areSeveral } from '../client/organization/organizations.ts';
 import { defined } from '../json/defined.ts';
-import { refusals } from '../observe/metrics.ts';
 import { leadToConsole } from './console.ts';
 import { authenticate } from './http/auth.ts';
 import { BodyPace, type Clock } from './http/body-pace.ts';
@@ -18,7 +17,7 @@ import { publicAddresses } from './http/path-pattern.ts';
 import { asProblem, sendProblem } from './http/problem.ts';
 import { limitAddresses, limitPrincipals } from './http/rate-limits.ts';
 import { readBodies } from './http/read-bodies.ts';
-import { logRequests } from './http/request-log.ts';
+import { logRequests, noteProblem } from './http/request-log.ts';
 import { serveRoutes } from './http/router.ts';
 import { routes } from './route-table.ts';
 import { HttpProblem } from './validation/http-problem.ts';
@@ -67,7 +66,7 @@ export function buildApp(
 function answerProblems(gateway: Gateway): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const problem = asProblem(error);
-    refusals.inc({ code: problem.code });
+    noteProblem(res, problem);
     if (problem.status === 500) {
       gateway.log.error({ code: problem.code, err: causeOf(problem) }, problem.message);
     }

@@ -12,8 +12,10 @@ import {
   WORKING_SIGNAL,
 } from '../../src/contract/request.ts';
 
-/** Without a signal for this long the gateway counts as killed. */
-const SILENT_MS = 30_000;
+/**
+ * Without a signal for this long the gateway counts as killed. Gateways of versions before 0.4 signal every 10 s.
+ */
+const SILENT_MS = 15_000;
 
 export async function request(_start: RequestStart): Promise<SealedAnswer> {
   let answer: SealedAnswer | null = null;

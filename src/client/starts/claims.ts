@@ -27,7 +27,7 @@ import { write, writeAlong } from '../temporal/rpc.ts';
 import { FINGERPRINT } from './begin-run.ts';
 
 /** How often a gateway signals that it still works on the request. */
-const SAYING_MS = 10_000;
+const SAYING_MS = 5_000;
 /** The memo's member for the id of a request. */
 const REQUEST_ID = 'requestId';
 /** The longest time that a request takes. After it, the handler counts as hung. */

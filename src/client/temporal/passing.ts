@@ -45,6 +45,9 @@ export function passingOf(status: GrpcStatus): Passing | undefined {
       return NOT_CONNECTED.test(status.details) ? 'away' : 'moment';
     case GRPC.ABORTED:
       return 'moment';
+    // A connection that broke during the call. Other internal errors are the server's own, and stay.
+    case GRPC.INTERNAL:
+      return /RST_STREAM/.test(status.details) ? 'moment' : undefined;
     default:
       return undefined;
   }

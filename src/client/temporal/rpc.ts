@@ -15,12 +15,13 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { BLOB_CODES, type BlobCode } from '../payloads/blob-store.ts';
 import { UnreadablePayload } from '../payloads/codec.ts';
 import type { Access, WriteAccess } from './access.ts';
+import { awayText, NO_NAMESPACE } from './away.ts';
 import { GRPC } from './grpc.ts';
 import { type GrpcStatus, IMPATIENT_MS, type Passing, passingOf } from './passing.ts';
 import { Places } from './places.ts';
@@ -177,7 +178,7 @@ export function translated(error: unknown, isWrite: boolean): unknown {
       { cause: error },
     );
   }
-  const passing = grpc === undefined ? undefined : passingOf(grpc);
+  const passing = kindOf(error);
   if (passing === 'rate') {
     return new ClientError(
       'temporal_busy',
@@ -186,11 +187,10 @@ export function translated(error: unknown, isWrite: boolean): unknown {
       { cause: error },
     );
   }
-  if (isLate || passing !== undefined) {
-    return new ClientError('temporal_unreachable', 'Temporal does not answer at the moment. Try again shortly.', {
-      cause: error,
-    });
-  }
+  const away = [...chainOf(error)].some((at) => at instanceof NamespaceNotFoundError)
+    ? NO_NAMESPACE
+    : awayText(grpc, isLate ? 'moment' : passing);
+  if (away !== undefined) return new ClientError('temporal_unreachable', away, { cause: error });
   if (grpc?.code === GRPC.NOT_FOUND || (grpc?.code === GRPC.INVALID_ARGUMENT && NO_HISTORY.test(grpc.details)))
     return new ClientError('not_found', 'There is nothing with that id.', { cause: error });
   return error;

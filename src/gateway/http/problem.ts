@@ -47,7 +47,8 @@ export function problemBody({ title, status, message, code, options }: HttpProbl
 
 function ofClient(error: ClientError): HttpProblem {
   const code: ProblemCode = isProblemCode(error.code) ? error.code : 'refused';
-  const isPassing = PROBLEM_CODES[code].status === 503 || PROBLEM_CODES[code].status === 429;
+  const { status } = PROBLEM_CODES[code];
+  const isPassing = status === 503 || status === 429 || code === 'request_in_flight';
   return new HttpProblem(code, error.message, {
     cause: error,
     ...(isPassing ? { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } } : {}),

@@ -3,13 +3,18 @@
  * bodies: those may hold secrets.
  */
 import { randomUUID } from 'node:crypto';
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
+import { grpcOf } from '../../client/temporal/rpc.ts';
 import { parseTraceparent } from '../../contract/trace.ts';
 import { defined } from '../../json/defined.ts';
-import { httpRequests } from '../../observe/metrics.ts';
+import { httpRequests, refusals } from '../../observe/metrics.ts';
 import { inScope, type Scope } from '../../observe/scope.ts';
 import { tracer } from '../../observe/tracing.ts';
+import type { HttpProblem } from '../validation/http-problem.ts';
+
+/** Of what Temporal answered, in a line. */
+const LONGEST_DETAILS = 300;
 
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,100}$/;
 /** What is asked every few seconds by machines. */
@@ -54,6 +59,7 @@ export function logRequests(log: Logger): RequestHandler {
         route,
         status,
         ms: Math.round(ms),
+        ...(res.locals['failure'] as object | undefined),
         ...(res.writableFinished ? {} : { aborted: true }),
       };
       inScope(scope, () => {
@@ -69,4 +75,12 @@ export function logRequests(log: Logger): RequestHandler {
 function noteRun(scope: Scope, { params }: Request, route: string): void {
   const { id } = params;
   if (route.startsWith('/api/executions/:id') && typeof id === 'string' && RUN_ID.test(id)) scope.executionId = id;
+}
+
+/** Counts the problem. Its request's line names its code, and what Temporal answered, which callers are not told. */
+export function noteProblem(res: Response, problem: HttpProblem): void {
+  refusals.inc({ code: problem.code });
+  const { code, details = '' } = grpcOf(problem) ?? {};
+  const grpc = code === undefined ? undefined : { code, details: details.slice(0, LONGEST_DETAILS) };
+  res.locals['failure'] = { code: problem.code, ...defined({ grpc }) };
 }

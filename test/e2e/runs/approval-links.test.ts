@@ -141,6 +141,15 @@ describe('the link of an approval', () => {
     expect(mails.at(-1)).toContain('Approved by ann@example.com.');
   });
 
+  it('says that the decision was taken also where it has ended the run', async () => {
+    const { id, links } = await asking({ onReject: 'cancel', commentRequired: true }, ['ann@example.com']);
+    const [link = ''] = links;
+    expect((await send(link, { decision: 'rejected', comments: 'No.' })).status).toBe(200);
+    expect((await result(id)).status).toBe('cancelled');
+    const again = await send(link, { decision: 'rejected', comments: 'No.' });
+    expect(again).toMatchObject({ status: 409, body: expect.stringContaining('Your decision was taken') });
+  });
+
   it('obeys the rules of the approval: each person one vote, and only who is asked', async () => {
     const people = ['ann@example.com', 'eve@example.com'];
     const { id, links } = await asking({ quorum: 2, approvers: { roles: ['finance'], users: ['ben'] } }, people);

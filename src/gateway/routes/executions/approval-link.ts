@@ -16,6 +16,7 @@ import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { PAGE_HEADERS } from '../../http/page-policy.ts';
 import { asProblem } from '../../http/problem.ts';
+import { noteProblem } from '../../http/request-log.ts';
 import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { fieldsOf, typedFields } from '../../input/form-fields.ts';
@@ -101,7 +102,8 @@ async function answered(req: Request, res: Response, act: () => Promise<void>): 
     await act();
   } catch (error) {
     const problem = asProblem(error);
-    if (!isPerson(req) || problem.status >= 500) throw error;
+    if (!isPerson(req) || problem.status === 500) throw error;
+    noteProblem(res, problem);
     for (const [name, value] of Object.entries(problem.options.headers ?? {})) res.setHeader(name, value);
     sendPage(res, problem.status, refusalPage(problem.title, problem.message));
   }

@@ -11,6 +11,7 @@ import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
 import { PAGE_HEADERS } from '../../http/page-policy.ts';
 import { asProblem } from '../../http/problem.ts';
+import { noteProblem } from '../../http/request-log.ts';
 import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
@@ -60,7 +61,8 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
         await answer(incoming, expected);
       } catch (error) {
         const problem = asProblem(error);
-        if (!isPerson(req) || problem.status >= 500) throw error;
+        if (!isPerson(req) || problem.status === 500) throw error;
+        noteProblem(res, problem);
         for (const [name, value] of Object.entries(problem.options.headers ?? {})) res.setHeader(name, value);
         sendPage(res, problem.status, refusalPage(problem.title, problem.message));
       }
