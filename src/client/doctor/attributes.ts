@@ -1,6 +1,7 @@
 /** Whether the namespace has the search attributes of runs, or room for them. */
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import { OWN_NAMESPACE, type RegisteredAttributes, shortageLines, shortages } from '../temporal/attribute-room.ts';
+import { registrationCommand } from '../temporal/bootstrap.ts';
 import { cliTypeOf, searchAttributeKeys } from '../temporal/search-attributes.ts';
 import type { Finding } from './finding.ts';
 
@@ -18,10 +19,20 @@ export function attributesFinding(registered: RegisteredAttributes, isSql: boole
   const missing = searchAttributeKeys.filter(({ name }) => registered[name] === undefined);
   if (missing.length === 0) return { check, level: 'ok', text: `All ${searchAttributeKeys.length} are registered.` };
   const found = isSql ? shortages(registered, missing) : [];
-  if (found.length === 0) {
+  if (found.length === 0 && missing.length === searchAttributeKeys.length) {
     const text = `${missing.length} are not registered yet. Starting a gateway or a worker registers them.`;
     return { check, level: 'note', text };
   }
+  // An installation that has been started: one was removed, or a newer version needs it.
+  if (found.length === 0)
+    return {
+      check,
+      level: 'blocks',
+      text:
+        `${missing.map(({ name }) => name).join(', ')} of ${searchAttributeKeys.length} are not registered: no run ` +
+        'starts. Starting a gateway or a worker anew registers them, or:',
+      lines: missing.map((key) => registrationCommand(namespace, key)),
+    };
   const text = `Namespace ${namespace} has no room for them: ${found.map((one) => one.text).join('; ')}.`;
   return { check, level: 'blocks', text, lines: shortageLines(found, namespace) };
 }

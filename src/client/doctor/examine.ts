@@ -5,12 +5,14 @@
 import { Connection } from '@temporalio/client';
 import type { Config } from '../../config/config.ts';
 import { deploymentOf } from '../../contract/build-id.ts';
+import { defined } from '../../json/defined.ts';
 import { ConnectError, connect, connectionOptions, type TemporalConnection } from '../temporal/connect.ts';
 import { currentVersion } from '../temporal/deployment.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { grpcOf } from '../temporal/rpc.ts';
 import { hasWorker } from '../temporal/worker-liveness.ts';
 import { attributesFinding } from './attributes.ts';
+import { certificateFindings } from './certificates.ts';
 import type { Check, Finding } from './finding.ts';
 import { LISTS, measureTimers, refusedLists } from './measures.ts';
 
@@ -34,7 +36,8 @@ export async function examine(config: Config): Promise<Finding[]> {
     temporal = await connect(config);
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
-    return [{ check: 'connection', level: 'blocks', text: error.message, lines: ['TEMPORAL_ADDRESS=host:7233'] }];
+    const lines = error.fault === undefined ? ['TEMPORAL_ADDRESS=host:7233'] : undefined;
+    return [{ check: 'connection', level: 'blocks', text: error.message, ...defined({ lines }) }];
   }
   try {
     return await examineServer(config, temporal);
@@ -48,6 +51,7 @@ export async function examineServer(config: Config, temporal: TemporalConnection
   const { connection, namespace } = temporal;
   const { address } = connectionOptions(config);
   const findings: Finding[] = [{ check: 'connection', level: 'ok', text: `Temporal answers at ${address}.` }];
+  findings.push(...(await certificateFindings(config)));
   const server = await about(findings, 'server', () => serverFinding(connection));
   const namespaceFound = await about(findings, 'namespace', () => namespaceFindings(connection, config));
   // Everything else is about what the namespace holds.
@@ -64,7 +68,7 @@ export async function examineServer(config: Config, temporal: TemporalConnection
   return findings;
 }
 
-/** Adds what `look` finds. What may not be looked at is a warning. */
+/** Adds what `look` finds. What may not be looked at, or not now, is a warning; what fails otherwise blocks. */
 async function about<T>(
   findings: Finding[],
   check: Check,
@@ -79,7 +83,8 @@ async function about<T>(
     if (grpc === undefined) throw error;
     const isRefused = grpc.code === GRPC.PERMISSION_DENIED || grpc.code === GRPC.UNIMPLEMENTED;
     const why = isRefused ? 'These credentials may not look at it' : 'The server answered';
-    findings.push({ check, level: 'warning', text: `${why}: ${grpc.details}` });
+    const isPassing = isRefused || grpc.code === GRPC.RESOURCE_EXHAUSTED;
+    findings.push({ check, level: isPassing ? 'warning' : 'blocks', text: `${why}: ${grpc.details}` });
     return undefined;
   }
 }

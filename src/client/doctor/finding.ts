@@ -11,6 +11,7 @@ export interface Finding {
 
 export const CHECKS = [
   'connection',
+  'certificates',
   'server',
   'namespace',
   'retention',

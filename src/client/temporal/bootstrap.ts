@@ -159,7 +159,7 @@ async function withoutRoom(
   );
 }
 
-const registrationCommand = (namespace: string, key: SignalboxKey): string =>
+export const registrationCommand = (namespace: string, key: SignalboxKey): string =>
   `temporal operator search-attribute create --namespace ${namespace} --name ${key.name} --type ${cliTypeOf(key.type)}`;
 
 /** Whether a query over every attribute succeeds: all parts of the server know the namespace and the attributes. */

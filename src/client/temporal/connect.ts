@@ -10,6 +10,7 @@ import { defined } from '../../json/defined.ts';
 import { dataConverterOf } from '../payloads/data-converter.ts';
 import { type SendEagerly, withEagerStarts } from './eager-starts.ts';
 import { type GrpcStatus, passingOf } from './passing.ts';
+import { probeAddress } from './tls-probe.ts';
 import { traceHeaders } from './trace-headers.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
@@ -30,13 +31,13 @@ export type TemporalConnection = {
 /** Temporal could not be reached, or refused the connection. */
 export class ConnectError extends Error {
   readonly code = 'temporal_unreachable';
-  constructor(address: string, cause: unknown) {
-    super(
-      `Temporal does not answer at ${address}. Check TEMPORAL_ADDRESS, and TLS and API key (TEMPORAL_TLS…, ` +
-        'TEMPORAL_API_KEY).',
-      { cause },
-    );
+  /** What a connection to the address shows, where that names a cause. */
+  readonly fault: string | undefined;
+  constructor(address: string, fault: string | undefined, cause: unknown) {
+    const unknown = 'Check TEMPORAL_ADDRESS, and TLS and API key (TEMPORAL_TLS…, TEMPORAL_API_KEY).';
+    super(`Temporal does not answer at ${address}. ${fault ?? unknown}`, { cause });
     this.name = 'ConnectError';
+    this.fault = fault;
   }
 }
 
@@ -71,7 +72,7 @@ export function retryOptions(): Parameters<typeof makeGrpcRetryInterceptor>[0] {
 type SharedOptions = { address: string } & Pick<TemporalSettings, 'apiKey' | 'tls' | 'metadata'>;
 
 /** The options that client and worker connections share. */
-export function connectionOptions(config: Config): SharedOptions {
+export function connectionOptions(config: Pick<Config, 'temporal'>): SharedOptions {
   const { address, apiKey, tls, metadata } = config.temporal;
   return {
     address: address ?? 'localhost:7233',
@@ -104,7 +105,8 @@ export async function connect(
       },
     });
   } catch (error) {
-    throw new ConnectError(options.address, error);
+    const { fault } = await probeAddress(options.address, options);
+    throw new ConnectError(options.address, fault, error);
   }
   const { namespace } = config.temporal;
   const interceptors = { workflow: [traceHeaders] };
