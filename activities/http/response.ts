@@ -8,6 +8,7 @@ import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { decodeCharset } from '../../src/json/charset.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
+import { lostNumbers } from '../../src/json/json-text.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import type { Scrub } from '../runtime/scrub.ts';
 
@@ -152,10 +153,19 @@ export function parseBody(
   if (form === 'base64') return bytes.toString('base64');
   const text = decode(bytes, type);
   if (form === 'text') return text;
+  const { status, url } = shown;
   try {
-    return JSON.parse(text) as Json;
-  } catch {
-    const { status, url } = shown;
+    const value = JSON.parse(text) as Json;
+    const infinite = lostNumbers(text).find(({ written }) => !Number.isFinite(Number(written)));
+    if (infinite === undefined) return value;
+    throw new ActivityError(
+      'http_body',
+      `The response (status ${status}) holds a number that is larger than any that can be kept, at ` +
+        `${infinite.pointer || '/'}. Set as: 'text' to accept it as text.`,
+      { details: { status, url, contentType: type, bytes: bytes.length } },
+    );
+  } catch (error) {
+    if (error instanceof ActivityError) throw error;
     const isLong = text.length > MOST_SCRUBBED_CHARACTERS;
     const clean = isLong ? scrub.beginning(text.slice(0, MOST_SCRUBBED_CHARACTERS)) : scrub.text(text);
     const begins = clean.slice(0, MOST_TOLD_CHARACTERS);

@@ -12,6 +12,7 @@ export const CODES = {
   forbidden_key: 'A member has a name that is reserved for prototypes.',
   invalid_name: 'A name contains a character that is not allowed.',
   not_json: 'A value cannot be written as JSON.',
+  rounded_number: 'A whole number is too long to be kept exactly.',
   definition_too_large: 'The definition is over its limit in bytes.',
   too_many_steps: 'The definition has more steps than are allowed.',
   // Its shape

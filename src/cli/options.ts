@@ -4,15 +4,22 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { DIALECTS } from '../definition/dialects/dialects.ts';
 import type { Json, JsonObject } from '../json/json.ts';
+import { lostNumbers } from '../json/json-text.ts';
 
 /** `--input '{"a": 1}'`, or `--input @order.json` for the content of a file. */
 export function jsonOption(text: string): Json {
   const written = text.startsWith('@') ? contentOf(text.slice(1)) : text;
+  let value: Json;
   try {
-    return JSON.parse(written) as Json;
+    value = JSON.parse(written) as Json;
   } catch {
     throw new InvalidArgumentError('Expected JSON, such as \'{"amount": 12}\', or @FILE with JSON in it.');
   }
+  const [lost] = lostNumbers(written);
+  if (lost === undefined) return value;
+  throw new InvalidArgumentError(
+    `The number ${lost.written.slice(0, 40)} at ${lost.pointer || '/'} cannot be kept exactly. Write it in quotes.`,
+  );
 }
 
 function contentOf(file: string): string {

@@ -41,6 +41,18 @@ describe('signalbox validate', () => {
     expect(out).toContain('1 problem');
   });
 
+  it('warns of a number that is rounded, at its line, in every dialect', async () => {
+    const input = 'name: Ids\nsteps:\n  a:\n    stepType: finish\n    config: {output: 7615917337495251231}\n';
+    const { exit, out } = await cli(['validate', '-'], { input });
+    expect({ exit, out }).toEqual({
+      exit: 0,
+      out: expect.stringContaining('<stdin>:5:22 warning /steps/a/config/output'),
+    });
+    const steps = '[{"name":"a","action":{"toolName":"X"},"input":{"id":7615917337495251231}}]';
+    const texts = await cli(['validate', '-'], { input: JSON.stringify({ name: 'Ids', steps }) });
+    expect(texts.out).toContain('warning /steps/0/input/id: This number is rounded');
+  });
+
   it('names the line where a merge key or an alias takes a mistake from, and no line of its use', async () => {
     const input = [
       'name: Merged',
@@ -117,6 +129,12 @@ describe('signalbox run --dry', () => {
     const { exit, out, err } = await cli(['run', good, '--dry', '--presets', '{"reviw": 1}']);
     expect({ exit, out }).toEqual({ exit: 10, out: '' });
     expect(err).toContain('\'reviw\' names no step of this definition. Did you mean "review"?');
+  });
+
+  it('ends with 20 for an input with a number that would be rounded', async () => {
+    const { exit, err } = await cli(['run', good, '--dry', '--input', '{"amount": 7615917337495251231}']);
+    expect(exit).toBe(20);
+    expect(err).toContain('The number 7615917337495251231 at /amount cannot be kept exactly. Write it in quotes.');
   });
 
   it('mocks an action that this host does not offer, and says so', async () => {

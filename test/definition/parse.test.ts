@@ -116,9 +116,26 @@ describe('reading a document', () => {
     expect(parseDocument('{"😀": "\\u0000"}')).toEqual({ document: { json: { '😀': '\u0000' } } });
   });
 
+  it.each([
+    ['JSON', '{"a": [1, 7615917337495251231], "b": "7615917337495251231", "c": 1152921504606847000}'],
+    ['YAML', 'a:\n- 1\n- &n 7615917337495251231\nb: "7615917337495251231"\nc: 1152921504606847000\nd: *n\n'],
+  ])('warns of numbers that are rounded, in %s', (_, text) => {
+    const parsed = parseDocument(text);
+    expect('document' in parsed && parsed.document.warnings).toEqual([
+      {
+        pointer: '/a/1',
+        code: 'rounded_number',
+        message: 'This number is rounded to 7615917337495251000, as all numbers beyond 2^53 may be.',
+        hint: 'Write it in quotes to keep its digits.',
+      },
+    ]);
+  });
+
   it('refuses numbers that JSON does not have', () => {
     expect(problem('a: .inf').code).toBe('not_json');
     expect(problem('a: .nan').code).toBe('not_json');
+    expect(problem('a: 1e400').code).toBe('not_json');
+    expect(problem('{"a": 1e400}').code).toBe('not_json');
   });
 
   it('takes a nesting of 200 and refuses one of 201', () => {

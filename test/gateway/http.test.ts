@@ -127,6 +127,7 @@ describe('what is refused at the door', () => {
     ['a million brackets', '['.repeat(1_000_000), 400, 'too_deep'],
     ['the key __proto__', expression(',"context":{"a":{"__proto__":{"x":1}}}'), 400, 'forbidden_key'],
     ['the key constructor', expression(',"context":{"constructor":1}'), 400, 'forbidden_key'],
+    ['a number beyond all doubles', expression(',"context":{"a":1e400}'), 400, 'number_too_long'],
     ['a NUL in a key', expression(',"context":{"a\\u0000b":1}'), 400, 'invalid_name'],
     ['half a surrogate pair in a key', expression(',"context":{"\\ud800":1}'), 400, 'invalid_name'],
     ['a body over 2 MB', expression(`,"context":{"a":"${'x'.repeat(2_100_000)}"}`), 413, 'body_too_large'],
@@ -135,6 +136,19 @@ describe('what is refused at the door', () => {
     expect(answer).toMatchObject({ status, body: { status, code } });
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
     expect(answer.body.detail).toMatch(/\.$/);
+  });
+
+  it('says where a number stands that would be rounded', async () => {
+    const { status, body } = await ask('POST', EVALUATE, expression(',"context":{"a":[1,7615917337495251231]}'));
+    expect({ status, problems: body.problems, detail: body.detail }).toEqual({
+      status: 400,
+      problems: [expect.objectContaining({ code: 'number_too_long', pointer: '/context/a/1' })],
+      detail:
+        'The number would be rounded, since it is beyond 2^53. Send it as a text. ' +
+        'It is at /context/a/1 (at character 41).',
+    });
+    const kept = expression(',"context":{"a":1152921504606847000}').replace('1 + 1', 'a');
+    expect(await ask('POST', EVALUATE, kept)).toMatchObject({ status: 200, body: { value: 2 ** 60 } });
   });
 
   it('refuses bytes that are no UTF-8', async () => {

@@ -70,6 +70,7 @@ export function toCanonical(
   options: ConversionOptions = {},
 ): Conversion {
   const into = new Import();
+  if (given instanceof VettedDocument) into.warnings.push(...(given.warnings ?? []));
   const whole = given instanceof VettedDocument ? given.json : given;
   const written = withoutNotes(whole);
   const document = withSteps(written, into);
@@ -85,7 +86,7 @@ export function toCanonical(
   const tooMany = vetSteps(countSteps(document), '/steps');
   if (tooMany.length > 0) return refuse(named, tooMany);
   return named === 'canonical'
-    ? fromCanonical(withSlug(written, options.slug), options)
+    ? fromCanonical(withSlug(written, options.slug), into.warnings, options)
     : fromImported(named, importers[named](withSlug(document, options.slug), into), options);
 }
 
@@ -127,10 +128,10 @@ const importers: {
   '004': from004,
 };
 
-function fromCanonical(document: JsonObject, options: ConversionOptions): Conversion {
+function fromCanonical(document: JsonObject, warnings: readonly Problem[], options: ConversionOptions): Conversion {
   const taken = extractSecrets(normalizeDocument(document, options));
   const problems = [...schemaProblems(taken.document), ...taken.problems];
-  const base = { dialect: 'canonical' as const, problems, warnings: [], secrets: taken.secrets, origin: same };
+  const base = { dialect: 'canonical' as const, problems, warnings, secrets: taken.secrets, origin: same };
   return problems.length > 0
     ? { ...base, draft: taken.document }
     : { ...base, definition: taken.document as unknown as Definition };

@@ -87,7 +87,11 @@ export class Import {
     }
     this.holdsTexts = true;
     const parsed = documentOfJson(value, json);
-    if ('document' in parsed) return parsed.document.json;
+    if ('document' in parsed) {
+      const { json: read, warnings = [] } = parsed.document;
+      this.warnings.push(...warnings.map((one) => ({ ...one, pointer: at + one.pointer })));
+      return read;
+    }
     for (const { pointer, code, message, hint } of parsed.problems) this.problem(at + pointer, code, message, hint);
     return null;
   }

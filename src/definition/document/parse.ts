@@ -16,13 +16,13 @@ import {
   visit,
 } from 'yaml';
 import { defined } from '../../json/defined.ts';
-import { endOfString, MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
+import { MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
 import type { Json } from '../../json/json.ts';
-import { childPointer } from '../../json/pointer.ts';
+import { isLost, lostNumbers, repeatedNames } from '../../json/json-text.ts';
 import { MAX_TEXT, MAX_YAML } from './limits.ts';
 import type { Problem } from './types.ts';
 import { VettedDocument, vet } from './vet.ts';
-import { UnresolvedYaml, yamlValue } from './yaml-tree.ts';
+import { pathOf, UnresolvedYaml, yamlValue } from './yaml-tree.ts';
 
 /** A problem with its position in the text: lines and columns from 1. */
 export interface TextProblem extends Problem {
@@ -56,7 +56,11 @@ export function parseDocument(text: string): Parsed {
 export function documentOfJson(text: string, value: Json): Parsed {
   if (text.length > MAX_TEXT) return tooLong(text);
   const twice = duplicateKeys(text);
-  return twice.length > 0 ? { problems: twice } : vetted(value);
+  if (twice.length > 0) return { problems: twice };
+  return vetted(
+    value,
+    lostNumbers(text).flatMap(({ pointer, written }) => rounded(pointer, written)),
+  );
 }
 
 const tooLong = (text: string): Parsed =>
@@ -127,7 +131,7 @@ function readYaml(text: string): Parsed {
   const problems = yamlProblems(first, lines);
   if (problems.length > 0) return { problems };
   try {
-    return vetted(yamlValue(first));
+    return vetted(yamlValue(first), roundedInYaml(first, text));
   } catch (error) {
     if (!(error instanceof UnresolvedYaml)) throw error;
     const { code, message, node, hint } = error;
@@ -135,9 +139,9 @@ function readYaml(text: string): Parsed {
   }
 }
 
-function vetted(document: Json): Parsed {
+function vetted(document: Json, warnings: readonly Problem[]): Parsed {
   const problems = vet(document);
-  return problems.length > 0 ? { problems } : { document: new VettedDocument(document) };
+  return problems.length > 0 ? { problems } : { document: new VettedDocument(document, warnings) };
 }
 
 function yamlProblems(document: Document.Parsed, lines: LineCounter): TextProblem[] {
@@ -196,44 +200,39 @@ function at(node: Node, lines: LineCounter): { line?: number; column?: number } 
   return { line, column: col };
 }
 
-/**
- * Keys that are written twice in one object of a JSON text. JSON.parse silently keeps the last one, so that a person
- * could review another value than the one that runs.
- */
-function duplicateKeys(text: string): TextProblem[] {
-  const problems: TextProblem[] = [];
-  const open: { keys: Set<string> | undefined; at: string; index: number; expectKey: boolean }[] = [];
-  let key = '';
-  for (let offset = 0; offset < text.length && problems.length < 20; offset++) {
-    const character = text[offset];
-    const top = open.at(-1);
-    if (character === '"') {
-      const end = endOfString(text, offset);
-      if (top?.keys !== undefined && top.expectKey) {
-        key = JSON.parse(text.slice(offset, end + 1)) as string;
-        if (top.keys.has(key)) {
-          problems.push({
-            pointer: childPointer(top.at, key),
-            code: 'duplicate_key',
-            message: `"${key.slice(0, 80)}" is written twice in one object.`,
-            ...placeOf(text, offset),
-          });
-        }
-        top.keys.add(key);
-        top.expectKey = false;
-      }
-      offset = end;
-    } else if (character === '{' || character === '[') {
-      const place = top === undefined ? '' : childPointer(top.at, top.keys === undefined ? top.index : key);
-      open.push({ keys: character === '{' ? new Set() : undefined, at: place, index: 0, expectKey: true });
-    } else if (character === '}' || character === ']') {
-      open.pop();
-    } else if (character === ',' && top !== undefined) {
-      top.index += 1;
-      top.expectKey = true;
-    }
-  }
-  return problems;
+/** A person could review another value than the one that runs. */
+const duplicateKeys = (text: string): TextProblem[] =>
+  repeatedNames(text, 20).map(({ name, offset, pointer }) => ({
+    pointer,
+    code: 'duplicate_key',
+    message: `"${name.slice(0, 80)}" is written twice in one object.`,
+    ...placeOf(text, offset),
+  }));
+
+/** Numbers that are too large for a double are problems, which vet() reports. */
+const rounded = (pointer: string, written: string): Problem[] =>
+  Number.isFinite(Number(written))
+    ? [
+        {
+          pointer,
+          code: 'rounded_number',
+          message: `This number is rounded to ${Number(written)}, as all numbers beyond 2^53 may be.`,
+          hint: 'Write it in quotes to keep its digits.',
+        },
+      ]
+    : [];
+
+function roundedInYaml(document: Document, text: string): Problem[] {
+  if (!/\d{16}/.test(text)) return [];
+  const found: Problem[] = [];
+  visit(document, {
+    Scalar: (key, node, path) => {
+      const { value, source = '' } = node;
+      if (typeof value === 'number' && key !== 'key' && isLost(source))
+        found.push(...rounded(pathOf(path, node), source));
+    },
+  });
+  return found;
 }
 
 function placeOf(text: string, offset: number): { line: number; column: number } {

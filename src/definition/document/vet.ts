@@ -21,9 +21,12 @@ export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constr
 /** A document in which vet() has found no problem. A reader passes it on, so that it is not vetted a second time. */
 export class VettedDocument {
   readonly json: Json;
+  /** Of the text that was read. Absent where there are none. */
+  readonly warnings?: readonly Problem[];
 
-  constructor(json: Json) {
+  constructor(json: Json, warnings: readonly Problem[] = []) {
     this.json = json;
+    if (warnings.length > 0) this.warnings = warnings.slice(0, MAX_REPORTED);
   }
 }
 

@@ -1,7 +1,19 @@
 /** What a YAML document stands for once its aliases and merge keys (`<<`) are resolved, and where its members stand. */
 
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  type YAMLMap,
+} from 'yaml';
 import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
+import { pointer } from '../../json/pointer.ts';
 import { MAX_ALIASED } from './limits.ts';
 
 /** A document that cannot be resolved. The node is where. */
@@ -138,6 +150,15 @@ function memberWithin(document: Document, given: unknown, part: string, seen: Se
   if (!isSeq(node) || !/^\d+$/.test(part)) return undefined;
   const item = node.items[Number(part)];
   return item === undefined ? undefined : { node: item };
+}
+
+/** The pointer of a node, whose ancestors are these. */
+export function pathOf(ancestors: readonly unknown[], node: unknown): string {
+  const parts = [...ancestors, node].flatMap((one, index, all): (string | number)[] => {
+    if (isPair(one)) return [nameOf(one.key)];
+    return isSeq(one) && index + 1 < all.length ? [one.items.indexOf(all[index + 1])] : [];
+  });
+  return pointer(parts);
 }
 
 /** The name of a member, as a definition reads it. */

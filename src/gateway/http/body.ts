@@ -4,7 +4,7 @@ import express, { type Request, type RequestHandler } from 'express';
 import type { z } from 'zod';
 import type { Json } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
-import { parseJson } from '../validation/json-guard.ts';
+import { type LongNumbers, parseJson } from '../validation/json-guard.ts';
 import { checked } from '../validation/validation.ts';
 import { waitsToSend } from './client-error.ts';
 
@@ -54,9 +54,9 @@ export function isUtf8(contentType: string | undefined): boolean {
  * The JSON body, unchecked. Undefined if the request has no body.
  * @throws HttpProblem `unsupported_media_type`, and those of parseJson.
  */
-export function jsonBody(req: Request): Json | undefined {
+export function jsonBody(req: Request, long?: LongNumbers): Json | undefined {
   const bytes = jsonBodyBytes(req);
-  return bytes.length === 0 ? undefined : parseJson(bytes);
+  return bytes.length === 0 ? undefined : parseJson(bytes, long);
 }
 
 /** The bytes of a JSON body; empty if the request has no body. @throws HttpProblem `unsupported_media_type`. */

@@ -171,7 +171,7 @@ const UNREADABLE: ReadonlySet<string> = new Set([
 /** Parses a document, JSON or YAML. @throws HttpProblem 400 and 422. */
 export function readDocument(bytes: Uint8Array, media: Media): VettedDocument {
   const text = decodeText(bytes);
-  const parsed = media === 'json' ? documentOfJson(text, parseJsonText(text)) : parseDocument(text);
+  const parsed = media === 'json' ? documentOfJson(text, parseJsonText(text, 'rounded')) : parseDocument(text);
   if ('document' in parsed) return parsed.document;
   const { problems } = parsed;
   const first = problems[0];

@@ -3,17 +3,24 @@
 import { FORBIDDEN_KEYS, hasLoneSurrogate } from '../../definition/document/vet.ts';
 import { MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
 import type { Json } from '../../json/json.ts';
+import { lostNumbers, type WrittenNumber } from '../../json/json-text.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { HttpProblem } from './http-problem.ts';
 
 /**
- * The value of a JSON text in UTF-8.
- * @throws HttpProblem `invalid_json`, `too_deep`, `forbidden_key`, `invalid_name`.
+ * What becomes of whole numbers that would be rounded, since they are beyond 2^53: they are refused; read as texts of
+ * their digits, where the sender cannot be told; or rounded, where somebody else says so.
  */
-export const parseJson = (bytes: Uint8Array): Json => parseJsonText(decodeText(bytes));
+export type LongNumbers = 'refused' | 'texts' | 'rounded';
 
-/** The value of a JSON text. @throws HttpProblem `invalid_json`, `too_deep`, `forbidden_key`, `invalid_name`. */
-export function parseJsonText(text: string): Json {
+/** The value of a JSON text in UTF-8. @throws HttpProblem, those of parseJsonText. */
+export const parseJson = (bytes: Uint8Array, long?: LongNumbers): Json => parseJsonText(decodeText(bytes), long);
+
+/**
+ * The value of a JSON text.
+ * @throws HttpProblem `invalid_json`, `too_deep`, `forbidden_key`, `invalid_name`, `number_too_long`.
+ */
+export function parseJsonText(text: string, long: LongNumbers = 'refused'): Json {
   if (tooDeepAt(text) !== undefined)
     throw new HttpProblem('too_deep', `The JSON is nested deeper than ${MAX_NESTING} levels.`);
   let value: Json;
@@ -23,7 +30,31 @@ export function parseJsonText(text: string): Json {
     throw new HttpProblem('invalid_json', `The body is not valid JSON${placeOf(error)}.`, { cause: error });
   }
   if (mayHoldRefusedKey(text)) checkKeys(value);
-  return value;
+  const lost = long === 'rounded' ? [] : lostNumbers(text);
+  if (lost.length === 0) return value;
+  const [first] = long === 'refused' ? lost : lost.filter(({ written }) => !Number.isFinite(Number(written)));
+  if (first !== undefined) throw tooLong(first);
+  return JSON.parse(quoted(text, lost)) as Json;
+}
+
+function tooLong({ pointer, offset, written }: WrittenNumber): HttpProblem {
+  const code = 'number_too_long';
+  const message = Number.isFinite(Number(written))
+    ? 'The number would be rounded, since it is beyond 2^53. Send it as a text.'
+    : 'The number is larger than any that can be kept.';
+  const detail = `${message} It is at ${pointer || '/'} (at character ${offset}).`;
+  return new HttpProblem(code, detail, { problems: [{ pointer, code, message }] });
+}
+
+/** The text with these numbers in quotes. */
+function quoted(text: string, numbers: readonly WrittenNumber[]): string {
+  let result = '';
+  let done = 0;
+  for (const { offset, written } of numbers) {
+    result += `${text.slice(done, offset)}"${written}"`;
+    done = offset + written.length;
+  }
+  return result + text.slice(done);
 }
 
 /** Whether the text may hold a refused key, as it is or by an escape. */

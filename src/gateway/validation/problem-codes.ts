@@ -6,6 +6,7 @@ export const PROBLEM_CODES = {
   invalid_request: entry(400, 'Invalid request'),
   invalid_json: entry(400, 'Malformed JSON'),
   invalid_yaml: entry(400, 'Malformed YAML'),
+  number_too_long: entry(400, 'Number too long'),
   too_deep: entry(400, 'Nested too deeply'),
   forbidden_key: entry(400, 'Forbidden key'),
   invalid_name: entry(400, 'Invalid name'),
@@ -142,6 +143,7 @@ export const LIST_PROBLEMS: readonly ProblemCode[] = ['invalid_cursor', 'invalid
 /** What every route with a body may answer. */
 export const BODY_PROBLEMS: readonly ProblemCode[] = [
   'invalid_json',
+  'number_too_long',
   'too_deep',
   'forbidden_key',
   'invalid_name',

@@ -17,6 +17,9 @@ beforeAll(async () => {
       case '/not-json':
         response.writeHead(200, { 'content-type': 'application/json' }).end('<html>');
         return;
+      case '/infinite':
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":[1e400]}');
+        return;
       case '/text':
         response
           .writeHead(status, { 'content-type': 'text/plain', 'retry-after': url.searchParams.get('after') ?? '' })
@@ -275,6 +278,17 @@ describe('an answer', () => {
       details: { details: { status: 200, body: '<html>' } },
     });
     expect(await failure({ config: { url: `${server.url}/text`, as: 'json' } })).toMatchObject({ code: 'http_body' });
+  });
+
+  it('that holds a number beyond all doubles is http_body, and says where', async () => {
+    expect(await failure({ config: { url: `${server.url}/infinite` } })).toMatchObject({
+      code: 'http_body',
+      nonRetryable: true,
+      message: expect.stringContaining('at /a/0. Set as:'),
+    });
+    expect(await http({ config: { url: `${server.url}/infinite`, as: 'text' } })).toMatchObject({
+      data: '{"a":[1e400]}',
+    });
   });
 
   it.each(['/endless', '/bomb'])('%s is response_too_large, and is not read on', async (path) => {

@@ -57,6 +57,21 @@ describe('webhooks', () => {
     });
   });
 
+  it('keep the digits of whole numbers that would be rounded, and refuse numbers beyond all doubles', async () => {
+    const { path } = await hookedAt(gateway, { scheme: 'none' });
+    const deliver = (text: string, type = 'application/json') =>
+      gateway.request('POST', `/webhooks/${path}`, { text, headers: { 'content-type': type } });
+    const given = '{"id": 7615917337495251231, "ids": [1, -9007199254740993], "n": 1152921504606847000}';
+    const read = { id: '7615917337495251231', ids: [1, '-9007199254740993'], n: 2 ** 60 };
+    expect(await outputOf(gateway, await deliver(given))).toEqual(read);
+    const form = `payload=${encodeURIComponent(given)}`;
+    expect(await outputOf(gateway, await deliver(form, 'application/x-www-form-urlencoded'))).toEqual(read);
+    expect(await deliver('{"a": {"b": 1e400}}')).toMatchObject({
+      status: 400,
+      body: { code: 'number_too_long', problems: [{ pointer: '/a/b' }] },
+    });
+  });
+
   it('take JSON, text and forms, and no other content type', async () => {
     const secret = 'that of GitHub';
     const { path } = await hookedAt(gateway, { scheme: 'github', secret });

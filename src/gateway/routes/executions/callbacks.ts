@@ -123,7 +123,7 @@ function bodyOf(req: Request, { schema }: ExpectedCallback): Json {
   const bytes = rawBody(req);
   if (bytes.length === 0) return null;
   const media = mediaOf(req);
-  if (media === 'json') return jsonBody(req) ?? null;
+  if (media === 'json') return jsonBody(req, 'texts') ?? null;
   if (media === 'form') {
     const fields = fieldsOf(new URLSearchParams(decodeText(bytes)));
     return schema === undefined || schema === 'unknown' ? fields : typedFields(schema, fields);

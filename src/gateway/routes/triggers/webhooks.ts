@@ -270,12 +270,12 @@ function bodyOf(req: Request): Json {
           ? 'Send the delivery as JSON, with the header Content-Type: application/json, or as a form.'
           : ONLY_UTF8,
       );
-    return parseJson(bytes);
+    return parseJson(bytes, 'texts');
   }
   const sent = new URLSearchParams(decodeText(bytes));
   // GitHub and Slack can send their JSON as one field of a form.
   const payload = sent.getAll('payload').at(-1);
-  return payload?.startsWith('{') === true ? parseJsonText(payload) : fieldsOf(sent);
+  return payload?.startsWith('{') === true ? parseJsonText(payload, 'texts') : fieldsOf(sent);
 }
 
 function queryOf(req: Request): JsonObject {
