@@ -52,9 +52,20 @@ describe('the messages of an approval', () => {
     const [one, two] = first;
     expect(one?.config).toMatchObject({ channel: 'email', to: 'Ann <ann@example.com>' });
     expect((one!.config as JsonObject)['text']).toContain('Decide here:\n[link]\n');
+    expect((one!.config as JsonObject)['text']).toContain('Until 16 January 2026, 10:30 UTC.');
     const since = '2026-01-15T10:30:00.000Z';
     expect(partsOf(one!)?.[1]).toEqual({ approval: 'ask', person: 'ann@example.com', since });
     expect(partsOf(two!)?.[1]).toEqual({ approval: 'ask', person: 'ben@example.com', since });
+  });
+
+  it('have an HTML part with the link as a button, and nothing of the question as HTML', () => {
+    const { first } = begun([{ channel: 'email', to: 'ann@example.com' }], { message: 'Pay <b>&\nmore?\n\nNow.' });
+    const { config, secrets } = first[0]!;
+    const html = secrets.find(({ path }) => path[0] === 'html')?.parts ?? [];
+    expect(html[0]).toMatch(/^<p>Pay &lt;b&gt;&amp;<br>more\?<\/p>\n<p>Now\.<\/p>\n<p><a style="[^"]*" href="$/);
+    expect(html[1]).toMatchObject({ approval: 'ask', person: 'ann@example.com' });
+    expect(html[2]).toMatch(/^">Decide<\/a><\/p>\n<p>The link decides as ann@example\.com, once\./);
+    expect((config as JsonObject)['html']).toBe(`${html[0]}[link]${html[2]}`);
   });
 
   it('have none for a channel that many read, unless it names the person, and none for an inbox', () => {

@@ -2,6 +2,7 @@
  * The fields of a payload format, and the way from what stands in them to a value and back. Objects and lists are
  * fields to three levels; what is deeper, or has no form of its own, is JSON.
  */
+import { fieldLabel } from '../../definition/payload/field-label.ts';
 import { isJsonSchema, validatePayload } from '../../definition/payload/format.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
@@ -68,7 +69,7 @@ function shortFields(format: JsonObject, depth: number): FormField[] {
     const type = typeof field === 'string' ? field : getOwn(field, 'type');
     const preset = getOwn(field, 'default');
     const isRequired = getOwn(field, 'required') !== false && preset === undefined;
-    const base = { name, label: labelOf(name, field), isRequired };
+    const base = { name, label: fieldLabel(name, field), isRequired };
     if (typeof type === 'string') {
       const schema = isObject(field) ? { ...field, type } : { type };
       return schemaField(schema, base, depth);
@@ -114,7 +115,11 @@ function schemaField(schema: JsonObject, base: Base, depth: number): FormField {
     case 'array': {
       const items = getOwn(schema, 'items');
       if (!isObject(items) || depth >= DEEPEST) return { ...shared, kind: 'json' };
-      const item = schemaField(items, { name: '', label: labelOf('', items) || 'Item', isRequired: true }, depth + 1);
+      const item = schemaField(
+        items,
+        { name: '', label: fieldLabel('', items) || 'Item', isRequired: true },
+        depth + 1,
+      );
       return { ...shared, kind: 'list', item };
     }
     default:
@@ -127,23 +132,10 @@ function groupOf(schema: JsonObject, shared: Base, depth: number): FormField {
   if (!isObject(members) || Object.keys(members).length === 0 || depth >= DEEPEST) return { ...shared, kind: 'json' };
   const isListed = (name: string): boolean => Array.isArray(required) && required.includes(name);
   const fields = Object.entries(members).map(([name, member]): FormField => {
-    const base = { name, label: labelOf(name, member), isRequired: isListed(name) };
+    const base = { name, label: fieldLabel(name, member), isRequired: isListed(name) };
     return isObject(member) ? schemaField(member, base, depth + 1) : { ...base, kind: 'json' };
   });
   return { ...shared, kind: 'group', fields };
-}
-
-/** The label or title that is written, else the name in words: `orderId` → `Order id`. */
-function labelOf(name: string, field: Json): string {
-  for (const member of ['label', 'title']) {
-    const written = getOwn(field, member);
-    if (typeof written === 'string' && written !== '') return written;
-  }
-  const words = name
-    .replace(/[._-]+/g, ' ')
-    .replace(/([a-z0-9])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
-    .trim();
-  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
 /** What stands in the field for a value; without one, the default of the field. */

@@ -1,6 +1,7 @@
 /** Turns a payload format into the fields of an HTML form, and the texts that a form sends into the format's values. */
 
 import type { PayloadFormat } from '../../definition/document/types.ts';
+import { fieldLabel } from '../../definition/payload/field-label.ts';
 import { coerceState, isJsonSchema } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
@@ -12,7 +13,7 @@ export interface FormField {
   /** The type in the document: `date` and `datetime` are strings with their own control. */
   readonly written: string;
   readonly label: string;
-  /** Shown below the label if it differs from the label. */
+  /** Shown below the label. */
   readonly description?: string;
   readonly isRequired: boolean;
   /** The accepted values. */
@@ -33,7 +34,6 @@ export function formFields(format: PayloadFormat): FormField[] {
     const type = written === undefined ? undefined : TYPES[written];
     if (written === undefined || type === undefined) return [];
     const description = textOf(member, 'description');
-    const named = textOf(member, 'label') ?? textOf(member, 'title');
     const preset = getOwn(member, 'default');
     const isRequired = isSchema
       ? Array.isArray(required) && required.includes(name)
@@ -43,8 +43,8 @@ export function formFields(format: PayloadFormat): FormField[] {
         name,
         type,
         written,
-        label: named ?? description ?? name,
-        ...(description === undefined || named === undefined ? {} : { description }),
+        label: fieldLabel(name, member),
+        ...defined({ description }),
         isRequired,
         ...(Array.isArray(choices) ? { choices } : {}),
         ...defined({ preset }),

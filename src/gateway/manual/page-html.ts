@@ -1,6 +1,6 @@
 /** Pages of the manual as HTML: one document each, without scripts, without anything to load. */
 import { Marked } from 'marked';
-import { escaped } from '../http/escaped.ts';
+import { escaped } from '../../template/escaped.ts';
 import { addressOf, anchorOf, type Page } from './page.ts';
 import { type Hit, LONGEST_QUERY, wordsOf } from './search.ts';
 

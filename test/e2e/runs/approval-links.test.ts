@@ -47,7 +47,7 @@ afterAll(async () => {
 const FORM = { account: { type: 'string', label: 'Account' }, share: { type: 'number', required: false } };
 
 /** A run whose approval was sent to these addresses. */
-async function asking(config: JsonObject, to: readonly string[]): Promise<{ id: string; links: string[] }> {
+async function asking(config: JsonObject, to: readonly string[], more = ''): Promise<{ id: string; links: string[] }> {
   const message = unique('Refund');
   const definition = {
     name: 'Refund',
@@ -55,7 +55,12 @@ async function asking(config: JsonObject, to: readonly string[]): Promise<{ id: 
     steps: {
       review: {
         stepType: 'approval',
-        config: { message, approvers: { roles: ['finance'] }, notify: [{ channel: 'email', to: [...to] }], ...config },
+        config: {
+          message: message + more,
+          approvers: { roles: ['finance'] },
+          notify: [{ channel: 'email', to: [...to] }],
+          ...config,
+        },
         nextSteps: { approved: 'done', rejected: 'done', timeout: 'done' },
       },
       done: { stepType: 'finish', config: { output: '{{ steps.review.output.data }}' } },
@@ -84,6 +89,14 @@ const send = (link: string, fields: Record<string, string>): Promise<Answer> =>
 const result = async (id: string) => (await gateway.request('GET', `/api/executions/${id}/result?wait=20`)).body;
 
 describe('the link of an approval', () => {
+  it('shows a long question below a short heading', async () => {
+    const more = ` ${'of the supplier '.repeat(5)}?`;
+    const { links } = await asking({}, ['ann@example.com'], more);
+    const { body } = await open(links[0] ?? '');
+    expect(body).toContain('<h1>Please decide</h1>');
+    expect(body).toMatch(/<p class="text">Refund[^<]*of the supplier \?<\/p>/);
+  });
+
   it('shows the question as often as it is opened, decides as its recipient, once, and tells the others', async () => {
     const { id, links } = await asking({ form: FORM, commentRequired: true }, ['ann@example.com']);
     const [link = ''] = links;
@@ -91,6 +104,7 @@ describe('the link of an approval', () => {
       const page = await open(link);
       expect(page.status).toBe(200);
       expect(page.body).toContain('name="data.account"');
+      expect(page.body).toMatch(/<dt>Asked at<\/dt><dd>\d+ [A-Z][a-z]+ 20\d\d, \d\d:\d\d UTC<\/dd>/);
       expect(page.headers.get('referrer-policy')).toBe('no-referrer');
       expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     }

@@ -11,6 +11,7 @@ import type { PayloadFormat, Problem } from '../../../definition/document/types.
 import { validatePayload } from '../../../definition/payload/format.ts';
 import { defined } from '../../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../../json/json.ts';
+import { readableTime } from '../../../template/time.ts';
 import { named, text, time } from '../../answers/named.ts';
 import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -125,9 +126,9 @@ function pageOf({ question, decider, askedAs }: LinkedQuestion): AskedByLink {
   const facts: [string, string | undefined][] = [
     ['Workflow', workflowName ?? workflowId],
     ['Asked by', requester],
-    ['Asked at', since],
-    ['Until', until],
-    ['Due', dueDate],
+    ['Asked at', readableTime(since)],
+    ['Until', until === undefined ? undefined : readableTime(until)],
+    ['Due', dueDate === undefined ? undefined : readableTime(dueDate)],
     ['Priority', priority],
     ['Subject', `${resourceType} ${resourceId}`.trim() || undefined],
     ['See also', deeplink],

@@ -7,11 +7,11 @@ import type { PayloadFormat, Problem } from '../../../definition/document/types.
 import { isJsonSchema } from '../../../definition/payload/format.ts';
 import { getOwn, type JsonObject } from '../../../json/json.ts';
 import { childPointer } from '../../../json/pointer.ts';
-import { escaped } from '../../http/escaped.ts';
+import { escaped } from '../../../template/escaped.ts';
 import { type FormField, formFields } from '../../input/form-fields.ts';
 
 const STYLE =
-  ':root{color-scheme:light dark}body{background:light-dark(#fff,#0f1216);color:light-dark(#171b21,#e8ebef);font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}label{display:block;margin:1rem 0 .25rem}small{display:block;margin-bottom:.25rem;color:light-dark(#555,#aaa)}input,select,textarea{width:100%;padding:.5rem;box-sizing:border-box;font:inherit}button{margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit}.error{color:light-dark(#b00020,#ff8087);margin:.25rem 0}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem}dt{color:light-dark(#555,#aaa)}dd{margin:0;overflow-wrap:anywhere}.thumbs{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.thumbs button{min-height:48px}h1{overflow-wrap:anywhere;white-space:pre-wrap}[aria-invalid]{border:2px solid light-dark(#b00020,#ff8087)}';
+  ':root{color-scheme:light dark}body{background:light-dark(#fff,#0f1216);color:light-dark(#171b21,#e8ebef);font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}label{display:block;margin:1rem 0 .25rem}small{display:block;margin-bottom:.25rem;color:light-dark(#555,#aaa)}input,select,textarea{width:100%;padding:.5rem;box-sizing:border-box;font:inherit}button{margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit}.error{color:light-dark(#b00020,#ff8087);margin:.25rem 0}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem}dt{color:light-dark(#555,#aaa)}dd{margin:0;overflow-wrap:anywhere}.thumbs{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.thumbs button{min-height:48px}h1{font-size:1.5rem;line-height:1.3}h1,.text{overflow-wrap:anywhere;white-space:pre-wrap}[aria-invalid]{border:2px solid light-dark(#b00020,#ff8087)}';
 
 /** A form that was refused. It keeps the values that were typed. */
 export interface Refused {
@@ -35,7 +35,7 @@ export function callbackPage(title: string, format: PayloadFormat | undefined, r
 }
 
 export function thanksPage(title: string): string {
-  return page(title, ['<p>Thank you: your answer was received.</p>']);
+  return page(headingOf(title, 'Answered'), ['<p>Thank you: your answer was received.</p>']);
 }
 
 /** The page that says why a callback was refused. */
@@ -66,7 +66,9 @@ export function questionPage(asked: AskedByLink, refused?: Refused): string {
   const shown = new Set(form === undefined ? [] : formFields(form).map(({ name }) => childPointer('', name)));
   const general = (refused?.problems ?? []).filter(({ pointer }) => !shown.has(pointer));
   const comments = getOwn(refused?.typed ?? {}, 'comments');
-  return page(message, [
+  const heading = headingOf(message, 'Please decide');
+  return page(heading, [
+    ...(heading === message ? [] : [`<p class="text">${escaped(message)}</p>`]),
     `<dl>${facts.map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>`,
     ...(refused === undefined ? [] : ['<p class="error" role="alert">This was not sent yet. Please correct it:</p>']),
     ...general.map(({ pointer, message: text }) => errorHtml(pointer === '' ? text : `${pointer}: ${text}`)),
@@ -80,6 +82,11 @@ export function questionPage(asked: AskedByLink, refused?: Refused): string {
     `</form>\n<p><small>You decide as ${escaped(person)}${escaped(whyAsked(askedAs))}. A decision cannot be taken back.</small></p>`,
   ]);
 }
+
+const MOST_HEADING = 80;
+/** A long or several-line question stands below a heading, so that a phone also shows what is asked. */
+const headingOf = (message: string, otherwise: string): string =>
+  message.length <= MOST_HEADING && !message.includes('\n') ? message : otherwise;
 
 /** ` with the role finance`; nothing for somebody who is asked by name. */
 function whyAsked(askedAs: readonly string[]): string {

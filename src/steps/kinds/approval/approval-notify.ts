@@ -11,6 +11,8 @@ import {
 } from '../../../contract/activity-words.ts';
 import { defined } from '../../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
+import { escaped } from '../../../template/escaped.ts';
+import { readableTime } from '../../../template/time.ts';
 import type { Rendered, SecretString } from '../../../template/types.ts';
 import { isoInstant } from '../../config/duration.ts';
 import { invalid, optionalText } from '../../config/read.ts';
@@ -123,7 +125,6 @@ function messagesOf(entry: Entry, visit: StepContext, notice: Notice, told: Told
     // People read an inbox with a key of their own, and decide with it.
     const hasLink = person !== undefined && channel !== 'inbox' && notice !== 'decided';
     const { before, after } = words(notice, told, hasLink ? person : undefined);
-    const text = hasLink ? before + LINK + after : before;
     const link = {
       approval: visit.path,
       person: person ?? '',
@@ -132,11 +133,19 @@ function messagesOf(entry: Entry, visit: StepContext, notice: Notice, told: Told
       ...(as === undefined ? {} : { to: address ?? channel }),
     };
     const subject = config['subject'] ?? subjectOf(notice, told);
-    const placed: SecretString[] = hasLink ? [{ path: ['text'], parts: [before, link, after] }] : [];
+    const forms = {
+      text: hasLink ? [before, link, after] : [before],
+      ...(channel !== 'email' ? {} : { html: hasLink ? htmlWithLink(before, link, after) : [htmlOf(before)] }),
+    };
+    const shown = Object.entries(forms).map(([member, parts]) => [
+      member,
+      parts.map((part) => (typeof part === 'string' ? part : LINK)).join(''),
+    ]);
+    const placed = Object.entries(forms).map(([member, parts]): SecretString => ({ path: [member], parts }));
     const forPrograms = channel === 'webhook' || channel === 'inbox' ? { data: dataOf(visit, notice, told) } : {};
     return {
-      value: { ...config, channel, to, subject, text, ...forPrograms },
-      secrets: [...secrets, ...placed],
+      value: { ...config, channel, to, subject, ...Object.fromEntries(shown), ...forPrograms },
+      secrets: hasLink ? [...secrets, ...placed] : secrets,
     };
   });
 }
@@ -171,14 +180,31 @@ function words(notice: Notice, told: Told, person: string | undefined): { before
     const said = comments === undefined || comments === null || comments === '' ? '' : `\n\n${comments}`;
     return { before: `${message}\n\n${DECISIONS[decision ?? 'timeout']}${who}.${said}`, after: '' };
   }
-  const end = until === undefined ? '' : `\n\nUntil ${isoInstant(until)}.`;
+  const end = until === undefined ? '' : `\n\nUntil ${readableTime(until)}.`;
   const before = `${message}${end}`;
   if (person === undefined) return { before, after: '' };
   return {
-    before: `${before}\n\nDecide here:\n`,
+    before: `${before}\n\n${DECIDE_HERE}`,
     after: `\n\nThe link decides as ${person}, once. Do not forward it.`,
   };
 }
+
+const DECIDE_HERE = 'Decide here:\n';
+const BUTTON = 'display:inline-block;padding:10px 24px;border-radius:6px;background:#1f5fbf;color:#fff';
+
+const htmlWithLink = <Link>(before: string, link: Link, after: string): (string | Link)[] => [
+  `${htmlOf(before.slice(0, -DECIDE_HERE.length))}\n<p><a style="${BUTTON}" href="`,
+  link,
+  `">Decide</a></p>\n${htmlOf(after)}`,
+];
+
+/** The paragraphs of a text. */
+const htmlOf = (text: string): string =>
+  text
+    .trim()
+    .split(/\n{2,}/)
+    .map((paragraph) => `<p>${escaped(paragraph).replaceAll('\n', '<br>')}</p>`)
+    .join('\n');
 
 const dataOf = (visit: StepContext, notice: Notice, { message, until, decision, by, comments }: Told): JsonObject => ({
   notice,
