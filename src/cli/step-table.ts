@@ -127,10 +127,14 @@ function stepCells(step: Step): string[] {
   ];
 }
 
-/** `next attempt 2026-01-16T10:30:00.000Z, after http_status: The server answered 500.`, or `paused`. */
-function retryingText({ lastError, nextAttemptAt, activityPaused }: Step): string {
+/**
+ * `next attempt 2026-01-16T10:30:00.000Z, after http_status: The server answered 500.`, or `paused`. Of a step that has
+ * ended, `after http_status: …`.
+ */
+function retryingText({ lastError, nextAttemptAt, activityPaused, completedAt }: Step): string {
   const when = nextAttemptAt === undefined ? 'attempt running' : `next attempt ${nextAttemptAt}`;
-  const standing = activityPaused === true ? 'paused' : lastError === undefined ? '' : when;
-  if (lastError === undefined) return standing;
-  return `${standing}, after ${lastError.code}: ${cut(lastError.message, ABOUT_WIDTH)}`;
+  const isOpen = completedAt === undefined && lastError !== undefined;
+  const standing = activityPaused === true ? ['paused'] : isOpen ? [when] : [];
+  const why = lastError === undefined ? [] : [`after ${lastError.code}: ${cut(lastError.message, ABOUT_WIDTH)}`];
+  return [...standing, ...why].join(', ');
 }

@@ -145,7 +145,9 @@ function without(row: TraceRow, exclude: TraceQuery['exclude']): TraceRow {
   if (exclude === undefined || exclude.size === 0) return row;
   const kept = { ...row };
   for (const member of exclude) delete kept[member];
-  return kept;
+  if (!exclude.has('error')) return kept;
+  const { lastError: _error, ...retrying } = row.retrying ?? {};
+  return { ...kept, failures: [], ...(row.retrying === undefined ? {} : { retrying }) };
 }
 
 function filterOf(
@@ -232,8 +234,14 @@ function shownRows(access: Reading, executionId: string, row: TraceRow, attempts
 }
 
 function shown(access: Reading, executionId: string, row: TraceRow): Step {
-  const { startedAt, completedAt, failures: _failures, retrying, runId, ...rest } = row;
-  const { value: written, unreadable } = writable(rest, ['input', 'output', 'error']);
+  const { startedAt, completedAt, failures = [], retrying, runId, ...rest } = row;
+  const lastError = failures.find(({ attempt }) => attempt === row.attempts - 1)?.error;
+  const { value: written, unreadable } = writable({ ...rest, ...defined({ lastError }) }, [
+    'input',
+    'output',
+    'error',
+    'lastError',
+  ]);
   const temporalUrl = eventUrlOf(access, executionId, runId, row.eventId);
   return {
     ...written,

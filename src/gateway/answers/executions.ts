@@ -27,7 +27,7 @@ export const runError = z.object({
 });
 
 const retrying = {
-  lastError: runError.optional().describe('While an activity is retried: why the previous attempt failed.'),
+  lastError: runError.optional().describe('Why the attempt before the last one failed, as far as Temporal keeps it.'),
   nextAttemptAt: time.optional().describe('Absent while an attempt runs, and while the activity is paused.'),
   activityPaused: z.literal(true).optional().describe('The activity was paused through Temporal.'),
   maxAttempts: z.int().optional().describe('Absent where there is no limit.'),

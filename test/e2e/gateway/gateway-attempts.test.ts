@@ -90,8 +90,13 @@ describe('an effect that is tried again', () => {
     const path = await start('3', { retry: { maxAttempts: 5, initialInterval: 20, backoffCoefficient: 1 } });
     await gateway.until(`${path}/result?wait=10`, ({ status }) => status === 200);
     const plain = await gateway.request('GET', `${path}/steps`);
-    expect(plain.body.items).toMatchObject([{ path: 'call', status: 'completed', attempts: 4 }]);
+    expect(plain.body.items).toMatchObject([{ path: 'call', status: 'completed', attempts: 4, lastError }]);
     expect(plain.body.items[0]).not.toHaveProperty('attempt');
+    expect(executionLines((await gateway.request('GET', path)).body, plain.body.items, false).join('\n')).toContain(
+      ' after http_status: ',
+    );
+    const { body: without } = await gateway.request('GET', `${path}/steps?exclude=error`);
+    expect(without.items[0]).not.toHaveProperty('lastError');
     const { body } = await gateway.request('GET', `${path}/steps?attempts=true`);
     expect(body.total).toBe(1);
     expect(body.items).toMatchObject([
@@ -117,6 +122,12 @@ describe('an effect that is tried again', () => {
     const path = await start('silent', { timeout: 150, retry });
     const result = await gateway.until(`${path}/result?wait=10`, ({ status }) => status === 200);
     expect(result.body.error).toMatchObject({ code: 'timeout', path: 'call', attempts: 3, retryable: true });
+    const { body: plain } = await gateway.request('GET', `${path}/steps`);
+    expect(plain.items[0]).toMatchObject({
+      status: 'failed',
+      error: { code: 'timeout' },
+      lastError: { code: 'timeout' },
+    });
     const { body } = await gateway.request('GET', `${path}/steps?attempts=true`);
     expect(
       body.items.map((row: { attempt: number; error?: { code: string } }) => [row.attempt, row.error?.code]),
