@@ -273,12 +273,12 @@ export class Fold {
   /** After a retry a visit has a row in both runs. */
   #reopen(
     state: RunState,
-    { path, stepSlug, stepType, startedAt: _before, ...at }: Inherited,
+    { path, stepSlug, stepName: name, stepType, startedAt: _before, ...at }: Inherited,
     { id, time }: Begun,
   ): void {
     const { inner, ...place } = at;
     const where = inner === true ? { within: visitOf(state, path) ?? path } : { place };
-    this.#tell({ t: 'begin', path, slug: stepSlug, stepType, ...where, at: time }, `${id}/`);
+    this.#tell({ t: 'begin', path, slug: stepSlug, ...defined({ name }), stepType, ...where, at: time }, `${id}/`);
     const command = state.openCommands[path];
     if (command?.type === 'run') this.#tell({ t: 'input', path, input: command.command.config }, `${id}/`);
   }

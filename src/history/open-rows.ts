@@ -2,6 +2,7 @@
 import { commandId } from '../engine/state/paths.ts';
 import { placeOf } from '../engine/state/places.ts';
 import type { OpenVisit, RunState } from '../engine/state/state.ts';
+import { defined } from '../json/defined.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Inherited } from './run-trace.ts';
 
@@ -22,9 +23,11 @@ export function openRows(state: RunState, program: Program): Inherited[] {
     .flatMap(({ path, slug, startedAt, place, ...visit }) => {
       const inner = 'innerRows' in visit ? (visit.innerRows ?? {}) : {};
       const { visit: _visit, ...frame } = place;
-      const row = { stepSlug: slug, startedAt };
+      const step = program.steps.get(slug);
+      const stepName = step === undefined || step.name === slug ? undefined : step.name;
+      const row = { stepSlug: slug, ...defined({ stepName }), startedAt };
       return [
-        { ...row, ...place, path, stepType: program.steps.get(slug)?.type ?? slug },
+        { ...row, ...place, path, stepType: step?.type ?? slug },
         ...Object.entries(inner).map(([suffix, stepType]) => ({
           ...row,
           ...frame,

@@ -34,7 +34,7 @@ export interface RunTrace {
   readonly unreadable?: Unreadable | undefined;
 }
 
-export type Inherited = Pick<TraceRow, 'path' | 'stepSlug' | 'stepType' | 'startedAt' | keyof RowPlace>;
+export type Inherited = Pick<TraceRow, 'path' | 'stepSlug' | 'stepName' | 'stepType' | 'startedAt' | keyof RowPlace>;
 
 /** An open activity, as the server describes it. */
 export interface PendingAttempt extends PendingEffort {

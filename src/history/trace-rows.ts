@@ -19,6 +19,8 @@ export interface RowPlace extends Place {
 export interface TraceRow extends RowPlace {
   readonly path: string;
   readonly stepSlug: string;
+  /** Absent where the step has no name, or it is its slug. */
+  readonly stepName?: string;
   readonly stepType: string;
   readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'skipped';
   readonly port?: string;
@@ -209,6 +211,7 @@ export class Rows {
     const row: Open = {
       path: event.path,
       stepSlug: event.slug,
+      ...defined({ stepName: event.name }),
       stepType: event.stepType,
       status: 'running',
       attempts: 1,

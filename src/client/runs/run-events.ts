@@ -28,6 +28,8 @@ export type News =
 export interface StepNews extends RowPlace {
   readonly path: string;
   readonly stepSlug?: string;
+  /** Absent where the step has no name, or it is its slug. */
+  readonly stepName?: string;
   readonly stepType?: string;
   readonly status: 'running' | 'completed' | 'failed' | 'cancelled' | 'skipped';
   readonly port?: string;
@@ -44,6 +46,7 @@ export interface StepNews extends RowPlace {
 export interface AttemptNews {
   readonly path: string;
   readonly stepSlug?: string;
+  readonly stepName?: string;
   readonly stepType?: string;
   readonly attempt: number;
   readonly status: 'failed';
@@ -53,7 +56,7 @@ export interface AttemptNews {
   readonly nextAttemptAt?: string;
 }
 
-type Named = Pick<StepNews, 'stepSlug' | 'stepType'> & RowPlace;
+type Named = Pick<StepNews, 'stepSlug' | 'stepName' | 'stepType'> & RowPlace;
 
 export class RunEvents {
   readonly fold: Fold;
@@ -107,10 +110,10 @@ export class RunEvents {
 
   /** A failed attempt as it is told. */
   attempt(path: string, { attempt, error, completedAt }: FailedAttempt, nextAttemptAt?: number): AttemptNews {
-    const { stepSlug, stepType } = this.#nameOf(path);
+    const { stepSlug, stepName, stepType } = this.#nameOf(path);
     return {
       path,
-      ...defined({ stepSlug, stepType }),
+      ...defined({ stepSlug, stepName, stepType }),
       attempt,
       status: 'failed',
       ...defined({ error }),
@@ -137,8 +140,8 @@ export class RunEvents {
 
   #hear(line: TraceEvent, row: Readonly<Partial<TraceRow>>): void {
     if (line.t === 'begin') {
-      const { path, slug: stepSlug, stepType, at } = line;
-      const named: Named = { stepSlug, stepType, ...placeOf(row) };
+      const { path, slug: stepSlug, name: stepName, stepType, at } = line;
+      const named: Named = { stepSlug, ...defined({ stepName }), stepType, ...placeOf(row) };
       this.#names.set(path, named);
       this.#news.push({ event: 'step', data: { path, ...named, status: 'running', at: iso(at) } });
     } else if (line.t === 'end') {
@@ -156,7 +159,8 @@ export class RunEvents {
     if (known !== undefined) return known;
     const before = this.fold.inherited.find((row) => row.path === path);
     if (before === undefined) return {};
-    const named = { stepSlug: before.stepSlug, stepType: before.stepType, ...placeOf(before) };
+    const { stepSlug, stepName, stepType } = before;
+    const named = { stepSlug, ...defined({ stepName }), stepType, ...placeOf(before) };
     this.#names.set(path, named);
     return named;
   }

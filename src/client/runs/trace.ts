@@ -5,6 +5,7 @@
  */
 
 import type { RunError } from '../../contract/run.ts';
+import { stepSlug } from '../../definition/document/names.ts';
 import {
   briefsOf,
   type ChainPosition,
@@ -30,6 +31,8 @@ import { type Described, describe, foldRun, type Reading, readChain, withoutStat
 export interface Step extends ShownRetrying, RowPlace {
   readonly path: string;
   readonly stepSlug: string;
+  /** Absent where the step has no name, or it is its slug. */
+  readonly stepName?: string;
   readonly stepType: string;
   readonly status: TraceRow['status'];
   readonly port?: string;
@@ -69,6 +72,8 @@ export interface TraceQuery {
   readonly statuses?: readonly TraceRow['status'][];
   /** Only visits of this step: its slug, or the path of one visit. */
   readonly step?: string;
+  /** `step` may also be the id of a step in document 002: `step[0].then[1]`. */
+  readonly names?: '002';
   /** Only visits in this frame, at any depth. */
   readonly under?: string;
   /** Default: in the order of their starts. `desc`: the newest first. */
@@ -151,14 +156,15 @@ function without(row: TraceRow, exclude: TraceQuery['exclude']): TraceRow {
 }
 
 function filterOf(
-  { statuses, step, under }: TraceQuery,
+  { statuses, step, names, under }: TraceQuery,
   chain: readonly FoldedRun[],
 ): ((row: TraceRow) => boolean) | undefined {
   if (statuses === undefined && step === undefined && under === undefined) return undefined;
   const isInside = under === undefined ? undefined : insideOf(briefsOf(chain), under);
+  const slug = step === undefined || names === undefined ? step : stepSlug(step);
   return (row) =>
     (statuses === undefined || statuses.includes(row.status)) &&
-    (step === undefined || row.stepSlug === step || row.path === step) &&
+    (step === undefined || row.stepSlug === step || row.stepSlug === slug || row.path === step) &&
     isInside?.(row) !== false;
 }
 
@@ -214,13 +220,14 @@ function offsetOf(cursor: string | undefined): number | undefined {
 function shownRows(access: Reading, executionId: string, row: TraceRow, attempts: boolean): Step[] {
   const step = shown(access, executionId, row);
   if (!attempts) return [step];
-  const { path, stepSlug, stepType } = step;
+  const { path, stepSlug, stepName, stepType } = step;
   const earlier = Array.from({ length: Math.max(0, row.attempts - 1) }, (_, n): Step => {
     const failed = row.failures?.find(({ attempt }) => attempt === n + 1);
     const { error } = writable({ error: failed?.error }, ['error']).value;
     return {
       path,
       stepSlug,
+      ...defined({ stepName }),
       stepType,
       status: 'failed',
       attempts: row.attempts,

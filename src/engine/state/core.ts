@@ -22,6 +22,9 @@ export interface Core {
 /** Asked before a visit begins: whether to postpone it to the next run (rewind.ts). */
 export type Postpone = (path: string, work: Extract<Work, { do: 'visit' }>) => boolean;
 
+/** The member of a trace event that names the step. */
+export const namedIn = ({ name, slug }: Step): { readonly name?: string } => (name === slug ? {} : { name });
+
 export function stepOf(core: Core, slug: string): Step {
   const step = core.program.steps.get(slug);
   // The compiler checks every target, and a state is walked only with the program that it began with.

@@ -140,6 +140,8 @@ export type TraceEvent =
       readonly t: 'begin';
       readonly path: string;
       readonly slug: string;
+      /** The name of the step, where that is not its slug. */
+      readonly name?: string;
       readonly stepType: string;
       /** Absent for inner rows and rollbacks. */
       readonly place?: Place;

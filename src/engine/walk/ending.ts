@@ -7,7 +7,7 @@ import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../../steps/kind.ts';
 import { render } from '../../template/template.ts';
-import { type Core, stepOf } from '../state/core.ts';
+import { type Core, namedIn, stepOf } from '../state/core.ts';
 import { errorRoot, failureOf, tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../state/limits.ts';
 import { commandId } from '../state/paths.ts';
@@ -158,8 +158,9 @@ function rollBackNext(core: Core): void {
     return;
   }
   const id = commandId(last.path, '/rollback');
-  const { rollback, slug } = stepOf(core, last.slug);
-  core.trace?.({ t: 'begin', path: id, slug, stepType: 'rollback', at: state.now });
+  const step = stepOf(core, last.slug);
+  const { rollback, slug } = step;
+  core.trace?.({ t: 'begin', path: id, slug, ...namedIn(step), stepType: 'rollback', at: state.now });
   let spec: RunSpec | undefined;
   try {
     spec = last.spec ?? lateSpec(core, last);

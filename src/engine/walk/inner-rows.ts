@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { EffectResult, FailureShape } from '../../steps/kind.ts';
-import type { Core } from '../state/core.ts';
+import { type Core, namedIn, stepOf } from '../state/core.ts';
 import { placed } from '../state/failure.ts';
 import { commandId } from '../state/paths.ts';
 import type { OpenVisit } from '../state/state.ts';
@@ -15,7 +15,8 @@ export function beginInner(core: Core, visit: OpenVisit, suffix: string, stepTyp
   visit.innerRows ??= {};
   if (!Object.hasOwn(visit.innerRows, suffix)) {
     visit.innerRows[suffix] = stepType;
-    core.trace?.({ t: 'begin', path, slug: visit.slug, stepType, within: visit.path, at: core.state.now });
+    const named = namedIn(stepOf(core, visit.key ?? visit.slug));
+    core.trace?.({ t: 'begin', path, slug: visit.slug, ...named, stepType, within: visit.path, at: core.state.now });
   }
   if (input !== undefined) core.trace?.({ t: 'input', path, input });
 }

@@ -9,7 +9,7 @@ import { COMMON_PORTS, END_TARGET } from '../../steps/ports.ts';
 import type { Condition, Preset, Step } from '../../steps/program-types.ts';
 import { evaluate } from '../../template/expression.ts';
 import { parseTemplate, render } from '../../template/template.ts';
-import { type Core, stepOf } from '../state/core.ts';
+import { type Core, namedIn, stepOf } from '../state/core.ts';
 import { failureOf } from '../state/failure.ts';
 import { tickPath, visited, visitPath } from '../state/paths.ts';
 import { placeOf } from '../state/places.ts';
@@ -195,7 +195,11 @@ function presetFor(core: Core, step: Step): Preset | undefined {
 
 function traceBegin({ trace, state }: Core, { frame, step, path }: VisitRef, key: string): void {
   const place = trace === undefined ? undefined : placeOf(state, frame, frame.loops.at(-1), key);
-  trace?.({ t: 'begin', path, slug: step.slug, stepType: step.type, ...defined({ place }), at: state.now });
+  trace?.({
+    ...{ t: 'begin', path, slug: step.slug, ...namedIn(step), stepType: step.type },
+    ...defined({ place }),
+    at: state.now,
+  });
 }
 
 /** Traces the evaluated config, member by member. A member that cannot be evaluated is shown as written. */

@@ -201,6 +201,7 @@ const place = {
 const step = z.object({
   path: text,
   stepSlug: text,
+  stepName: text.optional().describe('The name of the step. Absent where it has none, or it is the slug.'),
   stepType: text,
   status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped']),
   port: text.optional(),

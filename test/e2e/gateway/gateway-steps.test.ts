@@ -40,6 +40,7 @@ async function start(): Promise<string> {
 interface Row {
   path: string;
   stepSlug: string;
+  stepName?: string;
   frame?: string;
   input?: unknown;
   output?: unknown;
@@ -85,6 +86,48 @@ describe('the visits of a run', () => {
     expect(bare.items.every((row) => !('input' in row) && !('output' in row))).toBe(true);
     expect(all.items.some((row) => 'input' in row && 'output' in row)).toBe(true);
     await gateway.request('POST', `${path}/terminate`);
+  });
+
+  it('have the names of their steps, in a later run of the chain too, and are found by ids of document 002', async () => {
+    const written = {
+      name: 'Nested',
+      steps: [
+        {
+          type: 'loop',
+          items: [1],
+          steps: [
+            { type: 'approval', name: 'The boss looks', prompt: 'Go on?' },
+            { id: 'bad', type: 'subworkflow', workflow: 'nobody' },
+          ],
+        },
+      ],
+    };
+    const { status, body } = await gateway.request('POST', '/api/executions', {
+      json: { definition: written } as Json,
+    });
+    expect(status, JSON.stringify(body)).toBe(201);
+    const path = `/api/executions/${body.executionId}`;
+    await gateway.until(path, (answer) => answer.body.waitingFor?.length > 0);
+    const named = (rows: { items: Row[] }) => rows.items.map(({ stepSlug, stepName }) => [stepSlug, stepName]);
+    const [loop, boss, bad] = [
+      ['step_0', 'step[0]'],
+      ['step_0_steps_0', 'The boss looks'],
+      ['bad', undefined],
+    ];
+    expect(named(await rowsOf(path))).toEqual([loop, boss]);
+    expect(named(await rowsOf(path, '?names=002&step=step[0].steps[0]'))).toEqual([boss]);
+    expect(named(await rowsOf(path, '?names=002&step=step[0]'))).toEqual([loop]);
+    expect(named(await rowsOf(path, '?step=step[0].steps[0]'))).toEqual([]);
+    await gateway.request('POST', `${path}/approve`, { json: { approve: true } });
+    await gateway.until(path, (answer) => answer.body.status === 'failed');
+    await gateway.request('POST', `${path}/retry`);
+    await gateway.until(
+      `${path}/steps`,
+      (answer) => answer.body.items.at(-1).status === 'failed' && answer.body.total > 3,
+    );
+    expect(named(await rowsOf(path))).toEqual([loop, boss, bad, loop, bad]);
+    const { body: events } = await gateway.request('GET', `${path}/events`);
+    expect(events).toContain('"stepSlug":"step_0_steps_0","stepName":"The boss looks","stepType":"approval"');
   });
 
   it('follow the summary without a gap or a double, and without their values', async () => {

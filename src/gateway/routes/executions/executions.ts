@@ -44,6 +44,10 @@ const stepsQuery = z.strictObject({
     .optional()
     .describe('true: one row for each attempt of a step, the last with its end. `limit` counts visits.'),
   step: pathName.optional().describe('Only visits of this step: its slug, or the path of one visit.'),
+  names: z
+    .literal('002')
+    .optional()
+    .describe('002: `step` may also be the id of a step in document 002, such as step[0].then[1].'),
   under: pathName
     .optional()
     .describe('Only visits in this iteration, branch or tick, at any depth: the `frame` of a step.'),
@@ -127,7 +131,7 @@ export const executionRoutes: readonly Route[] = [
     answers: { 200: { text: 'A page of visits.', schema: stepPage } },
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ access, principal, params: { id }, query }) => {
-      const { limit, cursor, status: statuses, step, under, order, exclude, attempts } = query;
+      const { limit, cursor, status: statuses, step, names, under, order, exclude, attempts } = query;
       await describeRun(access, principal.organizationId, id);
       const { cursors } = access.keys;
       const list = `steps ${id}${order === 'desc' ? ' desc' : ''}`;
@@ -135,7 +139,7 @@ export const executionRoutes: readonly Route[] = [
       const page = await readTrace(access, id, {
         limit,
         order,
-        ...defined({ statuses, step, under, cursor: position }),
+        ...defined({ statuses, step, names, under, cursor: position }),
         ...(exclude === undefined ? {} : { exclude: new Set(exclude) }),
         ...(attempts === 'true' ? { attempts: true } : {}),
       });
