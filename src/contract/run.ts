@@ -20,6 +20,8 @@ export interface RunTrigger {
 
 export interface RunInput {
   readonly definition: Definition;
+  /** The `state` of the definition as stored, where values given at the start are the defaults of the snapshot. */
+  readonly declaredState?: NonNullable<Definition['state']>;
   readonly input?: Json;
   /** Outputs set without running the step: slug → data, or an envelope `{data, port?, meta?}`. */
   readonly presets?: { readonly [slug: string]: Json };

@@ -14,7 +14,7 @@ import { compile } from '../../steps/compile/program.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError } from '../errors.ts';
 import { acceptedInput, acceptedState } from '../starts/accepted-input.ts';
-import type { StartedRun, StartKey } from '../starts/begin-run.ts';
+import { definitionOf, type StartedRun, type StartKey } from '../starts/begin-run.ts';
 import type { PreparedRun } from '../starts/prepare-run.ts';
 import { startRun } from '../starts/start.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
@@ -137,7 +137,7 @@ async function walkedAgain(
   argument: RunInput,
 ): Promise<Pick<RunInput, 'hash'> & Pick<PreparedRun, 'definition'>> {
   await demandRunnableAgain(access, org, argument);
-  return { definition: argument.definition, ...defined({ hash: argument.hash }) };
+  return { definition: definitionOf(argument), ...defined({ hash: argument.hash }) };
 }
 
 /**

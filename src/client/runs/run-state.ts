@@ -12,6 +12,7 @@ import type { RunTrace } from '../../history/run-trace.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
+import { definitionOf } from '../starts/begin-run.ts';
 import type { Access } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
 import { isOpen } from '../temporal/run-status.ts';
@@ -85,8 +86,8 @@ export interface ExecutionDefinition {
 }
 
 /**
- * The definition that the run walks, as it was when the run began. Works for inline runs too, and for workflows that
- * were changed or deleted since.
+ * The definition that the run walks, as it was when the run began, and as its hash has it. Works for inline runs too,
+ * and for workflows that were changed or deleted since.
  * @throws ClientError `not_found`, `payload_unreadable`, `temporal_unreachable`.
  */
 export async function readSnapshot(access: Access, org: string, executionId: string): Promise<ExecutionDefinition> {
@@ -99,7 +100,7 @@ export async function readSnapshot(access: Access, org: string, executionId: str
   return {
     workflowId,
     ...defined({ workflowVersion, workflowHash }),
-    definition: shownDefinition(input.definition),
+    definition: shownDefinition(definitionOf(input)),
   };
 }
 

@@ -9,6 +9,7 @@ import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { hasCode } from '../errors.ts';
+import { definitionOf } from '../starts/begin-run.ts';
 import type { Access } from '../temporal/access.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
 import type { Page } from '../visibility/listing.ts';
@@ -209,7 +210,7 @@ async function fullOf(
     readFoldedState(access, executionId),
   ]);
   const { value, unreadable = unread } = writable(
-    { flow: started === undefined ? null : shownDefinition(started.definition), state: folded?.state ?? {} },
+    { flow: started === undefined ? null : shownDefinition(definitionOf(started)), state: folded?.state ?? {} },
     ['flow', 'state'],
   );
   const { flow = null, state = {} }: Partial<typeof value> = value;

@@ -173,7 +173,7 @@ function runInput(
 ): RunInput {
   const light = lightActionsOf(request.definition, access.lightActions);
   return {
-    definition: withState(request.definition, request.state),
+    ...withState(request.definition, request.state),
     // A carried state contains its input.
     ...(request.carried === undefined ? { input: request.input } : { carried: request.carried(executionId, gates) }),
     organizationId: org,
@@ -194,15 +194,20 @@ function runInput(
 }
 
 /** A run's initial state is what its snapshot declares as defaults, so given values become the snapshot's defaults. */
-function withState(definition: Definition, state: RunStart['state']): Definition {
-  if (state === undefined || Object.keys(state).length === 0) return definition;
-  const declared = { ...definition.state };
-  for (const [key, value] of Object.entries(state)) {
+function withState(definition: Definition, given: RunStart['state']): Pick<RunInput, 'definition' | 'declaredState'> {
+  const declared = definition.state;
+  if (declared === undefined || given === undefined || Object.keys(given).length === 0) return { definition };
+  const state = { ...declared };
+  for (const [key, value] of Object.entries(given)) {
     const field = declared[key];
-    if (field !== undefined) declared[key] = { ...field, default: value };
+    if (field !== undefined) state[key] = { ...field, default: value };
   }
-  return { ...definition, state: declared };
+  return { definition: { ...definition, state }, declaredState: declared };
 }
+
+/** The definition of a run without the values of its start: that of its hash. */
+export const definitionOf = ({ definition, declaredState: state }: RunInput): Definition =>
+  state === undefined ? definition : { ...definition, state };
 
 /** `dataBytes`: the most data that a run, a retry or a fork may carry. @throws ClientError `payload_too_large`. */
 export function measure(input: RunInput, dataBytes?: number): void {

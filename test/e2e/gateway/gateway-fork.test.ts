@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { definitionHash } from '../../../src/definition/document/canonical.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
@@ -58,6 +59,20 @@ const line: Steps = {
 };
 
 describe('a fork', () => {
+  it('has the definition of its hash, as the run has, and the state that was given at the start', async () => {
+    const end = { stepType: 'finish', config: { output: '{{ state.urgency }}' } };
+    const slug = await stored({ end }, { state: { urgency: { type: 'string', default: 'low' } } });
+    const { body } = await gateway.request('POST', '/api/triggers/manual/run', {
+      json: { workflowId: slug, state: { urgency: 'high' } },
+    });
+    for (const id of [body.executionId, await result(body.executionId).then(() => forked(body.executionId, {}))]) {
+      expect(await result(id)).toMatchObject({ status: 'completed', output: 'high' });
+      const { body: snapshot } = await gateway.request('GET', `/api/executions/${id}/definition`);
+      expect(snapshot.definition.state).toEqual({ urgency: { type: 'string', default: 'low' } });
+      expect(definitionHash(snapshot.definition)).toBe(snapshot.workflowHash);
+    }
+  });
+
   it('begins at a visit of its choice, with what is edited, and is a run of its own', async () => {
     const slug = await stored(line);
     const id = await start(slug);
