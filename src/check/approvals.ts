@@ -13,14 +13,37 @@ import { constantAudience, isConstant } from './constant-approvers.ts';
 import type { Host } from './host.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-export function checkApprovals({ steps }: Subject, { persons, people }: Host, findings: Findings): void {
+export function checkApprovals({ definition, steps }: Subject, { persons, people }: Host, findings: Findings): void {
+  let guarded: string | undefined;
   for (const { at, kind, written } of steps.values()) {
     const approval = kind?.needs?.(written.config ?? {}).approval;
     if (approval === undefined) continue;
     const place = `${at}/config${approval.at}`;
     checkOne(approval.rules, place, persons, findings);
     checkLinks(approval.rules, place, people, findings);
+    if (approval.rules['requesterMayApprove'] !== true) guarded ??= written.name ?? at.split('/').at(-1)!;
   }
+  if (guarded === undefined) return;
+  for (const { at, start } of startsOfAnyone(definition))
+    findings.warnings.push(
+      problem(
+        at,
+        'approval_of_anyone',
+        `${start} starts runs of nobody in particular, so whoever sent it may also decide "${guarded.slice(0, 80)}".`,
+        'Have deliveries signed, or let only persons approve who do not know the address.',
+      ),
+    );
+}
+
+/** The starts that record a person only where the request also has an API key. */
+function startsOfAnyone({ triggers = [], config }: Subject['definition']): { at: string; start: string }[] {
+  const open = triggers.flatMap(({ type, enabled, name, config: { scheme, secret } = {} }, index) => {
+    const isUnsigned = type === 'webhook' && (scheme === 'none' || (scheme === undefined && secret === undefined));
+    return isUnsigned && enabled !== false
+      ? [{ at: `/triggers/${index}/config`, start: `The webhook "${name.slice(0, 80)}"` }]
+      : [];
+  });
+  return config?.publicStart === true ? [...open, { at: '/config/publicStart', start: 'The public trigger' }] : open;
 }
 
 /** `persons`: false if the organization has no API keys, so that all callers count as one person. */

@@ -61,6 +61,7 @@ export const CODES = {
   unknown_action: 'This host does not offer the action.',
   bash_disabled: 'This host does not allow bash.',
   link_of_nobody: 'A link of an approval goes to an address of nobody who is asked.',
+  approval_of_anyone: 'A start that names no person leads to an approval, which its sender may decide.',
   outsiders_decide: 'Links of an approval decide without an API key.',
   quorum_unreachable: 'An approval needs more votes than it has approvers.',
   quorum_without_keys: 'An approval needs several votes, and without API keys all callers count as one person.',

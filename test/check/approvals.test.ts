@@ -15,6 +15,38 @@ const asking = (config: JsonObject, persons?: boolean) => {
   return { problems: of(problems), warnings: of(warnings) };
 };
 
+describe('an approval behind a start that names no person', () => {
+  const warned = (more: JsonObject, config: JsonObject = {}) =>
+    check({
+      name: 'X',
+      slug: 'x',
+      steps: { ask: { name: 'Review', stepType: 'approval', config: { message: 'm', ...config } } },
+      ...more,
+    })
+      .warnings.filter(({ code }) => code === 'approval_of_anyone')
+      .map(({ pointer }) => pointer);
+  const hook = (config: JsonObject, more: JsonObject = {}): JsonObject => ({
+    triggers: [{ name: 'in', type: 'webhook', config: { path: 'p', ...config }, ...more }],
+  });
+
+  it('is a warning for unsigned webhooks and public starts', () => {
+    expect(warned(hook({}))).toEqual(['/triggers/0/config']);
+    expect(warned(hook({ scheme: 'none' }))).toEqual(['/triggers/0/config']);
+    expect(warned({ config: { publicStart: true } })).toEqual(['/config/publicStart']);
+    expect(
+      check({ name: 'X', slug: 'x', steps: { ask: { stepType: 'sleep', config: { duration: 1 } } }, ...hook({}) }),
+    ).toMatchObject({ valid: true, warnings: [] });
+  });
+
+  it('is none where the start is signed or off, or where the requester may approve', () => {
+    expect(warned(hook({ secret: 's' }))).toEqual([]);
+    expect(warned(hook({ scheme: 'github', secret: 's' }))).toEqual([]);
+    expect(warned(hook({}, { enabled: false }))).toEqual([]);
+    expect(warned(hook({}), { requesterMayApprove: true })).toEqual([]);
+    expect(warned({})).toEqual([]);
+  });
+});
+
 describe('an approval', () => {
   it('has a due date that is a point in time, and no duration', () => {
     const hint = "Write it as '2026-01-31T09:00:00Z', or as {{ now|addDuration('1d') }} for a time from now on.";

@@ -45,6 +45,20 @@ export async function whoAsks(req: Request, gateway: SessionGateway, keyring: Ke
   return letInFromHere(req, config);
 }
 
+/** The initiator of a start without a role, if the request also has an API key of the organization. */
+export async function senderOf(
+  { gateway, keyring, req }: { readonly gateway: SessionGateway; readonly keyring: Keyring; readonly req: Request },
+  org: string,
+): Promise<string | undefined> {
+  if (req.get('authorization') === undefined) return undefined;
+  const caller = await whoAsks(req, gateway, keyring).catch((error: unknown) => {
+    // Any other content of the header is ignored here.
+    if (error instanceof HttpProblem) return undefined;
+    throw error;
+  });
+  return caller?.organizationId === org ? caller.id : undefined;
+}
+
 /** @throws ClientError `temporal_unreachable` if the answer has never been known. */
 export const needsKeys = async ({ adminKey }: Settings, keyring: Keyring): Promise<boolean> =>
   adminKey !== undefined || (await keyring.hasKeys());

@@ -85,9 +85,28 @@ describe('the initiator', () => {
     const slug = await stored({ triggers });
     expect((await as('bob', 'POST', `/api/triggers/${slug}.in/run`, { input: { amount: 1 } })).status).toBe(201);
     await expectStartedBy(await waitingRun(slug), 'bob');
-    const delivered = await gateway.request('POST', `/webhooks/${path}`, { json: { amount: 2 } });
-    const run = await as('ann', 'GET', `/api/executions/${delivered.body.executionId}`);
+    const delivered = await fetch(`${gateway.url}/webhooks/${path}`, { method: 'POST', body: '{"amount":2}' });
+    const { executionId } = (await delivered.json()) as { executionId: string };
+    const run = await as('ann', 'GET', `/api/executions/${executionId}`);
+    expect(run.status).toBe(200);
     expect(run.body.initiator).toBeUndefined();
+  });
+
+  it('of a delivery is whoever shows a key of the organization as well, also where it is put off', async () => {
+    for (const config of [{}, { debounce: { seconds: 1 } }]) {
+      const path = unique('path');
+      const slug = await stored({
+        config,
+        triggers: [{ name: 'in', type: 'webhook', config: { path, scheme: 'none' } }],
+      });
+      expect((await as('bob', 'POST', `/webhooks/${path}`, { amount: 1 })).status).toBe(202);
+      await expectStartedBy(await waitingRun(slug), 'bob');
+    }
+    const path = unique('path');
+    const slug = await stored({ triggers: [{ name: 'in', type: 'webhook', config: { path, scheme: 'none' } }] });
+    const strange = { headers: { authorization: 'Bearer c3RyYW5nZXI=' }, json: { amount: 1 } };
+    expect((await gateway.request('POST', `/webhooks/${path}`, strange)).status).toBe(202);
+    expect((await as('ann', 'GET', await waitingRun(slug))).body.initiator).toBeUndefined();
   });
 
   it('of times of a schedule that are made up for is whoever asked for them', async () => {

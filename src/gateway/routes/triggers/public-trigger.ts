@@ -12,12 +12,12 @@ import type { RunOrigin } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
 import { anything } from '../../answers/named.ts';
-import { whoAsks } from '../../http/auth.ts';
+import { senderOf } from '../../http/auth.ts';
 import { isUtf8, jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { demandOrganization } from '../../http/principal.ts';
 import { requestKey } from '../../http/request-key.ts';
-import { createdOrOk, type Incoming, type Route, route } from '../../http/route.ts';
+import { createdOrOk, type Route, route } from '../../http/route.ts';
 import { jsonOf, rawBodyOf } from '../../http/route-body.ts';
 import { fingerprintOf, RUN_LOCATION, runAddress } from '../../http/starts.ts';
 import { fieldsOf } from '../../input/form-fields.ts';
@@ -97,7 +97,7 @@ export const publicTriggerRoutes: readonly Route[] = [
       await incoming.takeBody(org);
       const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
-      const start = startOf(req, `public ${workflow}`, body, { triggerUrl }, await callerOf(incoming, org));
+      const start = startOf(req, `public ${workflow}`, body, { triggerUrl }, await senderOf(incoming, org));
       const found = await startRun(access, org, {
         ...start,
         workflows: [workflow],
@@ -208,17 +208,6 @@ function demandPublicStart({ definition }: PreparedRun): void {
     `The workflow '${definition.slug}' is not open to public starts. Its owner allows them by publicStart: true ` +
       'in its config.',
   );
-}
-
-/** The initiator of a public start, if the request also has an API key of the same organization. */
-async function callerOf({ gateway, keyring, req }: Incoming, org: string): Promise<string | undefined> {
-  if (req.get('authorization') === undefined) return undefined;
-  const caller = await whoAsks(req, gateway, keyring).catch((error: unknown) => {
-    // Any other content of the header is ignored here.
-    if (error instanceof HttpProblem) return undefined;
-    throw error;
-  });
-  return caller?.organizationId === org ? caller.id : undefined;
 }
 
 /** The whole body as document 004 accepts it: JSON, the fields of a form, or plain text. */

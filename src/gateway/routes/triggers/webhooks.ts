@@ -18,6 +18,7 @@ import type { Json, JsonObject } from '../../../json/json.ts';
 import { webhookDeliveries } from '../../../observe/metrics.ts';
 import { parseDuration } from '../../../template/duration.ts';
 import { started, webhookAnswer } from '../../answers/executions.ts';
+import { senderOf } from '../../http/auth.ts';
 import { isUtf8, mediaOf, ONLY_UTF8, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
@@ -84,7 +85,7 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
       description:
         "`path` is the trigger's; slashes in it stay slashes. Without an organization it is one of `default`. " +
         'Every query parameter is accepted, as a member of `query` in the payload. The trigger determines the ' +
-        'method, the signature and the headers.',
+        'method, the signature and the headers. If the request also has an API key, its holder is the initiator.',
       params,
       ...bodyOfMethod(method, ['application/json', 'application/x-www-form-urlencoded']),
       answers,
@@ -136,10 +137,8 @@ export const webhookRoutes: readonly Route[] = [
   ...deliveryRoutes('/webhooks/:org/*path', '', { org: slugText, path: hookPath }),
 ];
 
-async function deliver(
-  { gateway, access, req, res }: Incoming,
-  { org, path, owner, config }: WebhookAddress,
-): Promise<Delivered> {
+async function deliver(incoming: Incoming, { org, path, owner, config }: WebhookAddress): Promise<Delivered> {
+  const { gateway, access, req, res } = incoming;
   if (req.method !== config.method) throw methodNotAllowed(req.method, config.method);
   const scheme = schemeOf(config.scheme);
   if (scheme === undefined)
@@ -171,7 +170,8 @@ async function deliver(
   };
   let started: StartResult;
   try {
-    started = await startDelivered(access, scheme, delivery, parts, { org, path, owner, config }, triggerId);
+    const sender = { triggerId, initiator: await senderOf(incoming, org) };
+    started = await startDelivered(access, scheme, delivery, parts, { org, path, owner, config }, sender);
   } catch (error) {
     const refused = refusalOf(error);
     if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
@@ -200,7 +200,7 @@ function startDelivered(
   delivery: Delivery,
   parts: TriggerParts,
   { org, path, owner, config }: WebhookAddress,
-  triggerId: string,
+  { triggerId, initiator }: { readonly triggerId: string; readonly initiator: string | undefined },
 ): Promise<StartResult> {
   const { mapping, targetState } = config;
   const { id, hash, content } = identityOf(scheme, delivery, parts);
@@ -214,6 +214,7 @@ function startDelivered(
     scheme.replayWindowMs?.(config.options) !== undefined && (id !== undefined || scheme.deliveryId !== undefined);
   return startRun(access, org, {
     workflows: [owner.workflow],
+    ...defined({ initiator }),
     ...(id === undefined
       ? { key: keyOf(`body ${span} ${hash}`), previous: { key: keyOf(`body ${span - 1} ${hash}`), since } }
       : { key: keyOf(`id ${id}`, content) }),
