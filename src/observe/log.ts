@@ -1,5 +1,5 @@
 /** Logs: one JSON object a line, to a file that rotates or to standard output. */
-import { renameSync, statSync } from 'node:fs';
+import { chmodSync, renameSync, statSync } from 'node:fs';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { loggedScope } from './scope.ts';
@@ -11,6 +11,8 @@ const STANDARD_OUTPUT = 1;
 const MOST_FILE_BYTES = 20_000_000;
 /** How many earlier files are kept. */
 const KEPT_FILES = 4;
+/** Nobody else reads it. */
+const MODE = 0o600;
 
 /**
  * A log whose lines name the current request, run, step, organization and trace (scope.ts). `file`: see logTo.
@@ -34,9 +36,11 @@ export function logTo(file?: string, mostBytes = MOST_FILE_BYTES): DestinationSt
     mkdir: file !== undefined,
     sync: true,
     maxLength: MOST_WAITING_BYTES,
+    mode: MODE,
   });
   sink.on('error', () => undefined);
   if (file === undefined) return sink;
+  keepPrivate(file);
   let bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return {
     write: (line) => {
@@ -49,6 +53,17 @@ export function logTo(file?: string, mostBytes = MOST_FILE_BYTES): DestinationSt
       sink.write(line);
     },
   };
+}
+
+/** Earlier versions have left it readable for all. */
+function keepPrivate(file: string): void {
+  for (let place = 0; place <= KEPT_FILES; place++) {
+    try {
+      chmodSync(place === 0 ? file : `${file}.${place}`, MODE);
+    } catch {
+      // There is none, or it is somebody else's.
+    }
+  }
 }
 
 /** A file that cannot be renamed grows on. */

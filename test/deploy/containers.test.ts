@@ -13,7 +13,7 @@ import { SETTINGS } from '../../src/config/settings.ts';
 import { healthRoutes } from '../../src/gateway/http/health.ts';
 import { startWorkerHttp } from '../../workers/http.ts';
 import { environmentOf, ignores, listOf, stagesOf } from './dockerfile.ts';
-import { interpolated, readCompose } from './manifests.ts';
+import { deployment, interpolated, objects, readCompose } from './manifests.ts';
 
 const run = promisify(execFile);
 const read = (path: string): string => readFileSync(path, 'utf8');
@@ -181,6 +181,16 @@ describe('deploy/compose.yaml', () => {
   it('may store large payloads elsewhere', () => {
     const given = { ...GIVEN, SIGNALBOX_BLOBS: 's3://mine?region=eu-west-1' };
     expect(readConfig(environment('worker', given)).blobs.s3).toMatchObject({ bucket: 'mine', region: 'eu-west-1' });
+  });
+
+  it('rotates the logs of every service, and bounds the memory as Kubernetes does', () => {
+    for (const [name, { logging }] of Object.entries(compose.services))
+      expect([name, logging]).toEqual([name, { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '5' } }]);
+    for (const [name, service] of Object.entries({ gateway, worker })) {
+      const found = objects().find((one) => one.kind === 'Deployment' && one.name === `signalbox-${name}`);
+      const [{ resources }] = deployment.parse(found?.body).spec.template.spec.containers;
+      expect(service?.mem_limit?.replace('g', 'Gi')).toBe(resources.limits.memory);
+    }
   });
 
   it('gives processes the time that they need to end', () => {

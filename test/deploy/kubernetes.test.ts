@@ -178,6 +178,12 @@ describe.each(['gateway', 'worker'])('the deployment of the %s', (part) => {
     expect(claims).toHaveLength(1);
   });
 
+  it('fills no disk of its node', () => {
+    for (const { name, emptyDir } of spec.volumes)
+      if (emptyDir !== undefined)
+        expect([name, emptyDir.sizeLimit]).toEqual([name, expect.stringMatching(/^\d+[MG]i$/)]);
+  });
+
   it('has longer to end than it needs', () => {
     const shutdown = readFileSync('src/cli/start/shutdown.ts', 'utf8');
     const [, ms = ''] = /^const LAST_MS = ([\d_]+);$/m.exec(shutdown) ?? [];

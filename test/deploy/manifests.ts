@@ -19,6 +19,7 @@ const container = z.object({
   startupProbe: probe,
   livenessProbe: probe,
   readinessProbe: probe,
+  resources: z.object({ limits: z.object({ memory: z.string() }) }),
   securityContext: z.looseObject({}),
   volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
 });
@@ -42,6 +43,7 @@ export const deployment = z.object({
         volumes: z.array(
           z.object({
             name: z.string(),
+            emptyDir: z.object({ sizeLimit: z.string().optional() }).optional(),
             persistentVolumeClaim: z.object({ claimName: z.string() }).optional(),
           }),
         ),
@@ -136,6 +138,8 @@ const service = z.strictObject({
     .optional(),
   restart: z.literal('unless-stopped').optional(),
   stop_grace_period: text.optional(),
+  logging: z.strictObject({ driver: text, options: z.record(text, text) }),
+  mem_limit: text.optional(),
   read_only: z.literal(true).optional(),
   cap_drop: z.array(text).optional(),
   security_opt: z.array(text).optional(),
@@ -153,6 +157,7 @@ const service = z.strictObject({
 /** The members of the Compose specification that the file uses; all others are refused. */
 const compose = z.strictObject({
   name: text,
+  'x-logging': z.unknown(),
   'x-signalbox': z.unknown(),
   'x-settings': z.unknown(),
   services: z.record(text, service),

@@ -1,4 +1,4 @@
-import fs, { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import fs, { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -44,6 +44,22 @@ it('begins a new file where one is full, and keeps some', () => {
   // The latest lines, in order, none lost between two files.
   expect(numbers).toEqual(numbers.map((_, index) => 16 - numbers.length + index));
   expect(numbers.length).toBeGreaterThan(5);
+});
+
+it('is readable by its owner only, also where an earlier version has left it readable for all', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-log-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [old, older, fresh] = ['old.log', 'old.log.1', 'fresh.log'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const file of [old, older]) {
+    writeFileSync(file, 'a line of an earlier start');
+    chmodSync(file, 0o644);
+  }
+  for (const file of [old, fresh]) pino(logTo(file)).info('a line');
+  for (const file of [old, older, fresh]) expect([file, statSync(file).mode & 0o777]).toEqual([file, 0o600]);
 });
 
 it('names the request, the run and the trace in every line of their scope', async () => {

@@ -10,7 +10,7 @@ import {
   until,
 } from '../support/stack.ts';
 
-describe('one part alone', { timeout: 60_000 }, () => {
+describe('one part alone', { timeout: 120_000 }, () => {
   let folder: DataFolder;
   let stack: Stack;
   beforeAll(async () => {
@@ -62,6 +62,16 @@ describe('one part alone', { timeout: 60_000 }, () => {
     expect((await fetch(`${url}/healthz`, { headers: { 'x-request-id': id } })).status).toBe(200);
     await until('the request is logged', 30_000, () => gateway.output().includes(id));
     expect(await gateway.end('SIGTERM')).toBeLessThan(15_000);
+  });
+
+  test('a gateway says that it made its namespace, which a mistake in the name looks like', async () => {
+    const warning = 'Warning: namespace signalbx did not exist at 127.0.0.1:';
+    for (const isNew of [true, false]) {
+      const gateway = startPartOnly('gateway', folder.path, { SIGNALBOX_PORT: '0', TEMPORAL_NAMESPACE: 'signalbx' });
+      await until('the gateway listens', 60_000, () => gateway.output().includes('The gateway listens at'));
+      expect(gateway.output().includes(warning)).toBe(isNew);
+      await gateway.end('SIGTERM');
+    }
   });
 
   test('a worker says what it needs where nothing tells it the address of Temporal', async () => {

@@ -109,7 +109,7 @@ export const startWorkerOnly = (dataDir: string, extra: NodeJS.ProcessEnv = {}):
 function runStart(dataDir: string, extra: NodeJS.ProcessEnv, args: readonly string[] = []) {
   const env: NodeJS.ProcessEnv = { ...process.env, SIGNALBOX_DATA: dataDir, SIGNALBOX_PORT: '0', ...extra };
   if (extra['TEMPORAL_ADDRESS'] === undefined) delete env['TEMPORAL_ADDRESS'];
-  delete env['TEMPORAL_NAMESPACE'];
+  if (extra['TEMPORAL_NAMESPACE'] === undefined) delete env['TEMPORAL_NAMESPACE'];
   const child = spawn(process.execPath, [join(projectRoot(), 'deploy/start.mjs'), ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, openSync, statSync, truncateSync } from 'node:fs';
+import { copyFileSync, fchmodSync, mkdirSync, openSync, statSync, truncateSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import { tellParent, whenParentIsGone } from '../../observe/parent.ts';
@@ -31,6 +31,8 @@ process.umask(0o077);
 mkdirSync(dirname(task.logFile), { recursive: true });
 rotate();
 const log = openSync(task.logFile, 'a');
+// An earlier version has left it readable for all.
+fchmodSync(log, 0o600);
 setInterval(rotate, ROTATE_MS).unref();
 server = spawn(task.binary, task.args, { stdio: ['ignore', log, log] });
 server.on('error', (error) => {

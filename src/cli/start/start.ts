@@ -230,7 +230,12 @@ async function ready(
 ): Promise<TemporalConnection> {
   const temporal = await connect(config, [], sendEagerly);
   shutdown.add(SHUTDOWN_RANK.connection, () => temporal.close());
-  await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: isOwnServer });
+  const isNew = await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: isOwnServer });
+  if (isNew && !isOwnServer)
+    say(
+      `Warning: namespace ${config.temporal.namespace} did not exist at ${config.temporal.address} and was made, so ` +
+        'this installation is new and empty. If it should not be, compare TEMPORAL_NAMESPACE with the one before.',
+    );
   await setApart(config, temporal);
   loadMasterKey(config);
   shutdown.signal.throwIfAborted();

@@ -47,11 +47,11 @@ const refused = (error: unknown): boolean => hasCode(error, GRPC.PERMISSION_DENI
 
 /**
  * Makes the namespace ready for runs: creates the namespace with its retention and every search attribute
- * (ARCHITECTURE.md §4), and waits until both are usable. Repeating it is harmless.
+ * (ARCHITECTURE.md §4), and waits until both are usable. Repeating it is harmless. Answers whether it is a new one.
  * @throws BootstrapError with the commands for an operator where this connection lacks the permission; BootstrapTimeout
  * where they are not usable in time (90 s by default).
  */
-export async function bootstrap(temporalConnection: TemporalConnection, options: BootstrapOptions): Promise<void> {
+export async function bootstrap(temporalConnection: TemporalConnection, options: BootstrapOptions): Promise<boolean> {
   const { connection, namespace } = temporalConnection;
   const timeoutMs = options.timeoutMs ?? 90_000;
   const deadline = Date.now() + timeoutMs;
@@ -59,7 +59,7 @@ export async function bootstrap(temporalConnection: TemporalConnection, options:
     if (Date.now() > deadline) throw new BootstrapTimeout(namespace, Math.round(timeoutMs / 1000));
     await sleep(POLL_MS);
   };
-  await ensureNamespace(connection, namespace, options);
+  const isNew = await ensureNamespace(connection, namespace, options);
   let missing = await missingAttributes(connection, namespace, deadline);
   if (missing.length > 0) {
     await register(connection, namespace, missing);
@@ -69,9 +69,11 @@ export async function bootstrap(temporalConnection: TemporalConnection, options:
     }
   }
   while (!(await isUsable(temporalConnection))) await pause();
+  return isNew;
 }
 
-async function ensureNamespace(connection: Connection, namespace: string, options: BootstrapOptions): Promise<void> {
+/** Whether it had to be made. */
+async function ensureNamespace(connection: Connection, namespace: string, options: BootstrapOptions): Promise<boolean> {
   const retention = msToTs(options.retentionDays * SECONDS_A_DAY * 1000);
   try {
     const found = await connection.workflowService.describeNamespace({ namespace });
@@ -82,7 +84,7 @@ async function ensureNamespace(connection: Connection, namespace: string, option
         config: { workflowExecutionRetentionTtl: retention },
       });
     }
-    return;
+    return false;
   } catch (error) {
     if (!hasCode(error, GRPC.NOT_FOUND)) throw refusedNamespace(error, namespace, options);
   }
@@ -92,8 +94,10 @@ async function ensureNamespace(connection: Connection, namespace: string, option
       description: 'Signalbox runs',
       workflowExecutionRetentionPeriod: retention,
     });
+    return true;
   } catch (error) {
     if (!hasCode(error, GRPC.ALREADY_EXISTS)) throw refusedNamespace(error, namespace, options);
+    return false;
   }
 }
 
