@@ -14,6 +14,8 @@ export interface FireStart {
    * When the workflow is cancelled, it ends the run in this way. Absent: it starts the run and completes.
    */
   readonly stays?: 'cancel' | 'terminate';
+  /** What the times of the schedule were made from (timesAsOf). Absent from schedules of 0.3. */
+  readonly asOf?: string;
 }
 
 /** The result of `fire`. */
@@ -27,6 +29,7 @@ export interface FireSchedule {
   readonly triggerId: string;
   /** The tick of the schedule, without jitter: ISO 8601. Each tick starts one run. */
   readonly time: string;
+  readonly asOf?: string;
   /** The workflow that receives the end of the run. */
   readonly notify?: string;
 }

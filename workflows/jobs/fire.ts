@@ -26,7 +26,7 @@ const { fireSchedule, endFired, isFiredOpen } = proxyActivities<FireActivities>(
   retry: { initialInterval: '1s', maximumInterval: '60s' },
 });
 
-export async function fire({ organizationId, triggerId, stays }: FireStart): Promise<FireResult> {
+export async function fire({ organizationId, triggerId, stays, asOf }: FireStart): Promise<FireResult> {
   let ended = false;
   setHandler(defineSignal('childDone'), () => {
     ended = true;
@@ -38,6 +38,7 @@ export async function fire({ organizationId, triggerId, stays }: FireStart): Pro
       organizationId,
       triggerId,
       time: tickTime(),
+      ...(asOf === undefined ? {} : { asOf }),
       ...(stays === undefined ? {} : { notify: workflowId }),
     }),
   );

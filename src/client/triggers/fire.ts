@@ -13,12 +13,19 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { tickName } from '../temporal/ids.ts';
 import { fireTrigger } from './firing.ts';
+import { timesAsOf } from './schedule-spec.ts';
 import { deleteSchedule } from './schedules.ts';
 import { finalRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
-import { readTrigger } from './triggers.ts';
+import { readTrigger, renewTimes } from './triggers.ts';
 
 export const fireActivitiesOver = (access: WriteAccess): FireActivities => ({
-  fireSchedule: (request) => fireSchedule(access, request),
+  fireSchedule: async (request) => {
+    const fired = await fireSchedule(access, request);
+    // This tick has fired, so what fails here is tried again at the next one.
+    if ((request.asOf ?? '') < timesAsOf())
+      await renewTimes(access, request.organizationId, request.triggerId).catch(() => undefined);
+    return fired;
+  },
   endFired: (request) => endFired(access, request),
   isFiredOpen: (request) => isFiredOpen(access, request),
 });

@@ -33,6 +33,12 @@ const FIFTY_YEARS_MS = Date.UTC(2020);
 
 const SPLIT = 'Days on which the clock is changed are apart. Their times about the change are intervals of 50 years.';
 
+/**
+ * What the times of a schedule are made from, beside its trigger: the year, and the zones that this host knows. A later
+ * one is a greater text.
+ */
+export const timesAsOf = (): string => `${new Date().getUTCFullYear()} ${process.versions['tz'] ?? ''}`;
+
 /** Of the config of a schedule. @throws ClientError `invalid_trigger`. */
 export function specOf(config: JsonObject): ScheduleSpec {
   const timezone = typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC';

@@ -20,7 +20,7 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { fireId, scheduleId } from '../temporal/ids.ts';
 import { read, writeAlong } from '../temporal/rpc.ts';
-import { specOf } from './schedule-spec.ts';
+import { specOf, timesAsOf } from './schedule-spec.ts';
 import { refusalOf } from './schedule-trial.ts';
 
 type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
@@ -68,6 +68,32 @@ export async function putSchedule(access: WriteAccess, org: string, trigger: Tri
       if (!(error instanceof ScheduleAlreadyRunning)) throw refusalOf(error);
       const { scheduleId: id, ...rest } = options;
       await schedule.getHandle(id).update(({ state }) => ({ ...rest, state: { ...state, ...options.state } }));
+    }
+  });
+}
+
+/** Whether the times of a schedule were made earlier than now, from other years or older zones. */
+export async function hasOldTimes(access: Access, org: string, triggerId: string): Promise<boolean> {
+  return read(access, async () => {
+    try {
+      const { action } = await handleOf(access.client, org, triggerId).describe();
+      const [start] = (action.args ?? []) as FireStart[];
+      return (start?.asOf ?? '') < timesAsOf();
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return false;
+      throw error;
+    }
+  });
+}
+
+/** As putSchedule, where the schedule exists. It stays as paused as it is. */
+export async function renewSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
+  const { scheduleId: id, ...options } = optionsOf(access, org, trigger, await actorAttributes(access));
+  await writeAlong(access, 'rest', async () => {
+    try {
+      await access.client.schedule.getHandle(id).update(({ state }) => ({ ...options, state }));
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
     }
   });
 }
@@ -171,6 +197,7 @@ function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited
   const start: FireStart = {
     organizationId: org,
     triggerId: id,
+    asOf: timesAsOf(),
     ...(overlap === 'allow_all' ? {} : { stays: overlap === 'terminate_other' ? 'terminate' : 'cancel' }),
   };
   return {

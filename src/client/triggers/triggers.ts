@@ -40,7 +40,7 @@ import { pagesOf } from '../visibility/pages.ts';
 import { hooksOf } from './hook-config.ts';
 import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
 import { demandSchedules } from './schedule-trial.ts';
-import { deleteSchedule, putSchedule, readSchedule } from './schedules.ts';
+import { deleteSchedule, hasOldTimes, putSchedule, readSchedule, renewSchedule } from './schedules.ts';
 
 /** A trigger, and the outcomes of its firings. */
 export interface TriggerView {
@@ -313,9 +313,9 @@ export async function removeTriggersOf(
  * Applies a written trigger to its schedule and webhook path. Another write may come in between. The trigger is read
  * again afterwards, and applied again where it has changed, so that the last write wins.
  */
-async function settle(access: WriteAccess, org: string, written: Trigger): Promise<void> {
-  for (let trigger: Trigger | undefined = written; ; ) {
-    if (trigger.type === 'schedule') await putSchedule(access, org, trigger);
+async function settle(access: WriteAccess, org: string, written: Trigger, put = putSchedule): Promise<void> {
+  for (let trigger: Trigger | undefined = written, putFirst = put; ; putFirst = putSchedule) {
+    if (trigger.type === 'schedule') await putFirst(access, org, trigger);
     for (const hook of hooksOf({ triggers: [trigger] })) {
       const config = { ...hook.config, owner: ownerOfTrigger(trigger) };
       await configureHooks(access, org, ownerOf(trigger), [{ ...hook, config }], revisionOf(trigger));
@@ -328,6 +328,13 @@ async function settle(access: WriteAccess, org: string, written: Trigger): Promi
     if (now.revision === trigger.revision) return;
     trigger = now;
   }
+}
+
+/** Makes the times of a trigger's schedule anew, if they were made earlier than now. It stays as paused as it is. */
+export async function renewTimes(access: WriteAccess, org: string, id: string): Promise<void> {
+  if (!(await hasOldTimes(access, org, id))) return;
+  const view = await readTrigger(access, org, id);
+  if (view !== undefined) await settle(access, org, view.trigger, renewSchedule);
 }
 
 /** Frees the schedule and path of a removed trigger. The definition's write frees the paths of its own triggers. */

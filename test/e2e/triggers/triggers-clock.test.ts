@@ -1,7 +1,10 @@
 // Schedules on the days on which the clock is changed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { fireId, scheduleId } from '../../../src/client/temporal/ids.ts';
 import { clockSpec } from '../../../src/client/triggers/schedule-spec.ts';
+import { renewTimes } from '../../../src/client/triggers/triggers.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { clockChanges } from '../../../src/definition/document/zone-clock.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
@@ -37,6 +40,8 @@ async function scheduled(cron: string, timezone: string): Promise<{ slug: string
   return { slug, path: `/api/triggers/${slug}.tick`, id: `${slug}.tick` };
 }
 
+const over = () => unaudited(access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config)));
+
 const around = (at: number) => ({
   start: new Date(at - 6 * HOUR).toISOString(),
   end: new Date(at + 15 * HOUR).toISOString(),
@@ -70,22 +75,75 @@ describe('a schedule on the day on which the clock is changed', () => {
     expect(nextTimes[0]).toBe(new Date(next - 1.5 * HOUR).toISOString());
     expect(Date.parse(nextTimes[1]) - next).toBeGreaterThan(300 * 24 * HOUR);
   });
+});
 
-  it('as an earlier version wrote it starts no run at a time that Temporal makes up', async () => {
+/** A schedule of every day in Berlin, as 0.3 wrote it: calendars alone, and no word of what they were made from. */
+async function older(cron: string, path: string, slug: string) {
+  const { client } = gateway.server;
+  const id = `${slug}.${path}`;
+  const schedule = client.schedule.getHandle(scheduleId('default', id));
+  const { calendars } = clockSpec(cron, 'UTC');
+  await schedule.update((before) => ({
+    ...before,
+    action: { ...before.action, args: [{ organizationId: 'default', triggerId: id }] },
+    spec: { calendars, timezone: 'Europe/Berlin' },
+  }));
+  return schedule;
+}
+
+describe('a schedule of 0.3', () => {
+  const written = clockSpec('30 1 * * *', 'Europe/Berlin');
+
+  it('starts no run at a time that Temporal makes up, and has the right times from then on', async () => {
     const { last } = changesOf('Europe/Berlin', false);
     const { slug, path, id } = await scheduled('30 1 * * *', 'Europe/Berlin');
-    const { client } = gateway.server;
-    const schedule = client.schedule.getHandle(scheduleId('default', id));
-    const { calendars } = clockSpec('30 1 * * *', 'UTC');
-    await schedule.update((before) => ({ ...before, spec: { calendars, timezone: 'Europe/Berlin' } }));
+    const schedule = await older('30 1 * * *', 'tick', slug);
+    await schedule.pause('Maintenance');
     const span = { start: new Date(last - 6 * HOUR), end: new Date(last + 15 * HOUR) };
     await schedule.backfill({ ...span, overlap: 'ALLOW_ALL' });
     const madeUp = `${fireId('default', id)}-${new Date(last - 0.5 * HOUR).toISOString().replace('.000', '')}`;
     await expect
-      .poll(() => client.workflow.result(madeUp).catch(() => undefined), { timeout: 20_000 })
+      .poll(() => gateway.server.client.workflow.result(madeUp).catch(() => undefined), { timeout: 20_000 })
       .toEqual({ refused: { code: 'not_in_pattern', message: expect.stringContaining('30 1 * * *') } });
     const { body } = await gateway.until(path, ({ body: { counts } }) => counts.started > 0, 20);
     expect(body.counts).toEqual({ started: 1, repeated: 0, debounced: 0, refused: 0 });
     expect(await runsOf(slug)).toHaveLength(1);
+
+    await expect.poll(async () => (await schedule.describe()).spec.intervals, { timeout: 20_000 }).toHaveLength(4);
+    const { spec, state, policies } = await schedule.describe();
+    expect(spec.calendars).toHaveLength(written.calendars.length);
+    expect(state).toMatchObject({ paused: true, note: 'Maintenance' });
+    expect(policies.overlap).toBe('ALLOW_ALL');
+    // A schedule that has the times of this year is left alone.
+    const before = (await schedule.describe()).info.lastUpdatedAt;
+    await renewTimes(over(), 'default', id);
+    expect((await schedule.describe()).info.lastUpdatedAt).toEqual(before);
+  });
+
+  it('has the right times before they are made up for', async () => {
+    const { last } = changesOf('Europe/Berlin', false);
+    const { slug, path } = await scheduled('30 1 * * *', 'Europe/Berlin');
+    await older('30 1 * * *', 'tick', slug);
+    const filled = await gateway.request('POST', `${path}/backfill`, { json: around(last) });
+    expect(filled).toMatchObject({ status: 202, body: { times: 1 } });
+  });
+
+  it('is not set back by its renewal where it is written at the same time', async () => {
+    const { slug } = await scheduled('0 0 1 1 *', 'Europe/Berlin');
+    const json = { workflowId: slug, name: 'other', type: 'schedule', config: { cron: '30 1 * * *' } };
+    expect((await gateway.request('POST', '/api/triggers', { json })).status).toBe(201);
+    const schedule = await older('30 1 * * *', 'other', slug);
+    let isWritten = false;
+    const beforeWrite = async () => {
+      if (isWritten) return;
+      isWritten = true;
+      const change = { config: { cron: '45 7 * * *' }, enabled: false };
+      const answer = await gateway.request('PATCH', `/api/triggers/${slug}.other`, { json: change });
+      expect(answer.status).toBe(200);
+    };
+    await renewTimes({ ...over(), beforeWrite }, 'default', `${slug}.other`);
+    const { spec, state } = await schedule.describe();
+    expect(spec.calendars).toMatchObject([{ hour: [{ start: 7 }], minute: [{ start: 45 }] }]);
+    expect(state.paused).toBe(true);
   });
 });

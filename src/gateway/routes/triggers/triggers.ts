@@ -13,6 +13,7 @@ import {
   demandTrigger,
   listTriggers,
   noteBackfill,
+  renewTimes,
   type TriggerView,
 } from '../../../client/triggers/triggers.ts';
 import { readHead } from '../../../client/versions/definition-head.ts';
@@ -288,6 +289,7 @@ export const triggerRoutes: readonly Route[] = [
         throw new HttpProblem('trigger_disabled', `The trigger ${trigger.id} is disabled. Enable it first.`);
       if (by !== undefined)
         await noteBackfill(access, organizationId, trigger.id, { start, end, at: new Date().toISOString(), by });
+      await renewTimes(access, organizationId, trigger.id);
       const times = await backfillSchedule(access, organizationId, trigger.id, {
         start: new Date(start),
         end: new Date(end),
