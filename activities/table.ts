@@ -2,6 +2,7 @@
 import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
 import type { Config } from '../src/config/config.ts';
 import { dataLimitOf, valueLimitOf } from '../src/definition/document/limits.ts';
+import { defined } from '../src/json/defined.ts';
 import { hostActionTools } from './agent/action-tools.ts';
 import type { ActionTool } from './agent/agent-tools.ts';
 import { agentTurnActivity } from './agent/agent-turn.ts';
@@ -21,6 +22,7 @@ import { describeChildrenActivity } from './runs/describe-children.ts';
 import { messageRunActivity, type RunMessenger } from './runs/message-run.ts';
 import { resolveWorkflowActivity } from './runs/resolve-workflow.ts';
 import type { RunReader } from './runs/run-reader.ts';
+import type { ResultStore } from './runtime/keep-result.ts';
 import type { SecretReader } from './runtime/read-secrets.ts';
 import { type Activity, type ApprovalUrl, type CallbackUrl, wrapActivity } from './runtime/wrap-activity.ts';
 import type { EffectObserver } from './segment/attempt.ts';
@@ -49,6 +51,8 @@ export interface ActivityDependencies {
   readonly messenger?: RunMessenger;
   /** The built-in actions, as tools of agents. */
   readonly actionTools?: readonly ActionTool[];
+  /** Stores large results. */
+  readonly results?: ResultStore;
   /** Observes the effects of segments. */
   readonly observeEffect?: EffectObserver;
   /** Creates the URLs of wait_callback steps. */
@@ -67,6 +71,7 @@ export type ActivitySettings = Pick<
 export function createActivities(config: ActivitySettings, given: ActivityDependencies = {}): Record<string, Activity> {
   const resultBytes = valueLimitOf(dataLimitOf(config.blobs?.isOn === true));
   const parts = { ...given, resultBytes };
+  const results = defined({ results: given.results });
   const reach = egressPolicyOf(config);
   const agent = guardedAgent(reach);
   const http = httpActivity(agent, resultBytes);
@@ -91,15 +96,15 @@ export function createActivities(config: ActivitySettings, given: ActivityDepend
     messageRun: wrapActivity(messageRunActivity(parts.messenger), parts),
     hostAction: wrapActivity(hostActionActivity(parts.actions ?? NO_ACTIONS), parts),
     bash: wrapActivity(bashActivity(config, parts.bash), parts),
-    runCode: wrapActivity(runCodeActivity(resultBytes), { resultBytes }),
+    runCode: wrapActivity(runCodeActivity(resultBytes), { resultBytes, ...results }),
     sendMessage: wrapActivity(sendMessageActivity(http, reach, config, parts.inbox), {
       ...parts,
       hostOf: messageHostOf(config),
     }),
-    resolveWorkflow: wrapActivity(resolveWorkflowActivity(parts.runs, parts.actions ?? NO_ACTIONS)),
-    describeChildren: wrapActivity(describeChildrenActivity(parts.runs)),
+    resolveWorkflow: wrapActivity(resolveWorkflowActivity(parts.runs, parts.actions ?? NO_ACTIONS), results),
+    describeChildren: wrapActivity(describeChildrenActivity(parts.runs), results),
   };
-  return { ...table, segment: segmentActivity(table, parts.observeEffect) };
+  return { ...table, segment: segmentActivity(table, given) };
 }
 
 /** Where outgoing requests may go (SIGNALBOX_HTTP_ALLOW). */

@@ -9,6 +9,7 @@ import { type HostActions, lightTypes } from '../src/actions/load.ts';
 import { deliverToInbox } from '../src/client/organization/inbox-messages.ts';
 import { secretReader } from '../src/client/organization/secrets.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
+import { LargeResults } from '../src/client/payloads/large-results.ts';
 import { access, unaudited } from '../src/client/temporal/access.ts';
 import { traceHeaders } from '../src/client/temporal/trace-headers.ts';
 import type { Config } from '../src/config/config.ts';
@@ -30,7 +31,8 @@ export function activityDependencies(
   setMaxListeners(0, callsEnd);
   const { namespace } = config.temporal;
   const interceptors = { workflow: [traceHeaders] };
-  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config), interceptors });
+  const dataConverter = dataConverterOf(config);
+  const client = new Client({ connection, namespace, dataConverter, interceptors });
   // A new run of a versioned deployment begins with the current version, which this worker may not be.
   const known = { lightActions: lightTypes(actions), startsEagerly: config.workerVersioning === 'off', callsEnd };
   const over = unaudited(access({ client, namespace }, config, loadMasterKey(config), known));
@@ -39,6 +41,7 @@ export function activityDependencies(
     bash: { hidden: [programFolder(), config.dataDir, config.blobs.folder] },
     secrets: secretReader(over),
     inbox: { deliver: (org, message) => deliverToInbox(over, org, message) },
+    ...(config.blobs.isOn ? { results: new LargeResults(dataConverter) } : {}),
     ...runAccess(over, config),
     actors: actorActivities(over),
   };

@@ -6,18 +6,28 @@
 
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
-import { type ActivityInput, type ActivityOutput, NOT_LIGHT } from '../../src/contract/activity.ts';
+import {
+  type ActivityInput,
+  type ActivityOutput,
+  ATTEMPT_LIMIT,
+  NOT_LIGHT,
+  STORE_WAIT,
+  TIMEOUT,
+  timeoutText,
+} from '../../src/contract/activity.ts';
 import { type ModelUsage, usageIn } from '../../src/contract/models.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isTooDeep, MAX_NESTING } from '../../src/json/depth.ts';
-import type { Json } from '../../src/json/json.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { joinSecrets, type SecretPart } from '../../src/template/join-secrets.ts';
 import { withUsage } from './attempts-usage.ts';
 import { ActivityError } from './failure.ts';
 import { growingScrub } from './growing-scrub.ts';
+import { type AttemptOwner, inputOf, kept, ownerOf, type ResultStore } from './keep-result.ts';
 import { readSecret, readSecrets, type SecretReader } from './read-secrets.ts';
 import type { Scrub } from './scrub.ts';
+import { inTime } from './time-limit.ts';
 
 /** Temporal accepts payloads of up to 2 MB. With a blob store a result may be as large as a run's state. */
 export const RESULT_LIMIT_BYTES = 1_900_000;
@@ -38,6 +48,8 @@ export interface Attempt {
   /** After this time without a heartbeat the attempt has failed. Absent where none is expected. */
   readonly heartbeatTimeoutMs?: number;
   heartbeat(details?: Json): void;
+  /** The execution that gets its result from Temporal. Absent within a segment, whose list holds the result. */
+  readonly owner?: AttemptOwner;
 }
 
 export interface ActivityContext {
@@ -98,14 +110,17 @@ export interface WrapOptions {
   readonly approvalUrl?: ApprovalUrl;
   /** The largest result; RESULT_LIMIT_BYTES if absent. */
   readonly resultBytes?: number;
+  /** Where large results are stored. Without it they are returned as they are. */
+  readonly results?: ResultStore;
 }
 
 /** `attempt`: default is the attempt that Temporal has begun. */
 export type Activity = (input: ActivityInput, attempt?: Attempt) => Promise<ActivityOutput>;
 
 export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Activity {
-  return async (input, given = currentAttempt()) => {
-    const { signal, heartbeatTimeoutMs, isLocal } = given;
+  return async (argument, given = currentAttempt(parts.results)) => {
+    const { signal: cancellation, heartbeatTimeoutMs, isLocal } = given;
+    const input = await receivedInput(argument, given, parts.results);
     const attempt = given.attempt + (input.earlierAttempts ?? 0);
     const { scrub, scrubSecrets, forced, hide, hideSecrets } = growingScrub(input.execution.organizationId);
     const before = usageIn(given.lastHeartbeat);
@@ -120,9 +135,8 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
       }
       given.heartbeat(told);
     };
-    const beating =
-      heartbeatTimeoutMs === undefined ? undefined : setInterval(beat, heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
-    try {
+    const beating = beatingEach(heartbeatTimeoutMs, beat);
+    const effect = async (signal: AbortSignal) => {
       const secrets = await readSecrets(input, parts.secrets, await parts.hostOf?.(input));
       const callbacks = callbacksOf(input, parts.callbackUrl);
       // A callback token in the trace would let its readers answer the callback.
@@ -157,10 +171,23 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
         data: await scrub.jsonInTurns(data),
         ...(meta === undefined ? {} : { meta: (await scrub.jsonInTurns(meta)) as NonNullable<ActivityOutput['meta']> }),
       };
-      checkSize(output, parts.resultBytes ?? RESULT_LIMIT_BYTES);
-      return output;
+      return { output, bytes: checkSize(output, parts.resultBytes ?? RESULT_LIMIT_BYTES), used: usedOf(told) };
+    };
+    /** The attempt took too long. What it has used so far is paid for. */
+    const late = (): ActivityError =>
+      new ActivityError(TIMEOUT, timeoutText(ATTEMPT_LIMIT), { retryable: true, ...usedOf(detail?.()) });
+    try {
+      const { timeoutMs } = input;
+      const { output, bytes, used } =
+        timeoutMs === undefined ? await effect(cancellation) : await inTime(cancellation, timeoutMs, late, effect);
+      const { results } = parts;
+      const { owner } = given;
+      if (results === undefined || owner === undefined) return output;
+      const since = new Date().toISOString();
+      detail = () => ({ ...used.details, [STORE_WAIT]: since });
+      return await kept(results, { output, bytes, owner, signal: cancellation, isLocal, input, ...used, waits: beat });
     } catch (error) {
-      if (signal.aborted) throw new CancelledFailure('The activity was cancelled.');
+      if (cancellation.aborted) throw cancelled();
       const known = knownOf(error);
       const told = withUsage(known.details, before);
       const used = usageIn(told);
@@ -173,7 +200,38 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
   };
 }
 
-function currentAttempt(): Attempt {
+/** Heartbeats say that it waits, and what earlier attempts have used. */
+async function receivedInput(
+  argument: ActivityInput,
+  { signal, isLocal, lastHeartbeat, heartbeatTimeoutMs, heartbeat }: Attempt,
+  results: ResultStore | undefined,
+): Promise<ActivityInput> {
+  if (results?.late(argument) === undefined) return argument;
+  const since = new Date().toISOString();
+  const waits = (): void => heartbeat({ ...usedOf(lastHeartbeat).details, [STORE_WAIT]: since });
+  const beating = beatingEach(heartbeatTimeoutMs, waits);
+  try {
+    return await inputOf(results, argument, { signal, isLocal, waits });
+  } catch (error) {
+    if (signal.aborted) throw cancelled();
+    throw error;
+  } finally {
+    clearInterval(beating);
+  }
+}
+
+const beatingEach = (heartbeatTimeoutMs: number | undefined, beat: () => void): NodeJS.Timeout | undefined =>
+  heartbeatTimeoutMs === undefined ? undefined : setInterval(beat, heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
+
+const cancelled = (): CancelledFailure => new CancelledFailure('The activity was cancelled.');
+
+/** The model usage as details of a failure or a heartbeat. */
+function usedOf(told: unknown): { readonly details: JsonObject } {
+  const usage = usageIn(told);
+  return { details: usage === undefined ? {} : { usage: { ...usage } } };
+}
+
+function currentAttempt(results: ResultStore | undefined): Attempt {
   const { cancellationSignal: signal, info, heartbeat } = Context.current();
   return {
     signal,
@@ -181,7 +239,11 @@ function currentAttempt(): Attempt {
     isLocal: info.isLocal,
     lastHeartbeat: info.heartbeatDetails,
     ...defined({ heartbeatTimeoutMs: info.heartbeatTimeoutMs }),
-    heartbeat: (details) => (details === undefined ? heartbeat() : heartbeat(details)),
+    heartbeat: (details) => {
+      if (details === undefined) heartbeat();
+      else heartbeat(results === undefined ? details : results.reported(details));
+    },
+    ...defined({ owner: ownerOf(info) }),
   };
 }
 
@@ -279,9 +341,10 @@ async function failureOf(
   return failure;
 }
 
-function checkSize(output: ActivityOutput, limit: number): void {
+/** Its size. */
+function checkSize(output: ActivityOutput, limit: number): number {
   const bytes = exactJsonBytes(output);
-  if (bytes <= limit) return;
+  if (bytes <= limit) return bytes;
   throw new ActivityError(
     'result_too_large',
     `The result has ${bytes} bytes; the limit is ${limit}. Request less data, or split the request.`,

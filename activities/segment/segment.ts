@@ -4,11 +4,12 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import type { ActivityInput } from '../../src/contract/activity.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import { type SegmentConfig, type SegmentEnd, type SegmentList, SegmentWalk } from '../../src/engine/segment.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
 import { restore } from '../../src/engine/state/serialize.ts';
 import type { Json } from '../../src/json/json.ts';
+import { inputOf, keptList, type ResultStore } from '../runtime/keep-result.ts';
 import type { Activity } from '../runtime/wrap-activity.ts';
 import { type AttemptEnd, attemptOf, type EffectObserver } from './attempt.ts';
 import { Programs } from './programs.ts';
@@ -21,6 +22,9 @@ const MAX_ENDS = 2_000;
 const MAX_LIST_BYTES = 400_000;
 /** A result with which the list has more bytes than this is not part of it. Its effect is repeated alone. */
 const MAX_OUTPUT_BYTES = 800_000;
+/** The same for a local segment while the store of large data is away: the list must not need it. */
+const AWAY_LIST_BYTES = 100_000;
+const AWAY_OUTPUT_BYTES = 240_000;
 /** A process that dies repeats the effects that have ended since its last heartbeat. */
 const HEARTBEAT_MS = 50;
 /** Heartbeats without news. */
@@ -28,24 +32,37 @@ const PULSE_MS = 1_000;
 /** Many short effects must not keep the process from its other work for longer, in milliseconds. */
 const TURN_MS = 20;
 
+export interface SegmentOptions {
+  readonly observeEffect?: EffectObserver;
+  /** Stores large lists. */
+  readonly results?: ResultStore;
+}
+
 /** `effects`: the activities of steps, by name. */
-export function segmentActivity(effects: Readonly<Record<string, Activity>>, observe?: EffectObserver): Activity {
+export function segmentActivity(
+  effects: Readonly<Record<string, Activity>>,
+  { observeEffect: observe, results }: SegmentOptions = {},
+): Activity {
   const programs = new Programs();
-  return async (input) => {
+  return async (argument) => {
+    // It does not wait for a large state: once all attempts have failed, its effects run by themselves.
+    const { cancellationSignal: signal } = Context.current();
+    const input = await inputOf(results, argument, { signal, isLocal: true, waits: () => undefined });
     const config = input.config as unknown as SegmentConfig;
     const program = programs.get(config);
     const segment = new Segment(input, new SegmentWalk(program, restore(config.state)), config.at, {
       effects,
       observe,
+      results,
     });
-    const ends = await segment.run();
-    return { data: { ends } as unknown as Json };
+    return segment.run();
   };
 }
 
 interface SegmentParts {
   readonly effects: Readonly<Record<string, Activity>>;
   readonly observe: EffectObserver | undefined;
+  readonly results: ResultStore | undefined;
 }
 
 class Segment {
@@ -54,6 +71,8 @@ class Segment {
   readonly #parts: SegmentParts;
   readonly #context = Context.current();
   readonly #limitMs: number;
+  readonly #listBytes: number;
+  readonly #outputBytes: number;
   readonly #ends: SegmentEnd[] = [];
   readonly #inFlight = new Map<string, AbortController>();
   readonly #began = performance.now();
@@ -75,12 +94,15 @@ class Segment {
     this.#walk = walk;
     this.#parts = parts;
     this.#limitMs = isLocal ? LOCAL_MS : REGULAR_MS;
+    const isAway = isLocal && parts.results?.isAway === true;
+    this.#listBytes = isAway ? AWAY_LIST_BYTES : MAX_LIST_BYTES;
+    this.#outputBytes = isAway ? AWAY_OUTPUT_BYTES : MAX_OUTPUT_BYTES;
     this.#clockAtStart = at + (isLocal ? 0 : Math.max(0, currentAttemptScheduledTimestampMs - scheduledTimestampMs));
     this.#lastAt = at;
   }
 
-  /** Returns the list. What is in flight when the activity is cancelled is not part of it. */
-  async run(): Promise<readonly SegmentEnd[]> {
+  /** Answers with the list. What is in flight when the activity is cancelled is not part of it. */
+  async run(): Promise<ActivityOutput> {
     const { cancellationSignal: signal, info } = this.#context;
     const cancelled = (): void => {
       this.#isCancelled = true;
@@ -105,11 +127,17 @@ class Segment {
           this.#lastTurn = performance.now();
         }
       }
-      return this.#ends;
+      return await this.#answer();
     } finally {
       clearInterval(beating);
       signal.removeEventListener('abort', cancelled);
     }
+  }
+
+  async #answer(): Promise<ActivityOutput> {
+    const output: ActivityOutput = { data: { ends: this.#ends } as unknown as Json };
+    const { results } = this.#parts;
+    return results === undefined ? output : keptList(results, output, this.#context.info);
   }
 
   /** The ends that the attempt before has reported. */
@@ -120,7 +148,7 @@ class Segment {
 
   #mayBegin(): boolean {
     const isLate = performance.now() - this.#began >= this.#limitMs;
-    return !isLate && !this.#walk.isOver && this.#ends.length < MAX_ENDS && this.#bytes < MAX_LIST_BYTES;
+    return !isLate && !this.#walk.isOver && this.#ends.length < MAX_ENDS && this.#bytes < this.#listBytes;
   }
 
   #begin(command: RunCommand): void {
@@ -146,7 +174,7 @@ class Segment {
 
   #ended(times: Pick<SegmentEnd, 'id' | 'at' | 'startedAt'>, ended: AttemptEnd): void {
     const text = JSON.stringify({ ...times, ...ended });
-    const isTooLarge = this.#bytes + text.length > MAX_OUTPUT_BYTES;
+    const isTooLarge = this.#bytes + text.length > this.#outputBytes;
     if (isTooLarge) this.#take({ ...times, again: 'alone' });
     else this.#take(JSON.parse(text) as SegmentEnd, text.length);
     this.#hasNews = true;
@@ -176,6 +204,7 @@ class Segment {
     this.#lastBeat = now;
     this.#hasNews = false;
     const list: SegmentList = { ends: [...this.#ends] };
-    this.#context.heartbeat(list);
+    const { results } = this.#parts;
+    this.#context.heartbeat(results === undefined ? list : results.reported(list));
   }
 }

@@ -38,7 +38,7 @@ export function waitLine({
   const { attempt, maxAttempts } = tries;
   const tried =
     attempt === undefined ? '' : ` (attempt ${attempt}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`})`;
-  const what = kind === 'unpause' ? 'paused activity' : kind;
+  const what = kind === 'unpause' ? 'paused activity' : kind === 'store' ? 'the store of large data' : kind;
   const about = message ?? name ?? executionId;
   const tally = votes === undefined ? '' : ` (${votes.have} of ${votes.needed} votes)`;
   return (

@@ -22,6 +22,8 @@ export interface ActivityInput {
    * Attempts as a local activity. Temporal does not count them when the command becomes a regular activity. Default: 0.
    */
   readonly earlierAttempts?: number;
+  /** The limit of the attempt's effect. Absent: Temporal ends the attempt at its limit. */
+  readonly timeoutMs?: number;
   /** Repeating the activity is safe, or the author declared it safe. */
   readonly repeatable?: true;
   readonly execution: {
@@ -43,6 +45,24 @@ export interface ActivityInput {
  * for it (ARCHITECTURE.md §3).
  */
 export const LOCAL_LIMIT_MS = 2_000;
+
+/**
+ * How long an attempt whose effect has ended may wait for the store of large results, in milliseconds. Temporal ends
+ * it a little later.
+ */
+export const STORE_MS = 600_000;
+
+/** The member of a heartbeat by which an attempt says that it waits for the store, and since when (ISO 8601). */
+export const STORE_WAIT = '$store';
+
+/** The code of an attempt that was not done in time. */
+export const TIMEOUT = 'timeout';
+
+/** `limit`: whose limit it was. */
+export const timeoutText = (limit: string): string =>
+  `The step did not answer in time (${limit}); raise its timeout, or see why the other side is slow.`;
+
+export const ATTEMPT_LIMIT = 'the limit of one attempt';
 
 /**
  * The failure code of a local activity that must run as a regular one. Only the worker knows which of the host's

@@ -126,9 +126,12 @@ export interface WaitingFor {
   readonly position?: number;
 }
 
-/** With what the run itself does not know: activities that are tried again or paused, tasks that no worker takes. */
+/**
+ * With what the run itself does not know: activities that are tried again or paused, or whose large result the store
+ * does not take, and tasks that no worker takes.
+ */
 export interface ShownWaitingFor extends Omit<WaitingFor, 'kind'> {
-  readonly kind: WaitingFor['kind'] | 'retry' | 'unpause' | 'worker';
+  readonly kind: WaitingFor['kind'] | 'retry' | 'unpause' | 'store' | 'worker';
   /** Retries and paused activities: the attempt that comes next, and how many there are at most. */
   readonly attempt?: number;
   readonly maxAttempts?: number;

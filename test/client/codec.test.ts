@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultPayloadConverter, StorageDriverClaim } from '@temporalio/common';
+import { encodeReferencePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, it } from 'vitest';
-import { type CodecSettings, payloadCodecOf, UnreadablePayload } from '../../src/client/payloads/codec.ts';
+import {
+  type CodecSettings,
+  isKeptInHistory,
+  payloadCodecOf,
+  staysInHistory,
+  UnreadablePayload,
+} from '../../src/client/payloads/codec.ts';
 import { translated } from '../../src/client/temporal/rpc.ts';
 
 const settings = (more: Partial<CodecSettings> = {}): CodecSettings => ({
@@ -40,6 +47,20 @@ describe('the payload codec', () => {
     expect(read((await off.decode(encoded))[0])).toEqual({ note: 'canary' });
     const rotated = payloadCodecOf(settings({ formerMasterKeys: [before.masterKey ?? new Uint8Array()] }));
     expect(read((await rotated.decode(encoded))[0])).toEqual({ note: 'canary' });
+  });
+
+  it('leaves references to stored payloads, and keeps the mark of payloads that are not stored', async () => {
+    const codec = payloadCodecOf(settings());
+    const reference = encodeReferencePayload({
+      driverName: 'signalbox-folder',
+      claim: new StorageDriverClaim({ place: 'a', digest: 'b' }),
+      sizeBytes: 300_000,
+    });
+    expect(await codec.encode([reference])).toEqual([reference]);
+    const [marked, other] = await codec.encode([staysInHistory(payload), payload]);
+    expect([marked, other].map((one) => isKeptInHistory(one ?? {}))).toEqual([true, false]);
+    expect(Buffer.from(marked?.data ?? []).includes('canary')).toBe(false);
+    expect(read((await codec.decode([marked ?? {}]))[0])).toEqual({ note: 'canary' });
   });
 
   it('says so where the key is not known, or the payload was changed', async () => {

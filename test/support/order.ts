@@ -14,6 +14,7 @@ export const LONGEST_FILES: readonly string[] = [
   'test/e2e/runs/programs.test.ts',
   'test/e2e/console/approvals.test.ts',
   'test/e2e/runs/segments.test.ts',
+  'test/e2e/blobs/store-away.test.ts',
   'test/e2e/console/run-live.test.ts',
   'test/e2e/cli/readme.test.ts',
   'test/e2e/cli/cli-gateway.test.ts',
@@ -44,6 +45,7 @@ export const LONGEST_LONG_FILES: readonly string[] = [
   'test/e2e/cli/readme.test.ts',
   'test/e2e/cli/operating-with-temporal.long.test.ts',
   'test/e2e/activities/run-python.long.test.ts',
+  'test/e2e/blobs/store-away.long.test.ts',
   'test/e2e/runs/local-results.long.test.ts',
 ];
 

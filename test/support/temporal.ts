@@ -161,7 +161,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     dataConverter: dataConverterOf(server.config),
     workflowBundle: { codePath: bundle },
     ...interpreter,
-    activities: { ...activities, segment: segmentActivity(activities as never) },
+    activities: { ...activities, segment: segmentActivity(activities as never, parts) },
     ...workerObservers(),
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,
     shutdownGraceTime: shutdown.graceMs,

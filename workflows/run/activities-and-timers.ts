@@ -18,7 +18,15 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type ActivityInput, LOCAL_LIMIT_MS, NOT_LIGHT, PAUSE, SEGMENT, YIELD } from '../../src/contract/activity.ts';
+import {
+  type ActivityInput,
+  LOCAL_LIMIT_MS,
+  NOT_LIGHT,
+  PAUSE,
+  SEGMENT,
+  STORE_MS,
+  YIELD,
+} from '../../src/contract/activity.ts';
 import { dataBytesOf, hasMark, type Mark } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { completedSegment, failedSegment, type SegmentConfig, type SegmentOutcome } from '../../src/engine/segment.ts';
@@ -27,7 +35,6 @@ import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
 import { nextAttempt } from '../../src/engine/walk/next-attempt.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
-import { defined } from '../../src/json/defined.ts';
 import { isObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
 import { failureFrom, lastHeartbeatOf, retryAfterOf } from './failures.ts';
@@ -43,6 +50,10 @@ const LOCAL_SEGMENT: LocalActivityOptions = {
 };
 /** Temporal takes 400 bytes of a summary. */
 const SUMMARY_CHARACTERS = 100;
+/** The last write to the store, and the answer to Temporal. */
+const STORE_MARGIN_MS = 30_000;
+/** A worker that is busy is late with heartbeats. */
+const SHORTEST_HEARTBEAT_MS = 5_000;
 const NOOP = 'noop';
 const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToCloseTimeout: 10_000 };
 
@@ -78,8 +89,13 @@ export class ActivitiesAndTimers {
   /** `earlierAttempts`: attempts as a local activity. */
   activity(command: RunCommand, earlierAttempts = 0): void {
     const { id } = command;
-    const input = { ...this.#input(command), ...(earlierAttempts === 0 ? {} : { earlierAttempts }) };
     const isLocal = command.local && this.#task.takesLocal && !this.#isKnownAsNotLight(command);
+    const { heartbeatMs, timeoutMs } = command;
+    const input = {
+      ...this.#input(command),
+      ...(earlierAttempts === 0 ? {} : { earlierAttempts }),
+      ...(isLocal || heartbeatMs === undefined ? {} : { timeoutMs: Math.max(1, timeoutMs) }),
+    };
     if (isLocal) this.#task.localBegins();
     else this.#task.asks(jsonBytes(command.config));
     const ended = (answer?: Json): void => {
@@ -298,13 +314,26 @@ function regularCall(command: RunCommand): Call {
   const options: ActivityOptions = {
     activityId: command.id,
     summary: command.id,
-    // Temporal refuses a timeout of 0, and the task with it.
-    startToCloseTimeout: Math.max(1, command.timeoutMs),
     retry: retryOf(command),
     cancellationType: 'TRY_CANCEL',
-    ...defined({ heartbeatTimeout: command.heartbeatMs }),
+    ...timesOf(command),
   };
   return regular(command.activity, options);
+}
+
+/**
+ * With heartbeats, which tell that its worker lives, an attempt ends its effect itself (`timeoutMs` of its input), and
+ * may then wait for the store of large results.
+ */
+function timesOf({ timeoutMs, heartbeatMs }: RunCommand): ActivityOptions {
+  // Temporal refuses a timeout of 0, and the task with it.
+  const limitMs = Math.max(1, timeoutMs);
+  if (heartbeatMs === undefined) return { startToCloseTimeout: limitMs };
+  return {
+    startToCloseTimeout: limitMs + STORE_MS + STORE_MARGIN_MS,
+    // A worker that dies is missed as soon as the effect would be.
+    heartbeatTimeout: Math.min(heartbeatMs, Math.max(limitMs, SHORTEST_HEARTBEAT_MS)),
+  };
 }
 
 /** Another attempt continues from the heartbeats of the one before. After a cancellation the list still comes. */

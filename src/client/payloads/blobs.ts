@@ -21,6 +21,7 @@ import { RECORDED_CALL_WORKFLOW, RECORDING_WORKFLOW } from '../../contract/recor
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { BLOB_BYTES } from '../../definition/document/limits.ts';
 import { type BlobCode, BlobFault, type BlobStore, DIGEST, OWNER_FILE } from './blob-store.ts';
+import { isKeptInHistory } from './codec.ts';
 import { passSmallPayloads } from './small-payloads.ts';
 
 /** Workflows whose own payloads are stored. A recording ends, as runs do, and its calls end with their results. */
@@ -44,7 +45,8 @@ export function blobStorage(store: BlobStore, isOn: boolean): ExternalStorage {
   passSmallPayloads();
   return new ExternalStorage({
     drivers: [driver],
-    driverSelector: ({ target }) => (isOn && ownerOf(target) !== undefined ? driver : null),
+    driverSelector: ({ target }, payload) =>
+      isOn && ownerOf(target) !== undefined && !isKeptInHistory(payload) ? driver : null,
     payloadSizeThreshold: BLOB_BYTES,
   });
 }

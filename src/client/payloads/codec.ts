@@ -6,6 +6,7 @@
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
+import { isReferencePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto from '@temporalio/proto';
 import type { Config } from '../../config/config.ts';
@@ -20,8 +21,11 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /**
  * Payloads that are not encrypted again: encrypted ones, and nulls, which reveal nothing and remove fields of memos.
+ * References to stored payloads are not encrypted either: external storage has to find them.
  */
 const LEFT: ReadonlySet<string | undefined> = new Set([ENCODING, 'binary/null']);
+/** A mark of payloads that are not stored apart, whatever their size. It is not encrypted, since storage follows it. */
+const IN_HISTORY = 'signalbox-in-history';
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 export type CodecSettings = Pick<Config, 'codec' | 'masterKey' | 'formerMasterKeys' | 'dataDir'>;
@@ -53,6 +57,14 @@ export function payloadCodecOf(settings: CodecSettings): PayloadCodec {
 /** Whether the codec wrote the payload. */
 export const isEncrypted = (payload: Payload): boolean => textOf(payload, 'encoding') === ENCODING;
 
+/** The payload with the mark that keeps it out of external storage. */
+export const staysInHistory = (payload: Payload): Payload => ({
+  ...payload,
+  metadata: { ...payload.metadata, [IN_HISTORY]: Buffer.from('1') },
+});
+
+export const isKeptInHistory = (payload: Payload): boolean => payload.metadata?.[IN_HISTORY] != null;
+
 /** A payload that was encrypted under an unknown key, or was changed since. */
 export class UnreadablePayload extends ValueError {}
 
@@ -60,13 +72,17 @@ export class UnreadablePayload extends ValueError {}
 const idOf = (key: Uint8Array): string => createHash('sha256').update(key).digest('hex').slice(0, ID_DIGITS);
 
 function encrypted(id: string, key: Uint8Array, payload: Payload): Payload {
-  if (LEFT.has(textOf(payload, 'encoding'))) return payload;
+  if (LEFT.has(textOf(payload, 'encoding')) || isReferencePayload(payload)) return payload;
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv);
   cipher.setAAD(Buffer.from(id));
   const body = [cipher.update(PayloadMessage.encode(payload).finish()), cipher.final()];
   return {
-    metadata: { encoding: Buffer.from(ENCODING), [KEY_ID]: Buffer.from(id) },
+    metadata: {
+      encoding: Buffer.from(ENCODING),
+      [KEY_ID]: Buffer.from(id),
+      ...(isKeptInHistory(payload) ? { [IN_HISTORY]: Buffer.from('1') } : {}),
+    },
     data: Buffer.concat([iv, cipher.getAuthTag(), ...body]),
   };
 }

@@ -1,4 +1,7 @@
 /**
+ * What this program changes in the SDK's external storage. An activity whose input cannot be read begins all the same,
+ * and waits for it (large-results.ts). The SDK would fail the attempt, although the input is there once the store is.
+ *
  * Lets messages whose payloads all stay where they are pass the SDK's external storage at once: in 5 µs in place of 25.
  * For each message the SDK makes a signal and waits for a promise of every payload, and for each payload, also one that
  * is not stored, it makes two signals more and encodes it to measure it. A step takes four such visits. A message with
@@ -10,10 +13,16 @@ import type { ExternalStorage, Payload } from '@temporalio/common';
 import storageVisitor from '@temporalio/common/lib/internal-non-workflow/external-storage-visitor.js';
 import helpers from '@temporalio/common/lib/internal-non-workflow/extstore-helpers.js';
 import payloadVisitor, { type VisitOptions } from '@temporalio/common/lib/internal-non-workflow/payload-visitor.js';
+import { leaveInput } from './late-input.ts';
 import { holdsForAll, type PayloadTest, type Walk } from './visited-payloads.ts';
 
 /** Of the members that enclose the bytes of a payload in protobuf: more than each takes. */
 const MEMBER_BYTES = 16;
+
+/** How long the SDK reads the input of an activity. It sends no heartbeats meanwhile. */
+const INPUT_MS = 4_000;
+
+type ActivityTask = Parameters<typeof payloadVisitor.walkActivityTask>[0];
 
 /** Whether a visit with these options leaves a payload as it is. */
 const staysBy = new WeakMap<object, PayloadTest>();
@@ -35,7 +44,11 @@ export function passSmallPayloads(): void {
   Object.assign(payloadVisitor, {
     visit: async <Root, Context>(root: Root, walk: Walk<Root, Context>, options: VisitOptions<Context>) => {
       const stays = staysBy.get(options);
-      if (stays === undefined || !holdsForAll(root, walk, options, stays)) await visit(root, walk, options);
+      if (stays !== undefined && holdsForAll(root, walk, options, stays)) return;
+      if (walk === (payloadVisitor.walkActivityTask as unknown)) {
+        const soon = { ...options, abortSignal: AbortSignal.timeout(INPUT_MS) };
+        await visit(root, walk, soon).catch((error: unknown) => leaveInput(root as ActivityTask, error));
+      } else await visit(root, walk, options);
     },
   });
 }

@@ -4,13 +4,16 @@
  */
 
 import type { LoadedDataConverter } from '@temporalio/common';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
+import { STORE_WAIT } from '../../contract/activity.ts';
 import type { RunError } from '../../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../../engine/state/causes.ts';
 import type { PendingAttempt } from '../../history/run-trace.ts';
 import type { Retrying } from '../../history/trace-rows.ts';
 import { defined } from '../../json/defined.ts';
+import { isObject } from '../../json/json.ts';
 import { msOf } from '../temporal/timestamps.ts';
 import { causeOf } from '../temporal/trace-events.ts';
 
@@ -85,8 +88,7 @@ export async function retriedEffects(converter: LoadedDataConverter, pending: Pe
       const pause = rest.paused === true ? pauses.get(activityId) : undefined;
       const pausedAt = msOf(pause?.pauseTime);
       return {
-        // `retryStep` starts an activity again under its path and a number.
-        path: activityId.replace(/![0-9]+$/, ''),
+        path: pathOf(activityId),
         attempt,
         ...(lastEndedAt === undefined ? {} : { lastEndedAt: new Date(lastEndedAt).toISOString() }),
         ...(pausedAt === undefined ? {} : { pausedSince: new Date(pausedAt).toISOString() }),
@@ -94,4 +96,31 @@ export async function retriedEffects(converter: LoadedDataConverter, pending: Pe
         ...shownRetrying({ ...rest, ...(lastFailure === undefined ? {} : { lastError: failureOfCause(lastFailure) }) }),
       };
     });
+}
+
+/** `retryStep` starts an activity again under its path and a number. */
+const pathOf = (activityId: string): string => activityId.replace(/![0-9]+$/, '');
+
+/** An attempt whose effect is done, and whose large result the store does not take. */
+export interface StoreWait {
+  readonly path: string;
+  readonly attempt: number;
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+export async function storeWaits(converter: LoadedDataConverter, pending: Pending): Promise<StoreWait[]> {
+  const started = (pending ?? []).filter(
+    ({ activityId, state }) => state === PENDING_ACTIVITY_STATE_STARTED && activityId?.startsWith('$') === false,
+  );
+  const waits = await Promise.all(
+    started.map(async ({ activityId, attempt, heartbeatDetails }): Promise<StoreWait[]> => {
+      // Details that cannot be read belong to another wait, or none.
+      const read = decodeArrayFromPayloads(converter, heartbeatDetails?.payloads).catch(() => []);
+      const [told] = await read;
+      const since = isObject(told) ? told[STORE_WAIT] : undefined;
+      return typeof since === 'string' ? [{ path: pathOf(activityId ?? ''), attempt: attempt || 1, since }] : [];
+    }),
+  );
+  return waits.flat();
 }

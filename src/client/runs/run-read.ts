@@ -31,7 +31,7 @@ import { searchAttributes } from '../temporal/search-attributes.ts';
 import { msOf } from '../temporal/timestamps.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
 import { hasWorker } from '../temporal/worker-liveness.ts';
-import { type RetriedEffect, retriedEffects } from './pending.ts';
+import { type RetriedEffect, retriedEffects, storeWaits } from './pending.ts';
 import { type Execution, type ExecutionView, executionView, outcomeOf, saidBy, waitsOf } from './run-view.ts';
 import { readFoldedState } from './trace-chain.ts';
 import { validMemo } from './valid-memo.ts';
@@ -97,8 +97,13 @@ export async function readRun(
   const converter = access.client.options.loadedDataConverter;
   // Temporal still lists the activities that a terminated run had.
   const pending = isOpen(description.status.name) ? description.raw.pendingActivities : [];
-  const retrying = await retriedEffects(converter, pending);
-  const waitingFor = [...view.waitingFor, ...retryWaits(retrying), ...(await workerWait(access, description, dead))];
+  const [retrying, storing] = await Promise.all([retriedEffects(converter, pending), storeWaits(converter, pending)]);
+  const waitingFor = [
+    ...view.waitingFor,
+    ...retryWaits(retrying),
+    ...storing.map((wait): ShownWaitingFor => ({ ...wait, kind: 'store', stepSlug: slugOf(wait.path) })),
+    ...(await workerWait(access, description, dead)),
+  ];
   const { output, error } = end.value ?? {};
   const whole = {
     ...view,

@@ -11,6 +11,7 @@ const KINDS: { readonly [kind in Wait['kind']]: string } = {
   slot: 'a free slot',
   retry: 'the next attempt',
   unpause: 'the end of a pause',
+  store: 'the store of large data',
   worker: 'a worker',
 };
 

@@ -24,6 +24,7 @@ const MOST_SHOWN = 3;
 /** What needs a person comes first. */
 const ORDER: readonly Wait['kind'][] = [
   'worker',
+  'store',
   'approval',
   'input',
   'message',
@@ -197,6 +198,13 @@ function told(wait: Wait, step: ComponentChildren): ComponentChildren {
         <>
           The activity of {step} was paused through Temporal{times}: no attempt begins until{' '}
           <code>temporal activity unpause</code>.
+        </>
+      );
+    case 'store':
+      return (
+        <>
+          The store of large data does not take the result of {step}
+          {times}. The step has run, and ends when the store is back.
         </>
       );
     case 'slot':

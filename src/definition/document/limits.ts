@@ -10,7 +10,7 @@ export const MAX_BLOB_STATE_BYTES = 16_000_000;
 export const dataLimitOf = (hasBlobs: boolean): number => (hasBlobs ? MAX_BLOB_STATE_BYTES : MAX_STATE_BYTES);
 
 /** The largest payload, with a margin below the 2 MB of Temporal. */
-const MAX_TEMPORAL_BYTES = 1_900_000;
+export const MAX_TEMPORAL_BYTES = 1_900_000;
 /** The largest config of an effect or output of a step, if definition and state have the limit `dataBytes`. */
 export const valueLimitOf = (dataBytes: number): number => Math.max(dataBytes, MAX_TEMPORAL_BYTES);
 

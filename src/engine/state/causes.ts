@@ -5,6 +5,7 @@
  * not know what history counts.
  */
 
+import { ATTEMPT_LIMIT, TIMEOUT, timeoutText } from '../../contract/activity.ts';
 import { defined } from '../../json/defined.ts';
 import { isPlainObject } from '../../json/json.ts';
 import type { FailureShape } from '../../steps/kind.ts';
@@ -39,10 +40,8 @@ export function failureOfCause(cause: FailureCause, attempts?: number): FailureS
       return applicationFailure(cause);
     case 'timeout':
       return {
-        code: 'timeout',
-        message:
-          `The step did not answer in time (${TIMEOUTS[cause.timeoutType ?? ''] ?? 'its timeout'}); ` +
-          'raise its timeout, or see why the other side is slow.',
+        code: TIMEOUT,
+        message: timeoutText(TIMEOUTS[cause.timeoutType ?? ''] ?? 'its timeout'),
         retryable: true,
         ...defined({ attempts }),
       };
@@ -68,7 +67,7 @@ export function retryAfterIn(details: readonly unknown[] | null | undefined): nu
 }
 
 const TIMEOUTS: { readonly [type: string]: string } = {
-  START_TO_CLOSE: 'the limit of one attempt',
+  START_TO_CLOSE: ATTEMPT_LIMIT,
   SCHEDULE_TO_CLOSE: 'the limit of all attempts',
   SCHEDULE_TO_START: 'no worker took it up',
   HEARTBEAT: 'it gave no sign of life',

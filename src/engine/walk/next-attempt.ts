@@ -1,10 +1,7 @@
 /** The next attempt of an effect whose first attempt, as a local activity or in a segment, failed. */
-import { NOT_LIGHT } from '../../contract/activity.ts';
+import { NOT_LIGHT, TIMEOUT } from '../../contract/activity.ts';
 import type { FailureShape } from '../../steps/kind.ts';
 import type { RunCommand } from '../state/protocol.ts';
-
-/** The code of an attempt that was not done in time (causes.ts). */
-const TIMEOUT = 'timeout';
 
 export interface NextAttempt {
   /** The rest of the effect, as a regular activity. */

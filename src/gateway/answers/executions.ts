@@ -41,10 +41,11 @@ export const wait = {
   path: text,
   stepSlug: text,
   kind: z
-    .enum(['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot', 'retry', 'unpause', 'worker'])
+    .enum(['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot', 'retry', 'unpause', 'store', 'worker'])
     .describe(
       'retry: an activity that is tried again. unpause: an activity that was paused through Temporal; `message` is ' +
-        'the reason given. worker: none lives. All three only where one run is read.',
+        'the reason given. store: the store of large data does not take the result of a step. worker: none lives. ' +
+        'All four only where one run is read.',
     ),
   since: time,
   until: time.optional(),

@@ -1,0 +1,96 @@
+// Large results of steps while the store of large data is away.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/json/json.ts';
+import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
+import { cli } from '../../cli/terminal.ts';
+import { type AwayStore, awayStore } from './away-store.ts';
+
+const HISTORY_BYTES = 700_000;
+const STORED_BYTES = 3_000_000;
+
+let other: HttpServer;
+beforeAll(async () => {
+  other = await serve(({ url }, response) => {
+    response.setHeader('content-type', 'text/plain');
+    response.end('x'.repeat(Number(new URL(url, 'http://x').searchParams.get('length'))));
+  });
+});
+afterAll(() => other.close());
+
+describe.each([
+  ['plain', {}],
+  ['encrypted', { SIGNALBOX_CODEC: '1' }],
+])('a step with a large result while the store is away, payloads %s', (how, settings) => {
+  let away: AwayStore;
+  beforeAll(async () => {
+    away = await awayStore(settings);
+  });
+  afterEach(() => away.comeBack());
+  afterAll(() => away.close());
+
+  const started = (path: string, length: number, step: { [name: string]: Json }): Promise<string> =>
+    away.start({
+      fetch: {
+        stepType: 'http',
+        ...step,
+        config: {
+          url: `${other.url}/${how}${path}?length=${length}`,
+          maxBytes: 16_000_000,
+          ...((step['config'] as object) ?? {}),
+        },
+        nextSteps: { success: 'done' },
+      },
+      done: { stepType: 'finish', config: { output: '{{ steps.fetch.output.data.length }}' } },
+    });
+  /** How often the other side was called, and with how many keys. */
+  const callsOf = (path: string): { calls: number; keys: number } => {
+    const seen = other.seen.filter(({ url }) => url.startsWith(`/${how}${path}?`));
+    return { calls: seen.length, keys: new Set(seen.map(({ headers }) => headers['idempotency-key'])).size };
+  };
+
+  it('is called once, says what it waits for, and ends when the store is back', async () => {
+    const { gateway } = away;
+    away.goAway();
+    const id = await started('/once', STORED_BYTES, { retry: { maxAttempts: 1 } });
+    const { body } = await away.waitsForStore(id);
+    expect(body).toMatchObject({
+      status: 'running',
+      waitingFor: [{ kind: 'store', path: 'fetch', stepSlug: 'fetch', attempt: 1, since: expect.any(String) }],
+    });
+    const shown = await cli(['show', id], { env: { ...gateway.server.env, SIGNALBOX_URL: gateway.url } });
+    expect(shown.out).toContain('waits for the store of large data at fetch (attempt 1)');
+    away.comeBack();
+    expect(await away.resultOf(id)).toMatchObject({ status: 'completed', output: STORED_BYTES });
+    expect(callsOf('/once')).toEqual({ calls: 1, keys: 1 });
+    expect((await away.historyOf(id)).length).toBeLessThan(60_000);
+    const steps = await gateway.request('GET', `/api/executions/${id}/steps`);
+    expect(steps.body.items[0]).toMatchObject({ status: 'completed', output: { data: 'x'.repeat(STORED_BYTES) } });
+    expect((await gateway.request('GET', `/api/executions/${id}`)).body.waitingFor).toEqual([]);
+  });
+
+  it('goes into history where it fits there', async () => {
+    away.goAway();
+    const id = await started('/fits', HISTORY_BYTES, { retry: { maxAttempts: 1 } });
+    expect(await away.resultOf(id)).toMatchObject({ status: 'completed', output: HISTORY_BYTES });
+    expect(callsOf('/fits')).toEqual({ calls: 1, keys: 1 });
+    const steps = await away.gateway.request('GET', `/api/executions/${id}/steps`);
+    expect(steps.body.items[0]).toMatchObject({ output: { data: 'x'.repeat(HISTORY_BYTES) } });
+    const history = await away.historyOf(id);
+    expect(history.length).toBeGreaterThan(HISTORY_BYTES);
+    const isPlain = history.includes(Buffer.from('x'.repeat(300)).toString('base64'));
+    expect(isPlain).toBe(!('SIGNALBOX_CODEC' in settings));
+  });
+
+  it('goes on as a regular activity if it is a light one, whatever its attempts', async () => {
+    away.goAway();
+    const id = await started('/light', STORED_BYTES, {
+      config: { idempotent: true },
+      retry: { maxAttempts: 1 },
+      fuse: false,
+    });
+    await away.waitsForStore(id);
+    away.comeBack();
+    expect(await away.resultOf(id)).toMatchObject({ status: 'completed', output: STORED_BYTES });
+    expect(callsOf('/light')).toEqual({ calls: 2, keys: 1 });
+  });
+});
