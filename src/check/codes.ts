@@ -90,6 +90,7 @@ export const CODES = {
   outside_loop: 'loop is read where no loop can have begun.',
   outside_iteration: 'item or index is read outside of a forEach.',
   mixed_logic: '&& and || are mixed without parentheses.',
+  parts_of_input: 'An object is read of which the input format declares parts by dotted names.',
   undeclared_input: 'The input format does not declare the member.',
   undeclared_state: 'A key of the state is not declared.',
   reserved_name: 'A variable has the name of a root, or no reference can name the step.',

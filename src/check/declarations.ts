@@ -48,18 +48,27 @@ function stateDefaults({ definition }: Subject, { problems }: Findings): void {
   }
 }
 
-function inputReads({ definition, readings }: Subject, { problems }: Findings): void {
+function inputReads({ definition, readings }: Subject, { problems, warnings }: Findings): void {
   const { input } = definition;
   if (input === undefined || formatProblems(input).length > 0) return;
   for (const { references, at } of readings) {
     for (const { root, path, column, pointer } of references) {
-      if (root !== 'input' || path.length === 0 || declares(input, path) !== 'undeclared') continue;
+      const declared = root === 'input' && path.length > 0 ? declares(input, path) : 'open';
+      const written = path.join('.');
+      if (declared === 'parts') {
+        const message =
+          `Column ${column}: the input format declares parts of "${written}" by dotted names. Of an input that has ` +
+          'them under these names, this is null.';
+        const hint = 'Read the parts, or declare an object.';
+        warnings.push(problem(at + (pointer ?? ''), 'parts_of_input', message, hint));
+      }
+      if (declared !== 'undeclared') continue;
       const hint = didYouMean(String(path[0]), declaredNames(input));
       problems.push(
         problem(
           at + (pointer ?? ''),
           'undeclared_input',
-          `Column ${column}: the input format does not declare "${path.join('.')}".`,
+          `Column ${column}: the input format does not declare "${written}".`,
           hint,
         ),
       );

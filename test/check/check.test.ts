@@ -289,6 +289,16 @@ describe('declared types', () => {
     ).toEqual(expect.arrayContaining(['/input/c invalid_format', '/steps/a/config/form/a invalid_format']));
   });
 
+  it('are told where an expression reads a whole that is declared by its parts', () => {
+    const output = ['{{ input.request }}', '{{ input.request.name }}', '{{ input.a.b }}', '{{ input.a.b.c }}'];
+    const input = { 'request.name': 'string', 'a.b.c': 'string', whole: 'object' };
+    const { valid, warnings } = check(definition({ a: { stepType: 'finish', config: { output } } }, { input }));
+    expect({ valid, told: warnings.map(({ pointer, code }) => `${pointer} ${code}`) }).toEqual({
+      valid: true,
+      told: ['/steps/a/config/output/0 parts_of_input', '/steps/a/config/output/2 parts_of_input'],
+    });
+  });
+
   it('are told where they name a format that is not checked', () => {
     const form = { type: 'object', properties: { host: { type: 'string', format: 'ipv4' } } };
     const { valid, warnings } = check(

@@ -92,6 +92,33 @@ describe('the short form of a payload format', () => {
     expect(withDefaults({ a: { type: 'number', default: 1 } }, { a: 2 })).toEqual({ a: 2 });
   });
 
+  it('fills the defaults of dotted names into the object that the payload has, and flat elsewhere', () => {
+    const field = { type: 'number', default: 1 };
+    const format: JsonObject = {
+      'a.b': 'string',
+      'a.c': field,
+      'a.d.e': { type: 'string', default: 'x' },
+      'z.y': field,
+    };
+    const given: JsonObject = { a: { b: 'given', d: { f: 2 } } };
+    expect(withDefaults(format, given)).toEqual({ a: { b: 'given', c: 1, d: { f: 2, e: 'x' } }, 'z.y': 1 });
+    expect(given).toEqual({ a: { b: 'given', d: { f: 2 } } });
+    expect(withDefaults(format, { a: {} })).toEqual({ a: { c: 1, d: { e: 'x' } }, 'z.y': 1 });
+    expect(withDefaults(format, { 'a.b': 'flat' })).toEqual({ 'a.b': 'flat', 'a.c': 1, 'a.d.e': 'x', 'z.y': 1 });
+    expect(withDefaults(format, { a: { d: 5 } })).toEqual({ a: { c: 1, d: 5 }, 'a.d.e': 'x', 'z.y': 1 });
+    expect(withDefaults(format, { a: 5 })).toEqual({ a: 5, 'a.c': 1, 'a.d.e': 'x', 'z.y': 1 });
+    expect(withDefaults({ '__proto__.x': field }, {})).toEqual({ '__proto__.x': 1 });
+  });
+
+  it('fills in thousands of defaults of one object in a moment', () => {
+    const names = Array.from({ length: 8_000 }, (_, at) => `a.n${at}`);
+    const format = Object.fromEntries(names.map((name) => [name, { type: 'string', default: 'x' }]));
+    const begun = performance.now();
+    expect((withDefaults(format, { a: {} }) as JsonObject)['a']).toMatchObject({ n0: 'x', n7999: 'x' });
+    // A copy for each of them takes a minute.
+    expect(performance.now() - begun).toBeLessThan(5_000);
+  });
+
   it('fills in thousands of defaults in a moment, and leaves what was given as it is', () => {
     const names = Array.from({ length: 8_000 }, (_, at) => `n${at}`);
     const format = Object.fromEntries(names.map((name) => [name, { type: 'string', default: 'x' }]));
@@ -260,7 +287,7 @@ describe('what a format declares', () => {
     [{}, ['b'], 'open'],
     [{ a: 'object' }, ['a', 'b'], 'open'],
     [{ 'c.id': 'string' }, ['c', 'id'], 'declared'],
-    [{ 'c.id': 'string' }, ['c'], 'declared'],
+    [{ 'c.id': 'string' }, ['c'], 'parts'],
     [{ 'c.id': 'string' }, ['c', 'no'], 'undeclared'],
     [{ type: 'object', properties: { a: { type: 'object', properties: { b: {} } } } }, ['a', 'c'], 'undeclared'],
     [{ type: 'object', properties: { a: {} }, additionalProperties: true }, ['b'], 'open'],

@@ -21,6 +21,13 @@ describe('the shape of a document', () => {
     });
   });
 
+  it.each([' ', '\t', '\u00a0', '\u200b', '\u2060 \u00ad', '\u3164'])('has names that can be seen: not %j', (name) => {
+    expect(found({ name })).toMatchObject({ pointer: '/name', code: 'invalid_value' });
+    expect(found({ triggers: [{ type: 'manual', name }] })).toMatchObject({ pointer: '/triggers/0/name' });
+    for (const seen of ['é', '👍', '.', 'ا', `x${name}`])
+      expect(schemaProblems({ ...minimal, name: seen })).toEqual([]);
+  });
+
   it('takes the example of LANGUAGE.md', () => {
     const document: JsonObject = {
       ...minimal,

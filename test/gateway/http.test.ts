@@ -145,7 +145,7 @@ describe('what is refused at the door', () => {
       problems: [expect.objectContaining({ code: 'number_too_long', pointer: '/context/a/1' })],
       detail:
         'The number would be rounded, since it is beyond 2^53. Send it as a text. ' +
-        'It is at /context/a/1 (at character 41).',
+        'It is at /context/a/1 (at character 40).',
     });
     const kept = expression(',"context":{"a":1152921504606847000}').replace('1 + 1', 'a');
     expect(await ask('POST', EVALUATE, kept)).toMatchObject({ status: 200, body: { value: 2 ** 60 } });

@@ -11,6 +11,7 @@ import { askInside } from '../../src/gateway/mcp/inner-request.ts';
 import { INSTRUCTIONS } from '../../src/gateway/mcp/mcp-route.ts';
 import { toolsOf } from '../../src/gateway/mcp/tools.ts';
 import { routes } from '../../src/gateway/route-table.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
 let gateway: LonelyGateway;
@@ -72,6 +73,37 @@ describe('/mcp of a gateway without keys', () => {
           ),
           `${tool.name}.${name}`,
         ).toBe(true);
+  });
+
+  it.each<[unknown, unknown]>([
+    ['{"n": 1}', { n: 1 }],
+    [' [1]', [1]],
+    [{ n: '{"n": 1}' }, { n: '{"n": 1}' }],
+    // What is no JSON, or another value of it, is a text.
+    ['{"n": ', '{"n": '],
+    ['{{ template }}', '{{ template }}'],
+    ['7', '7'],
+    ['"a"', '"a"'],
+  ])('reads an input that is sent as the text %j as %j', (input, read) => {
+    const tool = toolsOf(routes).get('COLLECTION_WORKFLOW_EXECUTION_CREATE');
+    const { body } = tool?.requestOf({ workflowId: 'a', input } as JsonObject) ?? {};
+    expect(JSON.parse(String(body))).toEqual({ workflowId: 'a', input: read });
+  });
+
+  it('keeps proposals that are texts as they are written, and refuses what no body may hold', () => {
+    const tools = toolsOf(routes);
+    const proposal = '{"name": "a"}';
+    const sent = { proposal, baseWorkflowHash: 'sha256:0' };
+    const { body } = tools.get('PROPOSE_WORKFLOW_CHANGE')?.requestOf({ slug: 'a', ...sent }) ?? {};
+    expect(JSON.parse(String(body))).toEqual(sent);
+    const create = tools.get('COLLECTION_WORKFLOW_EXECUTION_CREATE');
+    for (const [input, code] of [
+      ['{"__proto__": 1}', 'forbidden_key'],
+      ['{"n": 7615917337495251231}', 'number_too_long'],
+    ])
+      expect(() => create?.requestOf({ workflowId: 'a', input } as JsonObject)).toThrow(
+        expect.objectContaining({ code }),
+      );
   });
 
   it('takes one message a request, and has no streams and no sessions', async () => {

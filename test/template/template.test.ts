@@ -17,6 +17,7 @@ describe('rendering', () => {
     ["{{ missing ?: 'none' }}!", 'none!'],
     ['{{ missing|default(0) }}!', '0!'],
     ["{{ '{{' }} n }}", '{{ n }}'],
+    ["Dear {{ '{{name}}' }}", 'Dear {{name}}'],
     ['{{ {a: {b: n}} }}', { a: { b: 7 } }],
     ['{{{a: {b: n}}}}', { a: { b: 7 } }],
     ["{{ '}}' }}", '}}'],

@@ -8,6 +8,11 @@ export function isSemver(text: string): boolean {
   return SEMVER.test(text);
 }
 
+/** Whether a reader sees anything of the text: it has more than blanks and characters without a form. */
+export const isVisible = (text: string): boolean => /[^\s\p{C}\p{Default_Ignorable_Code_Point}]/u.test(text);
+
+export const VISIBLE = 'expected a name that can be seen';
+
 /** `Refund approval!` → `refund-approval`. A title without ASCII letters and digits gives `workflow`. */
 export function slugify(title: string): string {
   const slug = title

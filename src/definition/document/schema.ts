@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { Json } from '../../json/json.ts';
 import { MOST_ITERATIONS_AT_ONCE } from './limits.ts';
-import { isSemver, SLUG, STEP_SLUG } from './names.ts';
+import { isSemver, isVisible, SLUG, STEP_SLUG, VISIBLE } from './names.ts';
 import { DURATION_TITLE } from './titles.ts';
 import type { Problem } from './types.ts';
 import { OVERFLOWS, TRIGGER_TYPES } from './types.ts';
@@ -31,6 +31,8 @@ export function schemaProblems(document: Json): Problem[] {
 /** Any value. The document is JSON already, so that the value is not walked again. */
 const json = (): z.ZodType => z.unknown();
 const text = (limit: number) => z.string().max(limit);
+
+const visibleName = () => z.string().min(1).max(200).refine(isVisible, { error: VISIBLE });
 
 function duration(): z.ZodType {
   return z
@@ -275,7 +277,7 @@ function workflowConfig(): z.ZodType {
 
 function trigger(): z.ZodType {
   return z.strictObject({
-    name: z.string().min(1).max(200).describe('Unique in the definition.'),
+    name: visibleName().describe('Unique in the definition.'),
     type: z.enum(TRIGGER_TYPES).describe('What starts a run.'),
     enabled: z.boolean().optional().describe('Default: true.'),
     config: config().optional().describe('The config of its type.'),
@@ -292,7 +294,7 @@ function trigger(): z.ZodType {
 
 function buildDefinition(): z.ZodType {
   return z.strictObject({
-    name: z.string().min(1).max(200).describe('The name for readers. Default: the slug.'),
+    name: visibleName().describe('The name for readers. Default: the slug.'),
     slug: z
       .string()
       .regex(SLUG, { error: 'expected lower-case letters, digits and hyphens, at most 63' })

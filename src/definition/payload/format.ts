@@ -93,23 +93,54 @@ function shortFormWarnings(format: PayloadFormat, at: string, depth: number): Pr
 }
 
 /**
- * Fills in the defaults of a short form's fields. Returns the payload itself if nothing is missing.
+ * Fills in the defaults of a short form's fields. Returns the payload itself if nothing is missing. The default of a
+ * dotted name goes into the object at its first part where the payload has one, and else keeps its flat name.
  */
 export function withDefaults(format: PayloadFormat, value: Json): Json {
   const isOpen = isJsonSchema(format) || Object.keys(format).length === 0;
   if (isOpen || (value !== null && !isObject(value))) return value;
   // If fields are declared, a missing payload counts as an empty object.
   const given = value ?? {};
-  // Copied once: a copy for each of thousands of defaults takes minutes.
+  // Each object is copied once: a copy for each of thousands of defaults takes minutes.
   let filled: JsonObject | undefined;
+  const copies = new Set<JsonObject>();
   for (const [name, field] of Object.entries(format)) {
     const fallback = getOwn(field, 'default');
     if (fallback === undefined || fieldType(field) === undefined) continue;
     if (readField(filled ?? given, name) !== undefined) continue;
     filled ??= { ...given };
-    setOwn(filled, name, fallback);
+    setField(filled, name, fallback, copies);
   }
   return filled ?? given;
+}
+
+function setField(payload: JsonObject, name: string, value: Json, copies: Set<JsonObject>): void {
+  const parts = name.split('.');
+  const last = parts.pop() ?? name;
+  if (parts.length === 0 || !isNestedIn(payload, parts)) {
+    setOwn(payload, name, value);
+    return;
+  }
+  let holder = payload;
+  for (const part of parts) {
+    const inner = getOwn(holder, part);
+    const copy: JsonObject = isObject(inner) && copies.has(inner) ? inner : { ...(isObject(inner) ? inner : {}) };
+    copies.add(copy);
+    setOwn(holder, part, copy);
+    holder = copy;
+  }
+  setOwn(holder, last, value);
+}
+
+/** Whether the payload has an object at the first part, and nothing else than objects along the others. */
+function isNestedIn(payload: JsonObject, parts: readonly string[]): boolean {
+  let here: Json | undefined = payload;
+  for (const [index, part] of parts.entries()) {
+    here = getOwn(here, part);
+    if (here === undefined) return index > 0;
+    if (!isObject(here)) return false;
+  }
+  return true;
 }
 
 /**
@@ -129,13 +160,13 @@ export function coerceState(field: StateField, value: Json): { value: Json } | {
 }
 
 /**
- * Whether a format declares the member at `path`: `declared`, `undeclared` (it declares other members), or `open` (the
- * path is below a declared member, or the format is empty).
+ * Whether a format declares the member at `path`: `declared`, `undeclared` (it declares other members), `parts` (it
+ * declares dotted names that begin with the path), or `open` (the path is below a declared member, or the format is
+ * empty).
  */
-export function declares(
-  format: PayloadFormat,
-  path: readonly (string | number)[],
-): 'declared' | 'undeclared' | 'open' {
+type Declared = 'declared' | 'undeclared' | 'parts' | 'open';
+
+export function declares(format: PayloadFormat, path: readonly (string | number)[]): Declared {
   if (path.length === 0) return 'declared';
   return isJsonSchema(format) ? schemaDeclares(format, path) : shortFormDeclares(format, path);
 }
@@ -286,10 +317,7 @@ function isTypeless(field: JsonObject): boolean {
   );
 }
 
-function shortFormDeclares(
-  format: PayloadFormat,
-  path: readonly (string | number)[],
-): 'declared' | 'undeclared' | 'open' {
+function shortFormDeclares(format: PayloadFormat, path: readonly (string | number)[]): Declared {
   const names = Object.keys(format);
   if (names.length === 0) return 'open';
   const first = String(path[0]);
@@ -304,10 +332,10 @@ function shortFormDeclares(
   for (let length = 2; length <= path.length; length++) {
     if (names.includes(path.slice(0, length).join('.'))) return length === path.length ? 'declared' : 'open';
   }
-  return dotted.some((name) => name.startsWith(`${path.join('.')}.`)) ? 'declared' : 'undeclared';
+  return dotted.some((name) => name.startsWith(`${path.join('.')}.`)) ? 'parts' : 'undeclared';
 }
 
-function schemaDeclares(schema: Json, path: readonly (string | number)[]): 'declared' | 'undeclared' | 'open' {
+function schemaDeclares(schema: Json, path: readonly (string | number)[]): Declared {
   let here: Json | undefined = schema;
   for (const part of path) {
     if (typeof part === 'number' || getOwn(here, '$ref') !== undefined) return 'open';

@@ -10,7 +10,7 @@ import type { Definition, Problem } from '../../definition/document/types.ts';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
 import type { Json } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
-import { anyJson, nameText, slugText } from '../validation/validation.ts';
+import { anyJson, nameText, shownName, slugText } from '../validation/validation.ts';
 
 const types = z.enum(TRIGGER_TYPES);
 const members = z.record(nameText(200), anyJson);
@@ -40,7 +40,7 @@ export const triggerBody = z
       .describe(
         'The workflow that it starts. A schedule whose target is the orchestrator needs none; null means absent.',
       ),
-    name: nameText(200).describe('Unique among the triggers of its workflow; its id is made of both.'),
+    name: shownName(200).describe('Unique among the triggers of its workflow; its id is made of both.'),
     type: types.optional().describe('The type may be here or in `config`.'),
     ...shared,
   })
@@ -57,7 +57,7 @@ export const triggerBody = z
   });
 
 export const triggerPatch = z.strictObject({
-  name: nameText(200).optional().describe('The displayed name. Changing it does not change the id.'),
+  name: shownName(200).optional().describe('The displayed name. Changing it does not change the id.'),
   ...shared,
   config: members
     .optional()

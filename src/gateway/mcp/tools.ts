@@ -10,6 +10,7 @@ import type { Route } from '../http/route.ts';
 import { jsonSchemaOf } from '../manual/schema-json.ts';
 import { objectOf } from '../manual/schema-words.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
+import { parseJsonText } from '../validation/json-guard.ts';
 import type { InnerAnswer, InnerRequest } from './inner-request.ts';
 import { TOOLS, type ToolSpec } from './tool-table.ts';
 
@@ -64,7 +65,7 @@ function toolOf(spec: ToolSpec, routes: readonly Route[]): RouteTool {
     requestOf: (given) => {
       const args = spelt(given, spec.aliases ?? {});
       demandArguments(args, schema);
-      return requestOf(spec, route, routes, args);
+      return requestOf(spec, route, routes, readTexts(args, objectOf(schema['properties'])));
     },
     resultOf: (answer) => resultOf(route, answer),
   };
@@ -112,6 +113,32 @@ const typed = (schema: JsonObject): JsonObject =>
   TELLS_TYPE.some((keyword) => Object.hasOwn(schema, keyword))
     ? schema
     : { type: ['object', 'array', 'string', 'number', 'boolean', 'null'], ...schema };
+
+/** Arguments that are documents: a text is YAML or JSON, and is kept as it is written. */
+const DOCUMENTS = [DEFINITION, 'proposal'];
+
+/**
+ * The arguments in which an object or a list that came as a JSON text is read: clients send a text although a schema
+ * also takes objects. @throws HttpProblem those of parseJsonText, but `invalid_json`.
+ */
+const readTexts = (args: JsonObject, schemas: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => {
+      const { type } = objectOf(schemas[name]);
+      const isAny = Array.isArray(type) && type.includes('object') && !DOCUMENTS.includes(name);
+      return [name, isAny && typeof value === 'string' ? readText(value) : value];
+    }),
+  );
+
+function readText(text: string): Json {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return parseJsonText(text);
+  } catch (error) {
+    if (error instanceof HttpProblem && error.code === 'invalid_json') return text;
+    throw error;
+  }
+}
 
 const DOCUMENT: JsonObject = {
   type: ['object', 'string'],

@@ -2,6 +2,7 @@
 
 import type { Request } from 'express';
 import { z } from 'zod';
+import { isVisible } from '../../definition/document/names.ts';
 import { hasLoneSurrogate } from '../../definition/document/vet.ts';
 import { MAX_PROBLEMS } from '../../definition/document/zod-problems.ts';
 import type { Json } from '../../json/json.ts';
@@ -18,6 +19,9 @@ export const nameText = (longest: number) =>
       (text) => !text.includes('\0') && !hasLoneSurrogate(text),
       'A name cannot hold NUL or half of a surrogate pair.',
     );
+
+/** A name that lists show. */
+export const shownName = (longest: number) => nameText(longest).refine(isVisible, 'Expected a name that can be seen.');
 
 /** A value that was parsed from JSON and may be anything. */
 export const anyJson = z.custom<Json>((value) => value !== undefined, 'Expected a value.');

@@ -17,13 +17,13 @@ import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
-import { anyJson, nameText, pageQuery } from '../../validation/validation.ts';
+import { anyJson, nameText, pageQuery, shownName } from '../../validation/validation.ts';
 
 export const recordingParams = { id: nameText(100) };
 /** What a route about one recording may answer. */
 export const OF_RECORDING: readonly ProblemCode[] = ['not_found', 'gone'];
 
-const title = nameText(200).describe('What is recorded.');
+const title = shownName(200).describe('What is recorded.');
 export const description = z.string().max(2_000).describe('For readers; the description of the definition.');
 const input = anyJson.describe('What `@input` refers to while recording, such as the values of one example.');
 

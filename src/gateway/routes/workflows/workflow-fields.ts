@@ -12,12 +12,12 @@ import { workflowHead } from '../../answers/workflows.ts';
 import { type Call, type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import { slugText } from '../../validation/validation.ts';
+import { shownName, slugText } from '../../validation/validation.ts';
 import { changeNotes } from './history.ts';
 import { ETAG, IF_MATCH, ifMatchOf, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
 
 const workflowPatch = z.strictObject({
-  name: z.string().min(1).max(200).optional().describe('For people.'),
+  name: shownName(200).optional().describe('For people.'),
   description: z.string().max(100_000).optional().describe('For readers.'),
   tags: z.array(z.string().min(1).max(100)).max(100).optional().describe('For lists. They replace the present tags.'),
   enabled: z.boolean().optional().describe('false: no new runs start.'),
