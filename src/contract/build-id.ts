@@ -20,6 +20,8 @@ export const MARKS = [
   'inputs',
   /** From 0.4: a step that fails has written nothing, and `historyKeep` also counts for long paths. */
   'modifiers2',
+  /** From 0.4: decisions of approvals are values of SignalboxState (search-attributes.ts). */
+  'decided',
 ] as const;
 export type Mark = (typeof MARKS)[number];
 

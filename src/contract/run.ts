@@ -264,6 +264,24 @@ export interface Recorded {
   /** Of a vote. */
   readonly votes?: NonNullable<WaitingFor['votes']>;
 }
+/** What a list of decided approvals may be limited to. */
+export const DECIDED_FILTERS = ['approved', 'rejected', 'any'] as const;
+/** A decision of an approval, as traces and lists have it. */
+export interface MadeDecision {
+  readonly status: 'approved' | 'rejected';
+  /** Null for a caller without an id. */
+  readonly by: string | null;
+  /** ISO 8601. */
+  readonly at: string;
+  /** `api`, `link`, `link to ADDRESS`, `temporal`, or `timeout`. */
+  readonly via: string;
+  readonly comments: string | null;
+  /** Everybody who voted. */
+  readonly voters: readonly string[];
+  readonly message: string;
+  readonly resourceType?: string;
+  readonly resourceId?: string;
+}
 export interface Refusal {
   readonly code:
     | 'no_such_step'

@@ -31,6 +31,16 @@ export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting'
  */
 export const modelValue = (model: string): string => `model:${encodeURIComponent(model.replace(/\p{Cs}/gu, '\uFFFD'))}`;
 
+/** The values of the searchable state for decisions of approvals. None of them contains a `=` either. */
+export const verdictValue = (decision: 'approved' | 'rejected'): string => `decided:${decision}`;
+export const deciderValue = (person: string): string => `approval:${withoutEquals(person)}`;
+export const decidedResource = (type: string, id: string | undefined): string =>
+  `resource:${withoutEquals(id === undefined ? type : `${type}/${id}`)}`;
+/** Of a run with more persons and resources than its list has room for. */
+export const DECIDED_MORE = 'decided:more';
+
+const withoutEquals = (text: string): string => text.replace(/[%=]/g, encodeURIComponent);
+
 /** The longest keyword, in bytes. A longer text is cut, and its hash makes it findable. */
 export const MAX_ATTRIBUTE_BYTES = 200;
 /** The most values of one list. Further values are omitted. */
@@ -95,3 +105,21 @@ export function attributeValues(texts: Iterable<string>): string[] {
   }
   return [...values];
 }
+
+/** Adds decisions to a list. Verdicts come first: a list without room for a person or a resource says so. */
+export function withDecisions(values: readonly string[], decisions: readonly string[]): string[] {
+  const verdicts = decisions.filter(isVerdict);
+  const others = decisions.filter((value) => !isVerdict(value));
+  const isWhole = new Set([...decisions, ...values].map(listValue)).size <= MAX_ATTRIBUTE_VALUES;
+  return attributeValues([...verdicts, ...(isWhole ? [] : [DECIDED_MORE]), ...values, ...others]);
+}
+
+/** Adds the values of a decision to those of others, as many as a list takes. */
+export function addDecision(before: readonly string[], values: readonly string[]): readonly string[] {
+  const all = new Set(before);
+  for (const value of values.map(listValue))
+    all.add(all.has(value) || isVerdict(value) || all.size < MAX_ATTRIBUTE_VALUES ? value : DECIDED_MORE);
+  return all.size === before.length ? before : [...all];
+}
+
+const isVerdict = (value: string): boolean => value.startsWith('decided:');

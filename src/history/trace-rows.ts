@@ -3,7 +3,7 @@
  * "step"). The core reports begin and end of visits; history has the real times and the attempts of effects.
  */
 
-import type { RunError } from '../contract/run.ts';
+import type { MadeDecision, RunError } from '../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
 import type { Place, TraceEvent } from '../engine/state/protocol.ts';
 import { jsonBytes } from '../json/bytes.ts';
@@ -30,6 +30,8 @@ export interface TraceRow extends RowPlace {
   /** The envelope `{type, data, meta?}`. */
   readonly output?: Json;
   readonly error?: RunError;
+  /** Of an approval, also of an agent's call: present once it is decided, which may be before the end. */
+  readonly decision?: MadeDecision;
   /** Failed attempts that another attempt followed, as far as history has them. */
   readonly failures?: readonly FailedAttempt[];
   /** For an open effect that has failed before or is paused: its attempt, from the server. */
@@ -44,7 +46,7 @@ export interface TraceRow extends RowPlace {
 }
 
 /** A visit without its values. */
-export type Brief = Omit<TraceRow, 'input' | 'output' | 'error' | 'failures' | 'retrying'>;
+export type Brief = Omit<TraceRow, 'input' | 'output' | 'error' | 'decision' | 'failures' | 'retrying'>;
 
 /** Members that history does not tell are absent. */
 export interface FailedAttempt {
@@ -85,12 +87,13 @@ const ROW_BYTES = 300;
 const MOST_BRIEFS = 200_000;
 
 /** The size of a row as JSON, about. */
-export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'failures'>): number {
-  const { input, output, error, failures = [] } = row;
+export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'decision' | 'failures'>): number {
+  const { input, output, error, decision, failures = [] } = row;
   try {
     let bytes = ROW_BYTES;
     if (input !== undefined) bytes += jsonBytes(input);
     if (output !== undefined) bytes += jsonBytes(output);
+    if (decision !== undefined) bytes += jsonBytes(decision as unknown as Json);
     if (error?.details !== undefined) bytes += jsonBytes(error.details);
     for (const failed of failures) bytes += ROW_BYTES + jsonBytes(failed.error?.details);
     return bytes;
@@ -173,6 +176,11 @@ export class Rows {
       }
       case 'evaluated':
         return this.#evaluated(event);
+      case 'decided': {
+        const row = this.#touch(event.path);
+        row.decision = event.decision;
+        return row;
+      }
       // The state tells at the end of the fold whether a visit waits.
       case 'wait':
         return {};

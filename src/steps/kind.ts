@@ -12,7 +12,7 @@
  */
 
 import type { z } from 'zod';
-import type { Decision, Refusal, Submission } from '../contract/run.ts';
+import type { Decision, MadeDecision, Refusal, Submission } from '../contract/run.ts';
 import type { PayloadFormat, StepDefinition } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Expression } from '../template/expression.ts';
@@ -228,6 +228,8 @@ export interface StepContext {
   assign(target: 'variables' | 'state', name: string, value: Json): void;
   /** Traces the value of a member of the config that is evaluated later (`later`). */
   note(member: string, value: Json): void;
+  /** Traces the decision of the approval at that path, and puts it into lists. */
+  recordDecision(path: string, decision: MadeDecision): void;
   /** The run, for kinds that start other runs. */
   readonly execution: {
     readonly id: string;

@@ -164,6 +164,22 @@ const modifiers: Definition = {
   },
 };
 
+/** Approvals side by side, about things. */
+const decided: Definition = {
+  name: 'Decided',
+  slug: 'decided',
+  steps: {
+    both: { stepType: 'parallel', nextSteps: { a: 'order', b: 'invoice' } },
+    order: {
+      stepType: 'approval',
+      config: { message: 'Ship?', approvers: ['ann'], resourceType: 'order', resourceId: '7' },
+      nextSteps: { approved: 'rest' },
+    },
+    rest: { stepType: 'sleep', config: { duration: 20 } },
+    invoice: { stepType: 'approval', config: { message: 'Pay?', quorum: 2, resourceType: 'invoice' } },
+  },
+};
+
 const seen = new Map<string, number>();
 async function http({ config, execution }: ActivityInput): Promise<unknown> {
   const { url } = config as { url: string };
@@ -258,6 +274,19 @@ it('records a step that fails while it saves, and a rollback under long paths', 
   const handle = await startRun(server, modifiers);
   await handle.result().catch(() => undefined);
   await keepEnds('modifiers', handle);
+});
+
+it('records decisions about things, by persons', async () => {
+  const handle = await startRun(server, decided);
+  await waitsAt(handle, 'both/b/invoice');
+  const approve = (step: string, by: string) => {
+    const decision = { step, by, as: { roles: [], groups: [] }, via: 'api' };
+    return handle.executeUpdate('approve', { args: [decision] as [unknown] });
+  };
+  await approve('order', 'ann');
+  for (const by of ['ann', 'bob']) await approve('invoice', by);
+  await handle.result();
+  await keep('decided', handle);
 });
 
 it('records branches', async () => {

@@ -191,7 +191,7 @@ function demandSummary(chain: readonly FoldedRun[], rows: readonly TraceRow[]): 
   }
 }
 
-const withoutValues = ({ input: _i, output: _o, error: _e, failures: _f, ...row }: TraceRow) => row;
+const withoutValues = ({ input: _i, output: _o, error: _e, decision: _d, failures: _f, ...row }: TraceRow) => row;
 
 const byPathOf = (rows: readonly TraceRow[], path: string | undefined) => rows.find((row) => row.path === path);
 

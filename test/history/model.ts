@@ -4,7 +4,7 @@
  */
 
 import { SEGMENT } from '../../src/contract/activity.ts';
-import { buildIdOf } from '../../src/contract/build-id.ts';
+import { buildIdOf, MARKS } from '../../src/contract/build-id.ts';
 import type { RunError, RunInput } from '../../src/contract/run.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
@@ -35,7 +35,12 @@ import { programOf } from '../support/program.ts';
 
 const YIELD = '$yield';
 /** Of a worker that runs segments. */
-const BUILD_ID = buildIdOf({ historyLimit: 1_000, dataBytes: MAX_STATE_BYTES });
+const STAMP = { historyLimit: 1_000, dataBytes: MAX_STATE_BYTES };
+const BUILD_ID = buildIdOf(STAMP);
+const WITHOUT_SEGMENTS = buildIdOf(
+  STAMP,
+  MARKS.filter((mark) => !mark.startsWith('segments')),
+);
 const REFUSED = {
   kind: 'application',
   type: 'http_status',
@@ -340,7 +345,7 @@ export class Model {
     const markers = this.#locals(at);
     // What comes while the task runs is buffered by the server, and written behind its commands.
     const buffered = this.#buffered(meanwhile);
-    this.#write({ type: 'taskCompleted', ...(this.#plans.length === 0 ? {} : { buildId: BUILD_ID }) });
+    this.#write({ type: 'taskCompleted', buildId: this.#plans.length === 0 ? WITHOUT_SEGMENTS : BUILD_ID });
     for (const event of this.#accepted) this.#write(event);
     for (const marker of markers) this.#write(marker);
     for (const command of this.#commands.splice(0)) this.#issue(command);

@@ -75,3 +75,25 @@ it('a run whose agent had two open asks is armed again where it failed', async (
   const armed = resumeWith(program!, plan.done(without), { work: plan.postponed, at: 2_000_000_000_000, gates: [] });
   expect(Object.keys(armed.openCommands)).toEqual(['end']);
 });
+
+it('decisions of earlier workers are in the trace, and in no list', async () => {
+  const { rows, state } = folded(await eventsOf('0.4.0/asks.json'));
+  expect(rows.filter(({ decision }) => decision !== undefined).map(({ path, decision }) => [path, decision])).toEqual(
+    ['work/turn[0]/tool[0]', 'work/turn[0]/tool[1]'].map((path) => [
+      path,
+      expect.objectContaining({ status: 'approved', by: 'ann', message: 'Refund?' }),
+    ]),
+  );
+  expect(state).not.toHaveProperty('decided');
+});
+
+it('decisions are values of the searchable state', async () => {
+  const { state } = folded(await eventsOf('0.4.0/decided.json'));
+  expect(state?.decided).toEqual([
+    'decided:approved',
+    'approval:ann',
+    'resource:order/7',
+    'approval:bob',
+    'resource:invoice',
+  ]);
+});

@@ -100,6 +100,7 @@ export class Driven {
       state: this.state,
       branches: [],
       note: () => undefined,
+      recordDecision: () => undefined,
       execution: { id: 'run.default.test.1', organizationId: 'default', depth: 0, ...this.#persons },
       render: (template, locals) => render(template, scope(locals), options).value,
       renderSecret: (template) => render(template, scope(), options),

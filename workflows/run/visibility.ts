@@ -7,7 +7,13 @@
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../../src/contract/run.ts';
-import { ATTRIBUTES, attributeValue, attributeValues, modelValue } from '../../src/contract/search-attributes.ts';
+import {
+  ATTRIBUTES,
+  attributeValue,
+  attributeValues,
+  modelValue,
+  withDecisions,
+} from '../../src/contract/search-attributes.ts';
 import { audience, pausedSince, searchable, unread, waitCount } from '../../src/engine/inbound/view.ts';
 import { tokensOf } from '../../src/engine/state/costs.ts';
 import { MAX_SHOWN_WAITS } from '../../src/engine/state/limits.ts';
@@ -110,7 +116,10 @@ function attributesOf(program: Program, state: RunState, shown: Shown): SearchAt
     { key: keys.tags, value: attributeValues(program.definition.tags ?? []) },
     {
       key: keys.state,
-      value: attributeValues([...(state.models ?? []).map(modelValue), ...searchable(program, state)]),
+      value: withDecisions(
+        [...(state.models ?? []).map(modelValue), ...searchable(program, state)],
+        state.decided ?? [],
+      ),
     },
     { key: keys.waiting, value: attributeValues(audience(state)) },
   ];

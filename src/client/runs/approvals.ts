@@ -11,8 +11,8 @@ import { standsFor } from '../../steps/kinds/approval/approval-persons.ts';
 import type { Access } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
 import { legible } from '../temporal/unreadable.ts';
-import { readCursor, writeCursor } from '../visibility/cursor.ts';
 import type { Page, PageRequest } from '../visibility/listing.ts';
+import { newestOfParts } from '../visibility/parts.ts';
 import { resumeToken } from './resume-token.ts';
 import { listRuns } from './run-list.ts';
 import { wantsComment } from './run-read.ts';
@@ -70,20 +70,12 @@ export interface ApprovalFilter extends QuestionFilter, PageRequest {
  * start first.
  */
 const RUNS_AT_ONCE = 500;
-/** Parts without a listed question that are passed before an empty page is answered. */
-const PATIENCE = 20;
 /** The parts that are counted. */
 const COUNTED_PARTS = 4;
 
 interface Found {
   readonly run: ExecutionView;
   readonly view: ApprovalView;
-}
-
-/** Where a page begins: in which part of the runs, and after which question of it. */
-interface Position {
-  readonly from?: string;
-  readonly after?: string;
 }
 
 /**
@@ -97,33 +89,17 @@ export async function listApprovals(
   viewer: Viewer,
   { mine, cursor, limit, ...filter }: ApprovalFilter,
 ): Promise<Page<ApprovalView>> {
-  const { cursors } = access.keys;
   const list = JSON.stringify(['approvals', org, mine, viewer.id ?? null, filter]);
-  let { from, after }: Position =
-    cursor === undefined ? {} : JSON.parse(Buffer.from(readCursor(cursors, list, cursor)).toString());
-  for (let passed = 0; ; passed++) {
+  const partFrom = async (from: string | undefined): Promise<Page<Found>> => {
     const part = await partOf(access, org, viewer, filter, from);
-    const wanted = part.items.filter(
-      ({ view }) =>
-        (!mine || view.mayAnswer || view.unreadable !== undefined) && (after === undefined || placeOf(view) < after),
-    );
-    if (wanted.length > 0 || part.nextCursor === undefined || passed === PATIENCE) {
-      const found = wanted.slice(0, limit);
-      const last = found.at(-1);
-      const next: Position | undefined =
-        last !== undefined && wanted.length > found.length
-          ? { ...defined({ from }), after: placeOf(last.view) }
-          : part.nextCursor === undefined
-            ? undefined
-            : { from: part.nextCursor };
-      const items = await Promise.all(found.map((one) => withFacts(access, org, one)));
-      return next === undefined
-        ? { items }
-        : { items, nextCursor: writeCursor(cursors, list, Buffer.from(JSON.stringify(next))) };
-    }
-    from = part.nextCursor;
-    after = undefined;
-  }
+    return {
+      ...part,
+      items: part.items.filter(({ view }) => !mine || view.mayAnswer || view.unreadable !== undefined),
+    };
+  };
+  const place = ({ view }: Found): string => placeOf(view);
+  const { items, ...page } = await newestOfParts(access, list, { limit, ...defined({ cursor }) }, partFrom, place);
+  return { ...page, items: await Promise.all(items.map((one) => withFacts(access, org, one))) };
 }
 
 export interface QuestionCount {
@@ -234,8 +210,8 @@ async function withFacts(access: Access, org: string, { run, view }: Found): Pro
   };
 }
 
-/** Undefined where the definition cannot be read. */
-function factsOf(access: Access, org: string, { id, workflowHash, temporal }: ExecutionView) {
+/** What the definition of the run says; undefined where it cannot be read. */
+export function factsOf(access: Access, org: string, { id, workflowHash, temporal }: ExecutionView) {
   const key = JSON.stringify([access.namespace, org, workflowHash ?? temporal.runId]);
   const facts = known.get(key) ?? readFacts(access, id, temporal.runId);
   known.delete(key);

@@ -1,6 +1,6 @@
 /** One question of a run: an approval or an input, open or answered, with the facts that an answer needs. */
 
-import type { WaitingFor } from '../../contract/run.ts';
+import type { MadeDecision, WaitingFor } from '../../contract/run.ts';
 import { waitAt } from '../../engine/inbound/view.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
@@ -144,7 +144,8 @@ const isQuestion = (wait: WaitingFor | undefined): wait is WaitingFor =>
   wait !== undefined && QUESTION_KINDS.some((kind) => kind === wait.kind);
 
 /** The kind of question that the step asks. */
-function kindAsked({ stepType }: Step): 'approval' | 'input' | undefined {
+function kindAsked({ stepType, decision }: Step): 'approval' | 'input' | undefined {
+  if (decision !== undefined) return 'approval';
   const type = kindOf(stepType)?.type;
   if (type === 'approval') return 'approval';
   return type === 'user_input' ? 'input' : undefined;
@@ -155,7 +156,7 @@ function askedBy(step: Step | undefined, path: string): WaitingFor {
   const kind = step === undefined ? undefined : kindAsked(step);
   if (step === undefined || kind === undefined)
     throw new ClientError('no_such_step', `The run has asked nobody anything at '${path}'.`);
-  const message = isObject(step.input) ? step.input['message'] : undefined;
+  const message = step.decision?.message ?? (isObject(step.input) ? step.input['message'] : undefined);
   return {
     path,
     stepSlug: step.stepSlug,
@@ -181,6 +182,8 @@ function answerOf(question: WaitingFor, step: Step | undefined, run: ExecutionVi
 }
 
 function endOf({ kind }: WaitingFor, step: Step | undefined): GivenAnswer | undefined {
+  // The output of an agent's call is not the decision about it.
+  if (step?.decision !== undefined && kindOf(step.stepType)?.type !== 'approval') return answerBy(step.decision);
   if (step?.completedAt === undefined) return undefined;
   const at = step.completedAt;
   const output = isObject(step.output) ? step.output : {};
@@ -195,6 +198,14 @@ function endOf({ kind }: WaitingFor, step: Step | undefined): GivenAnswer | unde
   }
   return { status: step.status === 'cancelled' || step.status === 'skipped' ? 'cancelled' : 'failed', at };
 }
+
+export const answerBy = ({ status, at, by, via, comments }: MadeDecision): GivenAnswer => ({
+  status,
+  at,
+  ...(via === 'timeout' ? {} : { by }),
+  via,
+  comments,
+});
 
 /** The decision in the output of an approval; undefined where it has none. */
 function decisionIn(said: JsonObject, at: string): GivenAnswer | undefined {

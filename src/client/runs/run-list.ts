@@ -78,6 +78,8 @@ export interface RunFilter extends PageRequest {
   readonly tag?: string;
   /** Searchable state: every key must have its value. */
   readonly state?: { readonly [key: string]: string };
+  /** Values of searchable state as they are written: of each group any. Upper and lower case are alike. */
+  readonly stateGroups?: readonly (readonly string[])[];
   /** The awaited kinds and persons, such as `approval` or `user:ann`: all of these. */
   readonly waiting?: readonly string[];
   /** The awaited kinds: any of these. Open runs only. */
@@ -186,6 +188,8 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
   if (model !== undefined) clauses.push(any(compare('model', '=', model), compare('state', '=', modelValue(model))));
   for (const [key, value] of Object.entries(filter.state ?? {}))
     clauses.push(compare('state', '=', stateValue(key, value)));
+  for (const values of filter.stateGroups ?? [])
+    clauses.push(any(...values.map((value) => compare('state', '=', value))));
   for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', who));
   const { awaited = [] } = filter;
   // A run that was terminated keeps the attribute.

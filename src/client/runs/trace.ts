@@ -4,7 +4,7 @@
  * keeps.
  */
 
-import type { RunError } from '../../contract/run.ts';
+import type { MadeDecision, RunError } from '../../contract/run.ts';
 import { stepSlug } from '../../definition/document/names.ts';
 import {
   briefsOf,
@@ -40,6 +40,8 @@ export interface Step extends ShownRetrying, RowPlace {
   readonly input?: Json;
   readonly output?: Json;
   readonly error?: RunError;
+  /** Of an approval, also of an agent's call: present once it is decided. */
+  readonly decision?: MadeDecision;
   /** The event of Temporal's history that opened it, and its address in the Web UI. */
   readonly eventId?: number;
   readonly temporalUrl?: string;
@@ -74,6 +76,8 @@ export interface TraceQuery {
   readonly step?: string;
   /** `step` may also be the id of a step in document 002: `step[0].then[1]`. */
   readonly names?: '002';
+  /** Only visits that asked for an approval, and got a decision. */
+  readonly decided?: true;
   /** Only visits in this frame, at any depth. */
   readonly under?: string;
   /** Default: in the order of their starts. `desc`: the newest first. */
@@ -156,15 +160,16 @@ function without(row: TraceRow, exclude: TraceQuery['exclude']): TraceRow {
 }
 
 function filterOf(
-  { statuses, step, names, under }: TraceQuery,
+  { statuses, step, names, decided, under }: TraceQuery,
   chain: readonly FoldedRun[],
 ): ((row: TraceRow) => boolean) | undefined {
-  if (statuses === undefined && step === undefined && under === undefined) return undefined;
+  if ([statuses, step, decided, under].every((one) => one === undefined)) return undefined;
   const isInside = under === undefined ? undefined : insideOf(briefsOf(chain), under);
   const slug = step === undefined || names === undefined ? step : stepSlug(step);
   return (row) =>
     (statuses === undefined || statuses.includes(row.status)) &&
     (step === undefined || row.stepSlug === step || row.stepSlug === slug || row.path === step) &&
+    (decided === undefined || row.decision !== undefined) &&
     isInside?.(row) !== false;
 }
 

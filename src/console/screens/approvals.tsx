@@ -1,4 +1,4 @@
-/** The inbox: what runs ask of the caller, or of anybody. */
+/** The inbox: what runs ask of the caller, or of anybody, and what was decided. */
 import { useState } from 'preact/hooks';
 import { at, get } from '../data/api.ts';
 import { counted } from '../data/labels.ts';
@@ -15,20 +15,65 @@ import { To } from '../parts/link.tsx';
 import { Empty, Loaded } from '../parts/loading.tsx';
 import { More } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
+import { Tabs } from '../parts/tabs.tsx';
 import { Time } from '../parts/time.tsx';
 import { addressOf, type Place } from '../routes.ts';
+import { DecidedApprovals, UNDECIDED } from './approvals-decided.tsx';
 import '../style/people.css';
 
 const POLL_MS = 5_000;
 const PAGE = 50;
 
+const TABS = [
+  { name: 'open', label: 'Open' },
+  { name: 'decided', label: 'Decided' },
+] as const;
+
 export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> }) {
-  const isAll = place.query['all'] === 'true';
-  const query = { limit: PAGE, all: isAll ? 'true' : 'false' };
+  const { query } = place;
+  const tab = query['decided'] === undefined ? 'open' : 'decided';
+  const isAll = query['all'] === 'true';
   const count = useResource('count', (signal) => get<ApprovalCount>(at`/api/approvals/count`, { signal }), {
     pollMs: POLL_MS,
   });
-  const list = usePages<Question>('/api/approvals', query, POLL_MS);
+  const others = count.data === undefined ? 0 : count.data.all - count.data.mine;
+  return (
+    <div class="inbox">
+      <Screen
+        title="Approvals"
+        beside={
+          count.data === undefined ? null : (
+            <span class="dim">
+              {counted(count.data.mine, 'question')} for you{count.data.isPartial === true ? ', and more' : ''}
+            </span>
+          )
+        }
+        actions={
+          tab === 'decided' ? null : (
+            <CheckField
+              label="Of others too"
+              isChecked={isAll}
+              onChange={(checked) => changeQuery({ all: checked ? 'true' : undefined })}
+            />
+          )
+        }
+      >
+        <Tabs
+          id="approvals"
+          label="Approvals"
+          tabs={TABS}
+          selected={tab}
+          onSelect={(name) => changeQuery(name === 'open' ? UNDECIDED : { decided: 'any' })}
+        >
+          {tab === 'decided' ? <DecidedApprovals query={query} /> : <OpenQuestions isAll={isAll} others={others} />}
+        </Tabs>
+      </Screen>
+    </div>
+  );
+}
+
+function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly others: number }) {
+  const list = usePages<Question>('/api/approvals', { limit: PAGE, all: isAll ? 'true' : 'false' }, POLL_MS);
   const { items } = list;
 
   const [chosen, setChosen] = useState<string>();
@@ -44,54 +89,35 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
     { key: 'k', label: 'Question before', run: () => choose(current < 0 ? 0 : current - 1) },
     { key: 'Enter', label: 'Open the question', run: () => open(items[current]) },
   ]);
-  const others = count.data === undefined ? 0 : count.data.all - count.data.mine;
 
   return (
-    <div class="inbox">
-      <Screen
-        title="Approvals"
-        beside={
-          count.data === undefined ? null : (
-            <span class="dim">
-              {counted(count.data.mine, 'question')} for you{count.data.isPartial === true ? ', and more' : ''}
-            </span>
+    <>
+      <Loaded resource={list.first} what="the questions">
+        {() =>
+          items.length === 0 ? (
+            <Empty>
+              <p>{isAll ? 'No run asks anybody anything.' : 'Nothing waits for you.'}</p>
+              {!isAll && others > 0 ? (
+                <Button onClick={() => changeQuery({ all: 'true' })}>
+                  Show {counted(others, 'question')} of others
+                </Button>
+              ) : (
+                <p class="dim">Questions of runs stand here, the newest first. New ones appear by themselves.</p>
+              )}
+            </Empty>
+          ) : (
+            <ul class="questions" aria-label="Questions">
+              {items.map((one) => (
+                <li key={keyOf(one)} data-question={keyOf(one)} class={keyOf(one) === chosen ? 'current' : ''}>
+                  <QuestionRow question={one} />
+                </li>
+              ))}
+            </ul>
           )
         }
-        actions={
-          <CheckField
-            label="Of others too"
-            isChecked={isAll}
-            onChange={(checked) => changeQuery({ all: checked ? 'true' : undefined })}
-          />
-        }
-      >
-        <Loaded resource={list.first} what="the questions">
-          {() =>
-            items.length === 0 ? (
-              <Empty>
-                <p>{isAll ? 'No run asks anybody anything.' : 'Nothing waits for you.'}</p>
-                {!isAll && others > 0 ? (
-                  <Button onClick={() => changeQuery({ all: 'true' })}>
-                    Show {counted(others, 'question')} of others
-                  </Button>
-                ) : (
-                  <p class="dim">Questions of runs stand here, the newest first. New ones appear by themselves.</p>
-                )}
-              </Empty>
-            ) : (
-              <ul class="questions" aria-label="Questions">
-                {items.map((one) => (
-                  <li key={keyOf(one)} data-question={keyOf(one)} class={keyOf(one) === chosen ? 'current' : ''}>
-                    <QuestionRow question={one} />
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Loaded>
-        <More list={list} />
-      </Screen>
-    </div>
+      </Loaded>
+      <More list={list} />
+    </>
   );
 }
 

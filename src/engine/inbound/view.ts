@@ -192,6 +192,11 @@ export function searchable(program: Program, state: RunState): string[] {
 
 /** A digest that changes when the visible part of the run changes: it begins to wait, goes on, or ends. */
 export function shownOf(state: RunState): string {
+  const { decided } = state;
+  return decided === undefined ? standingOf(state) : `${standingOf(state)} decided ${decided.length}`;
+}
+
+function standingOf(state: RunState): string {
   const status = statusOf(state);
   const { admission } = state;
   if (admission !== undefined) return `${status} ${admission.granted} ${admission.waiting?.since ?? ''}`;

@@ -4,7 +4,16 @@
  */
 
 import type { GateWanted, SlotAnswer } from '../../contract/limiter.ts';
-import type { Accepted, Decision, Refusal, RunError, RunStatus, Submission, WaitingFor } from '../../contract/run.ts';
+import type {
+  Accepted,
+  Decision,
+  MadeDecision,
+  Refusal,
+  RunError,
+  RunStatus,
+  Submission,
+  WaitingFor,
+} from '../../contract/run.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { ChildSpec, EffectResult, FailureShape } from '../../steps/kind.ts';
 import type { ResolvedRetryPolicy } from '../../steps/program-types.ts';
@@ -153,6 +162,8 @@ export type TraceEvent =
   | { readonly t: 'input'; readonly path: string; readonly input: Json }
   /** A member of the config that is evaluated later than the others, possibly several times. */
   | { readonly t: 'evaluated'; readonly path: string; readonly member: string; readonly value: Json }
+  /** An approval was decided; its visit may go on. */
+  | { readonly t: 'decided'; readonly path: string; readonly decision: MadeDecision }
   | { readonly t: 'wait'; readonly path: string }
   | {
       readonly t: 'end';

@@ -234,6 +234,8 @@ export interface RunState {
   model?: string;
   /** All models, in the order of their first answers; absent while there is only one. */
   models?: readonly string[];
+  /** Decisions of approvals, as values of the searchable state; absent before the first. */
+  decided?: readonly string[];
   /** A digest of the last `visible` command. */
   viewDigest: string;
   /** finish with drain: the run waits for the activities in flight. */

@@ -2,6 +2,7 @@
  * The step context of the engine (steps/kind.ts): reads through the frame's scope, writes only what a kind may write.
  */
 
+import type { MadeDecision } from '../../contract/run.ts';
 import { defined } from '../../json/defined.ts';
 import { type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import {
@@ -22,6 +23,7 @@ import { valueBytes } from '../state/measure.ts';
 import { charge, demandSpace } from '../state/space.ts';
 import type { Frame } from '../state/state.ts';
 import { callbackPath } from './callback-path.ts';
+import { recordDecision } from './record-decision.ts';
 import { returnMessages } from './return-messages.ts';
 import { FrameScope } from './scope.ts';
 import { takeUnread } from './take-messages.ts';
@@ -122,6 +124,10 @@ export class RunStepContext implements OpenStepContext {
 
   note(member: string, value: Json): void {
     this.#core.trace?.({ t: 'evaluated', path: this.path, member, value });
+  }
+
+  recordDecision(path: string, decision: MadeDecision): void {
+    recordDecision(this.#core, path, decision);
   }
 
   #scope(locals: Locals | undefined): FrameScope {

@@ -16,20 +16,6 @@ const question = {
   resumeToken: text.optional().describe('For an approval that the caller may decide: the token that identifies it.'),
 };
 
-export const approvalPage = named(
-  'ApprovalPage',
-  pageOf(z.object({ ...question, status: z.literal('pending'), unreadable: unreadable.optional() })),
-);
-
-export const approvalCount = named(
-  'ApprovalCount',
-  z.object({
-    mine: z.int().describe('What the caller may answer.'),
-    all: z.int(),
-    isPartial: z.literal(true).optional().describe('There are more: only the questions of 2,000 runs were counted.'),
-  }),
-);
-
 const answered = z.enum(['approved', 'rejected', 'submitted', 'timeout', 'failed', 'cancelled']);
 
 const answer = z.object({
@@ -43,6 +29,32 @@ const answer = z.object({
   data: anything.optional().describe('The values of the form, or what was submitted.'),
   votes: anything.optional().describe('Of an approval: all votes.'),
 });
+
+export const approvalPage = named(
+  'ApprovalPage',
+  pageOf(
+    z.object({
+      ...question,
+      status: z
+        .enum(['pending', 'approved', 'rejected', 'decided'])
+        .describe('decided: the run has decisions, and its history cannot be read.'),
+      answer: answer
+        .omit({ data: true, votes: true })
+        .optional()
+        .describe('Of a decided approval: who has decided, when and how.'),
+      unreadable: unreadable.optional(),
+    }),
+  ),
+);
+
+export const approvalCount = named(
+  'ApprovalCount',
+  z.object({
+    mine: z.int().describe('What the caller may answer.'),
+    all: z.int(),
+    isPartial: z.literal(true).optional().describe('There are more: only the questions of 2,000 runs were counted.'),
+  }),
+);
 
 export const approval = named(
   'Approval',

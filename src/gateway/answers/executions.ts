@@ -199,6 +199,17 @@ const place = {
   visit: z.int().optional().describe('Which visit of the step in its frame, from 1.'),
   inner: z.literal(true).optional().describe("A call within a visit, such as an agent's, in the visit's frame."),
 };
+const decision = z.object({
+  status: z.enum(['approved', 'rejected']),
+  by: text.nullable().describe('Null for a caller without an id, and where nobody decided in time.'),
+  at: time,
+  via: text.describe("api, link, 'link to ADDRESS', temporal (a signal), or timeout."),
+  comments: text.nullable(),
+  voters: z.array(text).describe('Everybody who voted.'),
+  message: text,
+  resourceType: text.optional(),
+  resourceId: text.optional(),
+});
 const step = z.object({
   path: text,
   stepSlug: text,
@@ -215,6 +226,7 @@ const step = z.object({
   input: anything.optional(),
   output: anything.optional().describe('{type, data, meta}.'),
   error: runError.optional(),
+  decision: decision.optional().describe("Of an approval, also of an agent's call, once it is decided."),
   startedAt: time,
   completedAt: time.optional(),
   unreadable: unreadable.optional(),

@@ -207,6 +207,44 @@ describeInBrowser('questions in the console', () => {
     await end();
   });
 
+  it('that were decided have a tab of their own, with filters that the address keeps', async () => {
+    const about = { message: 'Ship it?', resourceType: 'order', resourceId: unique('D') };
+    const yes = await waiting('D-1', about);
+    const no = await waiting('D-2', about);
+    await decideAs('bob', yes, { approve: true, comments: 'Well packed' });
+    await decideAs('cem', no, { approve: false });
+    const found = `/api/approvals?decided=any&resourceType=order&resourceId=${about.resourceId}`;
+    await gateway.until(found, (answer) => answer.body.items?.length === 2);
+
+    const { page, end } = await browser.open('/console/approvals', { key: keys['vic'] as string });
+    await page.getByRole('tab', { name: 'Decided' }).click();
+    await page.getByLabel('Resource', { exact: true }).fill(about.resourceId);
+    await page.getByRole('button', { name: 'Filter' }).click();
+    const rows = page.getByRole('list', { name: 'Decisions' }).getByRole('listitem');
+    await page.getByText('bob approved this.').waitFor();
+    await vi.waitFor(async () => expect(await rows.count()).toBe(2), 10_000);
+    expect(await rows.nth(0).textContent()).toContain('cem rejected this.');
+    expect(await rows.nth(1).textContent()).toContain('Well packed');
+    expect(await axe(page)).toEqual([]);
+    await picture(page, 'decided');
+    await page.getByLabel('Decision', { exact: true }).selectOption('approved');
+    await vi.waitFor(async () => expect(await rows.count()).toBe(1), 10_000);
+    expect(new URL(page.url()).search).toBe(`?decided=approved&resourceId=${about.resourceId}`);
+    await page.reload();
+    await page.getByRole('link', { name: 'Ship it?' }).click();
+    await page.getByText('bob approved this.').waitFor();
+    await end();
+
+    const phone = await browser.open(`/console/approvals?decided=any`, { key: keys['vic'] as string, ...PHONE });
+    await phone.page.getByText('cem rejected this.').first().waitFor();
+    expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await picture(phone.page, 'decided-phone');
+    // The other tab drops the filters of this one.
+    await phone.page.getByRole('tab', { name: 'Open' }).click();
+    expect(new URL(phone.page.url()).search).toBe('');
+    await phone.end();
+  });
+
   it('that cannot be loaded say why, and are loaded again', async () => {
     const { page, end } = await browser.open('/console/approvals', { key: keys['bob'] as string, expects: [/503/] });
     await page.getByRole('list', { name: 'Questions' }).waitFor();

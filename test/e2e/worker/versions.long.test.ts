@@ -6,7 +6,7 @@ import { runProgram } from '../../../src/cli/start/run-program.ts';
 import { examine } from '../../../src/client/doctor/examine.ts';
 import { currentVersion } from '../../../src/client/temporal/deployment.ts';
 import { hasWorker } from '../../../src/client/temporal/worker-liveness.ts';
-import { buildIdOf, dataBytesOf, deploymentOf, historyLimitOf } from '../../../src/contract/build-id.ts';
+import { buildIdOf, dataBytesOf, deploymentOf, historyLimitOf, MARKS } from '../../../src/contract/build-id.ts';
 import { dataLimitOf } from '../../../src/definition/document/limits.ts';
 import { hashOfBundle } from '../../../workers/bundle.ts';
 import { forkWorker, startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
@@ -43,7 +43,7 @@ const input = { amount: 5, customer: 'x' };
 
 describe('workers with versions', { timeout: 120_000 }, () => {
   it('name their settings and their code', () => {
-    expect(first).toMatch(/^history-1000-data-\d+-segments-segments2-code-[0-9a-f]{12}$/);
+    expect(first).toMatch(new RegExp(`^history-1000-data-\\d+-${MARKS.join('-')}-code-[0-9a-f]{12}$`));
     expect(historyLimitOf(first)).toBe(1_000);
     expect(dataBytesOf(first)).toBe(dataLimitOf(server.config.blobs.isOn));
     expect(deploymentOf('a.queue/of mine')).toBe('signalbox-a-queue-of-mine');

@@ -5,10 +5,13 @@
 
 import { z } from 'zod';
 import { countApprovals, listApprovals, QUESTION_KINDS } from '../../../client/runs/approvals.ts';
+import { type DecidedFilter, listDecided } from '../../../client/runs/decided-approvals.ts';
 import { readQuestion } from '../../../client/runs/question.ts';
+import { DECIDED_FILTERS } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
 import { approval, approvalCount, approvalPage } from '../../answers/approvals.ts';
 import { type Route, route } from '../../http/route.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery, pathName } from '../../validation/validation.ts';
 
@@ -16,7 +19,7 @@ const text = nameText(200);
 const questionFilter = {
   kind: z.enum(QUESTION_KINDS).optional().describe('Only approvals, or only inputs. Default: both.'),
   workflowId: text.optional().describe('The slug of the workflow.'),
-  executionId: text.optional().describe('The run that waits for the answer.'),
+  executionId: text.optional().describe('The run that asks.'),
   priority: text.optional().describe('The priority in the approval: low, medium, high, urgent.'),
   approver: text.optional().describe('A person who is asked, or `role:finance`, `group:board`.'),
   user: text.optional().describe('A person among those who are asked.'),
@@ -29,10 +32,14 @@ const approvalCountQuery = z.strictObject(questionFilter);
 const approvalListQuery = z.strictObject({
   ...pageQuery(),
   ...questionFilter,
-  status: z
-    .literal('pending')
+  status: z.literal('pending').optional().describe('The default where `decided` is not given.'),
+  decided: z
+    .enum(DECIDED_FILTERS)
     .optional()
-    .describe('Only pending questions are listed. Answered ones are in the steps of their run.'),
+    .describe(
+      'Instead of pending questions: approvals that were decided, of steps and of calls of agents. `approver` and ' +
+        '`user` are then persons who voted. Not with `kind=input`, `priority`, `role`, `group`, `status` or `all`.',
+    ),
   all: z
     .enum(['true', 'false'])
     .optional()
@@ -48,15 +55,24 @@ export const approvalRoutes: readonly Route[] = [
     role: 'viewer',
     id: 'listApprovals',
     tag: 'executions',
-    summary: 'Lists pending approvals and inputs, the newest first.',
+    summary: 'Lists pending approvals and inputs, or decided approvals, the newest first.',
     description:
       'By kind, person, role, group, resource, priority, workflow or run. The newest comes first among the questions ' +
-      'of 500 runs at a time. What was answered is not listed: it is in the steps of its run.',
+      'of 500 runs at a time, and among the decisions of 25 runs. Decisions made before version 0.4 are not listed: ' +
+      'they are in the steps of their runs, as submitted inputs are.',
     query: approvalListQuery,
     answers: { 200: { text: 'A page of questions.', schema: approvalPage } },
     problems: LIST_PROBLEMS,
     handle: async ({ access, principal, query }) => {
-      const { limit, cursor, user, role, group, approver, all } = query;
+      const { limit, cursor, user, role, group, approver, all, decided } = query;
+      if (decided !== undefined) {
+        const page = await listDecided(access, principal.organizationId, {
+          ...decidedFilter(query, decided),
+          limit,
+          ...defined({ cursor }),
+        });
+        return { status: 200, body: page };
+      }
       const isNamed = (user ?? role ?? group ?? approver) !== undefined;
       const { items, ...page } = await listApprovals(access, principal.organizationId, principal, {
         ...filterOf(query),
@@ -99,6 +115,36 @@ export const approvalRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** @throws HttpProblem where a filter is for pending questions only. */
+function decidedFilter(query: z.infer<typeof approvalListQuery>, decided: DecidedFilter['decided']): DecidedFilter {
+  const {
+    kind,
+    priority,
+    role,
+    group,
+    status,
+    all,
+    approver,
+    user,
+    workflowId,
+    executionId,
+    resourceType,
+    resourceId,
+  } = query;
+  const person = approver?.replace(/^user:/, '');
+  const foreign = Object.entries({ priority, role, group, status, all, kind: kind === 'input' ? kind : undefined });
+  const misplaced = foreign.find(([, value]) => value !== undefined)?.[0];
+  if (misplaced !== undefined)
+    throw new HttpProblem('invalid_request', `Pending questions have '${misplaced}', decided approvals do not.`);
+  if (approver !== undefined && /^(role|group):/.test(approver))
+    throw new HttpProblem('invalid_request', `With 'decided', 'approver' is a person who voted, and not ${approver}.`);
+  return {
+    decided,
+    approvers: [person, user].filter((name) => name !== undefined),
+    ...defined({ workflowId, executionId, resourceType, resourceId }),
+  };
+}
 
 const asQuestion = (kind: string): 'approval' | 'input' => (kind === 'input' ? 'input' : 'approval');
 

@@ -150,6 +150,7 @@ function approvalContext(visit: StepContext, suffix: string): StepContext {
     returnMessages: () => undefined,
     assign: (target, name, value) => visit.assign(target, name, value),
     note: () => undefined,
+    recordDecision: (path, decision) => visit.recordDecision(path, decision),
   };
 }
 

@@ -290,7 +290,20 @@ function escalated(visit: Open, rules: Rules): Outcome<ApprovalState> {
 
 function decided(visit: Open, verdict: Verdict, rules: Rules, event?: DecisionEvent): Outcome<ApprovalState> {
   const port = verdict === 'rejected' && rules.cancelsOnReject ? 'cancel' : verdict;
-  return ended(visit, { port, data: outputOf(visit, verdict, event) }, rules);
+  const data = outputOf(visit, verdict, event);
+  const { message, subject, votes } = visit.state;
+  const { resourceType, resourceId } = subject;
+  visit.recordDecision(visit.path, {
+    status: verdict,
+    by: data.decidedBy,
+    at: data.reviewedAt,
+    via: data.via,
+    comments: data.comments,
+    voters: [...new Set(votes.flatMap(({ by, holder }) => [by, holder]).filter((name) => typeof name === 'string'))],
+    message,
+    ...defined({ resourceType, resourceId }),
+  });
+  return ended(visit, { port, data }, rules);
 }
 
 /** The end, once those who are to be told of it are. Open messages and timers are given up. */
@@ -320,7 +333,7 @@ function outcomeOf(state: ApprovalState, { port, data }: Ending): Outcome<Approv
   return port === 'cancel' ? { do: 'cancel', reason: 'approval_denied', ...output } : { do: 'end', port, ...output };
 }
 
-function outputOf(visit: Open, decision: Verdict | 'timeout', event?: DecisionEvent): JsonObject {
+function outputOf(visit: Open, decision: Verdict | 'timeout', event?: DecisionEvent) {
   return {
     decision,
     decidedBy: event?.by ?? null,
@@ -329,7 +342,7 @@ function outputOf(visit: Open, decision: Verdict | 'timeout', event?: DecisionEv
     reviewedAt: isoInstant(visit.now),
     votes: visit.state.votes,
     via: event?.via ?? 'timeout',
-  };
+  } satisfies JsonObject;
 }
 
 function metaOf({ subject: about, escalated, reminded }: ApprovalState): JsonObject {
