@@ -23,7 +23,7 @@ import { exactJsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { noteScope } from '../../observe/scope.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError, hasCode } from '../errors.ts';
 import { limitersOf } from '../organization/limits.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
@@ -106,7 +106,7 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
   const input = runInput(access, org, request, executionId, gates);
   const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
   const startedAt = new Date();
-  const isNew = await write(access, 'starts', executionId, async () => {
+  const start = async (): Promise<boolean> => {
     try {
       await access.client.workflow.start(RUN_WORKFLOW, {
         workflowId: executionId,
@@ -124,6 +124,12 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
       if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
       throw error;
     }
+  };
+  const isNew = await write(access, 'starts', executionId, start).catch(async (error: unknown) => {
+    // Only the answer may be lost: whether the run is there, its id tells. It may also come later.
+    if (!hasCode(error, 'outcome_unknown', 'temporal_unreachable')) throw error;
+    if ((await describe(access, executionId).catch(() => undefined)) === undefined) throw error;
+    return false;
   });
   if (isNew) noteEarlyReturns(access, executionId, definition);
   // An id without a key is unique, so an earlier attempt of this call took it.
