@@ -160,7 +160,7 @@ const slugOf = (path: string): string =>
 /** The wait of a run with a task that nobody has taken for a while, where no worker lives. */
 async function workerWait(
   access: Access,
-  { status, raw }: LegibleDescription,
+  { status, raw, taskQueue }: LegibleDescription,
   dead: ReadonlySet<string> | undefined,
 ): Promise<ShownWaitingFor[]> {
   if (!isOpen(status.name)) return [];
@@ -172,8 +172,11 @@ async function workerWait(
       .map(({ nextAttemptScheduleTime, scheduledTime }) => msOf(nextAttemptScheduleTime) ?? msOf(scheduledTime)),
   ].flatMap((at) => at ?? []);
   const since = Math.min(...due);
-  if (Date.now() - since < UNTAKEN_MS || due.length === 0 || (await hasWorker(access, dead))) return [];
-  return [{ path: '', stepSlug: '', kind: 'worker', since: new Date(since).toISOString() }];
+  if (Date.now() - since < UNTAKEN_MS || due.length === 0) return [];
+  // A run that was started by hand may be on a queue of its own.
+  if (await hasWorker({ ...access, taskQueue }, dead)) return [];
+  const message = taskQueue === access.taskQueue ? undefined : `No worker polls its task queue '${taskQueue}'.`;
+  return [{ path: '', stepSlug: '', kind: 'worker', since: new Date(since).toISOString(), ...defined({ message }) }];
 }
 
 /** Adds whether a decision needs a comment, as the definition of the step says. */

@@ -176,6 +176,24 @@ describe('the visits of a run', () => {
     await gateway.request('POST', `${path}/terminate`);
   });
 
+  it('wait for a worker where a run was started by hand on a queue that nobody polls', async () => {
+    const taskQueue = unique('nobody');
+    const definition = { name: 'By hand', slug: 'by-hand', steps: { end: { stepType: 'finish' } } };
+    const { client } = gateway.server;
+    const workflowId = `run.default.${unique('by-hand')}`;
+    const handle = await client.workflow.start('run', { taskQueue, workflowId, args: [definition] });
+    try {
+      await expect
+        .poll(async () => (await gateway.request('GET', `/api/executions/${workflowId}`)).body, { timeout: 20_000 })
+        .toMatchObject({
+          status: 'pending',
+          waitingFor: [{ kind: 'worker', message: `No worker polls its task queue '${taskQueue}'.` }],
+        });
+    } finally {
+      await handle.terminate();
+    }
+  });
+
   it('wait for a worker where none lives, and the run says so', async () => {
     const server = await testServer();
     const lonely = await startGateway(server.config, { temporal: server });
