@@ -12,6 +12,8 @@ export interface SecretUse {
   readonly host?: string;
   readonly workflow: string;
   readonly definition?: RunsDefinition;
+  /** The run. */
+  readonly executionId: string;
 }
 
 /** Codes that a retry does not change. */
@@ -40,10 +42,11 @@ export async function readSecret(
 ): Promise<string> {
   if (reader === undefined)
     throw new ActivityError('secrets_unavailable', 'This worker cannot read secrets. Start it with the master key.');
-  const { organizationId, workflow, definition } = input.execution;
+  const { id: executionId, organizationId, workflow, definition } = input.execution;
   try {
     return await reader.read(organizationId, name, {
       workflow,
+      executionId,
       ...defined({ definition, host }),
     });
   } catch (error) {

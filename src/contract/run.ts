@@ -5,6 +5,7 @@
 
 import type { Definition, PayloadFormat } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
+import type { SealedSecret } from './actors.ts';
 import type { GateWanted } from './limiter.ts';
 import type { Cost } from './models.ts';
 import { shortHash } from './workflow-ids.ts';
@@ -25,6 +26,8 @@ export interface RunInput {
   readonly input?: Json;
   /** Outputs set without running the step: slug → data, or an envelope `{data, port?, meta?}`. */
   readonly presets?: { readonly [slug: string]: Json };
+  /** Secrets of a definition that is not stored, by the names that it has for them. */
+  readonly sealedSecrets?: { readonly [name: string]: SealedSecret };
   /** Default `default`. */
   readonly organizationId?: string;
   readonly trigger?: RunTrigger;

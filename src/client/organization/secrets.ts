@@ -7,9 +7,11 @@
 import type { RunsDefinition } from '../../contract/activity.ts';
 import type { SealedSecret } from '../../contract/actors.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
+import { runInputOf } from '../../engine/state/start.ts';
 import { ClientError } from '../errors.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
+import { readArgument } from '../temporal/first-event.ts';
 import { isVersionOf } from '../versions/version-history.ts';
 import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 
@@ -48,7 +50,14 @@ export interface SecretUse {
   readonly workflow: string;
   /** The definition that the run walks, where a run uses the secret. */
   readonly definition?: RunsDefinition;
+  /** The run that uses the secret. */
+  readonly executionId?: string;
 }
+
+/** The names of secrets that a definition brings which is not stored. Its run holds them, sealed. */
+export const INLINE_SECRETS = 'inline/';
+/** Secrets of runs that a reader remembers, sealed. */
+const MOST_REMEMBERED = 1_000;
 
 /**
  * `pointer`: the JSON pointer of the value in the request. @throws ClientError `secret_too_short`, `payload_too_large`.
@@ -81,19 +90,36 @@ export async function putSecret(
 ): Promise<{ created: boolean; secret: SecretSummary }> {
   demandLength(name, value, '/value');
   const before = await readEntry<SealedSecret>(access, org, COLLECTION, name);
-  const bounds = boundsOf({ ...before, ...given });
-  const entry: SealedSecret = {
-    sealed: seal(access.keys.secrets, sealContext(org, name, bounds), value),
-    ...bounds,
-    updatedAt: new Date().toISOString(),
-  };
+  const entry = sealedEntry(access, org, name, value, boundsOf({ ...before, ...given }));
   const { created } = await putEntry(access, org, COLLECTION, name, entry);
   return { created, secret: summary(name, entry) };
 }
 
+function sealedEntry(access: WriteAccess, org: string, name: string, value: string, bounds: Bounds): SealedSecret {
+  const sealed = seal(access.keys.secrets, sealContext(org, name, bounds), value);
+  return { sealed, ...bounds, updatedAt: new Date().toISOString() };
+}
+
 /**
- * Stores secrets that were extracted from a definition, for its workflow only. `owner` is the slug of the workflow, or
- * the hash of a definition that is not stored. Bounds that a person has changed since stay.
+ * Seals secrets that were extracted from a definition which is not stored, for its run. `hash` is the definition's.
+ * @throws ClientError `secret_too_short`, `payload_too_large`.
+ */
+export function sealTakenSecrets(
+  access: WriteAccess,
+  org: string,
+  hash: string,
+  secrets: readonly { readonly name: string; readonly value: string }[],
+): { readonly [name: string]: SealedSecret } {
+  const sealed = secrets.map(({ name, value }) => {
+    demandLength(name, value);
+    return [name, sealedEntry(access, org, name, value, { allowedWorkflows: [hash] })] as const;
+  });
+  return Object.fromEntries(sealed);
+}
+
+/**
+ * Stores secrets that were extracted from a definition, for its workflow only. `owner` is the slug of the workflow.
+ * Bounds that a person has changed since stay.
  */
 export async function putTakenSecrets(
   access: WriteAccess,
@@ -124,8 +150,20 @@ export async function listSecrets(access: Access, org: string): Promise<SecretSu
  * @throws ClientError `secret_not_found`, `secret_not_allowed` (bound to other hosts or workflows), `secret_unreadable`
  * (sealed under another master key).
  */
-export async function readSecret(access: Access, org: string, name: string, use: SecretUse): Promise<string> {
-  const entry = await readEntry<SealedSecret>(access, org, COLLECTION, name);
+export async function readSecret(
+  access: Access,
+  org: string,
+  name: string,
+  use: SecretUse,
+  sealedInRun: (name: string, executionId: string) => Promise<SealedSecret | undefined> = () =>
+    Promise.resolve(undefined),
+): Promise<string> {
+  const { executionId } = use;
+  const isOfRun = name.startsWith(INLINE_SECRETS) && executionId !== undefined;
+  // Runs that began before version 0.4 have theirs in the organization.
+  const entry =
+    (isOfRun ? await sealedInRun(name, executionId) : undefined) ??
+    (await readEntry<SealedSecret>(access, org, COLLECTION, name));
   if (entry === undefined) {
     throw new ClientError(
       'secret_not_found',
@@ -190,9 +228,23 @@ export interface SecretReader {
   read(organizationId: string, name: string, use: SecretUse): Promise<string>;
 }
 
-export const secretReader = (access: Access): SecretReader => ({
-  read: (org, name, use) => readSecret(access, org, name, use),
-});
+export function secretReader(access: Access): SecretReader {
+  const remembered = new Map<string, SealedSecret>();
+  const sealedInRun = async (name: string, executionId: string): Promise<SealedSecret | undefined> => {
+    const place = JSON.stringify([executionId, name]);
+    const known = remembered.get(place);
+    if (known !== undefined) return known;
+    const argument = runInputOf(await readArgument<unknown>(access, executionId));
+    const { sealedSecrets = {} } = argument ?? {};
+    const found = Object.hasOwn(sealedSecrets, name) ? sealedSecrets[name] : undefined;
+    if (found === undefined) return undefined;
+    const [oldest] = remembered.keys();
+    if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+    remembered.set(place, found);
+    return found;
+  };
+  return { read: (org, name, use) => readSecret(access, org, name, use, sealedInRun) };
+}
 
 type Bounds = Pick<SecretValue, 'allowedHosts' | 'allowedWorkflows'>;
 

@@ -125,7 +125,8 @@ async function planFork(
           ...defined({ hash: chosen.hash, initiator, requesters }),
         }),
       ),
-    ...defined({ inline: argument.inline, timeoutMs: argument.timeoutMs, requesters }),
+    ...defined({ inline: argument.inline, sealedSecrets: argument.sealedSecrets }),
+    ...defined({ timeoutMs: argument.timeoutMs, requesters }),
   };
   return { run, warnings: request.version === undefined ? [] : changedKinds(stood, program) };
 }

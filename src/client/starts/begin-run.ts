@@ -59,6 +59,8 @@ export interface RunStart {
   readonly state?: { readonly [key: string]: string | number | boolean };
   readonly trigger: RunTrigger;
   readonly inline?: boolean;
+  /** As in RunInput. */
+  readonly sealedSecrets?: RunInput['sealedSecrets'];
   readonly initiator?: string;
   /** As in RunInput. */
   readonly requesters?: readonly string[];
@@ -189,6 +191,7 @@ function runInput(
       presets: request.presets,
       hash: request.hash,
       inline: request.inline,
+      sealedSecrets: request.sealedSecrets,
       initiator: request.initiator,
       requesters: request.requesters,
       timeoutMs: request.timeoutMs,

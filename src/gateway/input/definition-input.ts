@@ -3,7 +3,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { KnownTools } from '../../check/tools.ts';
-import { demandLength, putTakenSecrets } from '../../client/organization/secrets.ts';
+import { demandLength, INLINE_SECRETS, putTakenSecrets } from '../../client/organization/secrets.ts';
 import { hmacHex } from '../../client/payloads/keys.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
@@ -174,7 +174,9 @@ function placed(
   const content = JSON.stringify(secrets);
   const before = `workflows/${definition.slug}/`;
   const after =
-    inline === true ? `inline/${hmacHex(gateway.access.keys.secrets, content).slice(0, 16)}/` : `workflows/${slug}/`;
+    inline === true
+      ? `${INLINE_SECRETS}${hmacHex(gateway.access.keys.secrets, content).slice(0, 16)}/`
+      : `workflows/${slug}/`;
   if (before === after || secrets.length === 0)
     return { definition: slug === definition.slug ? definition : { ...definition, slug }, secrets };
   const names = new Map(

@@ -99,12 +99,34 @@ it('one that was taken out of a definition is bound to its workflow, for sending
   expect(await stored(thief)).toMatchObject({ status: 'completed' });
 });
 
-it('one that was taken out of a run of its own is for that definition', async () => {
-  const definition = sends('inline', { value: VALUE });
+it('one of a definition that is not stored is its own, and stays in no organization', async () => {
+  const later = unique('later');
+  const { call } = sends('inline', { value: VALUE })['steps'] as JsonObject;
+  const first = { stepType: 'run_workflow', config: { workflow: later }, nextSteps: { success: 'call' } };
   const before = received();
-  expect(await inline(definition)).toMatchObject({ status: 'completed' });
+  const { body: started } = await gateway.request('POST', '/api/executions', {
+    json: { definition: sends('inline', { value: VALUE }, { steps: { first, call: call as JsonObject } }) },
+  });
+  const run = `/api/executions/${started.executionId}`;
+  const result = async (of: string) => (await gateway.request('GET', `${of}/result?wait=15`)).body;
+  expect(await result(run)).toMatchObject({ status: 'failed', error: { code: 'workflow_not_found' } });
+  await store({ name: later, slug: later, steps: { end: { stepType: 'finish' } } });
+  await gateway.request('POST', `${run}/retry`);
+  await gateway.until(run, ({ body }) => body.status === 'completed');
   expect(received()).toBe(before + 1);
-  const { body } = await gateway.request('GET', '/api/secrets?limit=1000');
-  const taken = body.items.find((one: { name: string }) => one.name.startsWith('inline/'));
-  expect(await inline(sends('inline', taken.name, { description: 'Another one.' }))).toMatchObject(refused);
+  const { body: forked } = await gateway.request('POST', `${run}/fork`, { json: { from: 'call' } });
+  expect(await result(`/api/executions/${forked.executionId}`)).toMatchObject({ status: 'completed' });
+  expect(received()).toBe(before + 2);
+
+  const { body: secrets } = await gateway.request('GET', '/api/secrets?limit=1000');
+  expect(secrets.items.filter(({ name }: { name: string }) => name.startsWith('inline/'))).toEqual([]);
+  const { body: snapshot } = await gateway.request('GET', `${run}/definition`);
+  const { K } = snapshot.definition.config.secrets;
+  expect(K).toMatch(/^inline\//);
+  expect(await inline(sends('inline', K))).toMatchObject({ status: 'failed', error: { code: 'secret_not_found' } });
+  const { events } = await gateway.server.client.workflow.getHandle(started.executionId).fetchHistory();
+  const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  const argument = payloads.map(({ data }) => Buffer.from(data ?? []).toString()).join();
+  expect(argument).toContain(`"${K}":{"sealed":`);
+  expect(argument).not.toContain(VALUE);
 });

@@ -1,6 +1,7 @@
 /** `POST /api/executions`: a run of a definition that is not stored, in any dialect (document 000 §12). */
 
 import { z } from 'zod';
+import { sealTakenSecrets } from '../../../client/organization/secrets.ts';
 import { acceptedInput, demandPresets } from '../../../client/starts/accepted-input.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import { unaudited } from '../../../client/temporal/access.ts';
@@ -12,7 +13,7 @@ import { demandRole } from '../../http/principal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeysOf } from '../../http/starts.ts';
-import { checkGiven, demandValid, dialectName, storing } from '../../input/definition-input.ts';
+import { checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { anyJson, nameText, timeoutMsField } from '../../validation/validation.ts';
@@ -81,15 +82,7 @@ export const inlineRunRoutes: readonly Route[] = [
         schema: startedOrDryRun,
       },
     },
-    problems: [
-      ...START_PROBLEMS,
-      'unknown_preset',
-      'invalid_definition',
-      'takes_too_long',
-      'gateway_busy',
-      'too_many',
-      'too_large',
-    ],
+    problems: [...START_PROBLEMS, 'unknown_preset', 'invalid_definition', 'takes_too_long', 'gateway_busy'],
     handle: async ({ query: { wait }, body, ...call }) => {
       const { gateway, access, req } = call;
       // An inline definition can do anything that an editor can.
@@ -113,7 +106,7 @@ export const inlineRunRoutes: readonly Route[] = [
       const { definition, hash } = demandValid(checked);
       demandPresets(definition, presets);
       const input = acceptedInput(definition, givenInput, '/input');
-      // The audit records stored secrets. The run records its own start.
+      // The run records its own start.
       const started = await startRun(unaudited(access), organizationId, {
         workflows: [definition.slug],
         ...startKeysOf(req, body, 'inline'),
@@ -121,8 +114,11 @@ export const inlineRunRoutes: readonly Route[] = [
         trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
         ...defined({ initiator: id ?? body.triggeredBy }),
         prepare: async () => {
-          await storing(access, organizationId, hash, checked.secrets)();
-          return { definition, hash, input, inline: true, ...defined({ presets: body.presets, timeoutMs }) };
+          const { secrets } = checked;
+          const sealedSecrets =
+            secrets.length > 0 ? sealTakenSecrets(access, organizationId, hash, secrets) : undefined;
+          const more = defined({ sealedSecrets, presets: body.presets, timeoutMs });
+          return { definition, hash, input, inline: true, ...more };
         },
       });
       return await awaitedAnswer(call, started, wait);
