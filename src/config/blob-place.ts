@@ -1,6 +1,7 @@
 /** SIGNALBOX_BLOBS: a folder, `off`, or a bucket of S3. */
 import { join, resolve } from 'node:path';
 import { defined } from '../json/defined.ts';
+import { type AwsRole, awsRoleOf } from './aws-role.ts';
 import { ConfigError } from './config-error.ts';
 
 export interface S3Place {
@@ -16,6 +17,8 @@ export interface S3Place {
     readonly secretAccessKey: string;
     readonly sessionToken?: string;
   };
+  /** Where temporary credentials come from, where those variables are not set. */
+  readonly role?: AwsRole;
 }
 
 /** Where payloads over 256 KB are stored, and whether new ones are. Without `s3` they are in the folder. */
@@ -67,7 +70,9 @@ function s3PlaceOf(text: string, env: Readonly<Record<string, string>>): S3Place
     (endpoint === undefined ? '' : 'us-east-1');
   if (!REGION.test(region))
     throw new ConfigError(NAME, 'expected a region, such as ?region=eu-central-1, here or in AWS_REGION.');
-  return { bucket: url.hostname, prefix, region, ...defined({ endpoint, credentials: credentialsOf(env) }) };
+  const credentials = credentialsOf(env);
+  const role = credentials === undefined ? awsRoleOf(env, region) : undefined;
+  return { bucket: url.hostname, prefix, region, ...defined({ endpoint, credentials, role }) };
 }
 
 function endpointOf(text: string | undefined): string | undefined {

@@ -55,8 +55,12 @@ function remedyOf(s3: S3Place, why: string): string[] {
     default:
       break;
   }
-  if (s3.credentials === undefined || /^(?:InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken)$/.test(why))
-    return KEYS;
+  if (s3.role !== undefined && /credentials/.test(why))
+    return s3.role.from === 'web identity'
+      ? ['AWS_ROLE_ARN=…   # its trust policy has to name the service account']
+      : ['AWS_CONTAINER_CREDENTIALS_FULL_URI=…'];
+  if (s3.role === undefined && s3.credentials === undefined) return KEYS;
+  if (/^(?:InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken)$/.test(why)) return KEYS;
   return [
     `curl -sI ${endpoint ?? `https://s3.${region}.amazonaws.com`}`,
     'SIGNALBOX_BLOBS=s3://bucket/prefix?endpoint=…',

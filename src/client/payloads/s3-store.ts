@@ -8,6 +8,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { Agent, request } from 'undici';
 import type { S3Place } from '../../config/blob-place.ts';
 import { defined } from '../../json/defined.ts';
+import { type AwsCredentials, roleCredentials } from './aws-credentials.ts';
 import { BlobFault, type BlobName, type BlobStore, DIGEST, OWNER_FILE, type StoredBlob } from './blob-store.ts';
 
 const CONNECT_MS = 3_000;
@@ -44,13 +45,12 @@ export interface S3Limits {
 export function s3Store(place: S3Place, { attemptMs = ATTEMPT_MS }: S3Limits = {}): BlobStore {
   const dispatcher = new Agent({ connect: { timeout: Math.min(CONNECT_MS, attemptMs) }, maxResponseSize: MOST_BYTES });
   const cache = new Map<string, ArrayBuffer>();
+  const credentials = credentialsOf(place);
   const keyOf = ({ place: folder, name }: BlobName): string => `${place.prefix}${folder}/${name}`;
 
   async function attempt({ method, key, query = {}, body, signal }: Sent): Promise<Answer> {
-    if (place.credentials === undefined)
-      throw new BlobFault('blob_denied', 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set');
     const signed = await new AwsV4Signer({
-      ...place.credentials,
+      ...(await credentials()),
       service: 's3',
       region: place.region,
       cache,
@@ -126,6 +126,14 @@ export function s3Store(place: S3Place, { attemptMs = ATTEMPT_MS }: S3Limits = {
       await send({ method: 'DELETE', key });
       return true;
     },
+  };
+}
+
+function credentialsOf({ credentials, role }: S3Place): () => Promise<AwsCredentials> {
+  if (role !== undefined) return roleCredentials(role);
+  return async () => {
+    if (credentials !== undefined) return credentials;
+    throw new BlobFault('blob_denied', 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set');
   };
 }
 
