@@ -15,7 +15,7 @@ import { traceHeaders } from '../src/client/temporal/trace-headers.ts';
 import type { Config } from '../src/config/config.ts';
 import { loadMasterKey } from '../src/config/master-key.ts';
 import { type ActorActivities, actorActivities } from './actor-activities.ts';
-import { runAccess } from './run-access.ts';
+import { publicUrlOf, runAccess } from './run-access.ts';
 
 /**
  * What activities need from outside, over the worker's own connection and with the host's master key. Once `callsEnd`
@@ -34,7 +34,9 @@ export function activityDependencies(
   const dataConverter = dataConverterOf(config);
   const client = new Client({ connection, namespace, dataConverter, interceptors });
   // A new run of a versioned deployment begins with the current version, which this worker may not be.
-  const known = { lightActions: lightTypes(actions), startsEagerly: config.workerVersioning === 'off', callsEnd };
+  const startsEagerly = config.workerVersioning === 'off';
+  const publicUrl = (): string | undefined => publicUrlOf(config);
+  const known = { lightActions: lightTypes(actions), startsEagerly, callsEnd, publicUrl };
   const over = unaudited(access({ client, namespace }, config, loadMasterKey(config), known));
   return {
     actions,

@@ -53,7 +53,7 @@ export function runAccess(
 }
 
 /** The gateway's URL. If its port was picked at its start, `start` passes SIGNALBOX_PUBLIC_URL to the worker. */
-function publicUrlOf({ publicUrl, host, port }: Config): string | undefined {
+export function publicUrlOf({ publicUrl, host, port }: Config): string | undefined {
   if (publicUrl !== undefined) return publicUrl;
   const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
   return port === 0 ? undefined : `http://${name}:${port}`;

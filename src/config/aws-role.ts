@@ -1,4 +1,4 @@
-/** Where temporary credentials of AWS come from, by the variables that EKS, ECS and the like set for the SDKs of AWS. */
+/** Where temporary credentials of AWS come from, by the variables that EKS and ECS set for the SDKs of AWS. */
 import { defined } from '../json/defined.ts';
 import { ConfigError } from './config-error.ts';
 

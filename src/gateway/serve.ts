@@ -90,7 +90,9 @@ export async function startGateway(
 }> {
   const log = deps.log ?? pino({ enabled: false });
   const actions = await loadActions(config.actionsDir);
-  const seen = defined({ webUrl: deps.uiUrl, lightActions: lightTypes(actions) });
+  let url = '';
+  const publicUrl = (): string => config.publicUrl ?? url;
+  const seen = defined({ webUrl: deps.uiUrl, lightActions: lightTypes(actions), publicUrl });
   const store = access(deps.temporal, config, loadMasterKey(config), seen);
   const keyring = deps.keyring ?? keyringOver(store);
   const hasKeys = await needsKeys(config, keyring);
@@ -104,7 +106,6 @@ export async function startGateway(
   const closing = new AbortController();
   // Every request that waits listens to it.
   setMaxListeners(0, closing.signal);
-  let url = '';
   const offload = new OffloadPool(config.actionsDir);
   const gateway = {
     offload,
@@ -114,7 +115,7 @@ export async function startGateway(
     actions,
     closing: closing.signal,
     ...defined({ deadWorkers: deps.deadWorkers, consoleDir: deps.consoleDir }),
-    publicUrl: () => config.publicUrl ?? url,
+    publicUrl,
   };
   void consoleOf(gateway);
   const trail = auditOver(store);

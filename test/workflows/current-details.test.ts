@@ -46,6 +46,13 @@ describe('the current details of a run', () => {
     expect(text).not.toContain('more');
   });
 
+  it('say where steps that run show their attempts', () => {
+    const shown = { waitingFor: [], waits: 0, toApprove: () => ({}) };
+    expect(describeRun(definition, place, { ...shown, status: 'running' })).toContain('under Pending Activities');
+    expect(describeRun(definition, place, { ...shown, status: 'completed' })).not.toContain('Pending Activities');
+    expect(told(1)).not.toContain('Pending Activities');
+  });
+
   it('name the first of many waits, and say how many more there are', () => {
     const text = told(33);
     expect(text.match(/waits for/g)).toHaveLength(20);

@@ -68,6 +68,7 @@ export class ActivitiesAndTimers {
   inFlight = 0;
   readonly #execution: ActivityInput['execution'];
   readonly #receive: Receiver;
+  readonly #nameOf: (slug: string) => string | undefined;
   readonly #shield = new CancellationScope({ cancellable: false });
   readonly #open = new Map<string, CancellationScope>();
   readonly #task = new TaskBytes(() => dataBytes() > MAX_STATE_BYTES);
@@ -76,9 +77,11 @@ export class ActivitiesAndTimers {
   /** The host's actions that are not light, as far as workers have said so. */
   readonly #notLight = new Set<Json>();
 
-  constructor(execution: ActivityInput['execution'], receive: Receiver) {
+  /** `nameOf`: the name of a step, by its slug. */
+  constructor(execution: ActivityInput['execution'], receive: Receiver, nameOf: (slug: string) => string | undefined) {
     this.#execution = execution;
     this.#receive = receive;
+    this.#nameOf = nameOf;
   }
 
   /** An event of history came that is no result of these: a signal, an update, an event of a child. */
@@ -106,7 +109,7 @@ export class ActivitiesAndTimers {
     this.inFlight++;
     this.#begin(
       id,
-      () => (isLocal ? localCall(command) : regularCall(command))(input),
+      () => (isLocal ? localCall(command) : regularCall(command, this.#nameOf(command.stepSlug)))(input),
       (result) => {
         ended(result as unknown as Json);
         // Workers before segments took a result of any form.
@@ -310,10 +313,10 @@ function sizeOf(answer: Json | undefined): number {
   }
 }
 
-function regularCall(command: RunCommand): Call {
+function regularCall(command: RunCommand, name: string | undefined): Call {
   const options: ActivityOptions = {
     activityId: command.id,
-    summary: command.id,
+    summary: summaryOf(command, name),
     retry: retryOf(command),
     cancellationType: 'TRY_CANCEL',
     ...timesOf(command),
@@ -334,6 +337,15 @@ function timesOf({ timeoutMs, heartbeatMs }: RunCommand): ActivityOptions {
     // A worker that dies is missed as soon as the effect would be.
     heartbeatTimeout: Math.min(heartbeatMs, Math.max(limitMs, SHORTEST_HEARTBEAT_MS)),
   };
+}
+
+/**
+ * The name of the step where it has one of its own, and the path. Timers and local activities have the path alone:
+ * their events have no id, and the trace finds their steps by it.
+ */
+function summaryOf({ id, stepSlug }: RunCommand, name = stepSlug): string {
+  const named = `${name} (${id})`;
+  return name === stepSlug || named.length > SUMMARY_CHARACTERS ? id : named;
 }
 
 /** Another attempt continues from the heartbeats of the one before. After a cancellation the list still comes. */

@@ -57,6 +57,8 @@ export function describeRun(definition: Definition, place: DetailsContext, shown
     const { signal: name, at, message } = shown.refused;
     lines.push('', `The signal \`${code(name)}\` of ${at} was ignored: ${plain(message)}`);
   }
+  if (shown.status === 'running' && shown.waits === 0)
+    lines.push('', 'Steps that run are under Pending Activities, with their attempts and what failed last.');
   for (const wait of shown.waitingFor) lines.push('', ...describeWait(wait, place, shown));
   const more = shown.waits - shown.waitingFor.length;
   if (more > 0) lines.push('', `… and ${more} more.`);

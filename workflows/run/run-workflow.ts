@@ -146,7 +146,7 @@ class RunExecution {
       else this.#policy.noteOutsideEvent();
       this.#segments.whenFree(() => this.#apply(event));
     };
-    this.#commands = new ActivitiesAndTimers(execution, receive);
+    this.#commands = new ActivitiesAndTimers(execution, receive, (slug) => program.steps.get(slug)?.name);
     this.#segments = new Segments({
       program,
       state: this.#state,

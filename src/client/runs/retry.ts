@@ -17,7 +17,7 @@ import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
 import type { RunTrace } from '../../history/run-trace.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
-import { measure } from '../starts/begin-run.ts';
+import { consoleLink, measure } from '../starts/begin-run.ts';
 import { reserveSlots } from '../starts/limiters.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
@@ -160,6 +160,7 @@ async function start(
         memo: { ...memo, status: 'running', waitingFor: [], ...defined({ [RETRY_KEY]: key }) },
         typedSearchAttributes: attributesOf(failed),
         ...(input.definition.name === undefined ? {} : { staticSummary: input.definition.name.slice(0, 190) }),
+        ...consoleLink(access, executionId),
       });
       return handle.firstExecutionRunId;
     } catch (error) {

@@ -119,6 +119,7 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
         memo: memoOf(org, request, status, startedAt),
         typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request, status, startedAt)),
         staticSummary: definition.name.slice(0, 190),
+        ...consoleLink(access, executionId),
         requestEagerStart: access.startsEagerly === true,
       });
       return true;
@@ -140,6 +141,13 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
   if (found === undefined)
     throw new ClientError('outcome_unknown', 'The run was started and cannot be read. Send the same request again.');
   return found;
+}
+
+/** The details of a run in Temporal's Web UI and CLI: where the console shows it. */
+export function consoleLink({ publicUrl }: Pick<Access, 'publicUrl'>, executionId: string): { staticDetails?: string } {
+  const url = publicUrl?.();
+  if (url === undefined) return {};
+  return { staticDetails: `[Open in Signalbox](${url}/console/runs/${encodeURIComponent(executionId)})` };
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Access {
   readonly callsEnd?: AbortSignal;
   /** The address of Temporal's Web UI, for links to runs. It has no slash at the end. */
   readonly webUrl?: string;
+  /** The gateway's address for browsers, without a slash at the end. */
+  readonly publicUrl?: () => string | undefined;
 }
 
 /** An Access for writes. Functions that only read take an Access. */
@@ -69,7 +71,7 @@ export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
   config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits' | 'blobs'>,
   masterKey: Uint8Array,
-  { webUrl, ...known }: Pick<Access, 'webUrl' | 'lightActions' | 'startsEagerly' | 'callsEnd'> = {},
+  { webUrl, ...known }: Pick<Access, 'webUrl' | 'publicUrl' | 'lightActions' | 'startsEagerly' | 'callsEnd'> = {},
 ): Access {
   return {
     client: temporal.client,

@@ -72,6 +72,17 @@ describe('the effects of a run', () => {
     expect(Buffer.from(scheduled?.userMetadata?.summary?.data ?? []).toString()).toBe('"get"');
   });
 
+  it('shows the name of a step beside its path where the step has one', async () => {
+    const { get, ...others } = fetchOnce.steps;
+    const named = { ...fetchOnce, steps: { ...others, get: { ...get, name: 'Fetch the page' } } } as Definition;
+    const handle = await startRun(server, named, { input: { what: 'flaky' } });
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    const scheduled = events?.find((event) => event.activityTaskScheduledEventAttributes);
+    expect(scheduled?.activityTaskScheduledEventAttributes?.activityId).toBe('get');
+    expect(Buffer.from(scheduled?.userMetadata?.summary?.data ?? []).toString()).toBe('"Fetch the page (get)"');
+  });
+
   it.each([
     ['gone', 1, { code: 'gone', path: 'get', stepSlug: 'get', retryable: false, details: { status: 410 } }],
     ['never', 4, { code: 'http_connect', path: 'get', retryable: true }],

@@ -46,6 +46,9 @@ describe('runs over HTTP', () => {
       temporal: { workflowId: id },
     });
     expect(read.body.temporal.url).toContain(`/workflows/${id}/`);
+    // In Temporal's Web UI and CLI.
+    const described = await gateway.server.client.workflow.getHandle(id).describe();
+    expect(await described.staticDetails()).toBe(`[Open in Signalbox](${gateway.url}/console/runs/${id})`);
     expect(Date.parse(read.body.completedAt)).toBeGreaterThanOrEqual(Date.parse(read.body.startedAt));
     const steps = await gateway.request('GET', `/api/executions/${id}/steps?limit=1`);
     expect(steps.body.items).toMatchObject([
