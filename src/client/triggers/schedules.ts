@@ -10,8 +10,10 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { FIRE_WORKFLOW, type FireStart } from '../../contract/fire.ts';
+import { attributeValue } from '../../contract/search-attributes.ts';
 import type { Trigger } from '../../contract/trigger.ts';
 import { defined } from '../../json/defined.ts';
 import { parseDuration } from '../../template/duration.ts';
@@ -20,6 +22,7 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { fireId, scheduleId } from '../temporal/ids.ts';
 import { read, writeAlong } from '../temporal/rpc.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
 import { specOf, timesAsOf } from './schedule-spec.ts';
 import { refusalOf } from './schedule-trial.ts';
 
@@ -43,6 +46,8 @@ const MOST_TICKS = 1_000;
 
 /** The state of a schedule in Temporal. */
 export interface ScheduleView {
+  /** Of the Temporal Schedule. */
+  readonly scheduleId: string;
   /** The schedule starts nothing: its trigger is disabled, or it was paused in Temporal. */
   readonly paused: boolean;
   /** ISO 8601. At most ten, and empty while the schedule is paused. */
@@ -91,7 +96,9 @@ export async function renewSchedule(access: WriteAccess, org: string, trigger: T
   const { scheduleId: id, ...options } = optionsOf(access, org, trigger, await actorAttributes(access));
   await writeAlong(access, 'rest', async () => {
     try {
-      await access.client.schedule.getHandle(id).update(({ state }) => ({ ...options, state }));
+      await access.client.schedule.getHandle(id).update(({ state }) => {
+        return { ...options, state: { ...state, note: state.note || options.state.note } };
+      });
     } catch (error) {
       if (!(error instanceof ScheduleNotFoundError)) throw error;
     }
@@ -115,6 +122,7 @@ export async function readSchedule(access: Access, org: string, triggerId: strin
     try {
       const { info, state } = await handleOf(access.client, org, triggerId).describe();
       return {
+        scheduleId: scheduleId(org, triggerId),
         paused: state.paused,
         // Temporal lists them for a paused schedule too.
         nextTimes: state.paused ? [] : info.nextActionTimes.map((time) => time.toISOString()),
@@ -216,6 +224,12 @@ function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited
       overlap: OVERLAPS[overlap] ?? 'SKIP',
       ...defined({ catchupWindow: catchup }),
     },
-    state: { paused: !enabled },
+    // By these, people who operate Temporal tell schedules apart: their ids are hashes.
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: searchAttributes.org, value: attributeValue(org) },
+      { key: searchAttributes.workflow, value: attributeValue(trigger.workflow) },
+      { key: searchAttributes.trigger, value: attributeValue(id) },
+    ]),
+    state: { paused: !enabled, note: `${enabled ? '' : 'Disabled. '}Trigger ${id} of the organization ${org}.` },
   } satisfies ScheduleOptions;
 }

@@ -32,6 +32,7 @@ export const trigger = z.object({
     .describe('The last run and its status.'),
   schedule: z
     .object({
+      scheduleId: z.string().describe('The id of the Temporal Schedule.'),
       paused: z.boolean().describe('It starts no runs: disabled here, or paused in Temporal, where it can be resumed.'),
       nextTimes: z.array(time),
       skipped: z.int(),

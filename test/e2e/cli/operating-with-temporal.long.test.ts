@@ -349,17 +349,10 @@ describe('what Signalbox stores', () => {
     const put = () => gateway.request('PUT', `/api/workflows/${slug}`, { json: definition });
     expect((await put()).status).toBe(201);
     const trigger = `/api/triggers/${slug}.night`;
-    const schedules = async (): Promise<{ scheduleId: string }[]> => {
-      const found = [];
-      for await (const one of gateway.server.client.schedule.list())
-        if (JSON.stringify(await gateway.server.client.schedule.getHandle(one.scheduleId).describe()).includes(slug))
-          found.push(one);
-      return found;
-    };
-    const [known] = await until(schedules, (found) => found.length === 1, LIMIT_S * 1_000);
-    const SCHEDULE = known!.scheduleId;
-    const values = { SCHEDULE };
-    expect(await page.run('temporal schedule list', values)).toContain(SCHEDULE);
+    const SCHEDULE: string = (await gateway.request('GET', trigger)).body.schedule.scheduleId;
+    const values = { SCHEDULE, TRIGGER: `${slug}.night` };
+    const listed = () => page.run('temporal schedule list', values);
+    expect(await until(listed, (found) => found.includes(SCHEDULE), LIMIT_S * 1_000)).toContain(values.TRIGGER);
     expect(await page.run('temporal schedule describe', values)).toContain('fire');
     await page.run('temporal schedule toggle … --pause', values);
     expect((await gateway.request('GET', trigger)).body).toMatchObject({

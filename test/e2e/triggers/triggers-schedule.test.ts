@@ -179,6 +179,25 @@ describe('a schedule', () => {
     });
   });
 
+  it('is found by its trigger in Temporal, and says there whose it is', async () => {
+    const { slug, id } = await scheduled({});
+    const { client } = gateway.server;
+    const listed = async () => {
+      const found = [];
+      for await (const one of client.schedule.list({ query: `SignalboxTrigger = '${id}'` })) found.push(one);
+      return found;
+    };
+    await expect.poll(listed, { timeout: 20_000 }).toHaveLength(1);
+    const [one] = await listed();
+    const of = { SignalboxOrg: ['default'], SignalboxWorkflow: [slug], SignalboxTrigger: [id] };
+    expect(one).toMatchObject({ searchAttributes: of, state: { note: `Trigger ${id} of the organization default.` } });
+    expect((await gateway.request('GET', `/api/triggers/${id}`)).body.schedule.scheduleId).toBe(one!.scheduleId);
+    await gateway.request('POST', `/api/triggers/${id}/disable`);
+    const { state, searchAttributes } = await client.schedule.getHandle(one!.scheduleId).describe();
+    expect(state.note).toBe(`Disabled. Trigger ${id} of the organization default.`);
+    expect(searchAttributes).toMatchObject(of);
+  });
+
   it('of the orchestrator takes null for its workflow', async () => {
     const config = { target: 'orchestrator', prompt: 'What is new?', cron: '0 0 1 1 *' };
     const json = { workflowId: null, name: unique('prompt'), type: 'schedule', config };
