@@ -35,7 +35,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/client/doctor': ['src/client/temporal', 'src/config'],
   'src/client/organization': ['src/client/versions'],
   'src/client/recordings': ['src/client/organization', 'src/recording'],
-  'src/client/payloads': ['src/client', 'src/config', 'src/contract'],
+  'src/client/payloads': ['src/client', 'src/observe'],
   'src/client/runs': ['src/client/starts'],
   'src/client/starts': ['src/client/organization'],
   'src/client/temporal': ['src/client/payloads', 'src/history', 'src/observe'],

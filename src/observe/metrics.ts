@@ -56,6 +56,13 @@ export const slotRequests = new Counter({
   registers: ofBoth,
 });
 
+export const blobFailures = new Counter({
+  name: 'signalbox_blob_failures_total',
+  help: 'Large payloads that the store for them did not take or give, by operation (store, retrieve) and code.',
+  labelNames: ['operation', 'code'],
+  registers: ofBoth,
+});
+
 export const openRuns = new Gauge({
   name: 'signalbox_runs_open',
   help: 'Open runs by status: pending (in the queue of a limiter), running, waiting, rolling_back.',

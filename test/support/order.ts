@@ -46,6 +46,7 @@ export const LONGEST_LONG_FILES: readonly string[] = [
   'test/e2e/cli/operating-with-temporal.long.test.ts',
   'test/e2e/activities/run-python.long.test.ts',
   'test/e2e/blobs/store-away.long.test.ts',
+  'test/e2e/observe/refused-tasks.long.test.ts',
   'test/e2e/runs/local-results.long.test.ts',
 ];
 

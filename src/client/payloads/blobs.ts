@@ -20,7 +20,8 @@ import proto from '@temporalio/proto';
 import { RECORDED_CALL_WORKFLOW, RECORDING_WORKFLOW } from '../../contract/recording.ts';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { BLOB_BYTES } from '../../definition/document/limits.ts';
-import { type BlobCode, BlobFault, type BlobStore, DIGEST, OWNER_FILE } from './blob-store.ts';
+import { blobFailures } from '../../observe/metrics.ts';
+import { BLOB_CODES, type BlobCode, BlobFault, type BlobStore, DIGEST, OWNER_FILE } from './blob-store.ts';
 import { isKeptInHistory } from './codec.ts';
 import { passSmallPayloads } from './small-payloads.ts';
 
@@ -42,6 +43,7 @@ export interface BlobOwner {
 /** External storage in that store. Where `isOn` is false, stored payloads stay readable and no new ones are stored. */
 export function blobStorage(store: BlobStore, isOn: boolean): ExternalStorage {
   const driver = driverOf(store);
+  countFromZero();
   passSmallPayloads();
   return new ExternalStorage({
     drivers: [driver],
@@ -108,10 +110,18 @@ function driverOf(store: BlobStore): StorageDriver {
     name: DRIVER,
     type: `signalbox.${store.kind}`,
     store: ({ target, abortSignal }, payloads) =>
-      typed(store, () => Promise.all(payloads.map((payload) => keep(target, payload, abortSignal)))),
+      typed(store, 'store', () => Promise.all(payloads.map((payload) => keep(target, payload, abortSignal)))),
     retrieve: ({ abortSignal }, claims) =>
-      typed(store, () => Promise.all(claims.map(({ claimData }) => find(claimData, abortSignal)))),
+      typed(store, 'retrieve', () => Promise.all(claims.map(({ claimData }) => find(claimData, abortSignal)))),
   };
+}
+
+const OPERATIONS = ['store', 'retrieve'] as const;
+type Operation = (typeof OPERATIONS)[number];
+
+/** The first failure would be no increase of a series that begins with it. */
+function countFromZero(): void {
+  for (const operation of OPERATIONS) for (const code of BLOB_CODES) blobFailures.inc({ operation, code }, 0);
 }
 
 const WHERE = { folder: 'folder', s3: 'bucket' } as const;
@@ -126,11 +136,12 @@ const TEXTS: { readonly [code in BlobCode]: (kind: BlobStore['kind'], why: strin
 };
 
 /** Failures are part of history, so they name no path. What is damaged does not heal by a retry. */
-async function typed<T>({ kind }: BlobStore, act: () => Promise<T>): Promise<T> {
+async function typed<T>({ kind }: BlobStore, operation: Operation, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof BlobFault)) throw error;
+    blobFailures.inc({ operation, code: error.code });
     const retryable = error.code !== 'blob_damaged';
     throw ApplicationFailure.create({
       type: error.code,

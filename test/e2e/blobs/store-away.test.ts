@@ -1,6 +1,7 @@
 // Large results of steps while the store of large data is away.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
+import { metricsText } from '../../../src/observe/metrics.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { cli } from '../../cli/terminal.ts';
 import { type AwayStore, awayStore } from './away-store.ts';
@@ -79,6 +80,9 @@ describe.each([
     expect(history.length).toBeGreaterThan(HISTORY_BYTES);
     const isPlain = history.includes(Buffer.from('x'.repeat(300)).toString('base64'));
     expect(isPlain).toBe(!('SIGNALBOX_CODEC' in settings));
+    expect(await metricsText('worker')).toMatch(
+      /^signalbox_blob_failures_total\{operation="store",code="blob_unavailable"\} [1-9]/m,
+    );
   });
 
   it('goes on as a regular activity if it is a light one, whatever its attempts', async () => {
