@@ -2,6 +2,7 @@
  * Approvals that are well formed and cannot work: unreachable quorums, unknown priorities, due dates that are no dates.
  */
 
+import { mayDecide, type Person, personNamed } from '../contract/people.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { isObject, type JsonObject } from '../json/json.ts';
 import type { Notice } from '../steps/kinds/approval/approval-notify.ts';
@@ -21,6 +22,7 @@ export function checkApprovals({ definition, steps }: Subject, { persons, people
     const place = `${at}/config${approval.at}`;
     checkOne(approval.rules, place, persons, findings);
     checkLinks(approval.rules, place, people, findings);
+    checkKnown(approval.rules, place, people, findings);
     if (approval.rules['requesterMayApprove'] !== true) guarded ??= written.name ?? at.split('/').at(-1)!;
   }
   if (guarded === undefined) return;
@@ -120,7 +122,40 @@ function checkQuorum(config: JsonObject, at: string, persons: boolean | undefine
       `${at}/quorum`,
       'quorum_without_keys',
       `Without API keys all callers of this organization count as one person with one vote; ${needed} are needed.`,
-      'Create a key for each approver (POST /api/keys), or set the quorum to any.',
+      'Create a key for each approver (in the settings of the console, by signalbox keys create, or POST /api/keys), ' +
+        'or set the quorum to any.',
     ),
   );
+}
+
+/** Approvers whom no key of the organization stands for, where its keys are known. */
+function checkKnown(config: JsonObject, at: string, people: readonly Person[] | undefined, findings: Findings): void {
+  if (people === undefined || people.length === 0 || config['outsiders'] === true) return;
+  for (const member of ['approvers', 'escalateTo'] as const)
+    for (const name of constantAudience(config[member]) ?? []) {
+      const message = unknownApprover(name, people);
+      if (message !== undefined)
+        findings.warnings.push(
+          problem(
+            `${at}/${member}`,
+            'approver_unknown',
+            message,
+            'Create a key for them (in the settings of the console, by signalbox keys create, or POST /api/keys).',
+          ),
+        );
+    }
+}
+
+/** `name`: as an audience has it, such as `user:ann` or `role:finance`. */
+function unknownApprover(name: string, people: readonly Person[]): string | undefined {
+  const [kind = '', ...rest] = name.split(':');
+  const given = rest.join(':');
+  const shown = given.slice(0, 80);
+  if (kind === 'user') {
+    const person = personNamed(people, given);
+    if (person === undefined) return `No API key of the organization is of "${shown}", who is asked here.`;
+    return mayDecide(person) ? undefined : `"${shown}" is asked here, but has the role ${person.role}: may not decide.`;
+  }
+  if (people.some(({ roles, groups }) => (kind === 'role' ? roles : groups).includes(given))) return undefined;
+  return `The ${kind} "${shown}" is asked here, and no API key that may decide has it.`;
 }

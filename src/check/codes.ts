@@ -60,6 +60,7 @@ export const CODES = {
   rollback_kind: 'A rollback is not an effect.',
   unknown_action: 'This host does not offer the action.',
   bash_disabled: 'This host does not allow bash.',
+  approver_unknown: 'An approval asks somebody for whom the organization has no API key that may decide.',
   link_of_nobody: 'A link of an approval goes to an address of nobody who is asked.',
   approval_of_anyone: 'A start that names no person leads to an approval, which its sender may decide.',
   outsiders_decide: 'Links of an approval decide without an API key.',

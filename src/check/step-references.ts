@@ -1,5 +1,5 @@
 /** References to `steps.x`: x exists, can have run before, and its entry is visible (LANGUAGE.md §3.4–3.6, §4). */
-import { didYouMean } from '../definition/document/names.ts';
+import { didYouMean, nearest } from '../definition/document/names.ts';
 import { type DefinitionPlace, isInBranch, type Places } from './places.ts';
 import type { Precedence } from './precedence.ts';
 import type { Reading } from './readings.ts';
@@ -78,12 +78,14 @@ function checkData(
   // A preset can have any members, and the output of a forEach is a list.
   if (members === undefined || typeof member !== 'string' || members.includes(member)) return;
   if (written?.preset !== undefined || written?.forEach !== undefined) return;
+  const meant = nearest(member.slice(0, 100), members);
   warnings.push(
     problem(
       at,
       'unknown_step_member',
       `Column ${column}: the data of the ${kind?.type} "${read}" has ${members.join(', ')}, but no "${member}".`,
-      didYouMean(member, members),
+      // The message lists them all.
+      meant === undefined ? undefined : `Did you mean "${meant}"?`,
     ),
   );
 }

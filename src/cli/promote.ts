@@ -8,6 +8,7 @@ import { parseDocument } from '../definition/document/parse.ts';
 import { textDiff } from '../definition/document/text-diff.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
 import { defined } from '../json/defined.ts';
+import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Call, Gateway } from './gateway-client.ts';
 import { problemLine } from './problem-lines.ts';
@@ -37,6 +38,8 @@ export interface Promotion {
   readonly diffText: string;
   /** Secrets that the definition uses and the target does not have. */
   readonly missingSecrets: readonly string[];
+  /** What else it needs at the target, in sentences that follow its slug. */
+  readonly needs: readonly string[];
   readonly warnings: readonly Problem[];
   /** Stores it at the target, if the target has not changed since it was compared. */
   store(): Promise<DefinitionHead>;
@@ -56,6 +59,7 @@ export async function comparePromotion(
   const present = await presentAt(target, slug);
   const document = documentOf(slug, from);
   const missingSecrets = await secretsMissing(target, from.definition);
+  const needs = await needsOf(target, from.definition);
   const warnings = await checkAt(target, slug, document);
   return {
     slug,
@@ -65,6 +69,7 @@ export async function comparePromotion(
     isUpToDate: present?.hash === from.hash && (from.textHash === undefined || present.textHash === from.textHash),
     diffText: differenceOf(slug, from, present, { source: source.url, target: target.url }),
     missingSecrets,
+    needs,
     warnings,
     store: async () => {
       const notes = `Promoted from ${source.url}, ${from.hash}`;
@@ -130,6 +135,26 @@ async function secretsMissing(target: Gateway, { config, triggers = [] }: Defini
   const present = new Set((await allItems<{ name: string }>(target, '/api/secrets')).map(({ name }) => name));
   return [...new Set(used)].filter((name) => !present.has(name)).sort();
 }
+
+/** The approvers that the target lacks are warnings of its checker, which knows the keys. */
+async function needsOf(target: Gateway, definition: Definition): Promise<string[]> {
+  const parts = objectsIn(definition as unknown as Json);
+  const needs: string[] = [];
+  if (parts.some(({ approvers, assignees }) => approvers !== undefined || assignees !== undefined)) {
+    const { hasKeys } = (await target.call<{ hasKeys: boolean }>('GET', '/api/me')).body;
+    if (!hasKeys) needs.push('names persons, and there are no API keys there: all callers count as one person');
+  }
+  if (parts.some(({ channel, smtp }) => channel === 'email' && smtp === undefined))
+    needs.push("sends e-mails over the host's SMTP server: SIGNALBOX_SMTP_URL has to be set for the workers there");
+  return needs;
+}
+
+const objectsIn = (value: Json): JsonObject[] =>
+  Array.isArray(value)
+    ? value.flatMap(objectsIn)
+    : isObject(value)
+      ? [value, ...Object.values(value).flatMap(objectsIn)]
+      : [];
 
 /** What would change at the target: in the definition, or else in its text. */
 function differenceOf(

@@ -137,6 +137,35 @@ describe('an approval', () => {
     expect(asking({ ...escalated, notify: early }).warnings).toHaveLength(1);
   });
 
+  it('is told of approvers whom no key that may decide stands for, where the keys are known', () => {
+    const person = { addresses: [], role: 'approver' as const, roles: [], groups: [] };
+    const people = [
+      { ...person, user: 'mia', addresses: ['mia@example.org'], roles: ['finance'], groups: ['north'] },
+      { ...person, user: 'vic', role: 'viewer' as const },
+    ];
+    const warned = (config: JsonObject, known: typeof people | undefined = people) => {
+      const steps = { ask: { stepType: 'approval', config: { message: 'm', ...config } } };
+      const { warnings } = check(
+        { name: 'X', slug: 'x', start: 'ask', steps },
+        known === undefined ? {} : { people: known },
+      );
+      return warnings.flatMap(({ code, pointer, message }) =>
+        code === 'approver_unknown' ? [`${pointer.split('/').at(-1)}: ${message}`] : [],
+      );
+    };
+    expect(warned({ approvers: { users: ['mia', 'MIA@example.org', 'leo', 'vic'], roles: ['finance'] } })).toEqual([
+      'approvers: No API key of the organization is of "leo", who is asked here.',
+      'approvers: "vic" is asked here, but has the role viewer: may not decide.',
+    ]);
+    const late = { timeout: '1d', onTimeout: 'escalate', escalateTo: ['role:legal', 'group:north', 'group:south'] };
+    expect(warned({ approvers: '{{ input.who }}', ...late })).toEqual([
+      'escalateTo: The role "legal" is asked here, and no API key that may decide has it.',
+      'escalateTo: The group "south" is asked here, and no API key that may decide has it.',
+    ]);
+    expect(warned({ approvers: ['leo'] }, [])).toEqual([]);
+    expect(warned({ approvers: ['leo@example.org'], outsiders: true })).toEqual([]);
+  });
+
   it('is told of links that decide without a key', () => {
     expect(asking({ outsiders: true }).warnings).toEqual([expect.stringContaining('outsiders outsiders_decide')]);
     expect(asking({ outsiders: false }).warnings).toEqual([]);

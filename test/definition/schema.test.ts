@@ -86,5 +86,12 @@ describe('the shape of a document', () => {
       'Expected boolean or "auto", got "no".',
     );
     expect(found({ config: { timeout: {} } }).message).toBe('Expected number or string, got object.');
+    // What YAML has where nothing is written.
+    expect(found({ steps: { a: { stepType: null } } }).message).toBe(
+      'Nothing is written here (null): expected string.',
+    );
+    expect(found({ config: { timeout: null } }).message).toBe(
+      'Nothing is written here (null): expected number or string.',
+    );
   });
 });

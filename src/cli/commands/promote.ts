@@ -80,11 +80,12 @@ async function organizationAt(gateway: Gateway): Promise<string> {
   return (await gateway.call<{ organization: string }>('GET', '/api/me')).body.organization;
 }
 
-function tell(terminal: Terminal, { slug, diffText, missingSecrets, warnings }: Promotion): void {
+function tell(terminal: Terminal, { slug, diffText, missingSecrets, needs, warnings }: Promotion): void {
   if (diffText !== '') showDiff(terminal, diffText);
   for (const warning of warnings) terminal.err(problemLine('warning', warning));
   for (const name of missingSecrets)
     terminal.err(`${slug} uses the secret ${name}, which is not stored there. Store it with signalbox secrets set.`);
+  for (const need of needs) terminal.err(`${slug} ${need}.`);
 }
 
 function resultLine(

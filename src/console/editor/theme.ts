@@ -35,6 +35,7 @@ const looks = EditorView.theme({
   '.cm-collapsedLines': {
     background: 'var(--sunk)',
     color: 'var(--dim)',
+    '&:before, &:after': { content: '"⋯"' },
   },
   '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': { backgroundColor: 'var(--bad-bg)' },
   '&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine': { backgroundColor: 'var(--ok-bg)' },

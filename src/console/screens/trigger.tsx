@@ -165,7 +165,10 @@ function Webhook({ url, config }: { readonly url: string; readonly config: Trigg
         <CopyButton text={command} what="the command" />
       </div>
       {command.includes('$SECRET') ? (
-        <p class="dim">Set SECRET to the secret of the trigger first. The command signs the request with it.</p>
+        <p class="dim">
+          Set SECRET to the secret of the trigger first. The command{' '}
+          {config['scheme'] === 'api_key' ? 'sends it with the request.' : 'signs the request with it.'}
+        </p>
       ) : null}
     </section>
   );

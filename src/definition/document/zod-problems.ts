@@ -88,7 +88,7 @@ function unionProblems(
   const hint = typeof found === 'string' ? meantBy(found, alternatives) : undefined;
   // The value is shown only if texts are expected: elsewhere it can be a secret.
   const isKnownType = typeof found === 'string' && alternatives.some((errors) => knownTexts(errors[0]).length > 0);
-  const message = `Expected ${expected}, got ${isKnownType ? shownValue(found) : typeName(found)}.`;
+  const message = isKnownType ? `Expected ${expected}, got ${shownValue(found)}.` : mismatch(expected, found);
   const code = isKnownType ? 'invalid_value' : 'wrong_type';
   return [{ pointer: pointer(path), code, message, ...defined({ hint }) }];
 }
@@ -135,10 +135,16 @@ function typeOf(expected: string): string {
 function typeProblem(place: string, path: readonly PropertyKey[], expected: string, found: Json | undefined): Problem {
   const name = typeOf(expected);
   if (found === undefined) return missing(place, path, name);
-  const message = `Expected ${name}, got ${typeName(found)}.`;
+  const message = mismatch(name, found);
   const quoted = name === 'string' && typeof found === 'number' ? { hint: `Write it in quotes: "${found}".` } : {};
   return { pointer: place, code: 'wrong_type', message, ...quoted };
 }
+
+/** An empty value of YAML is null. */
+const mismatch = (expected: string, found: Json): string =>
+  found === null
+    ? `Nothing is written here (null): expected ${expected}.`
+    : `Expected ${expected}, got ${typeName(found)}.`;
 
 function missing(place: string, path: readonly PropertyKey[], expected: string): Problem {
   return {

@@ -10,13 +10,13 @@ import type { Gateway } from '../http/context.ts';
 export type Known = Pick<CheckOptions, 'tools' | 'people'>;
 
 /**
- * Matches documents that may use tools, and documents whose approvals may send links. Most documents do neither, and
+ * Matches documents that may use tools, and documents whose approvals name persons. Most documents do neither, and
  * need no call to Temporal.
  */
-const MENTIONED = { tools: /"(toolName|tool|mcpServerIds|mcp_server_ids)"/, people: /"notify"/ };
+const MENTIONED = { tools: /"(toolName|tool|mcpServerIds|mcp_server_ids)"/, people: /"(notify|approvers|escalateTo)"/ };
 
 /** The same for YAML. Words in comments match too, which only costs an unneeded lookup. */
-const MENTIONED_ANYHOW = { tools: /tool|mcp_?server_?ids/i, people: /notify/ };
+const MENTIONED_ANYHOW = { tools: /tool|mcp_?server_?ids/i, people: /notify|approvers|escalateTo/ };
 
 /** Like knownFor, for a document that is not parsed yet. */
 export async function knownForText(gateway: Gateway, organizationId: string, bytes: Buffer): Promise<Known> {

@@ -73,6 +73,7 @@ describe('a link of an approval, where there are keys', () => {
     const page = await requestTo(gateway.url, 'GET', links[0] ?? '', { headers: { accept: 'text/html' } });
     expect(page.status).toBe(200);
     expect(page.body).toContain(`You decide as ann ${n} with the role finance-${n}.`);
+    expect(page.body).toMatch(/<dt>Asked at<\/dt><dd>\d+ \w+ \d{4}, \d\d:\d\d UTC<\/dd>/);
     expect((await send(links[0])).status).toBe(200);
     expect(await outputOf(id)).toMatchObject({ decidedBy: `ann ${n}`, via: 'link' });
   });
@@ -221,6 +222,9 @@ describe('the addresses of keys', () => {
     expect(await store({ approvers: { roles: [`finance-${n}`] }, notify: to(ann!, vic!, eve!) })).toEqual([
       `link_of_nobody ${at}/notify/0/to/1`,
       `link_of_nobody ${at}/notify/0/to/2`,
+    ]);
+    expect(await store({ approvers: ['nobody'], escalateTo: [`ann ${n}`] })).toEqual([
+      `approver_unknown ${at}/approvers`,
     ]);
     expect(await store({ notify: to(leo!) })).toEqual([]);
     expect(await store({ outsiders: true, notify: to(eve!) })).toEqual([`outsiders_decide ${at}/outsiders`]);

@@ -257,6 +257,27 @@ describe('another person and another organization', () => {
     expect(earlier).toMatch(/^- +"loud"$[\s\S]*stored in acme-/m);
   });
 
+  it('is told by promote what a workflow needs there', async () => {
+    const slug = unique('needs');
+    await pushed(`name: Needs
+slug: ${slug}
+steps:
+  ask:
+    stepType: approval
+    config: {message: Go?, approvers: {users: [nobody-here]}, notify: [{channel: email, to: '{{ input.to }}'}]}
+    nextSteps: {approved: done, rejected: done}
+  done: {stepType: finish}
+`);
+    const toKey = await key('ops', 'admin', '--organization', unique('needy'));
+    const { err } = await signalbox(['promote', slug, '--dry-run'], { toKey });
+    expect(err).toContain('No API key of the organization is of "nobody-here"');
+    expect(err).toContain(`${slug} sends e-mails over the host's SMTP server: SIGNALBOX_SMTP_URL has to be set`);
+    const [one] = await json(['promote', slug, '--dry-run'], { toKey });
+    expect(one.needs).toEqual([expect.stringContaining('SIGNALBOX_SMTP_URL')]);
+    await pushed(echo(slug));
+    expect((await json(['promote', slug, '--dry-run'], { toKey }))[0].needs).toEqual([]);
+  });
+
   it('is refused with a role that may not do it, and the key stays unseen', async () => {
     const viewer = await key(unique('eve'), 'viewer');
     const refused = await signalbox(['secrets', 'list'], { key: viewer });
