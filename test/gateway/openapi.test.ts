@@ -54,7 +54,37 @@ describe('the OpenAPI document', () => {
 
   it('names every operation once, and says what it is for', () => {
     expect(new Set(routes.map(({ id }) => id)).size).toBe(routes.length);
-    for (const { id, summary } of routes) expect(summary, id).toMatch(/^[A-Z].*\.$/);
+    for (const { id, summary, description = '' } of routes) {
+      expect(summary, id).toMatch(/^[A-Z].*\.$/);
+      expect(description, id).toMatch(/^[A-Z`].{20,}\.$/s);
+      expect(description, id).not.toBe(summary);
+    }
+    // Only the five ways to deliver a webhook, and the addresses of one page, say the same.
+    const distinct = new Set(routes.map(({ description }) => description));
+    expect(routes.length - distinct.size).toBeLessThan(20);
+  });
+
+  it('says of every tag what it is about, whom to ask, and has no schema that nothing refers to', () => {
+    const document = openApiDocument(routes) as never as {
+      info: object;
+      tags: { name: string; description?: string }[];
+      components: { schemas: { [name: string]: object } };
+    };
+    expect(document.info).toMatchObject({ contact: { name: expect.any(String) } });
+    for (const { name, description } of document.tags) expect(description, name).toMatch(/^[A-Z].{10,}\.$/);
+    const text = JSON.stringify(document);
+    const unused = Object.keys(document.components.schemas).filter(
+      (name) => !text.includes(`"#/components/schemas/${name}"`),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  it('says of every operation who may call it', () => {
+    const { paths } = openApiDocument(routes) as never as {
+      paths: { [path: string]: { [method: string]: { description: string } } };
+    };
+    expect(paths['/api/keys']?.['post']?.description).toMatch(/ Needs the role admin\.$/);
+    expect(paths['/healthz']?.['get']?.description).toMatch(/ Needs no API key\.$/);
   });
 
   it('names every parameter of a path', () => {

@@ -29,6 +29,7 @@ export const healthRoutes: readonly Route[] = [
     id: 'healthz',
     tag: 'gateway',
     summary: 'Whether the gateway answers.',
+    description: 'It asks nobody else, so it says only that the process handles requests: for liveness probes.',
     query: anyQuery,
     answers: { 200: { text: 'It does.', schema: healthy } },
     handle: () => ({ status: 200, body: { status: 'ok' as const } }),
@@ -43,6 +44,8 @@ export const healthRoutes: readonly Route[] = [
     summary:
       'Whether Temporal and its database answer, and whether a worker is alive: a dead one is noticed within 15 ' +
       'seconds, or 75 if Temporal does not support heartbeats.',
+    description:
+      'For readiness probes. Without a worker it is 200 with `worker: false`: runs are accepted and wait for one.',
     query: anyQuery,
     answers: { 200: { text: 'They do.', schema: ready } },
     handle: async ({ gateway: { deadWorkers }, access }) => {

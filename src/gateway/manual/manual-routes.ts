@@ -27,6 +27,7 @@ export const docsRoutes: readonly Route[] = [
     id: 'schema',
     tag: 'gateway',
     summary: 'The definition language as a JSON Schema, for editors.',
+    description: 'Language servers for YAML complete and check definitions by it. It has the actions of this host.',
     query: anyQuery,
     answers: { 200: { text: 'A JSON Schema.', schema: anyObject, media: ['application/schema+json'] } },
     handle: ({ gateway }) => ({ status: 200, type: 'application/schema+json', text: schemaOf(gateway) }),
@@ -39,6 +40,7 @@ export const docsRoutes: readonly Route[] = [
     id: 'docs',
     tag: 'gateway',
     summary: 'The manual.',
+    description: 'The first page, with a search over all of them.',
     query: docsQuery,
     answers: { 200: { text: 'Its front page, or what a search found.', schema: text, media: ['text/html'] } },
     handle: ({ gateway, routes, query: { q = '' } }) => {
@@ -56,6 +58,7 @@ export const docsRoutes: readonly Route[] = [
     id: 'docsPage',
     tag: 'gateway',
     summary: 'A page of the manual: a step kind, or a topic. With `.md` at its end, in Markdown.',
+    description: 'Pages of step kinds are made from the kinds of this version, so they say what it does.',
     params: { page: pathName },
     query: anyQuery,
     answers: { 200: { text: 'The page.', schema: text, media: ['text/html', 'text/markdown'] } },

@@ -49,6 +49,23 @@ const GUARD_PROBLEMS: readonly ProblemCode[] = [
 /** As in package.json; a test compares them. */
 export const API_VERSION = '0.4.0';
 
+/** What the operations of a tag are about. */
+const TAGS: { readonly [tag: string]: string } = {
+  workflows: 'Definitions: stored, checked, drawn, with their versions and proposals.',
+  executions: 'Runs: started, listed, followed, decided, ended, retried and forked.',
+  runs: 'Runs in the form of document 004.',
+  triggers: 'What starts runs: schedules, webhooks, events, and starts by hand or from public pages.',
+  webhooks: 'The addresses to which other systems deliver.',
+  recordings: 'Tool calls of an agent that become a workflow.',
+  expressions: 'Expressions and templates, evaluated without a run.',
+  limits: 'How many runs are active at the same time.',
+  secrets: 'Values that only activities see.',
+  models: 'The models that steps call, and the MCP servers whose tools they use.',
+  inbox: 'Messages of runs to people.',
+  access: 'Keys, sessions, the audit, and the encryption of payloads.',
+  gateway: 'The gateway itself: probes, metrics, manual, console and MCP.',
+};
+
 const made = new WeakMap<readonly Route[], JsonObject>();
 
 /** The document of these routes. Made once. */
@@ -106,6 +123,7 @@ function makeDocument(routes: readonly Route[]): JsonObject {
       title: 'Signalbox',
       version: API_VERSION,
       license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'The operators of this gateway' },
       description:
         'Workflows that are data, run on Temporal. The manual is at /docs. Without API keys the gateway answers ' +
         'to names of its own machine only. ' +
@@ -113,12 +131,15 @@ function makeDocument(routes: readonly Route[]): JsonObject {
         'every answer has an X-Request-Id.',
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, ...defined({ description: TAGS[name] }) })),
     paths,
     // Without keys, no key is needed.
     security: [{ [KEY]: [] }, { [SESSION]: [] }, {}],
     components: {
-      schemas: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)])),
+      schemas: referredIn(
+        paths,
+        Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)])),
+      ),
       securitySchemes: {
         [KEY]: {
           type: 'http',
@@ -139,7 +160,7 @@ function makeDocument(routes: readonly Route[]): JsonObject {
 }
 
 function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObject): JsonObject {
-  const { id, tag, summary, description, body, answers: good } = route;
+  const { id, tag, summary, description = '', body, answers: good, role } = route;
   const responses: { [status: string]: Json } = {};
   for (const [status, answer] of Object.entries(good)) responses[status] = response(answer, schemaOf);
   for (const [status, codes] of problemsOf(route)) {
@@ -155,7 +176,7 @@ function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObje
     operationId: id,
     tags: [tag],
     summary,
-    ...defined({ description }),
+    description: `${description} ${role === 'public' ? 'Needs no API key.' : `Needs the role ${role}.`}`.trimStart(),
     ...securityOf(route),
     parameters: parametersOf(route),
     ...(body === undefined
@@ -258,4 +279,21 @@ const isShape = (schema: z.ZodType): boolean => jsonSchemaOf(schema, DIALECT)['t
 function plain(schema: object): Json {
   const { $schema: _dialect, $id: _id, ...rest } = schema as JsonObject;
   return rest;
+}
+
+/** The schemas that the paths refer to, also through others. */
+function referredIn(paths: JsonObject, schemas: { readonly [id: string]: Json }): { [id: string]: Json } {
+  const used: { [id: string]: Json } = {};
+  const take = (text: string): void => {
+    for (const [, id = ''] of text.matchAll(/"#\/components\/schemas\/([^"/]+)"/g)) {
+      const schema = schemas[id];
+      if (schema === undefined || Object.hasOwn(used, id)) continue;
+      used[id] = schema;
+      take(JSON.stringify(schema));
+    }
+  };
+  take(JSON.stringify(paths));
+  return Object.fromEntries(
+    Object.keys(schemas).flatMap((id) => (Object.hasOwn(used, id) ? [[id, used[id] ?? null]] : [])),
+  );
 }

@@ -13,6 +13,9 @@ export const openApiRoutes: readonly Route[] = [
     id: 'openapi',
     tag: 'gateway',
     summary: 'This document.',
+    description:
+      'Made from the routes that this gateway serves, with the codes of their problems and the roles that they ' +
+      'need.',
     query: anyQuery,
     answers: { 200: { text: 'OpenAPI 3.1.', schema: anyObject } },
     handle: ({ routes }) => ({ status: 200, body: openApiDocument(routes) }),

@@ -90,6 +90,7 @@ export const approvalRoutes: readonly Route[] = [
     id: 'countApprovals',
     tag: 'executions',
     summary: 'Counts pending approvals and inputs: those that the caller may answer, and all.',
+    description: 'Two numbers, without the questions, for a mark beside a link.',
     query: approvalCountQuery,
     answers: { 200: { text: 'The numbers.', schema: approvalCount } },
     problems: LIST_PROBLEMS,

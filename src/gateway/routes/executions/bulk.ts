@@ -51,6 +51,9 @@ export const bulkRoutes: readonly Route[] = [
     id: 'runBulk',
     tag: 'executions',
     summary: 'Cancels, terminates or retries all runs that match a filter; with `preview`, only counts them.',
+    description:
+      'The operation goes on after the answer; `Location` is where its progress is read. The filter is that of ' +
+      'the list of runs.',
     body: jsonOf(bulkBody),
     answers: {
       202: { text: 'Begun.', schema: bulkOperation, headers: { Location: 'The address of the operation.' } },
@@ -81,6 +84,7 @@ export const bulkRoutes: readonly Route[] = [
     id: 'getBulk',
     tag: 'executions',
     summary: 'Reads the progress of a bulk operation.',
+    description: 'How many runs are done, how many failed, and whether the operation has ended.',
     params: { operation: pathName },
     answers: { 200: { text: 'The operation.', schema: bulkOperation } },
     problems: ['not_found'],

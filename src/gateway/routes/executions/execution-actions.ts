@@ -75,6 +75,10 @@ export const executionActionRoutes: readonly Route[] = [
     id: 'decide',
     tag: 'executions',
     summary: 'Decides an approval.',
+    description:
+      'The only open approval of the run, or the one that `step` names. Where several have to approve it is a ' +
+      'vote. Whoever is not among the approvers, has voted already or has started the run is refused. With ' +
+      '`wait` the answer has the end of the run, if it comes in time.',
     params,
     query: endQuery,
     body: jsonOf(approveBody),
@@ -105,6 +109,10 @@ export const executionActionRoutes: readonly Route[] = [
     id: 'submit',
     tag: 'executions',
     summary: 'Answers a user_input.',
+    description:
+      'Of the only open step, or of the one that `step` names. The data is checked against the form of the ' +
+      'step, and only its assignees may answer. With `wait` the answer has the end of the run, if it comes in ' +
+      'time.',
     params,
     query: endQuery,
     body: jsonOf(submitBody),
@@ -130,6 +138,9 @@ export const executionActionRoutes: readonly Route[] = [
     id: 'sendMessage',
     tag: 'executions',
     summary: 'Sends a message to listen steps. A message that arrives early is kept.',
+    description:
+      'The body is the payload: any JSON, or none. A message with an `Idempotency-Key` is delivered once, ' +
+      'however often it is sent.',
     params: { ...params, name: nameText(200) },
     body: rawBodyOf(anyJson, { isOptional: true }),
     answers: { 202: { text: 'Sent.', schema: messageSent } },
@@ -152,6 +163,8 @@ export const executionActionRoutes: readonly Route[] = [
     role: 'runner',
     id: 'cancelExecution',
     summary: 'Cancels a run and all of its open steps.',
+    description:
+      'It is a request: the run ends once its open steps have ended. A run that has ended is refused (`closed`).',
     text: 'Requested.',
   }),
   endRoute(terminateRun, {
@@ -160,6 +173,8 @@ export const executionActionRoutes: readonly Route[] = [
     role: 'editor',
     id: 'terminateExecution',
     summary: 'Ends a run immediately; nothing is rolled back.',
+    description:
+      'For runs that a cancellation does not end. It can be retried. A run that has ended is refused (`closed`).',
     text: 'Done.',
   }),
   route({
@@ -233,7 +248,10 @@ export const executionActionRoutes: readonly Route[] = [
 
 function endRoute(
   end: typeof cancelRun,
-  { text, ...head }: Pick<Route, 'path' | 'id' | 'summary'> & { readonly role: Role; readonly text: string },
+  {
+    text,
+    ...head
+  }: Pick<Route, 'path' | 'id' | 'summary' | 'description'> & { readonly role: Role; readonly text: string },
 ): Route {
   return route({
     ...head,

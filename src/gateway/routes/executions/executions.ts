@@ -107,6 +107,9 @@ export const executionRoutes: readonly Route[] = [
     id: 'getExecution',
     tag: 'executions',
     summary: 'Reads a run.',
+    description:
+      'As it is now: its status, what it waits for, its output or error. Unlike lists it does not lag behind. ' +
+      '`exclude` leaves out large members.',
     params,
     query: executionQuery,
     answers: { 200: { text: 'The run.', schema: execution } },
@@ -187,6 +190,9 @@ export const executionRoutes: readonly Route[] = [
     id: 'getResult',
     tag: 'executions',
     summary: "Returns the run's result, and waits for it up to `wait` seconds.",
+    description:
+      'A run that has ended is 200, also if it failed: `status` says so. A run that has not ended in time is ' +
+      '202 with what it waits for.',
     params,
     query: resultQuery,
     answers: {

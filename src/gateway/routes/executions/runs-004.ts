@@ -56,6 +56,7 @@ export const runs004Routes: readonly Route[] = [
     id: 'getWorkflowRun',
     tag: 'runs',
     summary: 'Reads a run as document 004 shows it.',
+    description: "The organization in the address is the caller's own; any other is 404.",
     params: { org, slug: slugText, run: pathName },
     answers: { 200: { text: 'The run.', schema: run004 } },
     problems: ['not_found'],

@@ -79,6 +79,7 @@ export const inboxRoutes: readonly Route[] = [
     id: 'deleteInboxMessage',
     tag: 'inbox',
     summary: 'Deletes a message for all its recipients.',
+    description: 'Only recipients may do it: a message for others is 404.',
     params: { id: messageId },
     answers: { 204: { text: 'Deleted.' } },
     problems: [...WRITE_PROBLEMS, 'not_found'],

@@ -61,6 +61,7 @@ export const keyRoutes: readonly Route[] = [
     id: 'listKeys',
     tag: 'access',
     summary: 'Lists API keys, oldest first, without the keys themselves.',
+    description: 'With the person, the role, the addresses and the last use of each.',
     query: keyListQuery,
     answers: { 200: { text: 'A page of keys.', schema: pageOf(apiKey) } },
     problems: [...LIST_PROBLEMS, 'not_found'],
@@ -110,6 +111,9 @@ export const keyRoutes: readonly Route[] = [
     id: 'revokeKey',
     tag: 'access',
     summary: 'Revokes an API key.',
+    description:
+      'Its callers are refused within seconds, and sessions that were begun with it end. The last key of an ' +
+      'admin stays as long as there are others (`last_admin_key`).',
     params: { id: z.string() },
     query: keyQuery,
     answers: { 204: { text: 'Revoked.' } },

@@ -29,6 +29,9 @@ export const limitRoutes: readonly Route[] = [
     id: 'getLimits',
     tag: 'limits',
     summary: "Reads the organization's own limits, and the effective ones with the host's.",
+    description:
+      '`own` are those that were set here. `effective` are those that apply: the lower ones of these and the ' +
+      "host's.",
     answers: { 200: { text: 'The limits.', schema: limits } },
     handle: async ({ access, principal: { organizationId } }) => {
       const [own, effective] = await Promise.all([
@@ -68,6 +71,7 @@ export const limitRoutes: readonly Route[] = [
     id: 'deleteLimit',
     tag: 'limits',
     summary: 'Removes a limit.',
+    description: "The host's own limit stays, where it has one.",
     params: { scope: limitScope },
     answers: { 204: { text: 'Removed.' } },
     problems: [...WRITE_PROBLEMS, 'not_found'],

@@ -66,8 +66,16 @@ export const mcpServerRoutes: readonly Route[] = [
     name: serverName,
     item: mcpServer,
     missing: 'mcp_server_not_found',
-    list: { summary: 'Lists MCP servers by name.', all: listServers },
-    get: { summary: 'Reads the connection of an MCP server.', read: getServer },
+    list: {
+      summary: 'Lists MCP servers by name.',
+      description: 'With their addresses or programs, and without their tools. Headers name secrets, not values.',
+      all: listServers,
+    },
+    get: {
+      summary: 'Reads the connection of an MCP server.',
+      description: 'As it was stored: its headers name secrets, not values.',
+      read: getServer,
+    },
     put: {
       summary: 'Stores the connection of an MCP server.',
       description: 'An address, with headers that may hold secrets; or a program, where the host allows it.',
@@ -81,7 +89,11 @@ export const mcpServerRoutes: readonly Route[] = [
         return { created, item: { ...server, ...(missing.length === 0 ? {} : { missingSecrets: missing }) } };
       },
     },
-    remove: { summary: 'Deletes an MCP server.', remove: deleteServer },
+    remove: {
+      summary: 'Deletes an MCP server.',
+      description: 'Steps that name it fail from then on (`mcp_server_not_found`).',
+      remove: deleteServer,
+    },
   }),
   route({
     method: 'GET',

@@ -60,8 +60,16 @@ export const modelRoutes = namedCollection({
   name: modelName,
   item: modelView,
   missing: 'not_found',
-  list: { summary: 'Lists models by name.', all: listModels },
-  get: { summary: 'Reads a model.', read: getModel },
+  list: {
+    summary: 'Lists models by name.',
+    description: 'A key for the provider is shown as the name of its secret.',
+    all: listModels,
+  },
+  get: {
+    summary: 'Reads a model.',
+    description: 'As it was stored. A key for the provider is shown as the name of its secret.',
+    read: getModel,
+  },
   put: {
     summary: 'Stores how runs reach a model.',
     description: 'The body names the secret that holds the API key. A slash in the name is written %2F.',
@@ -74,5 +82,9 @@ export const modelRoutes = namedCollection({
       return { created, item: { ...model, ...(missing.length === 0 ? {} : { missingSecrets: missing }) } };
     },
   },
-  remove: { summary: 'Deletes a model.', remove: deleteModel },
+  remove: {
+    summary: 'Deletes a model.',
+    description: 'Steps that name it fail from then on (`model_not_found`).',
+    remove: deleteModel,
+  },
 });

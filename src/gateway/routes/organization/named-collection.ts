@@ -26,11 +26,13 @@ export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Setti
   readonly missing: ProblemCode;
   readonly list: {
     readonly summary: string;
+    readonly description: string;
     all(access: Access, org: string): Promise<readonly Shown<Item>[]>;
   };
   /** Absent: single items cannot be read. */
   readonly get?: {
     readonly summary: string;
+    readonly description: string;
     read(access: Access, org: string, name: string): Promise<Shown<Item>>;
   };
   readonly put: {
@@ -48,6 +50,7 @@ export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Setti
   };
   readonly remove: {
     readonly summary: string;
+    readonly description: string;
     remove(access: WriteAccess, org: string, name: string): Promise<void>;
   };
 }
@@ -68,6 +71,7 @@ export function namedCollection<Item extends z.ZodType<{ name: string }>, Settin
       id: `list${operation.many}`,
       tag,
       summary: list.summary,
+      description: list.description,
       query: z.strictObject(pageQuery()),
       answers: { 200: { text: `A page of ${noun.many}.`, schema: page } },
       problems: LIST_PROBLEMS,
@@ -86,6 +90,7 @@ export function namedCollection<Item extends z.ZodType<{ name: string }>, Settin
             id: `get${operation.one}`,
             tag,
             summary: get.summary,
+            description: get.description,
             params,
             answers: { 200: { text: `The ${noun.one}.`, schema: item } },
             problems: [missing],
@@ -119,6 +124,7 @@ export function namedCollection<Item extends z.ZodType<{ name: string }>, Settin
       id: `delete${operation.one}`,
       tag,
       summary: remove.summary,
+      description: remove.description,
       params,
       answers: { 204: { text: 'Deleted.' } },
       problems: [...WRITE_PROBLEMS, missing],

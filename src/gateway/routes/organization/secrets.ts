@@ -51,7 +51,11 @@ export const secretRoutes = namedCollection({
   item: secret,
   page: named('SecretPage', pageOf(secret)),
   missing: 'not_found',
-  list: { summary: 'Lists secrets by name, without their values.', all: listSecrets },
+  list: {
+    summary: 'Lists secrets by name, without their values.',
+    description: 'With the hosts and the workflows that may get each. No request returns a value.',
+    all: listSecrets,
+  },
   put: {
     summary: 'Stores a secret, encrypted.',
     description: 'A slash in the name is written %2F.',
@@ -62,5 +66,9 @@ export const secretRoutes = namedCollection({
       return { created: stored.created, item: stored.secret };
     },
   },
-  remove: { summary: 'Deletes a secret.', remove: deleteSecret },
+  remove: {
+    summary: 'Deletes a secret.',
+    description: 'Steps that need it fail from then on (`secret_not_found`), until it is stored again.',
+    remove: deleteSecret,
+  },
 });

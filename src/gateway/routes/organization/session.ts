@@ -28,6 +28,8 @@ export const sessionRoutes: readonly Route[] = [
     id: 'me',
     tag: 'access',
     summary: 'Tells who asks, and what the caller may do.',
+    description:
+      'The organization, the person and the role of the key or session, and whether the gateway has keys at ' + 'all.',
     answers: { 200: { text: 'The caller.', schema: me } },
     handle: async ({ gateway: { config }, keyring, principal }) => ({
       status: 200,
@@ -74,6 +76,7 @@ export const sessionRoutes: readonly Route[] = [
     id: 'logOut',
     tag: 'access',
     summary: 'Ends the session of a browser.',
+    description: 'The cookie is removed. Without a session nothing happens.',
     headers: HEADERS,
     answers: { 204: { text: 'There is no session any more.' } },
     handle: async (call) => {

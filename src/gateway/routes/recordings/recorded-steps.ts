@@ -115,6 +115,7 @@ export const recordedStepRoutes: readonly Route[] = [
     id: 'appendRecordedStep',
     tag: 'recordings',
     summary: 'Adds a step by hand, in the form of document 001.',
+    description: 'It is not run. With `output` later steps can refer to it.',
     params: recordingParams,
     body: jsonOf(appendBody),
     answers: { 201: { text: 'Added.', schema: nameOfStep } },
@@ -143,6 +144,7 @@ export const recordedStepRoutes: readonly Route[] = [
     id: 'getRecordedStep',
     tag: 'recordings',
     summary: 'Reads a step with its whole output.',
+    description: 'Also an output that the recording leaves out because it is large.',
     params: ofStep,
     answers: { 200: { text: 'The step.', schema: recordedStep } },
     problems: [...OF_RECORDING, 'no_such_step'],
@@ -158,6 +160,9 @@ export const recordedStepRoutes: readonly Route[] = [
     id: 'presetRecordedStep',
     tag: 'recordings',
     summary: 'Sets the output of a step without running it.',
+    description:
+      'Later calls that refer to the step get this output. A call that is under way has to end first ' +
+      '(`step_running`).',
     params: ofStep,
     body: jsonOf(outputBody),
     answers: { 200: { text: 'The step.', schema: recordedStep } },
@@ -174,6 +179,9 @@ export const recordedStepRoutes: readonly Route[] = [
     id: 'dropRecordedStep',
     tag: 'recordings',
     summary: 'Removes a step that no other step refers to.',
+    description:
+      'A step that others refer to is refused (`step_in_use`). A call that is under way has to end first ' +
+      '(`step_running`).',
     params: ofStep,
     answers: { 204: { text: 'Removed.' } },
     problems: [...WRITE_PROBLEMS, ...OF_RECORDING, 'no_such_step', 'step_running', 'step_in_use'],

@@ -52,6 +52,7 @@ export const recordingRoutes: readonly Route[] = [
     id: 'listRecordings',
     tag: 'recordings',
     summary: 'Lists open recordings.',
+    description: 'The latest first, without their steps. Recordings that have ended are not listed.',
     query: z.strictObject(pageQuery()),
     answers: { 200: { text: 'A page of recordings.', schema: recordingPage } },
     problems: LIST_PROBLEMS,
@@ -88,6 +89,9 @@ export const recordingRoutes: readonly Route[] = [
     id: 'getRecording',
     tag: 'recordings',
     summary: 'Reads a recording with its steps.',
+    description:
+      'Inputs of steps have their references as they were written. Large outputs are left out, and are read ' +
+      'with their step.',
     params: recordingParams,
     answers: { 200: { text: 'The recording.', schema: recordingView } },
     problems: OF_RECORDING,
@@ -120,6 +124,7 @@ export const recordingRoutes: readonly Route[] = [
     id: 'deleteRecording',
     tag: 'recordings',
     summary: 'Deletes a recording. Definitions that were saved from it stay.',
+    description: 'Its steps and outputs cannot be read any more.',
     params: recordingParams,
     answers: { 204: { text: 'Deleted.' } },
     problems: [...WRITE_PROBLEMS, ...OF_RECORDING],

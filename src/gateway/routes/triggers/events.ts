@@ -41,6 +41,9 @@ export const eventRoutes: readonly Route[] = [
     id: 'publishEvent',
     tag: 'triggers',
     summary: 'Publishes an event: it fires event triggers, and reaches the runs that listen.',
+    description:
+      'The answer names the runs that it started, and the runs that listened and received it. An event with an ' +
+      '`id` is published once, however often it is sent.',
     body: jsonOf(eventBody),
     answers: {
       202: { text: 'Accepted.', schema: published },

@@ -125,6 +125,8 @@ export const publicTriggerRoutes: readonly Route[] = [
     id: 'triggerPrivately',
     tag: 'triggers',
     summary: 'Starts a run: the body is the payload.',
+    description:
+      'As the public start, with an API key in place of the public key, and of any workflow of the ' + 'organization.',
     params: { workflowId: slugText },
     body: rawBodyOf(anything, PAYLOAD),
     answers: ANSWERS,
@@ -151,6 +153,7 @@ export const publicTriggerRoutes: readonly Route[] = [
     id: 'runWorkflowOfOrganization',
     tag: 'triggers',
     summary: 'Starts a run with a payload and a state.',
+    description: "In the form of document 004. The organization in the address is the caller's own; any other is 404.",
     params: { org: nameText(200), slug: slugText },
     body: jsonOf(orgRunBody, { isOptional: true }),
     answers: ANSWERS,
@@ -178,6 +181,7 @@ export const publicTriggerRoutes: readonly Route[] = [
     id: 'getPublicKey',
     tag: 'triggers',
     summary: "Returns the organization's public key, which starts workflows with publicStart without an API key.",
+    description: 'Pages and apps may hold it, since it starts only workflows whose config has `publicStart: true`.',
     answers: { 200: { text: 'The key.', schema: publicKey } },
     handle: async ({ gateway, access, principal: { organizationId } }) => ({
       status: 200,
@@ -191,6 +195,7 @@ export const publicTriggerRoutes: readonly Route[] = [
     id: 'renewPublicKey',
     tag: 'triggers',
     summary: 'Makes a new public key, which replaces the former one.',
+    description: 'For a key that was misused. Starts with the former key are refused from then on.',
     answers: { 201: { text: 'The new key.', schema: publicKey } },
     problems: [...WRITE_PROBLEMS, 'too_large', 'too_many'],
     handle: async ({ gateway, access, principal: { organizationId } }) => ({

@@ -109,6 +109,9 @@ export const triggerRoutes: readonly Route[] = [
     id: 'listTriggers',
     tag: 'triggers',
     summary: 'Lists triggers, in definitions and outside them.',
+    description:
+      '`source` says whether a trigger is written in a definition or was made here. Secrets are shown by name ' +
+      'only. Rows that cannot be read are in `unreadable`.',
     query: triggerListQuery,
     answers: { 200: { text: 'A page of triggers.', schema: triggerPage } },
     problems: LIST_PROBLEMS,
@@ -129,6 +132,9 @@ export const triggerRoutes: readonly Route[] = [
     id: 'createTrigger',
     tag: 'triggers',
     summary: 'Makes a trigger outside the definition.',
+    description:
+      'For triggers that are kept apart from the definition. They are checked as those of definitions are ' +
+      '(`invalid_trigger`). A secret in clear is stored encrypted and never returned.',
     body: jsonOf(triggerBody),
     answers: { 201: { ...TRIGGER, headers: { Location: 'The address of the trigger.' } } },
     problems: [...WRITTEN, 'trigger_exists', 'workflow_not_found'],
@@ -155,6 +161,8 @@ export const triggerRoutes: readonly Route[] = [
     id: 'getTrigger',
     tag: 'triggers',
     summary: 'Reads a trigger with its next times and its last result.',
+    description:
+      'A schedule has its next times, a webhook its address. The counts are of its firings since it was made.',
     params,
     answers: { 200: TRIGGER },
     problems: ['not_found'],
@@ -170,6 +178,9 @@ export const triggerRoutes: readonly Route[] = [
     id: 'changeTrigger',
     tag: 'triggers',
     summary: 'Changes a trigger. In a definition, only `enabled` can be changed.',
+    description:
+      '`config` is a JSON merge patch. Other members replace what was there, and members that are left out ' +
+      'stay. A trigger of a definition is changed with it (`trigger_of_definition`).',
     params,
     body: jsonOf(triggerPatch),
     answers: { 200: TRIGGER },
@@ -197,6 +208,8 @@ export const triggerRoutes: readonly Route[] = [
     id: 'deleteTrigger',
     tag: 'triggers',
     summary: 'Deletes a trigger that is not in a definition.',
+    description:
+      'Runs that it has started continue. A trigger of a definition is deleted there (`trigger_of_definition`).',
     params,
     answers: { 204: { text: 'Deleted.' } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'trigger_of_definition'],
@@ -206,8 +219,16 @@ export const triggerRoutes: readonly Route[] = [
       return { status: 204 };
     },
   }),
-  switchRoute('enable', 'Enables a trigger, until its definition says otherwise.'),
-  switchRoute('disable', 'Disables a trigger, until its definition says otherwise.'),
+  switchRoute(
+    'enable',
+    'Enables a trigger, until its definition says otherwise.',
+    'A schedule starts runs at its next time; times that passed meanwhile are not made up for.',
+  ),
+  switchRoute(
+    'disable',
+    'Disables a trigger, until its definition says otherwise.',
+    'Its webhook is answered with 404, and its schedule pauses. Runs that it has started continue.',
+  ),
   route({
     method: 'POST',
     path: '/api/triggers/:id/run',
@@ -217,6 +238,9 @@ export const triggerRoutes: readonly Route[] = [
     id: 'fireTrigger',
     tag: 'triggers',
     summary: 'Fires a trigger by hand.',
+    description:
+      'The input passes the mapping of the trigger, as a delivery does. A disabled trigger is refused ' +
+      '(`trigger_disabled`). A request that repeats `clientRequestId` or `Idempotency-Key` gets the same run.',
     params,
     body: jsonOf(triggerRunBody, { isOptional: true }),
     answers: {
@@ -266,6 +290,9 @@ export const triggerRoutes: readonly Route[] = [
     id: 'backfillTrigger',
     tag: 'triggers',
     summary: 'Fires a schedule for each of its times in a time span.',
+    description:
+      'For times that were missed, or before the schedule existed. Each time starts one run at most, however ' +
+      'often it is asked for. A disabled trigger is refused (`trigger_disabled`).',
     params,
     body: jsonOf(backfillBody),
     answers: {
@@ -300,7 +327,7 @@ export const triggerRoutes: readonly Route[] = [
   }),
 ];
 
-function switchRoute(verb: 'enable' | 'disable', summary: string): Route {
+function switchRoute(verb: 'enable' | 'disable', summary: string, description: string): Route {
   return route({
     method: 'POST',
     path: `/api/triggers/:id/${verb}`,
@@ -308,6 +335,7 @@ function switchRoute(verb: 'enable' | 'disable', summary: string): Route {
     id: `${verb}Trigger`,
     tag: 'triggers',
     summary,
+    description,
     params,
     answers: { 200: TRIGGER },
     problems: [...WRITE_PROBLEMS, 'not_found'],

@@ -30,6 +30,8 @@ export const graphRoutes: readonly Route[] = [
     id: 'getGraph',
     tag: 'workflows',
     summary: 'Reads the nodes and edges of a definition.',
+    description:
+      'For drawing: steps are nodes and ports are edges. Of the current version, or of the one that `hash` ' + 'names.',
     params: { slug: slugText },
     query: graphQuery,
     answers: { 200: { text: 'The graph.', schema: graph } },

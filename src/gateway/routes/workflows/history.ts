@@ -50,6 +50,9 @@ export const historyRoutes: readonly Route[] = [
     id: 'listWorkflowHistory',
     tag: 'workflows',
     summary: 'Lists the versions of a definition, newest first. A deleted definition keeps its versions.',
+    description:
+      'Each entry says when, by whom and why the definition changed, and has the hash by which its version can ' +
+      'be read, compared and restored.',
     params,
     query: z.strictObject(pageQuery()),
     answers: { 200: { text: 'A page of changes.', schema: workflowChangePage } },
@@ -69,6 +72,8 @@ export const historyRoutes: readonly Route[] = [
     id: 'getWorkflowVersion',
     tag: 'workflows',
     summary: 'Reads a version of a definition, or what a proposal proposes.',
+    description:
+      'Only versions that were ever current, and proposals that are listed, can be read. Any other hash is 404.',
     params: { ...params, hash: versionHash },
     answers: {
       200: {
@@ -108,6 +113,7 @@ export const historyRoutes: readonly Route[] = [
     id: 'diffWorkflowVersions',
     tag: 'workflows',
     summary: 'Compares two versions, as a text and as a list.',
+    description: 'Of the canonical forms, so comments and the order of members do not count.',
     params,
     query: diffQuery,
     answers: {
@@ -126,6 +132,9 @@ export const historyRoutes: readonly Route[] = [
     id: 'rollBackWorkflow',
     tag: 'workflows',
     summary: 'Restores a version of a definition under a new version number.',
+    description:
+      'Its steps, triggers and settings are those of the version again. Secrets stay as they are. ' +
+      '`alreadyAtVersion` says that there was nothing to change.',
     params,
     body: jsonOf(rollbackBody),
     answers: {

@@ -59,6 +59,9 @@ export const proposalRoutes: readonly Route[] = [
     id: 'listProposals',
     tag: 'workflows',
     summary: 'Lists proposals to change a definition, newest first.',
+    description:
+      'With the status, the person who proposed and the reason. An open proposal expires 14 days after it was ' +
+      'made.',
     params: ofWorkflow,
     query: proposalListQuery,
     answers: { 200: { text: 'A page of proposals.', schema: proposalPage } },
@@ -81,6 +84,9 @@ export const proposalRoutes: readonly Route[] = [
     id: 'propose',
     tag: 'workflows',
     summary: 'Proposes a change. Another person must review it within 14 days.',
+    description:
+      'The proposal is a whole definition, also as a text. Nothing changes until somebody else has approved it ' +
+      'and it is applied. A proposal that changes nothing is refused (`proposal_unchanged`).',
     params: ofWorkflow,
     body: jsonOf(proposalBody),
     answers: { 201: { text: 'Proposed.', schema: proposalWithDifference } },
@@ -133,6 +139,7 @@ export const proposalRoutes: readonly Route[] = [
     id: 'getProposal',
     tag: 'workflows',
     summary: 'Reads a proposal and the changes that it would make.',
+    description: 'With the difference from the version that it is based on, and its review.',
     params: ofProposal,
     answers: { 200: { text: 'The proposal.', schema: proposalWithDifference } },
     problems: ['not_found', 'proposal_not_found', 'version_not_found'],
@@ -148,6 +155,9 @@ export const proposalRoutes: readonly Route[] = [
     id: 'reviewProposal',
     tag: 'workflows',
     summary: 'Approves or rejects a proposal.',
+    description:
+      'Not by the person who proposed it (`proposer_may_not_review`). An approved proposal is applied by a ' +
+      'request of its own.',
     params: ofProposal,
     body: jsonOf(reviewBody),
     answers: { 200: { text: 'Reviewed.', schema: proposalView } },
@@ -172,6 +182,9 @@ export const proposalRoutes: readonly Route[] = [
     id: 'applyProposal',
     tag: 'workflows',
     summary: 'Applies an approved proposal.',
+    description:
+      'It becomes the current version, unless the definition has changed since it was proposed ' +
+      '(`proposal_stale`).',
     params: ofProposal,
     body: emptyBody(),
     answers: {

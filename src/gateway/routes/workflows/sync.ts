@@ -54,6 +54,9 @@ export const syncRoutes: readonly Route[] = [
     id: 'syncWorkflow',
     tag: 'workflows',
     summary: 'Synchronizes a definition with another place, such as a repository.',
+    description:
+      'Stores the definition if it differs from the stored one. `action` says whether it was created, updated ' +
+      'or unchanged; with `dryRun` nothing is stored.',
     body: jsonOf(syncBody),
     answers: {
       201: { text: 'Done; the definition is new.', schema: synced },
@@ -75,6 +78,9 @@ export const syncRoutes: readonly Route[] = [
     id: 'syncAllWorkflows',
     tag: 'workflows',
     summary: 'Synchronizes the definitions of a source, and deletes definitions that the source no longer has.',
+    description:
+      'All definitions are checked before any is stored, so one with problems refuses the request. Definitions ' +
+      'of other sources, and those stored otherwise, stay. With `dryRun` the answer says what would change.',
     body: jsonOf(syncAllBody),
     answers: {
       200: {

@@ -34,6 +34,9 @@ export const patchWorkflowRoute: Route = route({
   id: 'patchWorkflow',
   tag: 'workflows',
   summary: 'Changes single fields of a definition.',
+  description:
+    'Steps and triggers stay; of the text of the author only these members change, and its comments stay. ' +
+    'Members that are left out stay as they are.',
   params,
   headers: IF_MATCH,
   body: jsonOf(workflowPatch),
@@ -43,11 +46,15 @@ export const patchWorkflowRoute: Route = route({
 });
 
 export const workflowFieldRoutes: readonly Route[] = [
-  enabledRoute('enable', 'Enables a workflow: new runs can start.'),
-  enabledRoute('disable', 'Disables a workflow: no new run starts. Active runs continue.'),
+  enabledRoute('enable', 'Enables a workflow: new runs can start.', 'Its triggers fire again.'),
+  enabledRoute(
+    'disable',
+    'Disables a workflow: no new run starts. Active runs continue.',
+    'Starts are refused (`workflow_disabled`), whoever or whatever asks for them, until it is enabled.',
+  ),
 ];
 
-function enabledRoute(verb: 'enable' | 'disable', summary: string): Route {
+function enabledRoute(verb: 'enable' | 'disable', summary: string, description: string): Route {
   return route({
     method: 'POST',
     path: `/api/workflows/:slug/${verb}`,
@@ -55,6 +62,7 @@ function enabledRoute(verb: 'enable' | 'disable', summary: string): Route {
     id: `${verb}Workflow`,
     tag: 'workflows',
     summary,
+    description,
     params,
     headers: IF_MATCH,
     body: emptyBody(),

@@ -65,6 +65,9 @@ export const workflowRoutes: readonly Route[] = [
     id: 'listWorkflows',
     tag: 'workflows',
     summary: 'Lists definitions.',
+    description:
+      'With name, version, hash and tags, and without the steps. Rows that cannot be read, as under an unknown ' +
+      'master key, are in `unreadable`. The list may lag behind by a second.',
     query: workflowListQuery,
     answers: { 200: { text: 'A page of definitions.', schema: workflowPage } },
     problems: LIST_PROBLEMS,
@@ -84,6 +87,10 @@ export const workflowRoutes: readonly Route[] = [
     id: 'storeWorkflow',
     tag: 'workflows',
     summary: 'Stores a definition under its own slug.',
+    description:
+      'In any dialect, as JSON or YAML; a text of several lines is kept with its comments. A stored definition ' +
+      'of this slug is replaced, unless `If-Match` or `If-None-Match` forbids it. A definition with problems is ' +
+      'refused with all of them; the answer has its warnings.',
     query: workflowStoreQuery,
     headers: CONDITIONS,
     body: DOCUMENT,
@@ -100,6 +107,9 @@ export const workflowRoutes: readonly Route[] = [
     id: 'validateWorkflow',
     tag: 'workflows',
     summary: 'Checks a definition, and stores nothing.',
+    description:
+      'In any dialect, as JSON or YAML. A definition with problems is answered with 200, too: `valid` is false, ' +
+      'and each problem has a pointer, a code, and often a hint.',
     query: workflowWriteQuery,
     body: DOCUMENT,
     answers: { 200: { text: 'The result of the check.', schema: validation } },
@@ -117,6 +127,7 @@ export const workflowRoutes: readonly Route[] = [
     id: 'putWorkflow',
     tag: 'workflows',
     summary: 'Stores a definition under a slug.',
+    description: 'As `POST /api/workflows`; the address says which slug. A repeated request makes no further version.',
     params,
     query: workflowStoreQuery,
     headers: CONDITIONS,
@@ -132,6 +143,9 @@ export const workflowRoutes: readonly Route[] = [
     id: 'getWorkflow',
     tag: 'workflows',
     summary: 'Reads a definition.',
+    description:
+      'The current version in its canonical form, with the addresses of its webhooks. The header `ETag` is for ' +
+      'the `If-Match` of a later write. The text of its author is at `/api/workflows/{slug}/text`.',
     params,
     answers: { 200: { text: 'The definition.', schema: readWorkflow, headers: ETAG } },
     problems: ['not_found', 'version_missing'],
@@ -151,6 +165,7 @@ export const workflowRoutes: readonly Route[] = [
     id: 'deleteWorkflow',
     tag: 'workflows',
     summary: 'Deletes a definition and its triggers. Active runs continue.',
+    description: 'Its versions stay readable, and its slug can be stored again.',
     params,
     headers: IF_MATCH,
     answers: { 204: { text: 'Deleted.' } },
@@ -169,6 +184,7 @@ export const workflowRoutes: readonly Route[] = [
     id: 'listWorkflowExecutions',
     tag: 'workflows',
     summary: 'Lists the runs of a definition.',
+    description: 'As `GET /api/executions` with this workflow as its filter: the same parameters and the same order.',
     params,
     query: runListQuery,
     answers: { 200: { text: 'A page of runs.', schema: executionPage } },
