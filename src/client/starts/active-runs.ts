@@ -28,6 +28,11 @@ export interface Asking {
   readonly hash?: string;
 }
 
+interface Started extends Asking {
+  readonly input: Json;
+  readonly gates: readonly GateWanted[];
+}
+
 /** An active run, and the limiters that apply to it. */
 interface Candidate extends ActiveRun {
   readonly gates: readonly string[];
@@ -75,8 +80,7 @@ async function candidates(
   scope: GateWanted['scope'],
   asker: Asking | undefined,
 ): Promise<readonly Candidate[]> {
-  // A pending run waits for its slots: it asks by itself.
-  const clauses: Clause[] = [compare('executionStatus', '=', 'Running'), compare('status', '!=', 'pending')];
+  const clauses: Clause[] = [compare('executionStatus', '=', 'Running')];
   if (scope !== 'workflow')
     clauses.push(compare('triggerType', '!=', 'subworkflow'), compare('triggerType', '!=', 'temporal'));
   if (asker !== undefined) clauses.push(compare('workflow', '=', asker.definition.slug));
@@ -87,8 +91,10 @@ async function candidates(
   const found: Candidate[] = [];
   for await (const rows of pagesOf(ROWS, (request) => listPage(access, query, request))) {
     await eachConcurrently(rows, async (row) => {
+      // A pending run may wait for this slot, and asks by itself; or for another one, and will never ask for this.
+      const asks = asker === undefined && row.memo['status'] === 'pending' && (await asksFor(access, row, scope));
       const gates = asker === undefined ? userGatesOf(org, row) : await gatesUnder(access, org, row, asker);
-      if (gates !== undefined) found.push({ run: row.workflowId, startedAt: row.startTime.getTime(), gates });
+      if (gates !== undefined && !asks) found.push({ run: row.workflowId, startedAt: row.startTime.getTime(), gates });
     });
     if (found.length >= MOST_HELD) break;
   }
@@ -103,6 +109,12 @@ function userGatesOf(org: string, { memo }: Row): readonly string[] {
     ...defined({ initiator, owner }),
   });
   return person === undefined ? [] : [userLimiterId(org, person)];
+}
+
+/** Whether the run asks limiters of the scope by itself. */
+async function asksFor(access: Access, { workflowId }: Row, scope: GateWanted['scope']): Promise<boolean> {
+  const asked = (await inputOf(access, workflowId))?.gates ?? [];
+  return asked.some((gate) => gate.scope === scope);
 }
 
 /**
@@ -132,7 +144,7 @@ async function gatesUnder(
 }
 
 /** The argument of a run, whatever its status. */
-async function inputOf(access: Access, workflowId: string): Promise<(Asking & { readonly input: Json }) | undefined> {
+async function inputOf(access: Access, workflowId: string): Promise<Started | undefined> {
   const description = await describe(access, workflowId);
   if (description === undefined) return undefined;
   try {
@@ -141,9 +153,8 @@ async function inputOf(access: Access, workflowId: string): Promise<(Asking & { 
     );
     if (started === undefined) return undefined;
     const { definition, hash, carried } = started;
-    const input =
-      carried === undefined ? (started.input === undefined ? {} : started.input) : restore(carried).genesis.input;
-    return { definition, input, ...defined({ hash }) };
+    const { input = {}, gates = [] } = carried === undefined ? started : restore(carried).genesis;
+    return { definition, input, gates, ...defined({ hash }) };
   } catch (error) {
     if (hasCode(error, 'not_found')) return undefined;
     throw error;

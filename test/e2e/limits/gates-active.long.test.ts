@@ -26,6 +26,8 @@ const as = (who: string, method: string, path: string, json?: Json): Promise<Ans
     headers: { authorization: `Bearer ${keys.get(who)}` },
     ...(json === undefined ? {} : { json }),
   });
+/** `gateway.request` sends the admin's key otherwise. */
+const NOBODY = { authorization: '' };
 const start = (who: string, workflowId: string, amount = 1): Promise<Answer> =>
   as(who, 'POST', '/api/triggers/manual/run', { workflowId, input: { amount } });
 const put = async (who: string, slug: string, more: { [key: string]: Json } = {}): Promise<void> => {
@@ -89,6 +91,47 @@ describe('a limit that is switched on', () => {
     await as('root', 'DELETE', '/api/limits/organization');
   });
 
+  it('counts runs that wait at another limit', async () => {
+    const slug = unique('elsewhere');
+    await put('ann', slug, { config: { concurrency: { limit: 1, overflow: 'queue' } } });
+    const ids: string[] = [];
+    for (let n = 0; n < 2; n++) ids.push((await start('ann', slug)).body.executionId);
+    await listed(slug, 1);
+    const { body } = await gateway.until(
+      `/api/workflows/${slug}/executions?status=pending`,
+      ({ body }) => body.items.length === 1 && body.items[0].waitingFor[0]?.kind === 'slot',
+    );
+    const pending = body.items[0].id;
+    const other = unique('other');
+    await put('ann', other);
+    await as('root', 'PUT', '/api/limits/organization', { limit: 3, overflow: 'reject' });
+    const third = await start('ann', other);
+    expect(third.status).toBe(201);
+    expect(await start('ann', other)).toMatchObject({ status: 429, body: { scope: 'organization' } });
+    await end([pending]);
+    const fourth = await start('ann', other);
+    expect(fourth.status).toBe(201);
+    await end([...ids.filter((id) => id !== pending), third.body.executionId, fourth.body.executionId]);
+    await as('root', 'DELETE', '/api/limits/organization');
+  });
+
+  it('of users counts public starts without a key together', async () => {
+    const slug = unique('public');
+    await put('ann', slug, { config: { publicStart: true } });
+    const { publicApiKey } = (await as('ann', 'GET', '/api/public-key')).body;
+    const open = (): Promise<Answer> =>
+      gateway.request('POST', `/api/public/trigger/${publicApiKey}/${slug}`, { headers: NOBODY, json: { amount: 1 } });
+    const ids = [(await open()).body.data.executionId];
+    await listed(slug, 1);
+    await as('root', 'PUT', '/api/limits/user', { limit: 2, overflow: 'reject' });
+    ids.push((await open()).body.data.executionId);
+    expect(await open()).toMatchObject({ status: 429, body: { scope: 'user' } });
+    const anns = await start('ann', slug);
+    expect(anns.status).toBe(201);
+    await end([...ids, anns.body.executionId]);
+    await as('root', 'DELETE', '/api/limits/user');
+  });
+
   it('of a definition counts the runs of its versions before, by key', async () => {
     const slug = unique('keyed');
     await put('ann', slug);
@@ -119,7 +162,8 @@ describe('runs of triggers', () => {
     });
     expect(made).toMatchObject({ status: 201, body: { owner: 'bob' } });
     expect((await as('ann', 'GET', `/api/triggers/${slug}.in`)).body).toMatchObject({ owner: 'ann' });
-    const deliver = (to: string, amount: number) => gateway.request('POST', `/webhooks/${to}`, { json: { amount } });
+    const deliver = (to: string, amount: number) =>
+      gateway.request('POST', `/webhooks/${to}`, { headers: NOBODY, json: { amount } });
     const first = await deliver(path, 1);
     expect(first.status).toBe(202);
     await listed(slug, 1);
