@@ -22,6 +22,8 @@ export const MARKS = [
   'modifiers2',
   /** From 0.4: decisions of approvals are values of SignalboxState (search-attributes.ts). */
   'decided',
+  /** From 0.4: `+` joins no NaN to a text, and no transform cuts a text within a surrogate pair. */
+  'texts',
 ] as const;
 export type Mark = (typeof MARKS)[number];
 

@@ -9,6 +9,8 @@ export interface Evaluation {
   readonly scope: Scope;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** As of EvaluateOptions. */
+  readonly asBefore: boolean;
   /** The current element of a filter, from which `.name` reads. */
   element: unknown;
   /** Units of work left (MAX_WORK). */
@@ -22,8 +24,9 @@ export interface Evaluation {
 }
 
 export function beginEvaluation(scope: Scope, options: EvaluateOptions): Evaluation {
+  const { now, asBefore = false } = options;
   const limit = Math.min(options.work ?? MAX_WORK, MAX_WORK);
-  return { scope, now: options.now, element: undefined, work: limit, limit, room: MAX_RESULT_SIZE, column: 1 };
+  return { scope, now, asBefore, element: undefined, work: limit, limit, room: MAX_RESULT_SIZE, column: 1 };
 }
 
 /** Adds the work of an evaluation to the meter, even if it failed. */

@@ -47,9 +47,10 @@ function joinsAsText(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null);
 }
 
-/** As in a mixed template, a missing value is an error and never the text "undefined". */
+/** As in a mixed template, a missing value is an error and never the text "undefined". So is a NaN. */
 function partOfText(value: unknown, name: string, evaluation: Evaluation): string {
-  if (value === undefined || value === null) {
+  const isNoNumber = typeof value === 'number' && !Number.isFinite(value) && !evaluation.asBefore;
+  if (value === undefined || value === null || isNoNumber) {
     throw fail(
       evaluation,
       'unresolved_reference',

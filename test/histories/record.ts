@@ -180,6 +180,28 @@ const decided: Definition = {
   },
 };
 
+/** A text joined to no number, and one that is cut: from 0.4 on the first is an error, and the second stays whole. */
+const joins: Definition = {
+  name: 'Joins',
+  slug: 'joins',
+  input: { price: { type: 'number', required: false } },
+  steps: {
+    total: {
+      stepType: 'set',
+      config: { values: { total: "{{ 'Total: ' + input.price * 2 }}" } },
+      onError: 'continue',
+      nextSteps: { success: 'cut' },
+    },
+    cut: {
+      stepType: 'condition',
+      config: { expression: "('😀x'|slice(1)) == 'x' || variables.total == 'Total: '" },
+      nextSteps: { true: 'rest', false: 'done' },
+    },
+    rest: { stepType: 'sleep', config: { duration: 10 }, nextSteps: { success: 'done' } },
+    done: { stepType: 'finish', config: { output: '{{ variables }}' } },
+  },
+};
+
 const seen = new Map<string, number>();
 async function http({ config, execution }: ActivityInput): Promise<unknown> {
   const { url } = config as { url: string };
@@ -287,6 +309,12 @@ it('records decisions about things, by persons', async () => {
   for (const by of ['ann', 'bob']) await approve('invoice', by);
   await handle.result();
   await keep('decided', handle);
+});
+
+it('records texts that are joined and cut', async () => {
+  const handle = await startRun(server, joins);
+  await handle.result();
+  await keep('joins', handle);
 });
 
 it('records branches', async () => {

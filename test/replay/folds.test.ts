@@ -97,3 +97,12 @@ it('decisions are values of the searchable state', async () => {
     'resource:invoice',
   ]);
 });
+
+it.each([
+  ['0.4.0/joins.json', { total: 'failed', ended: 'done' }],
+  ['0.4.0/joins-unmarked.json', { total: 'completed', ended: 'rest' }],
+])('texts are joined and cut as by the worker of the run: %s', async (file, { total, ended }) => {
+  const { rows } = folded(await eventsOf(file));
+  expect(rows.find(({ path }) => path === 'total')?.status).toBe(total);
+  expect(rows.map(({ path }) => path)).toContain(ended);
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseExpression } from '../../src/template/expression.ts';
+import { evaluate, parseExpression } from '../../src/template/expression.ts';
 import { bracedStrings, mixedLogic } from '../../src/template/lint.ts';
+import { objectScope } from '../../src/template/scope.ts';
 import { LazyObject } from '../../src/template/types.ts';
 import { errorOf, value } from './evaluate.ts';
 
@@ -42,6 +43,18 @@ describe('operators', () => {
     expect(error.code).toBe('unresolved_reference');
     expect(error.message).toContain('"customer.name"');
     expect(error.column).toBe(9);
+  });
+
+  test.each([
+    '"Total: " + price * 2',
+    'price * 2 + " in total"',
+    '"Total: " + 1 / 0',
+    '[1] + -1 / 0',
+    '"" + (price + 1)',
+  ])('nor is a text joined to a number that is none: %s', (source) => {
+    expect(errorOf(() => value(source)).code).toBe('unresolved_reference');
+    const before = evaluate(parseExpression(source), objectScope({}), { now: 0, asBefore: true });
+    expect(['Total: ', ' in total', '[1]', '']).toContain(before);
   });
 });
 

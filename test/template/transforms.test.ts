@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { evaluate, parseExpression } from '../../src/template/expression.ts';
+import { objectScope } from '../../src/template/scope.ts';
 import { TRANSFORMS } from '../../src/template/transforms/table.ts';
 import { errorOf, value } from './evaluate.ts';
 
@@ -27,6 +29,18 @@ describe('texts', () => {
     ['"a.b.a"|replace("a", "$&")', '$&.b.$&'],
     ['"a.b"|replace(".")', 'ab'],
     ['"abc"|slice(1)', 'bc'],
+    ['"abc"|slice(-2, -1)', 'b'],
+    ['"abc"|slice(2, 1)', ''],
+    ['"abc"|slice(-9, 9)', 'abc'],
+    ['"a😀b"|slice(0, 2)', 'a'],
+    ['"a😀b"|slice(2)', '😀b'],
+    ['"a😀b"|slice(0, -1)', 'a😀'],
+    ['"a😀b"|slice(-2)', '😀b'],
+    ['"a😀b"|split("")', ['a', '😀', 'b']],
+    ['"😀b"|first', '😀'],
+    ['"a😀"|last', '😀'],
+    ['""|first', undefined],
+    ['""|last', undefined],
     ['"abc"|reverse', 'cba'],
     ['"abc"|last', 'c'],
     ['"a"|concat("b", 1)', 'ab1'],
@@ -35,6 +49,16 @@ describe('texts', () => {
     ['"{\\"__proto__\\": {\\"x\\": 1}}"|parseJSON|keys', ['__proto__']],
   ])('%s', (source, expected) => {
     expect(value(source, context)).toEqual(expected);
+  });
+
+  test.each([
+    ['"a😀b"|slice(0, 2)', 'a\ud83d'],
+    ['"a😀b"|slice(2)', '\ude00b'],
+    ['"😀"|split("")', ['\ud83d', '\ude00']],
+    ['"😀b"|first', '\ud83d'],
+    ['"a😀"|last', '\ude00'],
+  ])('%s is as before for earlier workers', (source, expected) => {
+    expect(evaluate(parseExpression(source), objectScope({}), { now: 0, asBefore: true })).toEqual(expected);
   });
 });
 

@@ -1,5 +1,6 @@
 /** The context of one call of `advance`. It does not outlive the call. */
 import type { Program, Step } from '../../steps/program-types.ts';
+import type { EvaluateOptions } from '../../template/types.ts';
 import type { Command, TraceEvent } from './protocol.ts';
 import type { RunState, Work } from './state.ts';
 
@@ -24,6 +25,12 @@ export type Postpone = (path: string, work: Extract<Work, { do: 'visit' }>) => b
 
 /** The member of a trace event that names the step. */
 export const namedIn = ({ name, slug }: Step): { readonly name?: string } => (name === slug ? {} : { name });
+
+/** How expressions of the run are evaluated now. */
+export const evaluateOptions = ({ program, state }: Pick<Core, 'program' | 'state'>): EvaluateOptions => ({
+  now: state.now,
+  asBefore: !program.isMarked('texts'),
+});
 
 export function stepOf(core: Core, slug: string): Step {
   const step = core.program.steps.get(slug);

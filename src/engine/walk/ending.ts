@@ -7,7 +7,7 @@ import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../../steps/kind.ts';
 import { render } from '../../template/template.ts';
-import { type Core, namedIn, stepOf } from '../state/core.ts';
+import { type Core, evaluateOptions, namedIn, stepOf } from '../state/core.ts';
 import { errorRoot, failureOf, tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../state/limits.ts';
 import { commandId } from '../state/paths.ts';
@@ -47,7 +47,7 @@ function outputOf({ program, state }: Core, given: Json | undefined): Json {
   const root = state.frames[ROOT]!;
   const output =
     program.output !== undefined
-      ? render(program.output, new FrameScope(program, state, root, ''), { now: state.now }).value
+      ? render(program.output, new FrameScope(program, state, root, ''), evaluateOptions({ program, state })).value
       : (given ?? root.lastOutput?.data ?? null);
   const bytes = jsonBytes(output);
   // A child sends its output to its parent in a signal.

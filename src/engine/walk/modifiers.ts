@@ -6,7 +6,7 @@ import { defined } from '../../json/defined.ts';
 import { setOwn } from '../../json/json.ts';
 import { StepFailure } from '../../steps/kind.ts';
 import { evaluate } from '../../template/expression.ts';
-import type { Core } from '../state/core.ts';
+import { type Core, evaluateOptions } from '../state/core.ts';
 import { tooLarge } from '../state/failure.ts';
 import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD } from '../state/limits.ts';
 import { valueBytes } from '../state/measure.ts';
@@ -55,7 +55,7 @@ function writeModifiers(core: Core, place: VisitRef, output: Envelope, isPreset:
     const scope = new FrameScope(core.program, state, frame, path, { output });
     for (const save of step.saves) {
       const value =
-        save.expression === undefined ? output.data : (evaluate(save.expression, scope, { now: state.now }) ?? null);
+        save.expression === undefined ? output.data : (evaluate(save.expression, scope, evaluateOptions(core)) ?? null);
       assign(core, 'state', save.key, value);
     }
   }

@@ -17,7 +17,7 @@ import type { Step } from '../../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../../template/expression.ts';
 import { render, type Template } from '../../template/template.ts';
 import type { EvaluateOptions, Rendered, SecretString } from '../../template/types.ts';
-import type { Core } from '../state/core.ts';
+import { type Core, evaluateOptions } from '../state/core.ts';
 import { ENTRY_OVERHEAD } from '../state/limits.ts';
 import { valueBytes } from '../state/measure.ts';
 import { charge, demandSpace } from '../state/space.ts';
@@ -85,8 +85,7 @@ export class RunStepContext implements OpenStepContext {
   }
 
   #clock(): EvaluateOptions {
-    const { now, activation } = this.#core.state;
-    return { now, meter: activation };
+    return { ...evaluateOptions(this.#core), meter: this.#core.state.activation };
   }
 
   evaluate(expression: Expression, locals?: Locals): Json | undefined {

@@ -9,7 +9,7 @@ import { COMMON_PORTS, END_TARGET } from '../../steps/ports.ts';
 import type { Condition, Preset, Step } from '../../steps/program-types.ts';
 import { evaluate } from '../../template/expression.ts';
 import { parseTemplate, render } from '../../template/template.ts';
-import { type Core, namedIn, stepOf } from '../state/core.ts';
+import { type Core, evaluateOptions, namedIn, stepOf } from '../state/core.ts';
 import { failureOf } from '../state/failure.ts';
 import { tickPath, visited, visitPath } from '../state/paths.ts';
 import { placeOf } from '../state/places.ts';
@@ -134,7 +134,7 @@ function countVisit(core: Core, path: string, slug: string): boolean {
 }
 
 function isMet(core: Core, frame: Frame, path: string, when: Condition): boolean {
-  const value = evaluate(when.ref, new FrameScope(core.program, core.state, frame, path), { now: core.state.now });
+  const value = evaluate(when.ref, new FrameScope(core.program, core.state, frame, path), evaluateOptions(core));
   return compared(value, when.compare);
 }
 
@@ -212,7 +212,7 @@ function traceInput(core: Core, frame: Frame, step: Step, path: string): void {
     let value = written;
     try {
       if (step.kind.later?.includes(key) !== true)
-        value = render(parseTemplate(written, { secrets: true }), scope, { now: core.state.now }).value;
+        value = render(parseTemplate(written, { secrets: true }), scope, evaluateOptions(core)).value;
     } catch {
       // The kind itself reports the error, if it reads the member at all.
     }

@@ -23,13 +23,19 @@ export const LISTS = {
     takes: '',
     gives: 'The first element of an array or character of a text.',
     arity: [0, 0],
-    apply: (value) => (Array.isArray(value) || typeof value === 'string' ? value[0] : undefined),
+    apply: (value, _args, { asBefore }) => {
+      if (typeof value === 'string' && !asBefore && isWithinPair(value, 1)) return value.slice(0, 2);
+      return Array.isArray(value) || typeof value === 'string' ? value[0] : undefined;
+    },
   },
   last: {
     takes: '',
     gives: 'The last element of an array or character of a text.',
     arity: [0, 0],
-    apply: (value) => (Array.isArray(value) || typeof value === 'string' ? value[value.length - 1] : undefined),
+    apply: (value, _args, { asBefore }) => {
+      if (typeof value === 'string' && !asBefore && isWithinPair(value, value.length - 1)) return value.slice(-2);
+      return Array.isArray(value) || typeof value === 'string' ? value[value.length - 1] : undefined;
+    },
   },
   join: {
     takes: "(separator = ',')",
@@ -109,12 +115,16 @@ export const LISTS = {
   },
   slice: {
     takes: '(start = 0, end?)',
-    gives: 'The part of an array or a text from start to before end; negative positions count from the end.',
+    gives:
+      'The part of an array or a text from start to before end; negative positions count from the end. A position ' +
+      'within a surrogate pair (an emoji has two characters) is the one before it.',
     arity: [0, 2],
     apply: (value, [start, end], evaluation) => {
       const from = position(start, 0, evaluation);
       const to = position(end, undefined, evaluation);
-      return typeof value === 'string' ? value.slice(from, to) : elements(value, evaluation).slice(from, to);
+      if (typeof value !== 'string') return elements(value, evaluation).slice(from, to);
+      if (evaluation.asBefore) return value.slice(from, to);
+      return value.slice(wholeAt(value, from ?? 0), wholeAt(value, to ?? value.length));
     },
   },
   chunk: {
@@ -215,6 +225,14 @@ function position(value: unknown, absent: number | undefined, evaluation: Evalua
   if (Number.isNaN(number)) throw wrongType(evaluation, 'slice cannot take this position', 'a number');
   return number;
 }
+
+/** The position as a number from 0 on, and not within a surrogate pair. */
+function wholeAt(text: string, position: number): number {
+  const at = Math.max(0, Math.trunc(position < 0 ? text.length + position : position));
+  return isWithinPair(text, at) ? at - 1 : at;
+}
+
+const isWithinPair = (text: string, at: number): boolean => at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
 
 function joinTexts(items: readonly unknown[], separator: string, evaluation: Evaluation): string {
   boundArray(evaluation, items.length);

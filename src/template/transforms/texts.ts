@@ -76,7 +76,8 @@ function splitText(source: string, separator: unknown, evaluation: Evaluation): 
   const between = toText(separator, evaluation);
   boundNeedle(between, evaluation);
   boundString(evaluation, source.length);
-  const parts = between.length > 0 ? partsOf(source, between, evaluation) : source.split('');
+  const parts =
+    between.length > 0 ? partsOf(source, between, evaluation) : evaluation.asBefore ? source.split('') : [...source];
   boundArray(evaluation, parts.length);
   return parts;
 }
