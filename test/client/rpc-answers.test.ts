@@ -27,6 +27,12 @@ describe('what callers are told of answers of Temporal', () => {
     ],
     ['a read that took too long', 4, 'Deadline exceeded', /does not answer/],
     ['a key that is not valid any more', 16, 'invalid API key', /credentials/],
+    [
+      'a search attribute that was removed',
+      3,
+      'Namespace signalbox has no mapping defined for search attribute SignalboxStatus',
+      /search attribute/,
+    ],
     ['a key without permission', 7, 'Request unauthorized.', /credentials/],
   ])('%s is 503, and no fault of the gateway', (_what, code, details, text) => {
     const error = translated(refusal(code, details), false);
@@ -43,7 +49,7 @@ describe('what callers are told of answers of Temporal', () => {
   });
 
   it.each([
-    [3, 'BadSearchAttributes: no mapping defined for search attribute SignalboxStatus'],
+    [3, 'invalid query: no mapping defined for search attribute Mine'],
     [9, 'mismatched conflict token'],
     [13, 'serialization failed'],
   ])('an answer that a repetition does not change stays as it is: %s', (code, details) => {

@@ -12,6 +12,8 @@ export function awayText(status: GrpcStatus | undefined, passing: 'moment' | 'aw
   const { code, details = '' } = status ?? {};
   if (code === GRPC.UNAUTHENTICATED || code === GRPC.PERMISSION_DENIED)
     return "Temporal refuses this gateway's credentials. Its operator has to renew them.";
+  if (code === GRPC.INVALID_ARGUMENT && /no mapping defined for search attribute Signalbox/i.test(details))
+    return 'Temporal lacks a search attribute of Signalbox. Its operator has to start a gateway anew to register it.';
   if (passing === 'away') return `Temporal cannot be connected to at the moment. ${LATER}`;
   if (code === GRPC.FAILED_PRECONDITION && passing === 'moment')
     return `The worker cannot take this at the moment. ${LATER}`;
