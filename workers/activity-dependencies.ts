@@ -10,7 +10,7 @@ import { deliverToInbox } from '../src/client/organization/inbox-messages.ts';
 import { secretReader } from '../src/client/organization/secrets.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
 import { LargeResults } from '../src/client/payloads/large-results.ts';
-import { access, unaudited } from '../src/client/temporal/access.ts';
+import { access, unaudited, type WriteAccess } from '../src/client/temporal/access.ts';
 import { traceHeaders } from '../src/client/temporal/trace-headers.ts';
 import type { Config } from '../src/config/config.ts';
 import { loadMasterKey } from '../src/config/master-key.ts';
@@ -26,7 +26,7 @@ export function activityDependencies(
   config: Config,
   actions: HostActions,
   callsEnd: AbortSignal,
-): ActivityDependencies & { actors: ActorActivities } {
+): ActivityDependencies & { actors: ActorActivities; over: WriteAccess } {
   // Each call listens while it waits.
   setMaxListeners(0, callsEnd);
   const { namespace } = config.temporal;
@@ -46,6 +46,7 @@ export function activityDependencies(
     ...(config.blobs.isOn ? { results: new LargeResults(dataConverter) } : {}),
     ...runAccess(over, config),
     actors: actorActivities(over),
+    over,
   };
 }
 

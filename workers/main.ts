@@ -3,10 +3,12 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/table.ts';
 import { ActionsError, loadActions } from '../src/actions/load.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
+import type { WriteAccess } from '../src/client/temporal/access.ts';
 import { connectionOptions } from '../src/client/temporal/connect.ts';
 import { makeCurrent, type WorkerVersion } from '../src/client/temporal/deployment.ts';
 import { isEagerStart, startEagerly } from '../src/client/temporal/eager-starts.ts';
 import { identityOf } from '../src/client/temporal/worker-liveness.ts';
+import { renewEarlierSchedules } from '../src/client/triggers/renew-schedules.ts';
 import { readConfig } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/config-error.ts';
 import { dataLimitOf } from '../src/definition/document/limits.ts';
@@ -115,6 +117,7 @@ async function main(): Promise<void> {
   whenParentIsGone(() => end('its parent is gone'));
   http?.polls(worker, connection);
   sweepBlobsRegularly(connection, config, log);
+  void renewSchedules(parts.over);
   const { taskQueue, temporal } = config;
   if (config.workerVersioning === 'automatic')
     await becomeCurrent(connection, { namespace: temporal.namespace, ...interpreter.workerDeploymentOptions.version });
@@ -123,6 +126,15 @@ async function main(): Promise<void> {
   await running;
   await connection.close();
   await tracing?.close();
+}
+
+async function renewSchedules(over: WriteAccess): Promise<void> {
+  try {
+    const renewed = await renewEarlierSchedules(over);
+    if (renewed > 0) log.info({ renewed }, 'Renewed the times of schedules of an earlier version.');
+  } catch (error) {
+    log.warn({ err: error }, 'Some schedules of an earlier version keep their times until they come or are written.');
+  }
 }
 
 /** A worker that may not change the deployment still polls: an operator makes its version current. */

@@ -6,6 +6,7 @@ import { clockSpec } from '../../../src/client/triggers/schedule-spec.ts';
 import { renewTimes } from '../../../src/client/triggers/triggers.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { clockChanges } from '../../../src/definition/document/zone-clock.ts';
+import { forkWorker } from '../../support/temporal.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const HOUR = 3_600_000;
@@ -77,18 +78,20 @@ describe('a schedule on the day on which the clock is changed', () => {
   });
 });
 
-/** A schedule of every day in Berlin, as 0.3 wrote it: calendars alone, and no word of what they were made from. */
-async function older(cron: string, path: string, slug: string) {
+/** A schedule as 0.3 made it: calendars alone, no word of what they were made from, and no search attributes. */
+async function older(cron: string, name: string, slug: string) {
   const { client } = gateway.server;
-  const id = `${slug}.${path}`;
-  const schedule = client.schedule.getHandle(scheduleId('default', id));
+  const triggerId = `${slug}.${name}`;
+  const written = client.schedule.getHandle(scheduleId('default', triggerId));
+  const { action, policies } = await written.describe();
+  await written.delete();
   const { calendars } = clockSpec(cron, 'UTC');
-  await schedule.update((before) => ({
-    ...before,
-    action: { ...before.action, args: [{ organizationId: 'default', triggerId: id }] },
+  return client.schedule.create({
+    scheduleId: written.scheduleId,
     spec: { calendars, timezone: 'Europe/Berlin' },
-  }));
-  return schedule;
+    action: { ...action, args: [{ organizationId: 'default', triggerId }] },
+    policies,
+  });
 }
 
 describe('a schedule of 0.3', () => {
@@ -118,6 +121,25 @@ describe('a schedule of 0.3', () => {
     const before = (await schedule.describe()).info.lastUpdatedAt;
     await renewTimes(over(), 'default', id);
     expect((await schedule.describe()).info.lastUpdatedAt).toEqual(before);
+  });
+
+  it('has the right times once a worker of this version has started', async () => {
+    const { slug } = await scheduled('30 1 * * *', 'Europe/Berlin');
+    const schedule = await older('30 1 * * *', 'tick', slug);
+    const { client } = gateway.server;
+    const isListed = async () => {
+      for await (const one of client.schedule.list({ query: 'SignalboxTrigger IS NULL' }))
+        if (one.scheduleId === schedule.scheduleId) return true;
+      return false;
+    };
+    await expect.poll(isListed, { timeout: 20_000 }).toBe(true);
+    const worker = await forkWorker(gateway.server);
+    try {
+      await expect.poll(async () => (await schedule.describe()).spec.intervals, { timeout: 20_000 }).toHaveLength(4);
+      await expect.poll(isListed, { timeout: 20_000 }).toBe(false);
+    } finally {
+      await worker.end();
+    }
   });
 
   it('has the right times before they are made up for', async () => {
