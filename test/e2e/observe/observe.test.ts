@@ -193,6 +193,10 @@ describe('a stack under observation', { timeout: 120_000 }, () => {
     const names = new Set([...text.matchAll(/^([a-z_0-9]+)(?:\{| )/gm)].map(([, name]) => name!));
     const queries = [...queriesIn(readJson('deploy/grafana/dashboard.json')), ...queriesIn(alerts())];
     expect(queries.length).toBeGreaterThan(20);
+    const rules = [
+      ...readFileSync(join(projectRoot(), 'deploy/grafana/alerts.yaml'), 'utf8').matchAll(/alert: (\w+)/g),
+    ];
+    expect(rules.map(([, name]) => name)).toEqual([...new Set(rules.map(([, name]) => name))]);
     expect(queries.filter(isBroken)).toEqual([]);
     const named = new Set(queries.flatMap((query) => query.match(/\b(signalbox|temporal|process|nodejs)_\w+/g) ?? []));
     expect(named.size).toBeGreaterThan(15);
