@@ -22,11 +22,13 @@ import { writeOrStart } from '../temporal/actor-calls.ts';
 import { read } from '../temporal/rpc.ts';
 import { demandSchedules, triedTriggers } from '../triggers/schedule-trial.ts';
 import { readHead } from '../versions/definition-head.ts';
+import { referenceOf, type WrittenText } from '../versions/texts.ts';
 import { onCurrent, putDefinition, removeDefinition } from './definitions.ts';
 
 export interface SyncedDefinition {
   readonly definition: Definition;
   readonly hash: string;
+  readonly text?: WrittenText;
   /** As in DefinitionWrite. It also runs where the definition does not change. */
   readonly along?: () => Promise<void>;
 }
@@ -101,7 +103,7 @@ const write = (access: WriteAccess, org: string, synced: SyncedDefinition, optio
 async function writeOnce(
   access: WriteAccess,
   org: string,
-  { definition, hash, along }: SyncedDefinition,
+  { definition, hash, text, along }: SyncedDefinition,
   options: SyncOptions,
 ): Promise<SyncAction> {
   const head = await readHead(access, org, definition.slug);
@@ -110,6 +112,7 @@ async function writeOnce(
   const isSame =
     head !== undefined &&
     head.hash === hash &&
+    (text === undefined || referenceOf(text).hash === head.text?.hash) &&
     canonicalText(triggerSecretsOf(definition)) === canonicalText(head.triggerSecrets ?? {}) &&
     head.origin === originOf(options) &&
     (definition.version === undefined || definition.version === head.version) &&
@@ -124,7 +127,7 @@ async function writeOnce(
     hash,
     source: 'sync',
     origin: originOf(options),
-    ...defined({ along }),
+    ...defined({ along, text }),
     // Members that the document omits keep their values.
     ...(head === undefined ? {} : { ifRevision: head.revision }),
     ...defined({ by: options.by, notes: options.notes }),

@@ -18,7 +18,7 @@ import { isObject, type Json } from '../../json/json.ts';
 import { mediaOf, rawBody } from '../http/body.ts';
 import type { Gateway } from '../http/context.ts';
 import { principalOf } from '../http/principal.ts';
-import type { Drawn, Found, Media } from '../threads/tasks.ts';
+import { type Drawn, type Found, type Media, mediaOfText } from '../threads/tasks.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { checkBytesIn, checkIn, draftIn } from './in-threads.ts';
 import { knownFor, knownForText } from './known-to-organization.ts';
@@ -71,8 +71,8 @@ export async function checkText(
   text: string,
   options: CheckOptions = {},
 ): Promise<Checked> {
-  const media = /^\s*\{/.test(text) ? 'json' : 'yaml';
-  return checkBytes(gateway, organizationId, { bytes: Buffer.from(text), media }, { ...options, keepsText: true });
+  const written = { bytes: Buffer.from(text), media: mediaOfText(text) };
+  return checkBytes(gateway, organizationId, written, { ...options, keepsText: true });
 }
 
 /** Checks a document that a body holds: an object, or a text as checkText. @throws HttpProblem as checkBody. */
@@ -125,7 +125,10 @@ export async function checkDocument(
   return checked;
 }
 
-/** Checks each document as checkDocument does. Results have the order of the documents. */
+/**
+ * Checks each document as checkDocument does, and texts as checkText does. Results have the order of the documents, and
+ * a text that cannot be read has problems.
+ */
 export async function checkDocuments(
   gateway: Gateway,
   organizationId: string,
@@ -133,7 +136,11 @@ export async function checkDocuments(
   options: CheckOptions = {},
 ): Promise<readonly Checked[]> {
   const results = await checkIn(gateway, organizationId, documents, sent(gateway, options));
-  return results.map((result) => accepted(gateway, result, options));
+  return results.map((result, index) => {
+    const { text } = result;
+    const kept = text === undefined ? {} : { text: { text, media: mediaOfText(String(documents[index])) } };
+    return { ...accepted(gateway, result, options), ...kept };
+  });
 }
 
 const sent = (gateway: Gateway, options: CheckOptions) => ({

@@ -15,7 +15,7 @@ import {
   type Drawn,
   drawnOf,
   type Found,
-  found,
+  foundGiven,
   foundIn,
   type Media,
   type Results,
@@ -56,7 +56,10 @@ export async function draftIn(
   return offload.run(organizationId, { kind: 'draft', bytes, media, options });
 }
 
-/** Checks documents; results have their order. @throws HttpProblem `invalid_name`, and those of the pool. */
+/**
+ * Checks documents, objects or texts; results have their order.
+ * @throws HttpProblem `invalid_name`, and those of the pool.
+ */
 export async function checkIn(
   { offload, actions }: Gateway,
   organizationId: string,
@@ -64,7 +67,7 @@ export async function checkIn(
   options: SentCheckOptions,
 ): Promise<readonly Found[]> {
   const text = JSON.stringify(documents);
-  if (text.length <= SMALL_DOCUMENT_BYTES) return documents.map((document) => found(document, options, actions));
+  if (text.length <= SMALL_DOCUMENT_BYTES) return documents.map((given) => foundGiven(given, options, actions));
   return offload.run(organizationId, { kind: 'check', documents: text, options });
 }
 

@@ -21,9 +21,8 @@ const MENTIONED_ANYHOW = { tools: /tool|mcp_?server_?ids/i, people: /notify|appr
 /** Like knownFor, for a document that is not parsed yet. */
 export async function knownForText(gateway: Gateway, organizationId: string, bytes: Buffer): Promise<Known> {
   const text = bytes.toString('latin1');
-  // An escape may hide a word from this search but not from the parser.
-  const mentions = (words: RegExp): boolean => words.test(text) || text.includes('\\');
-  return known(gateway, organizationId, mentions(MENTIONED_ANYHOW.tools), mentions(MENTIONED_ANYHOW.people));
+  const [tools, people] = [mentions(text, MENTIONED_ANYHOW.tools), mentions(text, MENTIONED_ANYHOW.people)];
+  return known(gateway, organizationId, tools, people);
 }
 
 /** Members are absent if the documents do not need them, or if they cannot be read now. */
@@ -32,10 +31,15 @@ export async function knownFor(
   organizationId: string,
   ...documents: readonly Json[]
 ): Promise<Known> {
-  const texts = documents.map((document) => JSON.stringify(document));
-  const mention = (words: RegExp): boolean => texts.some((text) => words.test(text));
-  return known(gateway, organizationId, mention(MENTIONED.tools), mention(MENTIONED.people));
+  const texts = documents.filter((document) => typeof document === 'string');
+  const objects = documents.filter((document) => typeof document !== 'string').map((one) => JSON.stringify(one));
+  const mention = (what: keyof typeof MENTIONED): boolean =>
+    objects.some((text) => MENTIONED[what].test(text)) || texts.some((text) => mentions(text, MENTIONED_ANYHOW[what]));
+  return known(gateway, organizationId, mention('tools'), mention('people'));
 }
+
+/** An escape may hide a word from this search but not from the parser. */
+const mentions = (text: string, words: RegExp): boolean => words.test(text) || text.includes('\\');
 
 const peopleOf = async (access: Access, organizationId: string, hasOperator: boolean): Promise<Known> => {
   const { people } = await readPeople(access, organizationId, hasOperator);

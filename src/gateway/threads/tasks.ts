@@ -55,6 +55,8 @@ export interface Compared {
 
 export type Media = 'json' | 'yaml';
 
+export const mediaOfText = (text: string): Media => (/^\s*\{/.test(text) ? 'json' : 'yaml');
+
 export type Task =
   | {
       readonly kind: 'checkBytes';
@@ -103,7 +105,7 @@ export function perform(task: Task, actions: Actions): Results[Task['kind']] {
     case 'draft':
       return drawnOf(readDocument(task.bytes, task.media), task.options, actions);
     case 'check':
-      return (JSON.parse(task.documents) as Json[]).map((document) => lean(found(document, task.options, actions)));
+      return (JSON.parse(task.documents) as Json[]).map((given) => lean(foundGiven(given, task.options, actions)));
     case 'evaluate':
       return JSON.stringify(evaluateText(task.bytes));
     case 'walk':
@@ -130,6 +132,22 @@ export function foundIn(bytes: Uint8Array, media: Media, options: SentCheckOptio
   if (options.keepsText !== true || !valid || definition === undefined) return result;
   const text = textToKeep(decodeText(bytes), media, options.slug ?? definition.slug, secrets);
   return { ...result, ...defined({ text }) };
+}
+
+/**
+ * Checks a document of several: an object, or YAML or JSON as text, which is kept. A text that is no document has
+ * problems as any other. @throws HttpProblem `invalid_name`.
+ */
+export function foundGiven(given: Json, options: SentCheckOptions, actions: Actions): Found {
+  if (typeof given !== 'string') return found(given, options, actions);
+  try {
+    return foundIn(Buffer.from(given), mediaOfText(given), { ...options, keepsText: true }, actions);
+  } catch (error) {
+    const problems = error instanceof HttpProblem ? error.options.problems : undefined;
+    if (problems === undefined) throw error;
+    const nothing = { valid: false, dialect: 'canonical', problems, warnings: [], secrets: [] } as const;
+    return { checked: nothing, writtenSlug: undefined };
+  }
 }
 
 /** Draws a document, whatever problems it has. @throws HttpProblem `invalid_name`. */

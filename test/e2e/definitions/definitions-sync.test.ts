@@ -28,6 +28,24 @@ describe('a sync of one definition', () => {
     expect(history.body.items.map(({ source }: { source: string }) => source)).toEqual(['sync', 'sync']);
   });
 
+  it('keeps the text of a definition that is given as one', async () => {
+    const slug = unique('written');
+    const text = `# Why\nname: Written\nslug: ${slug}\nsteps:\n  end: {stepType: finish} # Here it ends.\n`;
+    const textOf = async () => (await gateway.request('GET', `/api/workflows/${slug}/text`)).body.text;
+    expect(await post('/api/workflows/sync', { workflow: text })).toMatchObject({ status: 201, body: { slug } });
+    expect(await textOf()).toBe(text);
+    expect(await post('/api/workflows/sync', { workflow: text })).toMatchObject({ body: { action: 'unchanged' } });
+    const other = text.replace('Why', 'Because');
+    const source = unique('texts');
+    expect(await syncAll(source, [other])).toMatchObject({ status: 200, body: { updated: [slug] } });
+    expect(await textOf()).toBe(other);
+    expect((await syncAll(source, [other])).body).toMatchObject({ updated: [], unchanged: [slug] });
+    const { body: head } = await gateway.request('GET', `/api/workflows/${slug}`);
+    const { name, steps } = head.definition;
+    expect((await syncAll(source, [{ name, slug, steps }])).body).toMatchObject({ unchanged: [slug] });
+    expect(await textOf()).toBe(other);
+  });
+
   it('leaves a definition disabled that was disabled by hand', async () => {
     const slug = unique('synced-disabled');
     await post('/api/workflows/sync', { workflow: saying(slug, 'a') });
@@ -78,6 +96,10 @@ describe('a sync of a whole set', () => {
     ]);
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_definition' } });
     expect(answer.body.problems[0].pointer).toMatch(/^\/workflows\/1\//);
+    expect(await statusOf(good)).toBe(404);
+    const unread = await syncAll(unique('unread'), [saying(good, 1), 'name: [\n']);
+    expect(unread).toMatchObject({ status: 422, body: { code: 'invalid_definition' } });
+    expect(unread.body.problems[0].pointer).toMatch(/^\/workflows\/1/);
     expect(await statusOf(good)).toBe(404);
     const twice = await syncAll(unique('twice'), [saying(good, 1), saying(good, 2)]);
     expect(twice.body.problems).toMatchObject([{ pointer: '/workflows/1/slug', code: 'duplicate_slug' }]);

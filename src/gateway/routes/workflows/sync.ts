@@ -17,6 +17,8 @@ import { PUT_PROBLEMS } from './workflow-head.ts';
 
 const MOST_DEFINITIONS = 5_000;
 
+const DOCUMENT = 'The definition, in any dialect: an object, or YAML or JSON as text, which is kept.';
+
 const options = {
   source: nameText(200)
     .optional()
@@ -25,10 +27,10 @@ const options = {
   notes: changeNotes.optional(),
   dialect: dialectName.optional().describe('The dialect of the documents. Default: detected from their form.'),
 };
-const syncBody = z.strictObject({ workflow: anyJson.describe('The definition, in any dialect.'), ...options });
+const syncBody = z.strictObject({ workflow: anyJson.describe(DOCUMENT), ...options });
 const syncAllBody = z.strictObject({
   workflows: z
-    .array(anyJson)
+    .array(anyJson.describe(DOCUMENT))
     .max(MOST_DEFINITIONS)
     .describe('All definitions of the source. Definitions that it synced before and no longer has are deleted.'),
   ...options,
@@ -136,10 +138,10 @@ async function accepted(
       `Nothing was written, since there are problems: ${first.message} (${first.pointer}).`,
       { problems },
     );
-  return checkedAll.flatMap(({ definition, hash, secrets }) =>
+  return checkedAll.flatMap(({ definition, hash, secrets, text }) =>
     definition === undefined || hash === undefined
       ? []
-      : [{ definition, hash, along: storing(access, organizationId, definition.slug, secrets) }],
+      : [{ definition, hash, along: storing(access, organizationId, definition.slug, secrets), ...defined({ text }) }],
   );
 }
 
