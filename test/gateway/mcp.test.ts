@@ -149,6 +149,26 @@ describe('the tools of /mcp', () => {
     expect(fits.get('DRY_RUN_WORKFLOW')?.({ definition: {}, dryRun: false })).toBe(false);
   });
 
+  it('read the manual, whose pages clients cannot fetch otherwise', async () => {
+    const read = async (page: string) => {
+      const { isError = false, content } = (await call('READ_MANUAL', { page })) as never as {
+        isError?: boolean;
+        content: { text: string }[];
+      };
+      return { isError, text: content.map(({ text }) => text).join() };
+    };
+    expect(await read('definition')).toMatchObject({
+      isError: false,
+      text: expect.stringMatching(/^# [\s\S]*nextSteps/),
+    });
+    expect((await read('approval')).text).toMatch(/^# approval[\s\S]*requesterMayApprove/);
+    expect((await read('index')).text).toContain('expressions');
+    for (const page of ['nothing', '../openapi', 'a/b'])
+      expect(await read(page)).toMatchObject({ isError: true, text: expect.stringMatching(/^not_found: /) });
+    expect(INSTRUCTIONS).toContain('READ_MANUAL');
+    expect(toolsOf(routes).get('READ_MANUAL')?.tool.annotations).toMatchObject({ readOnlyHint: true });
+  });
+
   it('are in the manual, each with its request and role', () => {
     const { markdown } = readPage('mcp-server');
     const rows = [...markdown.matchAll(/^\| `([A-Z_]+)` \| `([A-Z]+ [^`]+)`.* \| (\w+) \|$/gm)].map(

@@ -21,7 +21,8 @@ A definition has a name, a slug and steps; a step has stepType, config and nextS
   "done": {"stepType": "finish", "config": {"output": "{{ steps.review.output.data.decision }}"}}}}
 Check a definition with VALIDATE_WORKFLOW and DRY_RUN_WORKFLOW, store it with COLLECTION_WORKFLOW_CREATE, start it with
 COLLECTION_WORKFLOW_EXECUTION_CREATE, and wait with GET_EXECUTION_RESULT. A run that waits shows what for in waitingFor.
-The language is described at /docs/definition.md of this gateway, its JSON Schema at /schema.json.`;
+READ_MANUAL describes the language (page definition) and each step kind (such as page approval); the JSON Schema of
+definitions is at /schema.json of this gateway.`;
 
 export const mcpRoutes: readonly Route[] = [
   route({

@@ -19,11 +19,21 @@ export interface ToolSpec {
   readonly headers?: { readonly [name: string]: string };
   /** Other names of arguments, which callers know from document 001: name → argument. */
   readonly aliases?: { readonly [name: string]: string };
+  /** What follows the last parameter of the path. The route answers with a text then. */
+  readonly ending?: string;
   /** It changes nothing, although its route is no GET. */
   readonly isReading?: true;
 }
 
 export const TOOLS: readonly ToolSpec[] = [
+  {
+    name: 'READ_MANUAL',
+    route: 'docsPage',
+    about:
+      'The answer is Markdown. `page` is `definition` (the language), `expressions`, a step kind such as `approval`, ' +
+      'or another name that the page `index` lists.',
+    ending: '.md',
+  },
   { name: 'COLLECTION_WORKFLOW_LIST', route: 'listWorkflows' },
   { name: 'COLLECTION_WORKFLOW_GET', route: 'getWorkflow', aliases: { id: 'slug' } },
   {

@@ -53,7 +53,7 @@ function toolOf(spec: ToolSpec, routes: readonly Route[]): RouteTool {
   return {
     tool: {
       name: spec.name,
-      description: [route.summary, route.description, spec.about, `Needs the role ${route.role}.`]
+      description: [route.summary, route.description, spec.about, neededRole(route)]
         .filter((text) => text !== undefined)
         .join(' '),
       inputSchema: schema as Tool['inputSchema'],
@@ -67,7 +67,7 @@ function toolOf(spec: ToolSpec, routes: readonly Route[]): RouteTool {
       demandArguments(args, schema);
       return requestOf(spec, route, routes, readTexts(args, objectOf(schema['properties'])));
     },
-    resultOf: (answer) => resultOf(route, answer),
+    resultOf: (answer) => (spec.ending === undefined ? resultOf(route, answer) : readResult(answer)),
   };
 }
 
@@ -211,6 +211,7 @@ function requestOf(spec: ToolSpec, route: Route, routes: readonly Route[], args:
     const argument = argumentOf(route, name);
     return inPath(argument, take(argument));
   });
+  const address = path + (spec.ending ?? '');
   // A name may be that of another route: `/api/executions/counts` is no run.
   const answering = routes.find((one) => one.method === route.method && pathPattern(one.path).test(path));
   if (answering !== route) throw new HttpProblem('not_found', 'There is nothing of that name.');
@@ -222,7 +223,7 @@ function requestOf(spec: ToolSpec, route: Route, routes: readonly Route[], args:
   const inQuery = route.query === undefined ? {} : objectOf(jsonSchemaOf(route.query)['properties']);
   const query = new URLSearchParams();
   for (const name of [...rest.keys()]) if (Object.hasOwn(inQuery, name)) addQuery(query, name, take(name));
-  const url = query.size === 0 ? path : `${path}?${query}`;
+  const url = query.size === 0 ? address : `${address}?${query}`;
   const base = { method: route.method, url, headers };
   if (route.body === undefined) return base;
   const definition = spec.takesDefinition === true ? take(DEFINITION) : undefined;
@@ -257,6 +258,12 @@ function addQuery(query: URLSearchParams, name: string, value: Json | undefined)
     for (const [member, inner] of Object.entries(value)) addQuery(query, `${name}[${member}]`, inner);
   else query.append(name, String(value ?? ''));
 }
+
+const neededRole = ({ role }: Route): string => (role === 'public' ? 'Needs no role.' : `Needs the role ${role}.`);
+
+/** The result of a tool whose route answers with a text. */
+const readResult = ({ status, text }: InnerAnswer): CallToolResult =>
+  status >= 400 ? refusal(JSON.parse(text) as JsonObject) : { content: [{ type: 'text', text }] };
 
 function resultOf(route: Route, { status, text }: InnerAnswer): CallToolResult {
   const body = text === '' ? undefined : (JSON.parse(text) as JsonObject);
