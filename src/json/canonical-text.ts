@@ -15,3 +15,37 @@ export function canonicalText(value: Json): string {
   }
   return `{${members.join(',')}}`;
 }
+
+/** Characters of a part, unless one text is longer. */
+const PART_LENGTH = 16_384;
+
+/** As `canonicalText`, in parts: pieces of the text, in order. */
+export function* canonicalPieces(value: Json): Generator<string, void> {
+  const piece = { text: '' };
+  yield* write(value, piece);
+  yield piece.text;
+}
+
+function* write(value: Json, piece: { text: string }): Generator<string, void> {
+  const isList = Array.isArray(value);
+  if (!isList && !isObject(value)) {
+    piece.text += canonicalText(value);
+    return;
+  }
+  const keys = isList ? value.keys() : Object.keys(value).sort();
+  let before = isList ? '[' : '{';
+  let isEmpty = true;
+  for (const key of keys) {
+    const member = (value as { readonly [key: string | number]: Json | undefined })[key];
+    if (member === undefined && !isList) continue;
+    piece.text += isList ? before : `${before}${JSON.stringify(key)}:`;
+    before = ',';
+    isEmpty = false;
+    yield* write(member ?? null, piece);
+    if (piece.text.length >= PART_LENGTH) {
+      yield piece.text;
+      piece.text = '';
+    }
+  }
+  piece.text += `${isEmpty ? before : ''}${isList ? ']' : '}'}`;
+}

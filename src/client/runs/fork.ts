@@ -10,7 +10,7 @@ import { type ForkEdits, forkState, forkWork, placeGone } from '../../engine/res
 import { serialize } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import { defined } from '../../json/defined.ts';
-import { compile } from '../../steps/compile/program.ts';
+import { compileInParts } from '../../steps/compile/program.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError } from '../errors.ts';
 import { acceptedInput, acceptedState } from '../starts/accepted-input.ts';
@@ -20,6 +20,7 @@ import { startRun } from '../starts/start.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { isOpen } from '../temporal/run-status.ts';
+import { Turns } from '../temporal/turns.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
 import { demandRunnableAgain } from '../versions/version-history.ts';
 import { type ForkPoint, findForkPoint, unwalkable } from './fork-point.ts';
@@ -102,7 +103,7 @@ async function planFork(
     request.version === undefined
       ? await walkedAgain(access, org, argument)
       : await resolveWorkflow(access, org, { workflow: argument.definition.slug, version: request.version });
-  const program = request.version === undefined ? stood.program : programOf(chosen.definition);
+  const program = request.version === undefined ? stood.program : await programOf(chosen.definition);
   const work = forkWork(stood.program, stood.state, stood.target);
   const gone = placeGone(program, stood.state, work, request.version === undefined);
   if (gone !== undefined)
@@ -160,8 +161,8 @@ function changedKinds({ program: before, state, target }: ForkPoint, program: Pr
   });
 }
 
-function programOf(definition: Definition): Program {
-  const result = compile(definition);
+async function programOf(definition: Definition): Promise<Program> {
+  const result = await new Turns().take(compileInParts(definition));
   if ('program' in result) return result.program;
   throw unwalkable();
 }

@@ -6,10 +6,10 @@
 import type { Request, Response } from 'express';
 import { type Claim, claimRequest, type KeptAnswer } from '../../client/starts/claims.ts';
 import { callingFor } from '../../client/temporal/access.ts';
-import { canonicalText } from '../../json/canonical-text.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { parseJson } from '../validation/json-guard.ts';
 import { mediaOf, rawBody } from './body.ts';
+import { canonicalInTurns } from './canonical-in-turns.ts';
 import type { Gateway } from './context.ts';
 import { principalOf } from './principal.ts';
 import { requestKey, setClaim } from './request-key.ts';
@@ -33,7 +33,7 @@ export function answerKeeper(gateway: Gateway): AnswerKeeper {
       callingFor(gateway.access, organizationId),
       organizationId,
       // A person's keys of different roles are different callers.
-      { scope: JSON.stringify([id ?? null, role, req.path]), key, content: contentOf(req) },
+      { scope: JSON.stringify([id ?? null, role, req.path]), key, content: await contentOf(req) },
       WAIT_MS,
     );
     if ('status' in claimed) {
@@ -79,17 +79,17 @@ function settle(res: Response, claim: Claim, body: string): Promise<void> {
 }
 
 /** The content of the request, independent of the order of members. */
-function contentOf(req: Request): string {
+async function contentOf(req: Request): Promise<string> {
   const bytes = rawBody(req);
   const query = req.originalUrl.split('?')[1] ?? '';
   const ifMatch = req.get('if-match') ?? '';
-  return JSON.stringify([query, ifMatch, mediaOf(req) === 'json' ? canonical(bytes) : bytes.toString('base64')]);
+  return JSON.stringify([query, ifMatch, mediaOf(req) === 'json' ? await canonical(bytes) : bytes.toString('base64')]);
 }
 
-function canonical(bytes: Buffer): string {
+async function canonical(bytes: Buffer): Promise<string> {
   if (bytes.length === 0) return '';
   try {
-    return canonicalText(parseJson(bytes));
+    return await canonicalInTurns(parseJson(bytes));
   } catch (error) {
     // The route reads the body too, and says what is wrong with it.
     if (error instanceof HttpProblem) return bytes.toString('base64');

@@ -6,13 +6,13 @@ import type { StartedRun, StartKey } from '../../client/starts/begin-run.ts';
 import type { StartRequest } from '../../client/starts/start.ts';
 import { sha256Hex } from '../../client/temporal/ids.ts';
 import type { Problem } from '../../definition/document/types.ts';
-import { canonicalText } from '../../json/canonical-text.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { awaited, started } from '../answers/executions.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../validation/problem-codes.ts';
 import { wholeNumber } from '../validation/validation.ts';
 import { callerGone } from './caller-gone.ts';
+import { canonicalInTurns } from './canonical-in-turns.ts';
 import { leaveCrowd } from './crowd.ts';
 import { principalOf } from './principal.ts';
 import { requestKey } from './request-key.ts';
@@ -23,25 +23,29 @@ interface KeyedBody {
 }
 
 /** The caller's `clientRequestId` or `Idempotency-Key`. `origin` names the address. */
-export function startKeyOf(req: Request, body: object, origin: string): StartKey | undefined {
+export async function startKeyOf(req: Request, body: object, origin: string): Promise<StartKey | undefined> {
   const { id } = principalOf(req);
   const { clientRequestId }: KeyedBody = body;
   const key = clientRequestId ?? requestKey(req);
   if (key === undefined) return undefined;
-  return { scope: id === undefined ? origin : `${origin} ${id}`, key, fingerprint: fingerprintOf(body) };
+  return { scope: id === undefined ? origin : `${origin} ${id}`, key, fingerprint: await fingerprintOf(body) };
 }
 
 /** The keys of a request whose body names the workflow. The header counts for all workflows of the address. */
-export function startKeysOf(req: Request, body: KeyedBody, origin: string): Pick<StartRequest, 'key' | 'addressKey'> {
-  const key = startKeyOf(req, body, origin);
+export async function startKeysOf(
+  req: Request,
+  body: KeyedBody,
+  origin: string,
+): Promise<Pick<StartRequest, 'key' | 'addressKey'>> {
+  const key = await startKeyOf(req, body, origin);
   if (key === undefined || body.clientRequestId !== undefined) return defined({ key });
   return { key, addressKey: { scope: `start ${key.scope}`, key: key.key, content: key.fingerprint } };
 }
 
 /** A fingerprint of a request's content, independent of the order of members. */
-export function fingerprintOf(body: object): string {
+export async function fingerprintOf(body: object): Promise<string> {
   const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };
-  return sha256Hex(canonicalText(rest as JsonObject)).slice(0, 32);
+  return sha256Hex(await canonicalInTurns(rest as JsonObject)).slice(0, 32);
 }
 
 export const RUN_LOCATION = { Location: 'The address of the run.' };

@@ -236,7 +236,7 @@ export const executionActionRoutes: readonly Route[] = [
     ],
     handle: async ({ access, principal, req, params: { id }, body }) => {
       const { from, version, edits = {} } = body;
-      const key = startKeyOf(req, body, `fork ${id}`);
+      const key = await startKeyOf(req, body, `fork ${id}`);
       const started = await forkRun(access, principal.organizationId, id, {
         edits: defined(edits),
         ...defined({ from, version, initiator: principal.id, key }),

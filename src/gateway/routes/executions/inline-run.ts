@@ -109,7 +109,7 @@ export const inlineRunRoutes: readonly Route[] = [
       // The run records its own start.
       const started = await startRun(unaudited(access), organizationId, {
         workflows: [definition.slug],
-        ...startKeysOf(req, body, 'inline'),
+        ...(await startKeysOf(req, body, 'inline')),
         looksFirst: true,
         trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
         ...defined({ initiator: id ?? body.triggeredBy }),

@@ -176,7 +176,7 @@ export const recordedDefinitionRoutes: readonly Route[] = [
       const inline = checked === undefined ? undefined : demandValid(checked);
       const started = await startRun(access, organizationId, {
         workflows: [saved ?? inline?.definition.slug ?? ''],
-        ...startKeysOf(req, body, `recording ${id}`),
+        ...(await startKeysOf(req, body, `recording ${id}`)),
         looksFirst: true,
         trigger: { type: saved === undefined ? 'inline' : 'manual', metadata: { recording: id } },
         ...defined({ initiator: by }),

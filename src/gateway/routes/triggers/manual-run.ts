@@ -79,7 +79,7 @@ export const manualRunRoutes: readonly Route[] = [
       const { workflowId, version, presets, timeoutMs } = body;
       const started = await startRun(access, organizationId, {
         workflows: [workflowId],
-        ...startKeysOf(req, body, 'manual'),
+        ...(await startKeysOf(req, body, 'manual')),
         looksFirst: true,
         trigger: { type: 'manual' },
         ...defined({ initiator: id }),

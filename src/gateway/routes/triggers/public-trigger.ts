@@ -97,7 +97,7 @@ export const publicTriggerRoutes: readonly Route[] = [
       await incoming.takeBody(org);
       const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
-      const start = startOf(req, `public ${workflow}`, body, { triggerUrl }, await senderOf(incoming, org));
+      const start = await startOf(req, `public ${workflow}`, body, { triggerUrl }, await senderOf(incoming, org));
       const found = await startRun(access, org, {
         ...start,
         workflows: [workflow],
@@ -135,7 +135,7 @@ export const publicTriggerRoutes: readonly Route[] = [
       const { organizationId, id } = principal;
       const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/private/trigger/${workflow}`;
-      const start = startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
+      const start = await startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
       const found = await startRun(access, organizationId, {
         ...start,
         workflows: [workflow],
@@ -160,7 +160,7 @@ export const publicTriggerRoutes: readonly Route[] = [
     problems: PROBLEMS,
     handle: async ({ access, req, params: { org, slug: workflow }, body }) => {
       const { organizationId, id } = demandOrganization(req, org);
-      const start = startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
+      const start = await startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
       const found = await startRun(access, organizationId, {
         ...start,
         workflows: [workflow],
@@ -234,20 +234,20 @@ const shownKey = (gateway: Gateway, publicApiKey: string) => ({
 
 const partsOf = (body: Json) => ({ body, query: {}, headers: {}, params: {}, now: Date.now() });
 
-function startOf(
+async function startOf(
   req: Request,
   scope: string,
   content: Json,
   origin: RunOrigin,
   initiator?: string,
-): Omit<StartRequest, 'workflows' | 'prepare'> {
+): Promise<Omit<StartRequest, 'workflows' | 'prepare'>> {
   const key = requestKey(req);
   const caller = initiator === undefined ? scope : `${scope} ${initiator}`;
   return {
     trigger: { type: 'manual', metadata: { via: scope.split(' ')[0] ?? scope } },
     origin,
     ...defined({ initiator }),
-    ...(key === undefined ? {} : { key: { scope: caller, key, fingerprint: fingerprintOf({ content }) } }),
+    ...(key === undefined ? {} : { key: { scope: caller, key, fingerprint: await fingerprintOf({ content }) } }),
   };
 }
 

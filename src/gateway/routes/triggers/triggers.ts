@@ -263,7 +263,7 @@ export const triggerRoutes: readonly Route[] = [
       'queue_full',
     ],
     handle: async ({ access, principal: { organizationId, id: initiator }, req, params: { id }, body }) => {
-      const key = startKeyOf(req, body, `trigger ${id}`);
+      const key = await startKeyOf(req, body, `trigger ${id}`);
       const [at, given] = givenInput(body);
       try {
         const started = await fireTrigger(access, organizationId, {
