@@ -19,15 +19,17 @@ import { requestTo, type TestGateway, testGateway, unique } from '../gateway/gat
 import { startRun } from './run-support.ts';
 
 const LARGE = 700_000;
+/** Has no room in the history. */
+const LARGER = 3_000_000;
 const BUILD_MS = 900_000;
 let s3: S3Server;
 let other: HttpServer;
 
 beforeAll(async () => {
   s3 = await startS3();
-  other = await serve((_seen, response) => {
+  other = await serve(({ url }, response) => {
     response.setHeader('content-type', 'text/plain');
-    response.end('x'.repeat(LARGE));
+    response.end('x'.repeat(Number(new URL(url, 'http://x').searchParams.get('length') ?? LARGE)));
   });
 }, BUILD_MS);
 afterAll(async () => {
@@ -42,11 +44,15 @@ const payloadsIn = (bucket: string, prefix: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name));
 
 /** Fetches a large text, waits for an approval, and gives its length. */
-const fetching = (slug: string, waits: boolean) => ({
+const fetching = (slug: string, waits: boolean, length = LARGE) => ({
   name: 'Large',
   slug,
   steps: {
-    fetch: { stepType: 'http', config: { url: other.url }, nextSteps: { success: waits ? 'wait' : 'done' } },
+    fetch: {
+      stepType: 'http',
+      config: { url: `${other.url}/?length=${length}`, maxBytes: 16_000_000 },
+      nextSteps: { success: waits ? 'wait' : 'done' },
+    },
     ...(waits ? { wait: { stepType: 'approval', config: { message: 'On?' }, nextSteps: { approved: 'done' } } } : {}),
     done: { stepType: 'finish', config: { output: '{{ steps.fetch.output.data.length }}' } },
   },
@@ -126,6 +132,8 @@ describe('runs with payloads in a bucket', () => {
     expect(status).toBe(201);
     return body.executionId;
   };
+  const statusNow = async (id: string): Promise<string> =>
+    (await gateway.request('GET', `/api/executions/${id}`)).body.status;
   const statusOf = (id: string, status: string) =>
     gateway.until(`/api/executions/${id}`, ({ body }) => body.status === status, 60);
 
@@ -143,20 +151,26 @@ describe('runs with payloads in a bucket', () => {
     for (const secret of [bucket, s3.endpoint, ...Object.values(s3.keys)]) expect(history).not.toContain(secret);
   });
 
-  it('wait while the bucket is away, get a typed answer, and go on when it is back', async () => {
+  it('wait while the bucket is away, get a typed answer, and go on when it is back, without another call', async () => {
     const id = await started(fetching(unique('s3-away'), true));
     await statusOf(id, 'waiting');
     await s3.stop();
     try {
       const steps = await gateway.request('GET', `/api/executions/${id}/steps`);
       expect(steps).toMatchObject({ status: 200, body: { unreadable: { code: 'blob_unavailable' } } });
-      const next = await started(fetching(unique('s3-meanwhile'), false));
-      const early = await gateway.request('GET', `/api/executions/${next}/result?wait=2`);
-      expect(early.body).not.toMatchObject({ status: 'completed' });
-      expect(early.body).not.toMatchObject({ status: 'failed' });
+      const next = await started(fetching(unique('s3-meanwhile'), false, LARGER));
+      const waits = await gateway.until(`/api/executions/${next}`, ({ body }) => body.waitingFor.length > 0);
+      expect(waits.body).toMatchObject({ status: 'running', waitingFor: [{ kind: 'store', path: 'fetch' }] });
+      // The history has room for it.
+      const soon = await started(fetching(unique('s3-history'), false));
+      const early = await gateway.request('GET', `/api/executions/${soon}/result?wait=60`);
+      expect(early.body).toMatchObject({ status: 'completed', output: LARGE });
+      expect(await statusNow(next)).toBe('running');
+      const calls = other.seen.length;
       await s3.start();
       const late = await gateway.request('GET', `/api/executions/${next}/result?wait=60`);
-      expect(late.body).toMatchObject({ status: 'completed', output: LARGE });
+      expect(late.body).toMatchObject({ status: 'completed', output: LARGER });
+      expect(other.seen).toHaveLength(calls);
     } finally {
       await s3.stop();
       await s3.start();
