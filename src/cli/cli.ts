@@ -56,7 +56,8 @@ const AFTER_HELP = `
 All commands except those of this machine, validate, import and run --dry call a gateway. They find it in this order:
 SIGNALBOX_URL; SIGNALBOX_HOST and SIGNALBOX_PORT; the stack on SIGNALBOX_DATA (.signalbox); 127.0.0.1:8787. Set
 SIGNALBOX_API_KEY to your API key if the gateway requires one.
-Exit codes: 0 success, 1 internal error, 10 invalid input or no gateway, 20 invalid command line, 40 execution failed.`;
+Exit codes: 0 success, 1 internal error, 10 invalid input or no gateway, 20 invalid command line, 30 differences,
+40 execution failed.`;
 
 /** Runs one command line and resolves to its exit code. Errors go to standard error. It never rejects. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {

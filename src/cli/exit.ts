@@ -7,6 +7,8 @@ export const EXIT = {
   input: 10,
   /** An invalid command line. */
   flags: 20,
+  /** `workflows diff --exit-code` found differences. */
+  differs: 30,
   /** The execution failed or was cancelled. */
   failed: 40,
 } as const;

@@ -29,6 +29,7 @@ const NOTES_WIDTH = 60;
 interface DiffOptions {
   readonly file?: string;
   readonly dialect?: string;
+  readonly exitCode?: boolean;
   readonly json?: boolean;
 }
 
@@ -77,6 +78,7 @@ function addDiff(workflows: Command, { terminal, action }: Host): void {
     .argument('[from]', 'the number or hash of the earlier version; default: the previous one')
     .argument('[to]', 'the number or hash of the later version; default: the current one')
     .option('--file <file>', 'compare the version, by default the current one, with this file; - is standard input')
+    .option('--exit-code', `end with ${EXIT.differs} where there are differences`)
     .addOption(dialectOption())
     .addOption(jsonFlag())
     .action(
@@ -92,7 +94,7 @@ function addDiff(workflows: Command, { terminal, action }: Host): void {
         if (json === true) terminal.out(pretty(found));
         else if (found.changes.length === 0) terminal.err('No differences.');
         else showDiff(terminal, found.diffText);
-        return EXIT.ok;
+        return options.exitCode === true && found.changes.length > 0 ? EXIT.differs : EXIT.ok;
       }),
     );
 }

@@ -77,6 +77,10 @@ describe('signalbox workflows', () => {
       exit: 0,
       out: expect.stringContaining('"Loud echo"'),
     });
+    const drift = ['workflows', 'diff', slug, '--exit-code', '--file', '-'];
+    expect((await signalbox(drift, { input: echo(slug) })).exit).toBe(30);
+    expect((await signalbox(drift, { input: echo(slug).replace('name: Echo', 'name: Loud echo') })).exit).toBe(0);
+    expect((await signalbox(drift, { input: 'steps: [' })).exit).toBe(10);
     expect(await done(['workflows', 'rollback', slug, '1.0.0', '--notes', 'Too loud'])).toMatch(
       new RegExp(`^${slug} 1\\.\\d+\\.\\d+ has the content of 1\\.0\\.0\\.$`),
     );
