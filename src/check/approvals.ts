@@ -154,7 +154,9 @@ function unknownApprover(name: string, people: readonly Person[]): string | unde
   if (kind === 'user') {
     const person = personNamed(people, given);
     if (person === undefined) return `No API key of the organization is of "${shown}", who is asked here.`;
-    return mayDecide(person) ? undefined : `"${shown}" is asked here, but has the role ${person.role}: may not decide.`;
+    return mayDecide(person)
+      ? undefined
+      : `"${shown}" is asked here, but has the role ${person.role}, which may not decide.`;
   }
   if (people.some(({ roles, groups }) => (kind === 'role' ? roles : groups).includes(given))) return undefined;
   return `The ${kind} "${shown}" is asked here, and no API key that may decide has it.`;
