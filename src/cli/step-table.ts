@@ -115,7 +115,7 @@ function ranges(sorted: readonly number[]): string {
 
 /** One row; a failed visit shows its error. */
 function stepCells(step: Step): string[] {
-  const { path, stepType, status, port, attempts, startedAt, completedAt, error } = step;
+  const { path, stepType, status, port, attempts, startedAt, completedAt } = step;
   return [
     cut(path, PATH_WIDTH),
     stepType,
@@ -123,8 +123,15 @@ function stepCells(step: Step): string[] {
     port ?? '',
     attempts > 1 ? String(attempts) : '',
     completedAt === undefined ? '' : durationText(startedAt, completedAt),
-    error === undefined ? retryingText(step) : `${error.code}: ${cut(error.message, ABOUT_WIDTH)}`,
+    aboutText(step),
   ];
+}
+
+/** The error, or how its attempts go, and who ended it by hand. */
+function aboutText(step: Step): string {
+  const { error, endedBy } = step;
+  const what = error === undefined ? retryingText(step) : `${error.code}: ${cut(error.message, ABOUT_WIDTH)}`;
+  return [...(endedBy === undefined ? [] : [`by hand, ${endedBy}`]), ...(what === '' ? [] : [what])].join('; ');
 }
 
 /**

@@ -49,13 +49,20 @@ export type Outside =
       readonly attempt: number;
       readonly lastFailure?: FailureCause;
     })
-  | (Base & { readonly type: 'activityCompleted'; readonly scheduledId: number; readonly result: unknown })
+  /** `by`: who has completed or failed it by hand. */
+  | (Base & {
+      readonly type: 'activityCompleted';
+      readonly scheduledId: number;
+      readonly result: unknown;
+      readonly by?: string;
+    })
   /** `exhausted`: no attempts were left. */
   | (Base & {
       readonly type: 'activityFailed';
       readonly scheduledId: number;
       readonly cause: FailureCause;
       readonly exhausted?: true;
+      readonly by?: string;
     })
   | (Base & { readonly type: 'timerFired'; readonly startedId: number })
   /** A child runs; also if a child with its id ran already or had ended. */

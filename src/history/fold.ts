@@ -365,6 +365,7 @@ export class Fold {
       startedAt: start?.at,
       completedAt: answer.time,
       failures: failuresBefore(before, start),
+      by: answer.by,
     });
   }
 
@@ -482,18 +483,19 @@ export class Fold {
       startedAt: number | undefined;
       completedAt: number;
       failures?: readonly FailedAttempt[];
+      by?: string | undefined;
     },
   ): Parts {
     const path = this.#rowOf(event.id);
     if (path !== undefined) {
-      const { attempts, startedAt, completedAt, failures = [] } = tried;
+      const { attempts, startedAt, completedAt, failures = [], by: endedBy } = tried;
       this.#failed(path, failures, eventId);
       this.#rows.opened(path, eventId);
       // The core's clock never goes back: an effect ends before what follows it begins, whoever wrote the times.
       const now = Math.max(this.#state?.now ?? 0, event.at);
       const end = Math.min(completedAt, now);
       const begin = startedAt === undefined ? undefined : Math.min(startedAt, end);
-      const effort = { path, attempts, completedAt: end, ...defined({ startedAt: begin }) };
+      const effort = { path, attempts, completedAt: end, ...defined({ startedAt: begin, endedBy }) };
       this.#rows.tried(effort);
       this.#rows.during(effort);
     }

@@ -30,6 +30,8 @@ export interface TraceRow extends RowPlace {
   /** The envelope `{type, data, meta?}`. */
   readonly output?: Json;
   readonly error?: RunError;
+  /** Who completed or failed an activity of the visit by hand (`temporal activity complete`). */
+  readonly endedBy?: string;
   /** Of an approval, also of an agent's call: present once it is decided, which may be before the end. */
   readonly decision?: MadeDecision;
   /** Failed attempts that another attempt followed, as far as history has them. */
@@ -46,7 +48,7 @@ export interface TraceRow extends RowPlace {
 }
 
 /** A visit without its values. */
-export type Brief = Omit<TraceRow, 'input' | 'output' | 'error' | 'decision' | 'failures' | 'retrying'>;
+export type Brief = Omit<TraceRow, 'input' | 'output' | 'error' | 'endedBy' | 'decision' | 'failures' | 'retrying'>;
 
 /** Members that history does not tell are absent. */
 export interface FailedAttempt {
@@ -110,6 +112,7 @@ export interface EffectTimes {
   /** Absent if it is not known, or known only for a later attempt. */
   readonly startedAt?: number;
   readonly completedAt: number;
+  readonly endedBy?: string;
 }
 
 /** The attempts of an open activity, as the server describes it. Times are epoch milliseconds. */
@@ -303,6 +306,7 @@ export class Rows {
 
   #tried(row: Open | End, effort: EffectTimes): void {
     row.attempts = Math.max(row.attempts ?? 0, effort.attempts);
+    if (effort.endedBy !== undefined) row.endedBy = effort.endedBy;
     // The start of the first attempt is that of the step. Of several attempts history has only the last start.
     const isFirst = effort.attempts === 1 && !this.#tries.has(row.path);
     if ('startedAt' in row && effort.startedAt !== undefined && isFirst) {

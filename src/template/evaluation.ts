@@ -10,7 +10,7 @@ export interface Evaluation {
   /** Milliseconds since 1970. */
   readonly now: number;
   /** As of EvaluateOptions. */
-  readonly asBefore: boolean;
+  readonly asBefore: () => boolean;
   /** The current element of a filter, from which `.name` reads. */
   element: unknown;
   /** Units of work left (MAX_WORK). */
@@ -24,10 +24,12 @@ export interface Evaluation {
 }
 
 export function beginEvaluation(scope: Scope, options: EvaluateOptions): Evaluation {
-  const { now, asBefore = false } = options;
+  const { now, asBefore = asNow } = options;
   const limit = Math.min(options.work ?? MAX_WORK, MAX_WORK);
   return { scope, now, asBefore, element: undefined, work: limit, limit, room: MAX_RESULT_SIZE, column: 1 };
 }
+
+const asNow = (): boolean => false;
 
 /** Adds the work of an evaluation to the meter, even if it failed. */
 export function account(evaluation: Evaluation, options: EvaluateOptions): void {

@@ -49,7 +49,7 @@ function joinsAsText(value: unknown): boolean {
 
 /** As in a mixed template, a missing value is an error and never the text "undefined". So is a NaN. */
 function partOfText(value: unknown, name: string, evaluation: Evaluation): string {
-  const isNoNumber = typeof value === 'number' && !Number.isFinite(value) && !evaluation.asBefore;
+  const isNoNumber = typeof value === 'number' && !Number.isFinite(value) && !evaluation.asBefore();
   if (value === undefined || value === null || isNoNumber) {
     throw fail(
       evaluation,

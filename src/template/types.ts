@@ -83,8 +83,8 @@ export interface EvaluateOptions {
   now: number;
   /** Adds up the work of several evaluations, so that a caller can bound them together. */
   meter?: Meter;
-  /** As workers before version 0.4: `+` drops a NaN, and texts are cut within surrogate pairs. */
-  readonly asBefore?: boolean;
+  /** Whether as workers before version 0.4: `+` drops a NaN, and texts are cut within surrogate pairs. */
+  readonly asBefore?: () => boolean;
   /** The units of work allowed, if fewer than MAX_WORK. */
   readonly work?: number;
 }

@@ -40,6 +40,8 @@ export interface Step extends ShownRetrying, RowPlace {
   readonly input?: Json;
   readonly output?: Json;
   readonly error?: RunError;
+  /** Who completed or failed an activity of the visit by hand, through Temporal. */
+  readonly endedBy?: string;
   /** Of an approval, also of an agent's call: present once it is decided. */
   readonly decision?: MadeDecision;
   /** The event of Temporal's history that opened it, and its address in the Web UI. */

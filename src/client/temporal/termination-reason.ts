@@ -7,6 +7,7 @@
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
 import { CANCEL_DETAILS, CANCEL_REASON } from '../../contract/run.ts';
+import { defined } from '../../json/defined.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
 import type { Access } from './access.ts';
 import { read } from './rpc.ts';
@@ -31,11 +32,19 @@ type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 /** The identity of the caller for Temporal. */
 export const identityFor = (by: string | undefined): string => (by === undefined ? 'signalbox' : `${CALLER}${by}`);
 
-/** The caller, where the request came through the gateway. The CLI's identity names a machine, and is omitted. */
 export const terminationReason = (reason: unknown, identity: unknown): TerminationReason => ({
   ...(typeof reason === 'string' && reason !== '' ? { reason } : {}),
-  ...(typeof identity === 'string' && identity.startsWith(CALLER) ? { by: identity.slice(CALLER.length) } : {}),
+  ...defined({ by: operatorIn(identity) }),
 });
+
+/**
+ * Who has asked Temporal: the caller of the gateway, or the identity of another client, such as
+ * `temporal-cli:ann@laptop`. Undefined for processes, whose SDK names them `PID@HOST`.
+ */
+export function operatorIn(identity: unknown): string | undefined {
+  if (typeof identity !== 'string' || /^$|^signalbox$|^\d+@/.test(identity)) return undefined;
+  return identity.startsWith(CALLER) ? identity.slice(CALLER.length) : identity;
+}
 
 /** `The run was cancelled by ann: Not needed.`, followed by `rest`, a sentence of its own. */
 export function told(what: string, { reason: given, by, details }: TerminationReason, rest = ''): string {

@@ -19,6 +19,7 @@ import proto, { type temporal } from '@temporalio/proto';
 import type { FailureCause } from '../../engine/state/causes.ts';
 import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
+import { operatorIn } from './termination-reason.ts';
 import { msOf, type Timestamp } from './timestamps.ts';
 
 export type RawEvent = temporal.api.history.v1.IHistoryEvent;
@@ -63,13 +64,23 @@ export async function plainEvent(converter: LoadedDataConverter, raw: Raw): Prom
   const completed = raw.activityTaskCompletedEventAttributes;
   if (completed) {
     const result = await first(completed.result);
-    return { type: 'activityCompleted', id, time, scheduledId: Number(completed.scheduledEventId), result };
+    const by = operatorIn(completed.identity);
+    return {
+      type: 'activityCompleted',
+      id,
+      time,
+      scheduledId: Number(completed.scheduledEventId),
+      result,
+      ...defined({ by }),
+    };
   }
   const failed = raw.activityTaskFailedEventAttributes ?? raw.activityTaskTimedOutEventAttributes;
   if (failed) {
     const cause = await causeOf(converter, failed.failure);
     const exhausted = failed.retryState === RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED ? { exhausted: true as const } : {};
-    return { type: 'activityFailed', id, time, scheduledId: Number(failed.scheduledEventId), cause, ...exhausted };
+    const by = operatorIn(raw.activityTaskFailedEventAttributes?.identity);
+    const scheduledId = Number(failed.scheduledEventId);
+    return { type: 'activityFailed', id, time, scheduledId, cause, ...exhausted, ...defined({ by }) };
   }
   const taken = raw.activityTaskCanceledEventAttributes;
   if (taken) {

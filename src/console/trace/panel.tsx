@@ -178,6 +178,7 @@ function Values({ run, step, visit }: ValuesProps) {
     <>
       <Problem problem={detail.problem} again={detail.again} />
       {attempts.length > 1 || row?.lastError !== undefined ? <Attempts attempts={attempts} /> : null}
+      {row?.endedBy === undefined ? null : <p class="notice">Ended by hand through Temporal: {row.endedBy}</p>}
       {row?.temporalUrl === undefined ? null : (
         <p>
           <Outward href={row.temporalUrl}>Event {row.eventId} in Temporal</Outward>

@@ -17,7 +17,8 @@ const MOST_WORK = 100_000;
 export function payloadKey(key: string, payload: Json): string | undefined {
   const value = key.includes('{{')
     ? // A key has no clock, since equal keys must stay equal.
-      render(parseTemplate(key), objectScope({ input: payload }), { now: 0, work: MOST_WORK, asBefore: true }).value
+      render(parseTemplate(key), objectScope({ input: payload }), { now: 0, work: MOST_WORK, asBefore: () => true })
+        .value
     : along(key.split('.'), payload);
   if (value === undefined || value === null || value === '') return undefined;
   return typeof value === 'object' ? canonicalText(value) : String(value);

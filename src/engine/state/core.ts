@@ -29,7 +29,7 @@ export const namedIn = ({ name, slug }: Step): { readonly name?: string } => (na
 /** How expressions of the run are evaluated now. */
 export const evaluateOptions = ({ program, state }: Pick<Core, 'program' | 'state'>): EvaluateOptions => ({
   now: state.now,
-  asBefore: !program.isMarked('texts'),
+  asBefore: () => !program.isMarked('texts'),
 });
 
 export function stepOf(core: Core, slug: string): Step {

@@ -66,7 +66,7 @@ function keyOf(subject: GateSubject, key: string): string {
   const flat = definition.dialect === '000' && isObject(input) ? input : {};
   const roots = { ...flat, ...variables, input, variables, organizationId };
   // The clock is not part of a key, or runs of one key would not be counted together.
-  const { value } = render(parseTemplate(key), objectScope(roots), { now: 0, asBefore: true });
+  const { value } = render(parseTemplate(key), objectScope(roots), { now: 0, asBefore: () => true });
   return typeof value === 'string' ? value : canonicalText(value);
 }
 

@@ -226,6 +226,9 @@ const step = z.object({
   input: anything.optional(),
   output: anything.optional().describe('{type, data, meta}.'),
   error: runError.optional(),
+  endedBy: text
+    .optional()
+    .describe('Who completed or failed it by hand, through Temporal: `temporal-cli:NAME@HOST`. Absent for workers.'),
   decision: decision.optional().describe("Of an approval, also of an agent's call, once it is decided."),
   startedAt: time,
   completedAt: time.optional(),

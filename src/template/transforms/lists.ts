@@ -24,7 +24,7 @@ export const LISTS = {
     gives: 'The first element of an array or character of a text.',
     arity: [0, 0],
     apply: (value, _args, { asBefore }) => {
-      if (typeof value === 'string' && !asBefore && isWithinPair(value, 1)) return value.slice(0, 2);
+      if (typeof value === 'string' && isWithinPair(value, 1) && !asBefore()) return value.slice(0, 2);
       return Array.isArray(value) || typeof value === 'string' ? value[0] : undefined;
     },
   },
@@ -33,7 +33,7 @@ export const LISTS = {
     gives: 'The last element of an array or character of a text.',
     arity: [0, 0],
     apply: (value, _args, { asBefore }) => {
-      if (typeof value === 'string' && !asBefore && isWithinPair(value, value.length - 1)) return value.slice(-2);
+      if (typeof value === 'string' && isWithinPair(value, value.length - 1) && !asBefore()) return value.slice(-2);
       return Array.isArray(value) || typeof value === 'string' ? value[value.length - 1] : undefined;
     },
   },
@@ -123,7 +123,7 @@ export const LISTS = {
       const from = position(start, 0, evaluation);
       const to = position(end, undefined, evaluation);
       if (typeof value !== 'string') return elements(value, evaluation).slice(from, to);
-      if (evaluation.asBefore) return value.slice(from, to);
+      if (evaluation.asBefore()) return value.slice(from, to);
       return value.slice(wholeAt(value, from ?? 0), wholeAt(value, to ?? value.length));
     },
   },

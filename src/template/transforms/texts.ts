@@ -77,7 +77,7 @@ function splitText(source: string, separator: unknown, evaluation: Evaluation): 
   boundNeedle(between, evaluation);
   boundString(evaluation, source.length);
   const parts =
-    between.length > 0 ? partsOf(source, between, evaluation) : evaluation.asBefore ? source.split('') : [...source];
+    between.length > 0 ? partsOf(source, between, evaluation) : evaluation.asBefore() ? source.split('') : [...source];
   boundArray(evaluation, parts.length);
   return parts;
 }

@@ -289,6 +289,8 @@ describe('activities', () => {
         else await cli('activity', 'complete', '--workflow-id', ID, '--activity-id', 'call', '--result', result);
         expect(await ended(ID)).toMatchObject(expected);
         const isCompleted = result === undefined;
+        const { items } = (await gateway.request('GET', `${at(ID)}/steps?step=call`)).body;
+        expect(items[0].endedBy).toMatch(/^temporal-cli:/);
         expect(await trace(ID)).toEqual(isCompleted ? ['call completed', 'done completed'] : ['call failed']);
       }),
     );

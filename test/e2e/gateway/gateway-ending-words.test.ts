@@ -42,7 +42,7 @@ describe('a run that somebody has ended', () => {
     );
   });
 
-  it('tells what the temporal CLI was told, and names no machine', async () => {
+  it('tells by whom and why also where it was ended through Temporal', async () => {
     const { client, namespace } = gateway.server;
     const [cancelled, terminated] = [await waiting(), await waiting()];
     const workflowExecution = { workflowId: cancelled };
@@ -53,7 +53,22 @@ describe('a run that somebody has ended', () => {
       identity,
       reason: 'Op.',
     });
-    expect((await errorOf(cancelled)).message).toBe('The run was cancelled: Op.');
+    expect(await errorOf(cancelled)).toMatchObject({
+      message: `The run was cancelled by ${identity}: Op.`,
+      details: { by: identity, reason: 'Op.' },
+    });
+    const killed = await waiting();
+    const { workflowService } = client;
+    await workflowService.terminateWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: killed },
+      identity,
+      reason: 'Stuck',
+    });
+    expect((await errorOf(killed)).message).toBe(
+      `The run was terminated by ${identity}: Stuck. It ended at once, and nothing was rolled back.`,
+    );
+    // A program is known by its process only, which says nothing.
     await client.workflow.getHandle(terminated).terminate('op says so');
     expect((await errorOf(terminated)).message).toBe(
       'The run was terminated: op says so. It ended at once, and nothing was rolled back.',
