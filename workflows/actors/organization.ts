@@ -5,21 +5,19 @@
 import {
   type AmendEntry,
   type DeleteEntry,
-  ORGANIZATION_BYTES,
   ORGANIZATION_COLLECTIONS,
-  ORGANIZATION_ENTRIES,
   type OrganizationCollection,
   type OrganizationStart,
   type PutEntry,
 } from '../../src/contract/actors.ts';
 import { type DeleteKey, HAD_KEYS, type KeyRecord, type PutKey } from '../../src/contract/organization.ts';
+import { noRoomFor, type OrganizationEntries } from '../../src/contract/organization-room.ts';
 import { addressesOf } from '../../src/contract/people.ts';
-import { exactJsonBytes } from '../../src/json/bytes.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { type Actor, type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 
 /** By `{collection}/{name}`, which is also the field of the memo. */
-type Entries = ReadonlyMap<string, JsonObject>;
+type Entries = OrganizationEntries;
 
 const put: Operation<Entries, PutEntry, { created: boolean }> = (entries, request) =>
   wrongCollection(request.collection) ?? withEntry(entries, fieldOf(request), request.value);
@@ -99,18 +97,8 @@ function withEntry(
   value: JsonObject,
 ): Change<Entries, { created: boolean }> | Refusal {
   const created = !entries.has(field);
-  if (created && entries.size >= ORGANIZATION_ENTRIES)
-    return refuse(
-      'too_many',
-      `The organization holds ${ORGANIZATION_ENTRIES} entries, and no more fit. Delete some that are not used.`,
-    );
-  const bytes = bytesWithout(entries, field) + bytesOf(field, value);
-  if (bytes > ORGANIZATION_BYTES)
-    return refuse(
-      'too_large',
-      `With this entry the organization's settings take ${bytes} bytes; the limit is ${ORGANIZATION_BYTES}. ` +
-        'Delete some, or shorten it.',
-    );
+  const full = noRoomFor(entries, field, value);
+  if (full !== undefined) return refuse(full.code, full.message);
   return {
     state: new Map(entries).set(field, value),
     answer: { created },
@@ -144,14 +132,6 @@ const adminKeys = (entries: Entries): string[] =>
 const isSame = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** About what an entry takes in the memo. */
-const bytesOf = (field: string, value: JsonObject): number => 3 * field.length + exactJsonBytes(value);
-
-function bytesWithout(entries: Entries, except: string): number {
-  let bytes = 0;
-  for (const [field, value] of entries) if (field !== except) bytes += bytesOf(field, value);
-  return bytes;
-}
-
 export const organizationActor: Actor<OrganizationStart, Entries> = {
   begin: ({ carried }) => new Map(Object.entries(carried?.entries ?? {})),
   carry: (entries) => ({ entries: Object.fromEntries(entries) }),

@@ -107,6 +107,13 @@ export function entriesIn<T>(
   return new Map(fields.map(([field, entry]) => [field.slice(place.length), entry as T]));
 }
 
+/** All present entries, by `{collection}/{name}`. */
+export async function allEntries(access: Access, org: string): Promise<ReadonlyMap<string, JsonObject>> {
+  const description = await describe(access, organizationActorId(org));
+  if (description?.status.name !== 'RUNNING') return new Map();
+  return new Map(Object.entries(description.memo ?? {}) as [string, JsonObject][]);
+}
+
 /** One entry. Undefined where it does not exist, or the actor is not open. */
 export function readEntry<T>(
   access: Access,

@@ -6,14 +6,16 @@
 
 import type { RunsDefinition } from '../../contract/activity.ts';
 import type { SealedSecret } from '../../contract/actors.ts';
+import { noRoomFor } from '../../contract/organization-room.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
 import { runInputOf } from '../../engine/state/start.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
 import { isVersionOf } from '../versions/version-history.ts';
-import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
+import { allEntries, deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 
 const COLLECTION = 'secrets';
 export const LONGEST_SECRET_BYTES = 64 * 1024;
@@ -130,6 +132,27 @@ export async function putTakenSecrets(
   for (const { name, value } of secrets) {
     const before = await readEntry<SealedSecret>(access, org, COLLECTION, name);
     await putSecret(access, org, name, { value, allowedWorkflows: before?.allowedWorkflows ?? [owner] });
+  }
+}
+
+/**
+ * Checks that putTakenSecrets will find room, before a definition is written that needs the secrets.
+ * @throws ClientError `secret_too_short`, `payload_too_large`, `too_many`, `too_large`.
+ */
+export async function demandRoom(
+  access: WriteAccess,
+  org: string,
+  taken: readonly { readonly name: string; readonly value: string; readonly owner: string }[],
+): Promise<void> {
+  for (const { name, value } of taken) demandLength(name, value);
+  if (taken.length === 0) return;
+  const entries = new Map(await allEntries(access, org));
+  for (const { name, value, owner } of taken) {
+    const field = `${COLLECTION}/${name}`;
+    const entry = { ...sealedEntry(access, org, name, value, { allowedWorkflows: [owner] }) } as unknown as JsonObject;
+    const full = noRoomFor(entries, field, entry);
+    if (full !== undefined) throw new ClientError(full.code, full.message);
+    entries.set(field, entry);
   }
 }
 

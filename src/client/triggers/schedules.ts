@@ -145,11 +145,18 @@ export async function backfillSchedule(
   access: WriteAccess,
   org: string,
   triggerId: string,
-  span: { readonly start: Date; readonly end: Date; readonly overlap?: string },
+  span: {
+    readonly start: Date;
+    readonly end: Date;
+    readonly overlap?: string;
+    /** Called before the ticks are requested, where they are not refused. */
+    readonly before?: () => Promise<void>;
+  },
 ): Promise<number> {
   const ticks = await ticksWithin(access, org, triggerId, span);
   if (ticks >= MOST_TICKS)
     throw new ClientError('too_many', `There are ${MOST_TICKS} times and more in that span. Ask for a shorter one.`);
+  await span.before?.();
   const overlap = OVERLAPS[span.overlap ?? 'allow_all'] ?? 'ALLOW_ALL';
   const backfill: Backfill = { start: justBefore(span.start), end: span.end, overlap };
   await writeAlong(access, 'rest', async () => {

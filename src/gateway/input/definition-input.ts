@@ -3,7 +3,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { KnownTools } from '../../check/tools.ts';
-import { demandLength, INLINE_SECRETS, putTakenSecrets } from '../../client/organization/secrets.ts';
+import { demandRoom, INLINE_SECRETS, putTakenSecrets } from '../../client/organization/secrets.ts';
 import { hmacHex } from '../../client/payloads/keys.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
@@ -233,14 +233,18 @@ export function demandValid(checked: Checked): { definition: Definition; hash: s
 
 /**
  * Returns a function that stores the secrets that takeSecrets took out. Secrets that cannot be stored are refused now.
- * @throws ClientError `secret_too_short`, `payload_too_large`.
+ * @throws ClientError `secret_too_short`, `payload_too_large`, `too_many`, `too_large`.
  */
-export function storing(
+export async function storing(
   access: WriteAccess,
   org: string,
   owner: string,
   secrets: readonly ClearSecret[],
-): () => Promise<void> {
-  for (const { name, value } of secrets) demandLength(name, value);
+): Promise<() => Promise<void>> {
+  await demandRoom(
+    access,
+    org,
+    secrets.map((secret) => ({ ...secret, owner })),
+  );
   return () => putTakenSecrets(access, org, owner, secrets);
 }

@@ -55,6 +55,37 @@ describe('a sync of one definition', () => {
   });
 });
 
+it('stores nothing whose secrets the organization has no room for', async () => {
+  const names: string[] = [];
+  for (let status = 201; status === 201; ) {
+    const name = unique('filler');
+    const answer = await gateway.request('PUT', `/api/secrets/${name}`, { json: { value: 'x'.repeat(65_000) } });
+    status = answer.status;
+    if (status === 201) names.push(name);
+    else expect(answer.body.code).toBe('too_large');
+  }
+  expect(names.length).toBeGreaterThan(5);
+  const [one, synced, other] = [unique('large-secret'), unique('large-secret'), unique('large-secret')];
+  const secret = (value: string) => ({ config: { secrets: { K: { value } } } });
+  const withSecret = (slug: string) => echoDefinition(slug, secret('y'.repeat(65_000)));
+  const full = { status: 409, body: { code: 'too_large' } };
+  expect(await gateway.request('PUT', `/api/workflows/${one}`, { json: withSecret(one) })).toMatchObject(full);
+  expect(await syncAll(unique('full'), [saying(other, 1), withSecret(synced)])).toMatchObject(full);
+  expect([await statusOf(one), await statusOf(other), await statusOf(synced)]).toEqual([404, 404, 404]);
+  await post('/api/workflows', saying(other, 1));
+  const config = { path: unique('hook'), scheme: 'hmac', secret: 'z'.repeat(65_000) };
+  const trigger = { workflowId: other, name: 'in', type: 'webhook', config };
+  expect(await post('/api/triggers', trigger)).toMatchObject(full);
+  expect((await gateway.request('GET', `/api/triggers/${other}.in`)).status).toBe(404);
+  // Both together do not fit, and nothing of them is stored.
+  await gateway.request('DELETE', `/api/secrets/${names.pop()}`);
+  expect(await syncAll(unique('full'), [withSecret(one), withSecret(synced)])).toMatchObject(full);
+  expect(await statusOf(one)).toBe(404);
+  expect(await syncAll(unique('full'), [withSecret(one)])).toMatchObject({ status: 200, body: { created: [one] } });
+  for (const name of [...names, `workflows/${one}/secrets/K`])
+    await gateway.request('DELETE', `/api/secrets/${encodeURIComponent(name)}`);
+});
+
 describe('a sync of a whole set', () => {
   it('creates, updates, leaves and deletes, and touches nothing of others', async () => {
     const [source, other] = [unique('repository'), unique('other')];

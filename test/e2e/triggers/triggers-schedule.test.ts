@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { scheduleId } from '../../../src/client/temporal/ids.ts';
+import { backfillSchedule } from '../../../src/client/triggers/schedules.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
@@ -148,6 +151,17 @@ describe('a schedule', () => {
     const json = { start: '2000-01-01T00:00:00Z', end: '2026-01-01T00:00:00Z' };
     const refused = await gateway.request('POST', `/api/triggers/${id}/backfill`, { json });
     expect(refused).toMatchObject({ status: 409, body: { code: 'too_many' } });
+    // Who asked is recorded only for what is made up for.
+    let noted = 0;
+    const before = async () => void noted++;
+    const { server } = gateway;
+    const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const span = (end: string) => ({ start: new Date(json.start), end: new Date(end), before });
+    const asked = (end: string) => backfillSchedule(over, 'default', id, span(end));
+    await expect(asked(json.end)).rejects.toMatchObject({ code: 'too_many' });
+    expect(noted).toBe(0);
+    expect(await asked('2000-01-01T00:01:00Z')).toBe(2);
+    expect(noted).toBe(1);
   });
 
   it('makes up for each of its times, start and end included, whatever overlap it has', async () => {

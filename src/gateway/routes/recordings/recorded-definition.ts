@@ -124,7 +124,7 @@ export const recordedDefinitionRoutes: readonly Route[] = [
         definition,
         hash,
         source: 'update',
-        along: storing(access, organizationId, slug, checked.secrets),
+        along: await storing(access, organizationId, slug, checked.secrets),
         ...(await ifMatchOf({ access, principal, req }, slug)),
         ...defined({ by, notes, key: idOfKey(req), text: checked.text }),
         ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),

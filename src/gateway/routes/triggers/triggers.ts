@@ -147,7 +147,7 @@ export const triggerRoutes: readonly Route[] = [
       if (typeof workflowId === 'string' && (await readHead(access, organizationId, workflowId)) === undefined)
         throw new HttpProblem('workflow_not_found', `There is no workflow called ${workflowId}. Store it first.`);
       const { id } = await createTrigger(access, organizationId, workflow, spec, {
-        along: storing(access, organizationId, workflow, secrets),
+        along: await storing(access, organizationId, workflow, secrets),
         ...defined({ key: idOfKey(req), by }),
       });
       const location = `/api/triggers/${encodeURIComponent(id)}`;
@@ -195,7 +195,7 @@ export const triggerRoutes: readonly Route[] = [
         Object.keys(given).map((member) => [member, spec[member as keyof typeof spec] ?? null]),
       );
       await changeTrigger(access, organizationId, trigger, change, {
-        along: storing(access, organizationId, trigger.workflow, secrets),
+        along: await storing(access, organizationId, trigger.workflow, secrets),
         ...defined({ by }),
       });
       return { status: 200, body: await readTrigger(gateway, organizationId, trigger.id) };
@@ -314,13 +314,15 @@ export const triggerRoutes: readonly Route[] = [
         throw new HttpProblem('refused', `The trigger ${trigger.id} is not a schedule: it has no times to backfill.`);
       if (!trigger.enabled)
         throw new HttpProblem('trigger_disabled', `The trigger ${trigger.id} is disabled. Enable it first.`);
-      if (by !== undefined)
-        await noteBackfill(access, organizationId, trigger.id, { start, end, at: new Date().toISOString(), by });
+      const before =
+        by === undefined
+          ? undefined
+          : () => noteBackfill(access, organizationId, trigger.id, { start, end, at: new Date().toISOString(), by });
       await renewTimes(access, organizationId, trigger.id);
       const times = await backfillSchedule(access, organizationId, trigger.id, {
         start: new Date(start),
         end: new Date(end),
-        ...defined({ overlap }),
+        ...defined({ overlap, before }),
       });
       return { status: 202, body: { id: trigger.id, start, end, times } };
     },

@@ -2,12 +2,13 @@
 
 import { z } from 'zod';
 import { type SyncedDefinition, type SyncOptions, syncDefinition, syncSet } from '../../../client/definitions/sync.ts';
+import { demandRoom, putTakenSecrets } from '../../../client/organization/secrets.ts';
 import type { Problem } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
 import { createdOrOk, type Incoming, type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { checkDocuments, dialectName, storing } from '../../input/definition-input.ts';
+import { checkDocuments, dialectName } from '../../input/definition-input.ts';
 import { knownFor } from '../../input/known-to-organization.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import type { ProblemCode } from '../../validation/problem-codes.ts';
@@ -138,11 +139,15 @@ async function accepted(
       `Nothing was written, since there are problems: ${first.message} (${first.pointer}).`,
       { problems },
     );
-  return checkedAll.flatMap(({ definition, hash, secrets, text }) =>
-    definition === undefined || hash === undefined
-      ? []
-      : [{ definition, hash, along: storing(access, organizationId, definition.slug, secrets), ...defined({ text }) }],
+  const taken = checkedAll.flatMap(({ definition, secrets }) =>
+    secrets.map((secret) => ({ ...secret, owner: definition?.slug ?? '' })),
   );
+  await demandRoom(access, organizationId, taken);
+  return checkedAll.flatMap(({ definition, hash, secrets, text }) => {
+    if (definition === undefined || hash === undefined) return [];
+    const along = () => putTakenSecrets(access, organizationId, definition.slug, secrets);
+    return [{ definition, hash, along, ...defined({ text }) }];
+  });
 }
 
 function optionsOf(by: string | undefined, { source, dryRun, notes }: Options): SyncOptions {

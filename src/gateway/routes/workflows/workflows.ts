@@ -212,7 +212,7 @@ async function store({ gateway, access, principal, query, req }: StoreCall, slug
     definition,
     hash,
     source: 'update',
-    along: storing(access, organizationId, definition.slug, checked.secrets),
+    along: await storing(access, organizationId, definition.slug, checked.secrets),
     ...(await ifMatchOf({ access, principal, req }, definition.slug)),
     ...defined({ by, notes, key: idOfKey(req), text: checked.text }),
     ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
