@@ -1,10 +1,11 @@
 /**
- * Roles of API keys, and the record of a key in its organization's actor (ARCHITECTURE.md §5, Authentication). The
- * contract between src/client, workflows/actors/organization.ts and the gateway. JSON only.
+ * Roles of API keys, the record of a key in its organization's actor (ARCHITECTURE.md §5, Authentication), and what the
+ * actor has room for. The contract between src/client, workflows/actors/organization.ts and the gateway. JSON only.
  */
 
+import { exactJsonBytes } from '../json/bytes.ts';
 import type { JsonObject } from '../json/json.ts';
-import type { DeleteEntry, PutEntry } from './actors.ts';
+import { type DeleteEntry, ORGANIZATION_BYTES, ORGANIZATION_ENTRIES, type PutEntry } from './actors.ts';
 
 /** Each role includes the roles before it. */
 export const ROLES = ['viewer', 'runner', 'approver', 'editor', 'admin'] as const;
@@ -65,4 +66,32 @@ export interface DeleteKey extends Omit<DeleteEntry, 'collection'> {
 export interface OrganizationRecord extends JsonObject {
   /** ISO 8601. */
   readonly createdAt: string;
+}
+
+/** By `{collection}/{name}`. */
+export type OrganizationEntries = ReadonlyMap<string, JsonObject>;
+
+const bytesOf = (field: string, value: JsonObject): number => 3 * field.length + exactJsonBytes(value);
+
+/** Why the organization has no room for the entry, in place of one with its name. */
+export function noRoomFor(
+  entries: OrganizationEntries,
+  field: string,
+  value: JsonObject,
+): { readonly code: 'too_many' | 'too_large'; readonly message: string } | undefined {
+  if (!entries.has(field) && entries.size >= ORGANIZATION_ENTRIES)
+    return {
+      code: 'too_many',
+      message:
+        `The organization holds ${ORGANIZATION_ENTRIES} entries, and no more fit. ` + 'Delete some that are not used.',
+    };
+  let bytes = bytesOf(field, value);
+  for (const [other, held] of entries) if (other !== field) bytes += bytesOf(other, held);
+  if (bytes <= ORGANIZATION_BYTES) return undefined;
+  return {
+    code: 'too_large',
+    message:
+      `With this entry the organization's settings take ${bytes} bytes; the limit is ${ORGANIZATION_BYTES}. ` +
+      'Delete some, or shorten it.',
+  };
 }

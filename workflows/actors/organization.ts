@@ -10,8 +10,14 @@ import {
   type OrganizationStart,
   type PutEntry,
 } from '../../src/contract/actors.ts';
-import { type DeleteKey, HAD_KEYS, type KeyRecord, type PutKey } from '../../src/contract/organization.ts';
-import { noRoomFor, type OrganizationEntries } from '../../src/contract/organization-room.ts';
+import {
+  type DeleteKey,
+  HAD_KEYS,
+  type KeyRecord,
+  noRoomFor,
+  type OrganizationEntries,
+  type PutKey,
+} from '../../src/contract/organization.ts';
 import { addressesOf } from '../../src/contract/people.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { type Actor, type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';

@@ -6,7 +6,7 @@
 
 import type { RunsDefinition } from '../../contract/activity.ts';
 import type { SealedSecret } from '../../contract/actors.ts';
-import { noRoomFor } from '../../contract/organization-room.ts';
+import { noRoomFor } from '../../contract/organization.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { JsonObject } from '../../json/json.ts';
