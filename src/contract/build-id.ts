@@ -24,6 +24,8 @@ export const MARKS = [
   'decided',
   /** From 0.4: `+` joins no NaN to a text, and no transform cuts a text within a surrogate pair. */
   'texts',
+  /** From 0.4: payload formats apply patterns, and more formats of texts. */
+  'formats',
 ] as const;
 export type Mark = (typeof MARKS)[number];
 

@@ -12,6 +12,7 @@
  */
 
 import type { z } from 'zod';
+import type { Mark } from '../contract/build-id.ts';
 import type { Decision, MadeDecision, Refusal, Submission } from '../contract/run.ts';
 import type { PayloadFormat, StepDefinition } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
@@ -230,6 +231,8 @@ export interface StepContext {
   note(member: string, value: Json): void;
   /** Traces the decision of the approval at that path, and puts it into lists. */
   recordDecision(path: string, decision: MadeDecision): void;
+  /** Whether the code of the worker of the task has a change of commands. */
+  readonly isMarked: (mark: Mark) => boolean;
   /** The run, for kinds that start other runs. */
   readonly execution: {
     readonly id: string;

@@ -300,7 +300,7 @@ describe('declared types', () => {
   });
 
   it('are told where they name a format that is not checked', () => {
-    const form = { type: 'object', properties: { host: { type: 'string', format: 'ipv4' } } };
+    const form = { type: 'object', properties: { host: { type: 'string', format: 'idn-hostname' } } };
     const { valid, warnings } = check(
       definition({ a: { stepType: 'user_input', config: { message: 'm', form } } }, { input: form }),
     );

@@ -196,11 +196,11 @@ describe('JSON Schema as a payload format', () => {
     ).toEqual(['/l', '/l']);
   });
 
-  it('refuses what it does not know, a pattern most of all', () => {
+  it('refuses what it does not know, and patterns that cannot be applied', () => {
     const bad: JsonObject = {
       type: 'object',
       properties: {
-        a: { pattern: '(a+)+$' },
+        a: { pattern: '(a)\\1', patternProperties: { '(': {}, '^x': { typ: 1 } } },
         b: { typ: 'string' },
         c: { $ref: 'https://example.com/x' },
         d: { type: 'text' },
@@ -208,26 +208,107 @@ describe('JSON Schema as a payload format', () => {
     };
     expect(formatProblems(bad).map(({ pointer }) => pointer)).toEqual([
       '/properties/a/pattern',
+      '/properties/a/patternProperties/(',
+      '/properties/a/patternProperties/^x/typ',
       '/properties/b/typ',
       '/properties/c/$ref',
       '/properties/d/type',
     ]);
   });
 
+  it('applies patterns to texts and to names', () => {
+    const format: JsonObject = {
+      type: 'object',
+      properties: { code: { type: 'string', pattern: '^[A-Z]{3}$' }, xa: { type: 'number' } },
+      patternProperties: { '^x': { minimum: 5 }, b$: { type: 'string' } },
+      additionalProperties: false,
+    };
+    expect(formatProblems(format)).toEqual([]);
+    expect(places(format, { code: 'ABC', xa: 5, xb: 'text', ab: '' })).toEqual([]);
+    expect(places(format, { code: 'ABCD', xa: 4, xb: 7, cc: 1 })).toEqual(['/code', '/xa', '/xb', '/cc']);
+    expect(validatePayload(format, { code: 'x' })[0]?.message).toBe('"code" must match the pattern ^[A-Z]{3}$.');
+    expect(places({ type: 'object', propertyNames: { pattern: '^[a-z]+$' } }, { a: 1, B: 2 })).toEqual(['/B']);
+  });
+
+  it('gives up on a pattern that takes too long, and says so', () => {
+    const format = { type: 'object', properties: { a: { pattern: '(a?){1000}b' } } };
+    expect(formatProblems(format)).toEqual([]);
+    expect(validatePayload(format, { a: 'a'.repeat(50_000) }).map(({ code }) => code)).toEqual(['invalid_format']);
+  });
+
+  it.each<[string, string[], string[]]>([
+    [
+      'ipv4',
+      ['0.0.0.0', '255.255.255.255', '192.168.0.1'],
+      ['1.2.3', '1.2.3.256', '01.2.3.4', '1.2.3.4.', '1.2.3.4.5', ''],
+    ],
+    [
+      'ipv6',
+      ['::', '::1', '1::', 'fe80::1', '1:2:3:4:5:6:7:8', '::ffff:192.168.0.1', '1::2:3:4:5:6:7', '1:2:3:4:5:6:1.2.3.4'],
+      [
+        '',
+        ':',
+        ':::',
+        '1:2:3:4:5:6:7',
+        '1:2:3:4:5:6:7:8:9',
+        '1::2::3',
+        '12345::',
+        'fe80::1%eth0',
+        '::1.2.3',
+        '1:',
+        ':1',
+        '1::2:3:4:5:6:7:8',
+        '1.2.3.4',
+        '1:2:3:4:5:6:7:1.2.3.4',
+      ],
+    ],
+    [
+      'hostname',
+      ['a', 'www.example.com', 'xn--4gbwdl', `${'a'.repeat(63)}.b`],
+      ['', '-a', 'a-', 'a..b', '.a', 'a_b', 'a.b.', 'a b', 'a'.repeat(64)],
+    ],
+    [
+      'uri-reference',
+      ['', '/a/b?c#d', 'a/b', '//host/x', 'https://a.b/c', '#frag', 'a%20b', './a:b'],
+      ['a b', '\\\\x', '#a#b', '%zz', '1:b', '"a"', 'ü'],
+    ],
+    [
+      'duration',
+      ['P1D', 'PT5M', 'P4DT12H30M5S', 'P2W', 'P1Y2M3D', 'PT1H'],
+      ['', 'P', 'PT', 'P1D2H', 'PT1D', 'P1YT', 'P2Y1W', '1D', 'P1Y2D', 'PT0.5S'],
+    ],
+    ['json-pointer', ['', '/', '/a~0b~1c/0', '/ü'], ['a', '/~', '/~2', '#/a']],
+  ])('checks the format %s', (format, good, bad) => {
+    const fits = (text: string) => places({ type: 'object', properties: { a: { format } } }, { a: text }).length === 0;
+    expect(good.filter((text) => !fits(text))).toEqual([]);
+    expect(bad.filter(fits)).toEqual([]);
+  });
+
+  it('applies none of these for a run whose worker is older', () => {
+    const format: JsonObject = {
+      type: 'object',
+      properties: { a: { pattern: '^x$' }, b: { format: 'ipv4' }, c: { format: 'date' } },
+      patternProperties: { '.': { type: 'number' } },
+      additionalProperties: false,
+    };
+    const told = validatePayload(format, { a: 'y', b: 'y', c: 'y', d: 1 }, { before0_4: true });
+    expect(told.map(({ pointer }) => pointer)).toEqual(['/c', '/d']);
+  });
+
   it('warns of formats that it does not check, wherever they stand', () => {
     const told = (format: JsonObject) =>
       formatWarnings(format).map(({ pointer, code, hint }) => `${pointer} ${code} ${hint ?? ''}`);
     const properties = { at: { format: 'date-tim' }, n: { anyOf: [{ format: 'int32' }] }, ok: { format: 'uuid' } };
-    const known = 'Known here: date, date-time, datetime, email, time, uri, url, uuid.';
+    const known =
+      'Known here: date, date-time, datetime, duration, email, hostname, ipv4, ipv6, json-pointer, time, uri, ' +
+      'uri-reference, url, uuid.';
     const expected = [
       '/properties/at/format unchecked_format Did you mean "date-time"?',
       `/properties/n/anyOf/0/format unchecked_format ${known}`,
     ];
     expect(told({ type: 'object', properties })).toEqual(expected);
     // A member that is called so is none.
-    expect(told({ type: 'object', properties: { format: { const: 'ipv4' } }, default: { format: 'ipv4' } })).toEqual(
-      [],
-    );
+    expect(told({ type: 'object', properties: { format: { const: 'x' } }, default: { format: 'x' } })).toEqual([]);
     expect(told({ a: 'string', b: { type: 'object', properties } })).toEqual(expected.map((one) => `/b${one}`));
   });
 

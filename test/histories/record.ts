@@ -202,6 +202,24 @@ const joins: Definition = {
   },
 };
 
+/** A question whose form has a pattern and formats: the first answer fits neither. */
+const formats: Definition = {
+  name: 'Formats',
+  slug: 'formats',
+  steps: {
+    ask: {
+      stepType: 'user_input',
+      config: {
+        message: 'Where?',
+        form: {
+          type: 'object',
+          properties: { code: { type: 'string', pattern: '^[A-Z]{3}$' }, host: { type: 'string', format: 'ipv4' } },
+        },
+      },
+    },
+  },
+};
+
 const seen = new Map<string, number>();
 async function http({ config, execution }: ActivityInput): Promise<unknown> {
   const { url } = config as { url: string };
@@ -315,6 +333,15 @@ it('records texts that are joined and cut', async () => {
   const handle = await startRun(server, joins);
   await handle.result();
   await keep('joins', handle);
+});
+
+it('records an answer that fits neither a pattern nor a format, and one that does', async () => {
+  const handle = await startRun(server, formats);
+  await waitsAt(handle, 'ask');
+  await handle.signal('submit', { data: { code: 'abcd', host: '1.2.3' } });
+  await handle.signal('submit', { data: { code: 'ABC', host: '1.2.3.4' } });
+  await handle.result();
+  await keep('formats', handle);
 });
 
 it('records branches', async () => {

@@ -65,6 +65,13 @@ describe('a recorded history of a run', () => {
   });
 });
 
+it.each([
+  ['0.4.0/formats-unmarked.json', { code: 'abcd', host: '1.2.3' }],
+  ['0.4.0/formats.json', { code: 'ABC', host: '1.2.3.4' }],
+])('patterns and newer formats are applied where the worker applied them: %s', async (file, output) => {
+  expect(folded(await eventsOf(file)).state?.ending).toMatchObject({ status: 'completed', output });
+});
+
 it('a run whose agent had two open asks is armed again where it failed', async () => {
   const events = await eventsOf('0.4.0/asks.json');
   const { state } = folded(events);

@@ -79,24 +79,25 @@ describe('run_employee', () => {
     );
   });
 
+  const now = { isMarked: () => true };
   const format = { kind: 'string', urgent: 'boolean' };
   it.each<[string, Json, Json]>([
     ['an object', { kind: 'a', urgent: true }, { kind: 'a', urgent: true }],
     ['JSON', '{"kind": "a", "urgent": false}', { kind: 'a', urgent: false }],
     ['JSON in a fence', 'Here:\n```json\n{"kind": "a", "urgent": true}\n```\nDone.', { kind: 'a', urgent: true }],
   ])('takes an answer that is %s', (_what, answer, expected) => {
-    expect(shaped(format, answer)).toEqual(expected);
+    expect(shaped(now, format, answer)).toEqual(expected);
   });
 
   it('makes plain text the one member that is asked for', () => {
-    expect(shaped({ summary: 'string' }, 'All is well.')).toEqual({ summary: 'All is well.' });
+    expect(shaped(now, { summary: 'string' }, 'All is well.')).toEqual({ summary: 'All is well.' });
   });
 
   it('leaves an answer alone where no schema is given', () => {
-    expect(shaped(undefined, '{"a": 1}')).toBe('{"a": 1}');
+    expect(shaped(now, undefined, '{"a": 1}')).toBe('{"a": 1}');
   });
 
   it.each<Json>(['no JSON at all', { kind: 'a' }, '{"kind": 1, "urgent": true}', null])('refuses %j', (answer) => {
-    expect(() => shaped(format, answer)).toThrow(expect.objectContaining({ code: 'invalid_response' }));
+    expect(() => shaped(now, format, answer)).toThrow(expect.objectContaining({ code: 'invalid_response' }));
   });
 });

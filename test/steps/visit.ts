@@ -101,6 +101,7 @@ export class Driven {
       branches: [],
       note: () => undefined,
       recordDecision: () => undefined,
+      isMarked: () => true,
       execution: { id: 'run.default.test.1', organizationId: 'default', depth: 0, ...this.#persons },
       render: (template, locals) => render(template, scope(locals), options).value,
       renderSecret: (template) => render(template, scope(), options),

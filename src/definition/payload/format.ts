@@ -10,7 +10,7 @@ import { childPointer } from '../../json/pointer.ts';
 import { didYouMean } from '../document/names.ts';
 import type { PayloadFormat, Problem, StateField } from '../document/types.ts';
 import { isDate, isIsoDatetime } from './formats.ts';
-import { validateJsonSchema } from './json-schema.ts';
+import { type ValidationOptions, validateJsonSchema } from './json-schema.ts';
 import { jsonSchemaFindings } from './json-schema-format.ts';
 
 /** `date` is YYYY-MM-DD, `datetime` ISO 8601 (document 004); the last four are the other types of JSON. */
@@ -54,8 +54,8 @@ export function isJsonSchema(format: PayloadFormat): boolean {
  * The problems of `value` under `format`, with pointers into the value. Fields of the short form are required unless
  * they have `required: false` or a default; other members are allowed. Never throws.
  */
-export function validatePayload(format: PayloadFormat, value: Json): Problem[] {
-  if (isJsonSchema(format)) return validateJsonSchema(format, value);
+export function validatePayload(format: PayloadFormat, value: Json, options: ValidationOptions = {}): Problem[] {
+  if (isJsonSchema(format)) return validateJsonSchema(format, value, options);
   if (Object.keys(format).length === 0) return [];
   if (value !== null && !isObject(value)) {
     return [
@@ -66,7 +66,7 @@ export function validatePayload(format: PayloadFormat, value: Json): Problem[] {
       },
     ];
   }
-  return shortForm(format, value ?? {}, '');
+  return shortForm(format, value ?? {}, '', options);
 }
 
 /** The problems of a format itself, with pointers into the format. */
@@ -177,7 +177,7 @@ export function declaredNames(format: PayloadFormat): string[] {
   return isObject(members) ? Object.keys(members) : [];
 }
 
-function shortForm(format: PayloadFormat, value: Json, at: string): Problem[] {
+function shortForm(format: PayloadFormat, value: Json, at: string, options: ValidationOptions): Problem[] {
   const problems: Problem[] = [];
   for (const [name, field] of Object.entries(format)) {
     const type = fieldType(field);
@@ -192,20 +192,27 @@ function shortForm(format: PayloadFormat, value: Json, at: string): Problem[] {
         });
       }
     } else if (type === undefined) {
-      if (isObject(field)) problems.push(...nested(field, found, name, place));
+      if (isObject(field)) problems.push(...nested(field, found, name, place, options));
     } else {
-      problems.push(...checkField(field, type, found, name, place));
+      problems.push(...checkField(field, type, found, name, place, options));
     }
   }
   return problems;
 }
 
-function nested(field: PayloadFormat, found: Json, name: string, place: string): Problem[] {
-  if (isObject(found)) return shortForm(field, found, place);
+function nested(field: PayloadFormat, found: Json, name: string, place: string, options: ValidationOptions): Problem[] {
+  if (isObject(found)) return shortForm(field, found, place, options);
   return [{ pointer: place, code: 'wrong_type', message: `"${name}" must be object, got ${typeName(found)}.` }];
 }
 
-function checkField(field: Json, type: FieldType, found: Json, name: string, place: string): Problem[] {
+function checkField(
+  field: Json,
+  type: FieldType,
+  found: Json,
+  name: string,
+  place: string,
+  options: ValidationOptions,
+): Problem[] {
   if (found === null && !isRequired(field)) return [];
   if (!fits(type, found)) {
     const isWritten = type === 'date' || type === 'datetime';
@@ -218,7 +225,7 @@ function checkField(field: Json, type: FieldType, found: Json, name: string, pla
     return [{ pointer: place, code: 'invalid_value', message: `"${name}" must be one of ${shown}.` }];
   }
   if (isObject(field) && holdsSchema(field, type))
-    return validateJsonSchema(schemaOf(field), found).map((one) => ({ ...one, pointer: place + one.pointer }));
+    return validateJsonSchema(schemaOf(field), found, options).map((one) => ({ ...one, pointer: place + one.pointer }));
   return [];
 }
 

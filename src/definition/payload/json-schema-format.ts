@@ -6,6 +6,7 @@ import { childPointer, valueAt } from '../../json/pointer.ts';
 import { didYouMean } from '../document/names.ts';
 import type { Problem } from '../document/types.ts';
 import { FORMATS } from './formats.ts';
+import { compilePattern } from './pattern.ts';
 
 const MAX_DEPTH = 200;
 const MAX_PROBLEMS = 50;
@@ -25,6 +26,8 @@ type KeywordShape =
   | 'type'
   | 'ref'
   | 'text'
+  | 'pattern'
+  | 'patternMap'
   | 'any'
   | 'note';
 const KEYWORDS: { readonly [keyword: string]: KeywordShape } = {
@@ -33,6 +36,7 @@ const KEYWORDS: { readonly [keyword: string]: KeywordShape } = {
   const: 'any',
   nullable: 'flag',
   properties: 'schemaMap',
+  patternProperties: 'patternMap',
   required: 'names',
   additionalProperties: 'schema',
   propertyNames: 'schema',
@@ -47,6 +51,7 @@ const KEYWORDS: { readonly [keyword: string]: KeywordShape } = {
   minLength: 'count',
   maxLength: 'count',
   format: 'text',
+  pattern: 'pattern',
   minimum: 'number',
   maximum: 'number',
   exclusiveMinimum: 'number',
@@ -131,15 +136,13 @@ function inspect(schema: Json | undefined, at: string, depth: number, found: Ins
     const shape = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
     if (shape === undefined) {
       if (keyword.startsWith('x-')) continue;
-      const hint =
-        keyword === 'pattern' || keyword === 'patternProperties'
-          ? 'Use enum, format or minLength, or check it with a condition step.'
-          : didYouMean(keyword, Object.keys(KEYWORDS));
+      const hint = didYouMean(keyword, Object.keys(KEYWORDS));
       wrong(place, `The JSON Schema keyword "${keyword.slice(0, 80)}" is not supported here.`, hint);
       continue;
     }
     const expected = shapeProblem(shape, value, root);
     if (expected !== undefined) wrong(place, `Expected ${expected}.`);
+    else if (shape === 'pattern') inspectPattern(String(value), place, wrong);
     else if (keyword === 'format' && typeof value === 'string' && !Object.hasOwn(FORMATS, value)) {
       const message = `The format "${value.slice(0, 80)}" is not checked here: every text fits.`;
       const hint = didYouMean(value, Object.keys(FORMATS));
@@ -147,10 +150,18 @@ function inspect(schema: Json | undefined, at: string, depth: number, found: Ins
     } else if (shape === 'schema') inspect(value, place, depth + 1, found);
     else if (shape === 'schemas' && Array.isArray(value)) {
       for (const [index, inner] of value.entries()) inspect(inner, childPointer(place, index), depth + 1, found);
-    } else if (shape === 'schemaMap' && isObject(value)) {
-      for (const [name, inner] of Object.entries(value)) inspect(inner, childPointer(place, name), depth + 1, found);
+    } else if ((shape === 'schemaMap' || shape === 'patternMap') && isObject(value)) {
+      for (const [name, inner] of Object.entries(value)) {
+        if (shape === 'patternMap') inspectPattern(name, childPointer(place, name), wrong);
+        inspect(inner, childPointer(place, name), depth + 1, found);
+      }
     }
   }
+}
+
+function inspectPattern(source: string, place: string, wrong: (place: string, message: string) => void): void {
+  const compiled = compilePattern(source);
+  if ('problem' in compiled) wrong(place, `The pattern ${compiled.problem}.`);
 }
 
 /** Whether a keyword beside `$ref` restricts values. */
@@ -169,12 +180,14 @@ function shapeProblem(shape: KeywordShape, value: Json, root: Json): string | un
     case 'flag':
       return typeof value === 'boolean' ? undefined : 'true or false';
     case 'text':
+    case 'pattern':
       return typeof value === 'string' ? undefined : 'a string';
     case 'list':
       return Array.isArray(value) ? undefined : 'a list of values';
     case 'schemas':
       return Array.isArray(value) ? undefined : 'a list of schemas';
     case 'schemaMap':
+    case 'patternMap':
       return isObject(value) ? undefined : 'an object of schemas';
     case 'names':
       return Array.isArray(value) && value.every((name) => typeof name === 'string')

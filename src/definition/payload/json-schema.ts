@@ -1,25 +1,41 @@
 /**
  * JSON Schema for payload formats: the part of 2020-12 that is safe for schemas of users inside a workflow. Every
- * application of a schema is counted, so that no schema blocks a run for long. There is no `pattern`, since a regular
- * expression of a user could block it too. References stay within the format. An unknown keyword is a problem of the
- * format. (No package lets its work be counted.)
+ * application of a schema and every step through a pattern is counted, so that no schema blocks a run for long.
+ * References stay within the format. An unknown keyword is a problem of the format. (No package lets its work be
+ * counted.)
  */
 
 import { canonicalText } from '../../json/canonical-text.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { childPointer, pointerParts } from '../../json/pointer.ts';
 import type { Problem } from '../document/types.ts';
-import { FORMATS } from './formats.ts';
+import { FORMATS, FORMATS_BEFORE_0_4 } from './formats.ts';
 import { resolveReference } from './json-schema-format.ts';
+import { compilePattern, matches, type Pattern } from './pattern.ts';
 
 /** The most applications of a schema in one validation, far more than realistic payloads need. */
 const MAX_APPLICATIONS = 100_000;
+/** So many steps through a pattern take as long as an application. */
+const STEPS_PER_APPLICATION = 50;
 const MAX_DEPTH = 220;
 const MAX_PROBLEMS = 50;
 
+/** `before0_4`: patterns and newer formats are not applied, as before version 0.4. */
+export interface ValidationOptions {
+  readonly before0_4?: boolean;
+}
+
 /** The problems of `value`, with pointers into it. Never throws, and takes bounded time. */
-export function validateJsonSchema(schema: JsonObject, value: Json): Problem[] {
-  const run: Validation = { root: schema, left: MAX_APPLICATIONS, problems: [], over: false };
+export function validateJsonSchema(schema: JsonObject, value: Json, options: ValidationOptions = {}): Problem[] {
+  const { before0_4 = false } = options;
+  const run: Validation = {
+    root: schema,
+    before0_4,
+    patterns: new Map(),
+    left: MAX_APPLICATIONS,
+    problems: [],
+    over: false,
+  };
   apply(schema, value, '', 0, run);
   if (run.over) {
     return [{ pointer: '', code: 'invalid_format', message: 'The format is too complex to be applied to this value.' }];
@@ -29,6 +45,9 @@ export function validateJsonSchema(schema: JsonObject, value: Json): Problem[] {
 
 interface Validation {
   readonly root: JsonObject;
+  readonly before0_4: boolean;
+  /** Undefined for one that cannot be used, which a checked format does not have. */
+  readonly patterns: Map<string, Pattern | undefined>;
   left: number;
   problems: Problem[];
   over: boolean;
@@ -102,7 +121,7 @@ function combine(schema: JsonObject, value: Json, at: string, depth: number, run
 }
 
 function checkString(schema: JsonObject, value: string, at: string, run: Validation): void {
-  const { minLength, maxLength, format } = schema as { minLength?: Json; maxLength?: Json; format?: Json };
+  const { minLength, maxLength, format, pattern } = schema as { [keyword: string]: Json | undefined };
   if (typeof minLength === 'number' || typeof maxLength === 'number') {
     spend(run, value.length / 100);
     const length = [...value].length;
@@ -111,9 +130,25 @@ function checkString(schema: JsonObject, value: string, at: string, run: Validat
     if (typeof maxLength === 'number' && length > maxLength)
       report(run, at, 'invalid_value', `must have at most ${maxLength} characters`);
   }
-  if (typeof format === 'string' && Object.hasOwn(FORMATS, format) && FORMATS[format]?.(value) === false) {
+  if (typeof format === 'string' && isChecked(format, run) && FORMATS[format]?.(value) === false)
     report(run, at, 'invalid_value', `must be a ${format}`);
+  if (typeof pattern === 'string' && !found(pattern, value, run))
+    report(run, at, 'invalid_value', `must match the pattern ${pattern.slice(0, 100)}`);
+}
+
+const isChecked = (format: string, run: Validation): boolean =>
+  Object.hasOwn(FORMATS, format) && (!run.before0_4 || FORMATS_BEFORE_0_4.has(format));
+
+/** Whether the pattern is found in the text. One that cannot be used is found everywhere. */
+function found(source: string, text: string, run: Validation): boolean {
+  if (run.before0_4) return true;
+  if (!run.patterns.has(source)) {
+    const compiled = compilePattern(source);
+    run.patterns.set(source, 'problem' in compiled ? undefined : compiled);
+    spend(run, 'problem' in compiled ? 1 : 1 + compiled.program.length / 50);
   }
+  const pattern = run.patterns.get(source);
+  return pattern === undefined || matches(pattern, text, (steps) => spend(run, steps / STEPS_PER_APPLICATION));
 }
 
 function checkNumber(schema: JsonObject, value: number, at: string, run: Validation): void {
@@ -178,14 +213,20 @@ function checkObject(schema: JsonObject, value: JsonObject, at: string, depth: n
     report(run, at, 'invalid_value', `must have at least ${minProperties} members`);
   if (typeof maxProperties === 'number' && keys.length > maxProperties)
     report(run, at, 'invalid_value', `must have at most ${maxProperties} members`);
+  const written = schema['patternProperties'];
+  const patternProperties = isObject(written) && !run.before0_4 ? Object.entries(written) : [];
   for (const key of keys) {
     if (run.over) return;
     const member = value[key];
     if (member === undefined) continue;
     const place = childPointer(at, key);
     if (propertyNames !== undefined) apply(propertyNames, key, place, depth + 1, run);
-    if (isObject(properties) && Object.hasOwn(properties, key)) apply(properties[key], member, place, depth + 1, run);
-    else if (additionalProperties !== undefined) apply(additionalProperties, member, place, depth + 1, run);
+    const isNamed = isObject(properties) && Object.hasOwn(properties, key);
+    if (isNamed) apply(properties[key], member, place, depth + 1, run);
+    const patterns = patternProperties.filter(([pattern]) => found(pattern, key, run));
+    for (const [, part] of patterns) apply(part, member, place, depth + 1, run);
+    if (isNamed || patterns.length > 0) continue;
+    if (additionalProperties !== undefined) apply(additionalProperties, member, place, depth + 1, run);
   }
 }
 

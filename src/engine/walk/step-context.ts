@@ -51,6 +51,10 @@ export class RunStepContext implements OpenStepContext {
     return this.#core.state.now;
   }
 
+  get isMarked(): StepContext['isMarked'] {
+    return this.#core.program.isMarked;
+  }
+
   get branches(): readonly string[] {
     return this.#step.branches;
   }

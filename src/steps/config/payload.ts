@@ -1,6 +1,6 @@
 /** Payload formats in step configs: a form, a message's schema, a trigger's inputs. */
 
-import type { PayloadFormat } from '../../definition/document/types.ts';
+import type { PayloadFormat, Problem } from '../../definition/document/types.ts';
 import { validatePayload } from '../../definition/payload/format.ts';
 import type { Json } from '../../json/json.ts';
 import { isConstant } from '../../template/template.ts';
@@ -43,10 +43,18 @@ export function shownForm(format: PayloadFormat | undefined): { readonly form?: 
   return format === undefined || JSON.stringify(format).length > MAX_SHOWN_FORM ? {} : { form: format };
 }
 
+/** As validatePayload, as the worker of the task does it. */
+export const payloadProblems = (visit: Pick<StepContext, 'isMarked'>, format: PayloadFormat, data: Json): Problem[] =>
+  validatePayload(format, data, { before0_4: !visit.isMarked('formats') });
+
 /** The problems of the data as one sentence; undefined where it fits, or where there is no format. */
-export function misfit(format: PayloadFormat | undefined, data: Json): string | undefined {
+export function misfit(
+  visit: Pick<StepContext, 'isMarked'>,
+  format: PayloadFormat | undefined,
+  data: Json,
+): string | undefined {
   if (format === undefined) return undefined;
-  const problems = validatePayload(format, data);
+  const problems = payloadProblems(visit, format, data);
   if (problems.length === 0) return undefined;
   const listed = problems.slice(0, LISTED_PROBLEMS).map(({ pointer, message }) => `${pointer || '/'}: ${message}`);
   const more = problems.length - listed.length;

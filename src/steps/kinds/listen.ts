@@ -108,7 +108,8 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
     const isConstant = schema.isConstant && (fits === undefined || readsOnly(fits, CONSTANT_ROOTS));
 
     const accepts = (visit: StepContext, state: ListenState, payload: Json): boolean =>
-      (fits === undefined || matches(visit, fits, payload)) && misfit(schema.of(visit, state), payload) === undefined;
+      (fits === undefined || matches(visit, fits, payload)) &&
+      misfit(visit, schema.of(visit, state), payload) === undefined;
 
     return {
       begin(visit) {

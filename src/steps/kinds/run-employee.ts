@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { PayloadFormat } from '../../definition/document/types.ts';
-import { declaredNames, validatePayload } from '../../definition/payload/format.ts';
+import { declaredNames } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { parsedJson, possibleJson } from '../../json/model-json.ts';
-import { planFormat, type StoredFormat } from '../config/payload.ts';
+import { payloadProblems, planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, text } from '../config/read.ts';
 import { anyValue, payloadFormat, textTemplate } from '../config/schema.ts';
-import { ConfigError, StepFailure, type StepKind } from '../kind.ts';
+import { ConfigError, type StepContext, StepFailure, type StepKind } from '../kind.ts';
 import { endWithChild, startChild, timeoutOf } from './run-workflow.ts';
 
 const LISTED_PROBLEMS = 20;
@@ -72,7 +72,7 @@ fails the step with \`invalid_response\`, and the problems in its details.`,
         const { data, meta } = event.result;
         return endWithChild(visit, {
           ...event,
-          result: { data: shaped(schema.of(visit, visit.state), data), ...defined({ meta }) },
+          result: { data: shaped(visit, schema.of(visit, visit.state), data), ...defined({ meta }) },
         });
       },
     };
@@ -93,12 +93,12 @@ function attachmentsOf(value: Json): { attachments_json?: string; attachments?: 
 }
 
 /** The answer in the declared format. @throws StepFailure `invalid_response`. */
-export function shaped(format: PayloadFormat | undefined, answer: Json): Json {
+export function shaped(visit: Pick<StepContext, 'isMarked'>, format: PayloadFormat | undefined, answer: Json): Json {
   if (format === undefined) return answer;
   const readings = typeof answer === 'string' ? readingsOf(format, answer) : [answer];
-  const fitting = readings.find((reading) => validatePayload(format, reading).length === 0);
+  const fitting = readings.find((reading) => payloadProblems(visit, format, reading).length === 0);
   if (fitting !== undefined) return fitting;
-  const problems = validatePayload(format, readings[0]!);
+  const problems = payloadProblems(visit, format, readings[0]!);
   const [first] = problems;
   throw new StepFailure(
     'invalid_response',

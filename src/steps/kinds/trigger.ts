@@ -52,7 +52,7 @@ that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload
     return {
       begin(visit) {
         const data = visit.render(input);
-        const problem = misfit(format, data);
+        const problem = misfit(visit, format, data);
         if (problem !== undefined)
           throw new StepFailure(
             'invalid_input',

@@ -88,7 +88,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
           code: 'not_an_assignee',
           message: `The step '${visit.slug}' asks ${audience.join(', ')}, and ${person.by} is none of them.`,
         };
-      const problem = misfit(form.of(visit, visit.state), event.data);
+      const problem = misfit(visit, form.of(visit, visit.state), event.data);
       return problem === undefined
         ? undefined
         : {

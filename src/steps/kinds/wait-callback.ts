@@ -52,7 +52,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
     const schema = planFormat(config['schema'], 'schema', parse);
     const waitMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
     const fits = (visit: StepContext, state: StoredFormat<'schema'>, payload: Json): boolean =>
-      misfit(schema.of(visit, state), payload) === undefined;
+      misfit(visit, schema.of(visit, state), payload) === undefined;
     return {
       begin(visit) {
         const state = schema.stored(visit);

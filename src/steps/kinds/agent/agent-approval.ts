@@ -140,6 +140,7 @@ function approvalContext(visit: StepContext, suffix: string): StepContext {
     now: visit.now,
     branches: [],
     execution: visit.execution,
+    isMarked: visit.isMarked,
     wired: () => true,
     render: (template, locals) => visit.render(template, locals),
     renderSecret: (template) => visit.renderSecret(template),

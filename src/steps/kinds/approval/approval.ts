@@ -252,7 +252,7 @@ function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rule
       message: `The step '${visit.slug}' wants a comment with every decision; send 'comments'.`,
     };
   const problem =
-    event.decision === 'approved' ? misfit(rules.form.of(visit, visit.state), event.data ?? {}) : undefined;
+    event.decision === 'approved' ? misfit(visit, rules.form.of(visit, visit.state), event.data ?? {}) : undefined;
   return problem === undefined
     ? undefined
     : { code: 'invalid_submission', message: `The data does not fit the form of the step '${visit.slug}': ${problem}` };
