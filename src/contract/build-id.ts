@@ -20,6 +20,8 @@ export const MARKS = [
   'inputs',
   /** From 0.4: a step that fails has written nothing, and `historyKeep` also counts for long paths. */
   'modifiers2',
+  /** From 0.4: a full run is not measured where only data that waits is over its limit. */
+  'fits2',
   /** From 0.4: decisions of approvals are values of SignalboxState (search-attributes.ts). */
   'decided',
   /** From 0.4: `+` joins no NaN to a text, and no transform cuts a text within a surrogate pair. */

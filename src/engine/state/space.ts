@@ -2,8 +2,9 @@
  * The limit of a run's data (LANGUAGE.md §12): its definition and its state together, as continue-as-new carries them.
  *
  * `state.bytes` is updated with every change and is never too low: replaced and shared values stay counted. When it
- * exceeds the limit, the state is measured (measure.ts). When the measure exceeds it too, which can be too high for
- * values referenced as a whole and in part, the state is serialized, and not again before something large has changed.
+ * exceeds the limit, also without data that only waits, the state is measured (measure.ts). When the measure exceeds
+ * it too, which can be too high for values referenced as a whole and in part, the state is serialized, and not again
+ * before something large has changed.
  *
  * A value that does not fit fails its step before the step changes anything.
  */
@@ -83,6 +84,8 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
   const most = limit - definitionBytes(program);
   if (state.bytes + uncounted <= most) return true;
   const waiting = measureQueued(state, limit);
+  // Otherwise a run with much data that waits is measured at each step.
+  if (program.isMarked('fits2') && state.bytes + uncounted - waiting.bytes <= most) return true;
   const measured = measure(program, state);
   state.activation.units += measured.bytes >> MEASURE_SHIFT;
   state.bytes = measured.bytes;
