@@ -79,11 +79,11 @@ export function noRoomFor(
   field: string,
   value: JsonObject,
 ): { readonly code: 'too_many' | 'too_large'; readonly message: string } | undefined {
-  if (!entries.has(field) && entries.size >= ORGANIZATION_ENTRIES)
+  const most = ORGANIZATION_ENTRIES;
+  if (!entries.has(field) && entries.size >= most)
     return {
       code: 'too_many',
-      message:
-        `The organization holds ${ORGANIZATION_ENTRIES} entries, and no more fit. ` + 'Delete some that are not used.',
+      message: `The organization holds ${most} entries, and no more fit. Delete some that are not used.`,
     };
   let bytes = bytesOf(field, value);
   for (const [other, held] of entries) if (other !== field) bytes += bytesOf(other, held);

@@ -20,6 +20,8 @@ import { hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { writeOrStart } from '../temporal/actor-calls.ts';
 import { read } from '../temporal/rpc.ts';
+import { hooksOf } from '../triggers/hook-config.ts';
+import { demandPaths } from '../triggers/hooks.ts';
 import { demandSchedules, triedTriggers } from '../triggers/schedule-trial.ts';
 import { readHead } from '../versions/definition-head.ts';
 import { referenceOf, type WrittenText } from '../versions/texts.ts';
@@ -83,6 +85,11 @@ export async function syncSet(
     access,
     org,
     synced.flatMap(({ definition: { triggers = [] } }, index) => triedTriggers(triggers, `/workflows/${index}`)),
+  );
+  await demandPaths(
+    access,
+    org,
+    synced.map(({ definition }) => ({ workflow: definition.slug, places: hooksOf(definition) })),
   );
   const isDry = options.dryRun === true;
   const known = isDry

@@ -15,6 +15,7 @@ import { ClientError, hasCode } from '../errors.ts';
 import { isOrganization } from '../organization/organizations.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { hookId } from '../temporal/ids.ts';
 
 /** One webhook trigger of a definition. */
@@ -61,6 +62,35 @@ export async function claimHooks(
   }
   return claimed;
 }
+
+/**
+ * Refuses paths of definitions that one of them, or another workflow, has already. Asked before the first of several
+ * definitions is written; each of them claims its paths all the same.
+ * @throws ClientError `path_taken`, `path_reserved`.
+ */
+export async function demandPaths(
+  access: Access,
+  org: string,
+  wanted: readonly { readonly workflow: string; readonly places: readonly HookPath[] }[],
+): Promise<void> {
+  const owners = new Map<string, string>();
+  for (const { workflow, places } of wanted) {
+    for (const { path } of places) {
+      const other = owners.get(path);
+      if (other !== undefined && other !== workflow) throw pathTaken(path, other);
+      owners.set(path, workflow);
+    }
+  }
+  await eachConcurrently([...owners], async ([path, workflow]) => {
+    await demandOwnPath(access, org, path);
+    const { owner, config } = (await readHook(access, org, path)) ?? {};
+    if (owner == null || config == null) return;
+    if (owner.workflow !== workflow || owner.api !== undefined) throw pathTaken(path, owner.workflow);
+  });
+}
+
+const pathTaken = (path: string, workflow: string): ClientError =>
+  new ClientError('path_taken', `The webhook path ${path} belongs to workflow ${workflow}. Choose another path.`);
 
 /**
  * Addresses of `default` do not contain its name. So a path of `default` must not begin as the paths of another

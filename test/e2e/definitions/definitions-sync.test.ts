@@ -119,6 +119,23 @@ describe('a sync of a whole set', () => {
     expect(await statusOf(c)).toBe(200);
   });
 
+  it('writes nothing where a path of one of them is taken, by another workflow or by another of them', async () => {
+    const [path, own] = [unique('taken'), unique('own')];
+    const hooked = (slug: string, at: string): { [key: string]: Json } => ({
+      ...saying(slug, 1),
+      triggers: [{ name: 'in', type: 'webhook', config: { path: at, scheme: 'none' } }],
+    });
+    await post('/api/workflows', hooked(unique('owner'), path));
+    const [first, second, third] = [unique('first'), unique('second'), unique('third')];
+    const taken = { status: 409, body: { code: 'path_taken' } };
+    expect(await syncAll(unique('paths'), [saying(first, 1), hooked(second, path)])).toMatchObject(taken);
+    expect(await syncAll(unique('paths'), [hooked(first, own), hooked(second, own)])).toMatchObject(taken);
+    expect([await statusOf(first), await statusOf(second)]).toEqual([404, 404]);
+    const source = unique('paths');
+    expect(await syncAll(source, [hooked(third, own)])).toMatchObject({ status: 200, body: { created: [third] } });
+    expect(await syncAll(source, [hooked(third, own)])).toMatchObject({ status: 200, body: { unchanged: [third] } });
+  });
+
   it('writes nothing where one of them has a problem, and says which', async () => {
     const [good, bad] = [unique('good'), unique('bad')];
     const answer = await syncAll(unique('broken'), [
