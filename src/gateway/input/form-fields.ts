@@ -1,11 +1,14 @@
 /** Turns a payload format into the fields of an HTML form, and the texts that a form sends into the format's values. */
 
+import { isUtf8 } from 'node:buffer';
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { fieldLabel } from '../../definition/payload/field-label.ts';
 import { coerceState, isJsonSchema } from '../../definition/payload/format.ts';
+import { decodeCharset } from '../../json/charset.ts';
 import { defined } from '../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { checkKeys } from '../validation/json-guard.ts';
+import { isUtf8 as isUtf8Type } from '../http/body.ts';
+import { checkKeys, decodeText } from '../validation/json-guard.ts';
 
 export interface FormField {
   readonly name: string;
@@ -92,6 +95,40 @@ const areTexts = (choices: Json | undefined): boolean =>
 function textOf(member: Json, name: string): string | undefined {
   const value = getOwn(member, name);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Charsets in which every byte is a character, as labels of forms name them. */
+const SINGLE_BYTE = /^(?:(?:windows-|cp)125\d|iso-8859-\d{1,2}|latin\d|koi8-[ru])$/i;
+
+/**
+ * The fields of a form in the charset of its content type, UTF-8 by default. A form that is not UTF-8 may name its
+ * charset in a field: `_charset_` as in HTML, or `charset` as PayPal does. Undefined for charsets that are not read.
+ * @throws HttpProblem `invalid_json` where the bytes are not UTF-8, and no charset is named.
+ */
+export function readForm(bytes: Buffer, contentType: string): URLSearchParams | undefined {
+  const named = /;\s*charset="?([\w.:-]+)/i.exec(contentType)?.[1];
+  if (named !== undefined && !isUtf8Type(contentType)) return inCharset(unescaped(bytes), named);
+  const plain = unescaped(bytes);
+  if (!isUtf8(plain)) {
+    const fields = new URLSearchParams(bytes.toString('latin1'));
+    const form = inCharset(plain, fields.get('_charset_') ?? fields.get('charset') ?? '');
+    if (form !== undefined) return form;
+  }
+  return new URLSearchParams(decodeText(bytes));
+}
+
+/** The bytes with the escapes of those that are not ASCII undone. */
+const unescaped = (bytes: Buffer): Buffer =>
+  Buffer.from(
+    bytes
+      .toString('latin1')
+      .replace(/%([89a-f][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
+
+function inCharset(bytes: Buffer, label: string): URLSearchParams | undefined {
+  const text = SINGLE_BYTE.test(label) ? decodeCharset(bytes, label) : undefined;
+  return text === undefined ? undefined : new URLSearchParams(text);
 }
 
 /** A name that occurs more than once is a list. @throws HttpProblem `forbidden_key`, `invalid_name`. */

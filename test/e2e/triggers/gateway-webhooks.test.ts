@@ -72,6 +72,21 @@ describe('webhooks', () => {
     });
   });
 
+  it('take forms in other charsets of one byte, as they are signed', async () => {
+    const secret = 'that of GitHub';
+    const { path } = await hookedAt(gateway, { scheme: 'github', secret });
+    const send = (charset: string) =>
+      gateway.request('POST', `/webhooks/${path}`, {
+        text: 'name=Ren%E9',
+        headers: {
+          ...github(secret, 'name=Ren%E9', crypto.randomUUID()),
+          'content-type': `application/x-www-form-urlencoded; charset=${charset}`,
+        },
+      });
+    expect(await outputOf(gateway, await send('windows-1252'))).toMatchObject({ name: 'René' });
+    expect(await send('shift_jis')).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+  });
+
   it('take JSON, text and forms, and no other content type', async () => {
     const secret = 'that of GitHub';
     const { path } = await hookedAt(gateway, { scheme: 'github', secret });

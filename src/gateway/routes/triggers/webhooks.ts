@@ -27,10 +27,10 @@ import { type Incoming, type OutcomeOf, type Route, rawRoute } from '../../http/
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
 import { resultWithin, startedAnswer } from '../../http/starts.ts';
-import { fieldsOf } from '../../input/form-fields.ts';
+import { fieldsOf, readForm } from '../../input/form-fields.ts';
 import { placeOf, type WebhookAddress } from '../../input/webhook-path.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import { checkKeys, decodeText, parseJson, parseJsonText } from '../../validation/json-guard.ts';
+import { checkKeys, parseJson, parseJsonText } from '../../validation/json-guard.ts';
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, slugText } from '../../validation/validation.ts';
 import type { Delivery, Scheme } from './schemes/scheme.ts';
@@ -45,6 +45,7 @@ const UNVERIFIABLE =
 /** How long `respond: result` waits. */
 const RESULT_MS = 30_000;
 /** Content types of senders that send JSON without declaring it. */
+const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 const PLAIN = /^(text\/(plain|json)\s*(;.*)?)?$/i;
 /** Headers that carry credentials with any scheme. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
@@ -262,21 +263,22 @@ function demandHeaders(req: Request, config: HookConfig): void {
 function bodyOf(req: Request): Json {
   const bytes = rawBody(req);
   if (bytes.length === 0) return {};
-  const media = mediaOf(req);
-  if (media !== 'form') {
-    if (media !== 'json' && !PLAIN.test(req.get('content-type') ?? ''))
-      throw new HttpProblem(
-        'unsupported_media_type',
-        isUtf8(req.get('content-type'))
-          ? 'Send the delivery as JSON, with the header Content-Type: application/json, or as a form.'
-          : ONLY_UTF8,
-      );
-    return parseJson(bytes, 'texts');
+  const type = req.get('content-type') ?? '';
+  const isForm = FORM.test(type);
+  const sent = isForm ? readForm(bytes, type) : undefined;
+  if (sent !== undefined) {
+    // GitHub and Slack can send their JSON as one field of a form.
+    const payload = sent.getAll('payload').at(-1);
+    return payload?.startsWith('{') === true ? parseJsonText(payload, 'texts') : fieldsOf(sent);
   }
-  const sent = new URLSearchParams(decodeText(bytes));
-  // GitHub and Slack can send their JSON as one field of a form.
-  const payload = sent.getAll('payload').at(-1);
-  return payload?.startsWith('{') === true ? parseJsonText(payload, 'texts') : fieldsOf(sent);
+  if (isForm || (mediaOf(req) !== 'json' && !PLAIN.test(type)))
+    throw new HttpProblem(
+      'unsupported_media_type',
+      isUtf8(type)
+        ? 'Send the delivery as JSON, with the header Content-Type: application/json, or as a form.'
+        : ONLY_UTF8,
+    );
+  return parseJson(bytes, 'texts');
 }
 
 function queryOf(req: Request): JsonObject {
