@@ -1,8 +1,13 @@
-/** Modifiers (LANGUAGE.md §7) that mean nothing: those for effects without one, `onError` where nothing follows. */
+/**
+ * Modifiers (LANGUAGE.md §7) that mean nothing: those for effects without one, `onError` where nothing follows; and
+ * members that a preset loses.
+ */
+import { presetProblems } from '../definition/document/presets.ts';
 import { type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
 
 export function checkModifiers({ steps }: Subject, { warnings }: Findings): void {
   for (const step of steps.values()) {
+    warnings.push(...presetProblems(step.written.preset ?? null, `${step.at}/preset`));
     if (step.kind === undefined || step.kind.class === 'effect') continue;
     if (step.kind.class === 'end' && step.written.onError === 'continue') warnings.push(nothingFollows(step));
     for (const member of ['retry', 'timeout', 'local', 'fuse'] as const) {

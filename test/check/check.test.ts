@@ -190,6 +190,18 @@ describe('check', () => {
     expect(found(shell, { bash: true })).not.toContain('/steps/a/stepType bash_disabled');
   });
 
+  it('warns of what a preset with data loses', () => {
+    const preset = { data: [1], total: 3, port: 'success', meta: 'none', type: 'action' };
+    const document = definition({
+      a: { stepType: 'sleep', config: { duration: 1 }, preset, nextSteps: { success: 'b' } },
+      b: { stepType: 'sleep', config: { duration: 1 }, preset: { total: 3 } },
+    });
+    expect(check(document).warnings).toMatchObject([
+      { pointer: '/steps/a/preset/total', code: 'unknown_member' },
+      { pointer: '/steps/a/preset/meta', code: 'wrong_type' },
+    ]);
+  });
+
   it('points into the document as it was written', () => {
     const document = {
       workflowConfig: { name: 'X' },

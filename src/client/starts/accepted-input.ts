@@ -1,6 +1,6 @@
 /** Checks the input and state of a run against its definition before the run starts. */
 
-import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
+import { presetProblems, presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type coerceState, validatePayload, withDefaults } from '../../definition/payload/format.ts';
 import { type Json, typeName } from '../../json/json.ts';
@@ -26,14 +26,26 @@ export function acceptedInput(definition: Definition, given: Json, at = ''): Jso
   throw invalidInput(message, problems);
 }
 
-/** @throws ClientError `unknown_preset` where presets name unknown steps, with `problems` below /presets. */
+/**
+ * @throws ClientError `unknown_preset` where presets name unknown steps, `invalid_preset` where a preset would lose
+ * members, with `problems` below /presets.
+ */
 export function demandPresets(definition: Definition, presets: { readonly [slug: string]: Json }): void {
-  const problems = unknownPresets(definition, presets);
-  if (problems.length === 0) return;
-  throw new ClientError(UNKNOWN_PRESET, presetsRefused(problems), {
-    details: { problems: problems as unknown as Json },
-  });
+  const unknown = unknownPresets(definition, presets);
+  const invalid = Object.entries(presets).flatMap(([slug, preset]) =>
+    presetProblems(preset, childPointer('/presets', slug)),
+  );
+  const [first] = invalid;
+  if (unknown.length > 0) throw refused(UNKNOWN_PRESET, presetsRefused(unknown), unknown);
+  if (first !== undefined)
+    throw refused('invalid_preset', `${first.message} (${first.pointer}) Nothing was run.`, invalid);
 }
+
+const refused = (
+  code: 'unknown_preset' | 'invalid_preset',
+  message: string,
+  problems: readonly Problem[],
+): ClientError => new ClientError(code, message, { details: { problems: problems as unknown as Json } });
 
 /** Reads a value into a declared field of the state. */
 export type StateReader = typeof coerceState;

@@ -1,7 +1,7 @@
 /** Presets of a run (LANGUAGE.md §7): results by slug, for steps that are then not run. */
 
 import { defined } from '../../json/defined.ts';
-import { isObject } from '../../json/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { didYouMean } from './names.ts';
 import type { Definition, Problem } from './types.ts';
@@ -36,6 +36,37 @@ export function unknownPresets({ steps }: Pick<Definition, 'steps'>, presets: un
         ...defined({ hint }),
       };
     });
+}
+
+/** The members of an output as traces show it. */
+const ENVELOPE: ReadonlySet<string> = new Set(['data', 'port', 'meta', 'type']);
+
+/** What a preset with `data` holds besides, and would lose: members that no output has, and members of another type. */
+export function presetProblems(preset: Json, at: string): Problem[] {
+  if (!isObject(preset) || !Object.hasOwn(preset, 'data')) return [];
+  const { port = null, meta = null } = preset;
+  const strays = Object.keys(preset)
+    .filter((name) => !ENVELOPE.has(name))
+    .slice(0, MOST_TOLD)
+    .map((written): Problem => {
+      const name = written.slice(0, LONGEST_NAME);
+      return {
+        pointer: childPointer(at, name),
+        code: 'unknown_member',
+        message: `A preset with "data" is an output {data, port?, meta?}: "${name}" would be lost.`,
+        hint: 'If it belongs to the data, write the whole object as `data`: {data: {data: …, …}}.',
+      };
+    });
+  const wrong = (member: string, expected: string): Problem => ({
+    pointer: childPointer(at, member),
+    code: 'wrong_type',
+    message: `Expected ${expected}.`,
+  });
+  return [
+    ...strays,
+    ...(port === null || typeof port === 'string' ? [] : [wrong('port', 'the name of a port')]),
+    ...(meta === null || isObject(meta) ? [] : [wrong('meta', 'an object')]),
+  ];
 }
 
 /** One sentence about all of them, for an error. */

@@ -94,6 +94,7 @@ export const PROBLEM_CODES = {
   invalid_filter: entry(422, 'Invalid filter of a trigger'),
   invalid_input: entry(422, 'Invalid input'),
   unknown_preset: entry(422, 'Preset for no step'),
+  invalid_preset: entry(422, 'Invalid preset'),
   proposal_unchanged: entry(422, 'Nothing proposed'),
   mcp_stdio_disabled: entry(422, 'MCP programs not allowed'),
   not_an_employee: entry(422, 'Not an employee'),

@@ -31,6 +31,29 @@ describe('presets that name no step', () => {
     expect((await gateway.request('GET', `/api/executions?workflowId=${slug}`)).body.items).toEqual([]);
   });
 
+  it('would lose members, are refused at every door as well', async () => {
+    const slug = unique('presets');
+    const definition = echoDefinition(slug);
+    const lost = {
+      status: 422,
+      body: {
+        code: 'invalid_preset',
+        problems: [
+          { pointer: '/presets/received/total', code: 'unknown_member', hint: expect.stringContaining('{data: {data') },
+          { pointer: '/presets/received/port', code: 'wrong_type' },
+        ],
+      },
+    };
+    const presets = { received: { data: [1], total: 3, port: 7 } };
+    expect(await post('/api/executions', { definition, presets })).toMatchObject(lost);
+    expect(await post('/api/executions', { definition, presets, dryRun: true })).toMatchObject(lost);
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition });
+    expect(await post('/api/triggers/manual/run', { workflowId: slug, presets })).toMatchObject(lost);
+    // An output as the trace shows it.
+    const whole = { received: { type: 'trigger', data: { data: [1], total: 3 }, meta: {}, port: null } };
+    expect((await post('/api/executions', { definition, presets: whole })).status).toBe(201);
+  });
+
   it('name steps in bodies and branches as well', async () => {
     const definition = {
       name: 'Each',

@@ -82,7 +82,14 @@ export const inlineRunRoutes: readonly Route[] = [
         schema: startedOrDryRun,
       },
     },
-    problems: [...START_PROBLEMS, 'unknown_preset', 'invalid_definition', 'takes_too_long', 'gateway_busy'],
+    problems: [
+      ...START_PROBLEMS,
+      'unknown_preset',
+      'invalid_preset',
+      'invalid_definition',
+      'takes_too_long',
+      'gateway_busy',
+    ],
     handle: async ({ query: { wait }, body, ...call }) => {
       const { gateway, access, req } = call;
       // An inline definition can do anything that an editor can.

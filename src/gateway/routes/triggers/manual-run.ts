@@ -67,6 +67,7 @@ export const manualRunRoutes: readonly Route[] = [
     problems: [
       ...START_PROBLEMS,
       'unknown_preset',
+      'invalid_preset',
       'not_found',
       'version_missing',
       'workflow_not_found',
