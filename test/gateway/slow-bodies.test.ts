@@ -1,6 +1,8 @@
 // Bodies that come slowly or never end, by a clock of the test's own.
 import { connect, type Socket } from 'node:net';
+import type { Request, RequestHandler, Response } from 'express';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { BodyPace } from '../../src/gateway/http/body-pace.ts';
 import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
 
 let gateway: LonelyGateway;
@@ -85,4 +87,36 @@ it('a body that comes in time is read, and nothing is watched any more', async (
   socket.write(text.slice(10));
   await expect.poll(told).toMatch(/^HTTP\/1\.1 200 [\s\S]*"valid":true/);
   expect(looks.size).toBe(0);
+});
+
+it('bodies that hold too much together are refused: without keys first, the oldest first', async () => {
+  const pace = new BodyPace(clock, 1_000_000);
+  const told: string[] = [];
+  const ends: (() => void)[] = [];
+  const reader: RequestHandler = (_req, _res, next) => ends.push(() => next());
+  const body = (name: string, hasKey: boolean, bytesRead: number, encoding?: string) => {
+    const socket = { bytesRead: 0 };
+    const req = { socket, get: () => encoding } as unknown as Request;
+    void pace
+      .read(reader, req, {} as Response, hasKey)
+      .catch((error: { code: string }) => told.push(`${name}: ${error.code}`));
+    socket.bytesRead = bytesRead;
+    return socket;
+  };
+  const own = body('with a key', true, 400_000);
+  body('first', false, 300_000);
+  body('second', false, 200_000);
+  body('compressed', false, 96, 'gzip');
+  pass(500);
+  await new Promise(setImmediate);
+  expect(told).toEqual([]);
+  own.bytesRead += 200_000;
+  pass(500);
+  await new Promise(setImmediate);
+  expect(told).toEqual(['first: gateway_busy']);
+  own.bytesRead += 400_000;
+  pass(500);
+  await new Promise(setImmediate);
+  expect(told).toEqual(['first: gateway_busy', 'second: gateway_busy', 'compressed: gateway_busy']);
+  for (const end of ends) end();
 });

@@ -1,15 +1,20 @@
 /**
  * How long a body may take: 5 seconds, and one more for each kilobyte, up to 20. A body that takes longer is refused,
- * and its connection ends, so that senders who stop hold neither memory nor a connection.
+ * and its connection ends, so that senders who stop hold neither memory nor a connection. Where all bodies that are not
+ * complete hold too much, some are refused: first those without keys, and of these the oldest.
  */
 import type { Request, RequestHandler, Response } from 'express';
 import { HttpProblem } from '../validation/http-problem.ts';
+import { LARGEST_BODY_BYTES } from './body.ts';
 
 const FIRST_MS = 5_000;
 const LONGEST_MS = 20_000;
 /** A kilobyte a second. */
 const BYTES_A_MS = 1;
 const LOOK_MS = 500;
+const MOST_BYTES = 256 * 1024 * 1024;
+/** The most that compressed bodies grow (deflate). */
+const GROWTH = 1_032;
 
 /** Monotonic milliseconds, and something to do again and again until it is stopped. */
 export interface Clock {
@@ -27,31 +32,40 @@ const CLOCK: Clock = {
 
 interface OpenBody {
   readonly begunAt: number;
+  readonly hasKey: boolean;
   /** Bytes since it was begun, as they came over the connection. */
   bytes(): number;
-  refuse(): void;
+  /** How much memory it takes at most. */
+  held(): number;
+  refuse(why: HttpProblem): void;
 }
 
 export class BodyPace {
   readonly #clock: Clock;
+  readonly #mostBytes: number;
   readonly #open = new Set<OpenBody>();
   #stop: (() => void) | undefined;
 
-  constructor(clock = CLOCK) {
+  constructor(clock = CLOCK, mostBytes = MOST_BYTES) {
     this.#clock = clock;
+    this.#mostBytes = mostBytes;
   }
 
   /**
    * Reads a body by Express's reader.
-   * @throws HttpProblem `request_timeout`, and the errors of the reader.
+   * @throws HttpProblem `request_timeout`, `gateway_busy`, and the errors of the reader.
    */
-  read(reader: RequestHandler, req: Request, res: Response): Promise<void> {
+  read(reader: RequestHandler, req: Request, res: Response, hasKey: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const before = bytesOf(req);
+      const isPlain = req.get('content-encoding') === undefined;
+      const bytes = (): number => bytesOf(req) - before;
       const body: OpenBody = {
         begunAt: this.#clock.now(),
-        bytes: () => bytesOf(req) - before,
-        refuse: () => reject(tooSlow()),
+        hasKey,
+        bytes,
+        held: () => (isPlain ? bytes() : Math.min(bytes() * GROWTH, LARGEST_BODY_BYTES)),
+        refuse: reject,
       };
       this.#watch(body);
       void reader(req, res, (error?: unknown) => {
@@ -79,13 +93,33 @@ export class BodyPace {
     for (const body of this.#open) {
       if (now - body.begunAt < Math.min(LONGEST_MS, FIRST_MS + body.bytes() / BYTES_A_MS)) continue;
       this.#unwatch(body);
-      body.refuse();
+      body.refuse(tooSlow());
+    }
+    this.#makeRoom();
+  }
+
+  #makeRoom(): void {
+    let held = 0;
+    for (const body of this.#open) held += body.held();
+    if (held <= this.#mostBytes) return;
+    // In the order in which they were begun.
+    const open = [...this.#open];
+    for (const body of [...open.filter(({ hasKey }) => !hasKey), ...open.filter(({ hasKey }) => hasKey)]) {
+      if (held <= this.#mostBytes) return;
+      held -= body.held();
+      this.#unwatch(body);
+      body.refuse(tooMuch());
     }
   }
 }
 
 /** A request within the process (mcp/inner-request.ts) has no connection. */
 const bytesOf = (req: Request): number => req.socket.bytesRead ?? 0;
+
+const tooMuch = (): HttpProblem =>
+  new HttpProblem('gateway_busy', 'Too many large bodies come at the same time. Send it again shortly.', {
+    headers: { connection: 'close', 'retry-after': '2' },
+  });
 
 function tooSlow(): HttpProblem {
   return new HttpProblem(

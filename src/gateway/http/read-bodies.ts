@@ -15,7 +15,8 @@ export function readBodies(routes: readonly Route[], pace: BodyPace): RequestHan
   }));
   const read = readRawBody();
   return async (req, res, next) => {
-    if (!isReadLate(req.path)) await pace.read(larger.find(({ covers }) => covers(req.path))?.read ?? read, req, res);
+    if (isReadLate(req.path)) return next();
+    await pace.read(larger.find(({ covers }) => covers(req.path))?.read ?? read, req, res, true);
     next();
   };
 }

@@ -73,7 +73,7 @@ async function answerBy(
   const own = callingFor(gateway.access, organizationId ?? WITHOUT_KEY);
   const access = !isPublic && route.isAudited ? auditedAccess(own, trail, req, res, route.path) : unaudited(own);
   const takeBody = async (ofOrganization: string): Promise<void> => {
-    await pace.read(readLate, req, res);
+    await pace.read(readLate, req, res, false);
     crowd.enter(res, { organizationId: ofOrganization, hasKey: false });
   };
   send(
