@@ -31,8 +31,8 @@ export function checkApprovals({ definition, steps }: Subject, { persons, people
       problem(
         at,
         'approval_of_anyone',
-        `${start} starts runs of nobody in particular, so whoever sent it may also decide "${guarded.slice(0, 80)}".`,
-        'Have deliveries signed, or let only persons approve who do not know the address.',
+        `${start} starts runs without an initiator, so its sender may also decide "${guarded.slice(0, 80)}".`,
+        'Have its deliveries signed, or name approvers who cannot send any.',
       ),
     );
 }
@@ -153,10 +153,8 @@ function unknownApprover(name: string, people: readonly Person[]): string | unde
   const shown = given.slice(0, 80);
   if (kind === 'user') {
     const person = personNamed(people, given);
-    if (person === undefined) return `No API key of the organization is of "${shown}", who is asked here.`;
-    return mayDecide(person)
-      ? undefined
-      : `"${shown}" is asked here, but has the role ${person.role}, which may not decide.`;
+    if (person === undefined) return `"${shown}" is asked here, and has no API key of the organization.`;
+    return mayDecide(person) ? undefined : `"${shown}" is asked here, and may not decide with the role ${person.role}.`;
   }
   if (people.some(({ roles, groups }) => (kind === 'role' ? roles : groups).includes(given))) return undefined;
   return `The ${kind} "${shown}" is asked here, and no API key that may decide has it.`;

@@ -154,8 +154,8 @@ describe('an approval', () => {
       );
     };
     expect(warned({ approvers: { users: ['mia', 'MIA@example.org', 'leo', 'vic'], roles: ['finance'] } })).toEqual([
-      'approvers: No API key of the organization is of "leo", who is asked here.',
-      'approvers: "vic" is asked here, but has the role viewer, which may not decide.',
+      'approvers: "leo" is asked here, and has no API key of the organization.',
+      'approvers: "vic" is asked here, and may not decide with the role viewer.',
     ]);
     const late = { timeout: '1d', onTimeout: 'escalate', escalateTo: ['role:legal', 'group:north', 'group:south'] };
     expect(warned({ approvers: '{{ input.who }}', ...late })).toEqual([

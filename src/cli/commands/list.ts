@@ -20,6 +20,7 @@ interface ListOptions {
   readonly status?: string;
   readonly decided?: string;
   readonly approver?: string;
+  readonly all?: boolean;
   readonly resource?: string;
   readonly execution?: string;
   readonly limit: number;
@@ -45,6 +46,7 @@ export const addList: AddCommand = (program, { terminal, action }) => {
         .preset('any'),
     )
     .option('--approver <person>', 'only approvals that ask this person; with --decided, on which the person voted')
+    .option('--all', 'also approvals that wait for others than you')
     .option('--resource <type/id>', 'only approvals about this resource')
     .option('--execution <id>', 'only approvals of this execution')
     .option('--limit <n>', 'the maximum number', limitOption, DEFAULT_LIMIT)
@@ -53,7 +55,7 @@ export const addList: AddCommand = (program, { terminal, action }) => {
       action(async (what: List, options: ListOptions) => {
         const { items, lines, isCut } = await read(gatewayOf(terminal), what, options);
         if (options.json === true) terminal.out(pretty(items));
-        else if (items.length === 0) terminal.err(`No ${options.decided === undefined ? '' : 'decided '}${what}.`);
+        else if (items.length === 0) terminal.err(nothing(what, options));
         else for (const line of lines) terminal.out(line);
         if (isCut && options.json !== true)
           terminal.err(`There are more than ${options.limit}. Raise --limit to see them.`);
@@ -72,14 +74,15 @@ async function read(gateway: Gateway, what: List, options: ListOptions): Promise
   const { workflow, status, limit } = options;
   if (what === 'workflows' && workflow !== undefined) throw misplaced('--workflow', 'executions or approvals');
   if (what !== 'executions' && status !== undefined) throw misplaced('--status', 'executions');
-  const { decided, approver, resource, execution } = options;
-  const ofApprovals = Object.entries({ decided, approver, resource, execution }).find(
+  const { decided, approver, all, resource, execution } = options;
+  const ofApprovals = Object.entries({ decided, approver, all, resource, execution }).find(
     ([, value]) => value !== undefined,
   );
   if (what !== 'approvals' && ofApprovals !== undefined) throw misplaced(`--${ofApprovals[0]}`, 'approvals');
   const query = new URLSearchParams({ limit: String(limit) });
   if (decided !== undefined) query.set('decided', decided);
   if (approver !== undefined) query.set('approver', approver);
+  if (all === true) query.set('all', 'true');
   if (execution !== undefined) query.set('executionId', execution);
   if (resource !== undefined) {
     const [type = '', ...id] = resource.split('/');
@@ -111,6 +114,14 @@ async function read(gateway: Gateway, what: List, options: ListOptions): Promise
       return { ...found, lines: table(['ID', 'STEP', 'SINCE', 'MESSAGE'], found.items.map(approvalCells)) };
     }
   }
+}
+
+function nothing(what: List, { decided, approver, all }: ListOptions): string {
+  if (what !== 'approvals') return `No ${what}.`;
+  if (decided !== undefined) return 'No decided approvals.';
+  return all === true || approver !== undefined
+    ? 'No approvals.'
+    : 'No approvals wait for you. With --all: those of others too.';
 }
 
 const executionCells = ({ id, status, paused, startedAt, waitingFor }: ExecutionView): string[] => [

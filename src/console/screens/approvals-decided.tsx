@@ -40,7 +40,7 @@ export function DecidedApprovals({ query }: { readonly query: { readonly [name: 
     <>
       <Filter key={JSON.stringify(given)} decided={decided ?? 'any'} given={given} />
       <p class="dim decided-note">
-        Decisions made before version 0.4 are not listed: they stand in the steps of their runs, as submitted inputs do.
+        Decisions made before version 0.4 are not listed: they are in the steps of their runs, as submitted inputs are.
       </p>
       <Loaded resource={list.first} what="the decisions">
         {() =>

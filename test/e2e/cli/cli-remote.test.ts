@@ -42,6 +42,27 @@ async function pushed(text: string): Promise<void> {
   await done(['push', '-'], { input: text });
 }
 
+describe('signalbox list approvals', () => {
+  it('lists what waits for the caller, what others are asked with --all, and says so where nothing waits', async () => {
+    const ask = {
+      slug: unique('ask'),
+      steps: { ask: { stepType: 'approval', config: { message: 'Sure?', approvers: ['zoe'] } } },
+    };
+    const { executionId } = await json(['run', files.write('ask.json', JSON.stringify(ask))]);
+    const list = ['list', 'approvals', '--execution', executionId];
+    await gateway.until(`/api/approvals?all=true&executionId=${executionId}`, ({ body }) => body.items?.length === 1);
+    expect(await signalbox(list)).toMatchObject({
+      exit: 0,
+      out: '',
+      err: 'No approvals wait for you. With --all: those of others too.',
+    });
+    expect(await done([...list, '--all'])).toMatch(new RegExp(`${executionId} +ask +\\S+ +Sure\\?`));
+    expect(await done([...list, '--approver', 'zoe'])).toContain(executionId);
+    expect((await signalbox([...list, '--approver', 'ann'])).err).toBe('No approvals.');
+    expect((await signalbox(['list', '--all'])).err).toContain('--all is only for lists of approvals.');
+  });
+});
+
 describe('signalbox workflows', () => {
   it('runs a stored workflow, also of an earlier version, once for each key', async () => {
     const slug = unique('stored');
