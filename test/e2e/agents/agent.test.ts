@@ -189,6 +189,12 @@ describe('an agent', () => {
         usd_cost: 0.0006,
       },
     ]);
+    const decided = `/api/approvals?decided=approved&executionId=${id}`;
+    const { body: list } = await gateway.until(decided, ({ body: now }) => now.items?.length === 1);
+    expect(list.items).toMatchObject([{ path, stepSlug: 'work', message: 'May it?', answer: { via: 'api' } }]);
+    const { body: one } = await gateway.request('GET', `/api/approvals/${id}/${encodeURIComponent(path)}`);
+    expect(one).toMatchObject({ status: 'approved', mayAnswer: false, answer: { status: 'approved' } });
+
     const { body: steps } = await gateway.request('GET', `/api/executions/${id}/steps`);
     expect(
       steps.items.map((step: { path: string; stepType: string; status: string }) => [
