@@ -60,7 +60,7 @@ describe('a secret', () => {
     expect(new URL(url, 'http://x').searchParams.get('token')).toBe(CANARY);
     expect(headers['x-key']).toBe('key canary-in-header');
     expect(JSON.parse(body)).toEqual({ nested: [CANARY] });
-    const use = { workflow: 'w', host: `127.0.0.1:${server.port}` };
+    const use = { workflow: 'w', host: `127.0.0.1:${server.port}`, executionId: 'run.default.w.1' };
     expect(parts.uses).toEqual([
       ['default', 'KEY', use],
       ['default', 'ASCII', use],
