@@ -24,7 +24,7 @@ export function receiveMessage(core: Core, event: MessageEvent): void {
     // Queued work precedes this message and may begin a listener.
     runWorkLoop(core);
     if (state.ending !== undefined) return;
-    if (deliver(core, came)) {
+    if (deliver(core, came, event.only)) {
       state.bytes += came.bytes;
       rememberId(state, event);
       return;

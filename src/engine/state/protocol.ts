@@ -32,13 +32,17 @@ export type Event =
   /** The child of that command has started, under the id in the command. */
   | (At & { readonly type: 'childStarted'; readonly id: string })
   | (At & { readonly type: 'childDone'; readonly id: string; readonly output?: Json; readonly error?: FailureShape })
-  /** `event`: the message is a published event, and only for a visit that listens now. */
+  /**
+   * `event`: the message is a published event, and only for a visit that listens now. `only`: the paths of the visits
+   * that may take it, where a history is folded again for a retry.
+   */
   | (At & {
       readonly type: 'message';
       readonly name: string;
       readonly payload: Json;
       readonly id?: string;
       readonly event?: { readonly key?: string };
+      readonly only?: readonly string[];
     })
   | (At & Addressed & Decision & { readonly type: 'decide' })
   | (At & Addressed & Submission & { readonly type: 'submit' })

@@ -1,22 +1,28 @@
 /** Delivers messages to the oldest visit that listens and takes them. */
 import type { Message } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
-import type { InboxMessage, OpenVisit } from '../state/state.ts';
+import type { InboxMessage, OpenVisit, RunState } from '../state/state.ts';
 import { matches } from '../state/subscription.ts';
 import { openVisits } from './address.ts';
 import { sortInbox } from './return-messages.ts';
 import { resumeNow } from './walk.ts';
 
+type Heard = Pick<Message, 'name' | 'event'>;
+
 const LISTENING: ReadonlySet<string | undefined> = new Set(['message', 'callback']);
 
-/** Returns whether a visit took the message. */
-export function deliver(core: Core, message: Message): boolean {
+/** Returns whether a visit took the message. `only`: the paths of the visits that may. */
+export function deliver(core: Core, message: Message, only?: readonly string[]): boolean {
   for (const { frame, visit } of openVisits(core.state)) {
-    if (!isFor(visit, message)) continue;
+    if (!isFor(visit, message) || only?.includes(visit.path) === false) continue;
     if (resumeNow(core, frame, visit.path, { on: 'message', payload: message.payload, message })) return true;
   }
   return false;
 }
+
+/** The visits that listen for the message, the oldest first. */
+export const listenersOf = (state: RunState, message: Heard): string[] =>
+  openVisits(state).flatMap(({ visit }) => (isFor(visit, message) ? [visit.path] : []));
 
 /** Offers returned messages to open listeners. */
 export function offerReturned(core: Core): void {
@@ -33,7 +39,7 @@ export function offerReturned(core: Core): void {
   sortInbox(core);
 }
 
-function isFor({ waiting, alwaysTakes }: OpenVisit, message: Message): boolean {
+function isFor({ waiting, alwaysTakes }: OpenVisit, message: Heard): boolean {
   const hearing = waiting?.hearing;
   if (hearing !== undefined) return matches(hearing, message);
   if (message.event !== undefined) return false;
