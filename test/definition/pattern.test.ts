@@ -108,6 +108,26 @@ describe('a pattern', () => {
     expect(calls).toBe(10);
   });
 
+  it('found at the first character counts its steps, and reads no more of the text', () => {
+    const pattern = compilePattern('(a?){2000}');
+    if ('problem' in pattern) throw new Error(pattern.problem);
+    const text = 'a'.repeat(1_000);
+    let [steps, read] = [0, 0];
+    const watched = {
+      codePointAt: (at: number) => {
+        read += 1;
+        return text.codePointAt(at);
+      },
+    } as string;
+    const spend = (more: number) => {
+      steps += more;
+      return true;
+    };
+    expect(matches(pattern, watched, spend)).toBe(true);
+    expect(steps).toBeGreaterThan(2_000);
+    expect(read).toBe(1);
+  });
+
   it.each([
     ['a(?=b)', 'looks ahead'],
     ['(?<!a)b', 'looks ahead'],

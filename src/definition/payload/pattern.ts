@@ -39,29 +39,35 @@ export function compilePattern(source: string): Pattern | { readonly problem: st
 
 /** Whether the pattern is found anywhere in the text. `spend` counts each step, and says false where to give up. */
 export function matches({ program }: Pattern, text: string, spend: (steps: number) => boolean): boolean {
-  const characters = [...text];
+  // What is made below has a place for each instruction.
+  if (!spend(program.length / 10)) return false;
   const seen = new Int32Array(program.length).fill(-1);
   let active: number[] = [];
-  for (let at = 0; ; at++) {
-    const before = characters[at - 1] ?? '';
-    const character = characters[at];
+  let before = '';
+  // The text may be long and the match at its beginning, so no list of its characters is made.
+  for (let at = 0; ; at += before.length) {
+    const code = text.codePointAt(at);
+    const character = code === undefined ? undefined : String.fromCodePoint(code);
     // A match may begin at each character.
     const open = [0, ...active].reverse();
     const next: number[] = [];
     let steps = 1;
-    for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    let isFound = false;
+    for (let index = open.pop(); index !== undefined && !isFound; index = open.pop()) {
       if (seen[index] === at) continue;
       seen[index] = at;
       steps += 1;
       const one = program[index] as Instruction;
-      if (one.is === 'end') return true;
-      if (one.is === 'split') open.push(one.ways[1], one.ways[0]);
+      if (one.is === 'end') isFound = true;
+      else if (one.is === 'split') open.push(one.ways[1], one.ways[0]);
       else if (one.is === 'assertion') {
         if (one.holds(before, character ?? '')) open.push(index + 1);
       } else if (character !== undefined && one.fits(character)) next.push(index + 1);
     }
-    if (character === undefined || !spend(steps)) return false;
+    const mayGoOn = spend(steps);
+    if (isFound || character === undefined || !mayGoOn) return isFound;
     active = next;
+    before = character;
   }
 }
 
