@@ -295,7 +295,7 @@ steps:
 `);
     const toKey = await key('ops', 'admin', '--organization', unique('needy'));
     const { err } = await signalbox(['promote', slug, '--dry-run'], { toKey });
-    expect(err).toContain('No API key of the organization is of "nobody-here"');
+    expect(err).toContain('"nobody-here" is asked here, and has no API key of the organization.');
     expect(err).toContain(`${slug} sends e-mails over the host's SMTP server: SIGNALBOX_SMTP_URL has to be set`);
     const [one] = await json(['promote', slug, '--dry-run'], { toKey });
     expect(one.needs).toEqual([expect.stringContaining('SIGNALBOX_SMTP_URL')]);

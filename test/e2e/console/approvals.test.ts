@@ -221,7 +221,7 @@ describeInBrowser('questions in the console', () => {
     await page.getByLabel('Resource', { exact: true }).fill(about.resourceId);
     await page.getByRole('button', { name: 'Filter' }).click();
     const rows = page.getByRole('list', { name: 'Decisions' }).getByRole('listitem');
-    await page.getByText('bob approved this.').waitFor();
+    await page.getByText('bob approved this.').first().waitFor();
     await vi.waitFor(async () => expect(await rows.count()).toBe(2), 10_000);
     expect(await rows.nth(0).textContent()).toContain('cem rejected this.');
     expect(await rows.nth(1).textContent()).toContain('Well packed');
@@ -232,7 +232,7 @@ describeInBrowser('questions in the console', () => {
     expect(new URL(page.url()).search).toBe(`?decided=approved&resourceId=${about.resourceId}`);
     await page.reload();
     await page.getByRole('link', { name: 'Ship it?' }).click();
-    await page.getByText('bob approved this.').waitFor();
+    await page.getByText('bob approved this.').first().waitFor();
     await end();
 
     const phone = await browser.open(`/console/approvals?decided=any`, { key: keys['vic'] as string, ...PHONE });

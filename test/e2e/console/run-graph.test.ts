@@ -148,7 +148,7 @@ describeInBrowser('the graph of a run', () => {
     await page.locator('.canvas [tabindex="0"]').focus();
     await page.keyboard.press('ArrowDown');
     await expect.poll(() => query(page, 'step')).toMatch(/^(publish|refuse)$/);
-    expect(await page.evaluate('document.activeElement.dataset.step')).toBe(query(page, 'step'));
+    await expect.poll(() => page.evaluate('document.activeElement.dataset.step')).toBe(query(page, 'step'));
     await page.keyboard.press('ArrowUp');
     await expect.poll(() => query(page, 'step')).toBe('ask');
     const size = await page.locator('.tools .number').textContent();
