@@ -12,8 +12,6 @@ let before: string | undefined;
 /** The present address; undefined where the console has no such screen. */
 export const usePlace = (): Place | undefined => useStore(place);
 
-export const presentPlace = (): Place | undefined => place.get();
-
 /** Whether the console has that screen. Links to others are not made. */
 export const hasScreen = (name: RouteName): boolean => screens.has(name);
 

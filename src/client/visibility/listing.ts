@@ -139,14 +139,4 @@ export function partedRows<Known extends object>(
   return { readable, unreadable };
 }
 
-/** @throws ClientError with the code of `unreadable`, where the row is unreadable. */
-export function demandReadable(
-  workflowId: string,
-  unreadable: Pick<ClientError, 'code' | 'message'> | undefined,
-): void {
-  if (unreadable === undefined) return;
-  const { code, message } = unreadable;
-  throw new ClientError(code, `${workflowId}: ${message}`, { cause: unreadable });
-}
-
 const optionalDate = (closeTime: Date | undefined) => (closeTime === undefined ? {} : { closeTime });

@@ -46,10 +46,10 @@ function daysIn(year: number, month: number): number {
 }
 
 /** Four numbers from 0 to 255, without zeros in front. */
-export const isIpv4 = (text: string): boolean => /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text);
+const isIpv4 = (text: string): boolean => /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text);
 
 /** Eight groups, of which `::` stands for one or more, and the last two may be an IPv4 address. No zone. */
-export function isIpv6(text: string): boolean {
+function isIpv6(text: string): boolean {
   if (text.length > 45 || text.includes(':::')) return false;
   const tail = /^(.*:)([^:]*\.[^:]*)$/.exec(text);
   if (tail !== null && !isIpv4(tail[2] ?? '')) return false;
@@ -60,24 +60,24 @@ export function isIpv6(text: string): boolean {
 }
 
 /** Labels of letters, digits and inner hyphens (RFC 1123). */
-export const isHostname = (text: string): boolean =>
+const isHostname = (text: string): boolean =>
   text.length <= 253 && text.split('.').every((label) => /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i.test(label));
 
 /** A URI or a reference relative to one (RFC 3986). */
-export function isUriReference(text: string): boolean {
+function isUriReference(text: string): boolean {
   if (text.length > 10_000 || !/^(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[\da-f]{2})*$/i.test(text)) return false;
   const [path = ''] = text.split(/[/?#]/, 1);
   return text.split('#').length <= 2 && (!path.includes(':') || /^[a-z][a-z\d+.-]*:/i.test(path));
 }
 
 /** ISO 8601 as RFC 3339 writes it: units without gaps, weeks alone. */
-export const isDuration = (text: string): boolean => {
+const isDuration = (text: string): boolean => {
   const time = '(?:T(?:\\d+H(?:\\d+M(?:\\d+S)?)?|\\d+M(?:\\d+S)?|\\d+S))';
   const day = '(?:\\d+Y(?:\\d+M(?:\\d+D)?)?|\\d+M(?:\\d+D)?|\\d+D)';
   return text.length <= 200 && new RegExp(`^P(?:\\d+W|${day}${time}?|${time})$`).test(text);
 };
 
-export const isJsonPointer = (text: string): boolean => /^(?:\/(?:[^~/]|~[01])*)*$/.test(text);
+const isJsonPointer = (text: string): boolean => /^(?:\/(?:[^~/]|~[01])*)*$/.test(text);
 
 /** The formats of JSON Schema that are checked. */
 export const FORMATS: { readonly [name: string]: (text: string) => boolean } = {

@@ -113,8 +113,7 @@ export async function drawBody(gateway: Gateway, req: Request, options: CheckOpt
   return draftIn(gateway, principalOf(req).organizationId, bytes, media, sent(gateway, options));
 }
 
-/** Checks a document. @throws HttpProblem `invalid_name`, and those of the pool. Other problems are in the result. */
-export async function checkDocument(
+async function checkDocument(
   gateway: Gateway,
   organizationId: string,
   document: Json,
@@ -126,8 +125,8 @@ export async function checkDocument(
 }
 
 /**
- * Checks each document as checkDocument does, and texts as checkText does. Results have the order of the documents, and
- * a text that cannot be read has problems.
+ * Checks each document, and texts as checkText does. Results have the order of the documents. A text that cannot be
+ * read has problems. @throws HttpProblem `invalid_name`, and those of the pool.
  */
 export async function checkDocuments(
   gateway: Gateway,
