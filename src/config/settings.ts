@@ -196,8 +196,8 @@ export const SETTINGS = z.object({
     .describe(
       'Where payloads over 256 KB are stored, for gateway and workers: a folder that they share, or a bucket as ' +
         '`s3://bucket/prefix?region=name`, with `&endpoint=https://host` for servers other than AWS and with ' +
-        '`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` from the environment; `off` stores ' +
-        'them in Temporal. Default: `blobs` in the data folder.',
+        '`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` from the environment, or ' +
+        'the role of the pod or task; `off` stores them in Temporal. Default: `blobs` in the data folder.',
     ),
   SIGNALBOX_SMTP_URL: z
     .url({
