@@ -32,6 +32,19 @@ export function checkLinks(
   if (!Array.isArray(notify)) return;
   for (const [index, entry] of notify.entries()) {
     if (!isObject(entry)) continue;
+    if (
+      sendsLinks(entry) &&
+      entry['as'] !== undefined &&
+      /\{\{[^}]*\binput\b/.test(JSON.stringify(entry['to'] ?? null))
+    )
+      warnings.push(
+        problem(
+          `${at}/notify/${index}/to`,
+          'link_by_input',
+          'Whoever starts the run says where this link goes, and it decides as the person in "as".',
+          'Leave "as" out, so that the link decides as the person of its address, or write the address here.',
+        ),
+      );
     for (const { name, place, isAs } of namesOf(entry)) {
       const message = uselessLink(name, asked(config, entry), people, outsiders === true);
       if (message === undefined) continue;
@@ -51,8 +64,8 @@ interface Named {
 
 /** The persons as whom the links of an entry decide, as far as they are written there. */
 function namesOf(entry: JsonObject): Named[] {
-  const { channel, to, as, on } = entry;
-  if (Array.isArray(on) && !on.some((notice) => LINKED.includes(String(notice)))) return [];
+  const { channel, to, as } = entry;
+  if (!sendsLinks(entry)) return [];
   if (as !== undefined) return isText(as) ? [{ name: as, place: '/as', isAs: true }] : [];
   if (channel !== 'email') return [];
   const isList = Array.isArray(to);
@@ -61,6 +74,9 @@ function namesOf(entry: JsonObject): Named[] {
     return name === undefined ? [] : [{ name, place: isList ? `/to/${index}` : '/to', isAs: false }];
   });
 }
+
+const sendsLinks = ({ on, channel }: JsonObject): boolean =>
+  channel !== 'inbox' && (!Array.isArray(on) || on.some((notice) => LINKED.includes(String(notice))));
 
 const isText = (value: Json | undefined): value is string => typeof value === 'string' && isConstant(value);
 

@@ -62,6 +62,7 @@ export const CODES = {
   bash_disabled: 'This host does not allow bash.',
   approver_unknown: 'An approval asks somebody for whom the organization has no API key that may decide.',
   link_of_nobody: 'A link of an approval decides nothing for the address that it goes to.',
+  link_by_input: 'The input says where a link of an approval goes that decides as another person.',
   approval_of_anyone: 'Runs of a start without an initiator reach an approval, which the sender may decide.',
   outsiders_decide: 'Links of an approval decide without an API key.',
   quorum_unreachable: 'An approval needs more votes than it has approvers.',

@@ -15,6 +15,20 @@ const asking = (config: JsonObject, persons?: boolean) => {
   return { problems: of(problems), warnings: of(warnings) };
 };
 
+describe('a link that decides as another person', () => {
+  it('is a warning where the input says its address', () => {
+    const warned = (entry: JsonObject) => asking({ approvers: { users: ['ann'] }, notify: [entry] }).warnings;
+    const hint = 'Leave "as" out, so that the link decides as the person of its address, or write the address here.';
+    expect(warned({ channel: 'email', to: ['{{ input.to }}'], as: 'ann' })).toEqual([`to link_by_input ${hint}`]);
+    expect(warned({ channel: 'webhook', to: 'https://{{ input.host }}/', as: '{{ input.as }}' })).toEqual([
+      `to link_by_input ${hint}`,
+    ]);
+    expect(warned({ channel: 'email', to: '{{ input.to }}' })).toEqual([]);
+    expect(warned({ channel: 'email', to: '{{ input.to }}', as: 'ann', on: ['decided'] })).toEqual([]);
+    expect(warned({ channel: 'slack', to: '{{ secrets.INPUT }}', as: 'ann' })).toEqual([]);
+  });
+});
+
 describe('an approval behind a start that names no person', () => {
   const warned = (more: JsonObject, config: JsonObject = {}) =>
     check({
