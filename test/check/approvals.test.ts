@@ -25,7 +25,7 @@ describe('a link that decides as another person', () => {
     ]);
     expect(warned({ channel: 'email', to: '{{ input.to }}' })).toEqual([]);
     expect(warned({ channel: 'email', to: '{{ input.to }}', as: 'ann', on: ['decided'] })).toEqual([]);
-    expect(warned({ channel: 'slack', to: '{{ secrets.INPUT }}', as: 'ann' })).toEqual([]);
+    expect(warned({ channel: 'slack', to: 'https://{{ execution.id }}.input/', as: 'ann' })).toEqual([]);
   });
 });
 

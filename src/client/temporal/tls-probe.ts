@@ -61,7 +61,8 @@ function handshake(address: string, tls: Tls): Promise<Handshake> {
   const at = address.lastIndexOf(':');
   const host = address.slice(0, at).replace(/^\[|\]$/g, '');
   const { serverNameOverride, serverRootCACertificate: ca, clientCertPair: pair } = tls;
-  const servername = serverNameOverride ?? (isIP(host) === 0 ? host : undefined);
+  const name = serverNameOverride ?? host;
+  const servername = isIP(name) === 0 ? name : undefined;
   return new Promise((resolve) => {
     let socket: TLSSocket;
     let verified: Handshake | undefined;
