@@ -21,6 +21,7 @@ import { logRequests, noteProblem } from './http/request-log.ts';
 import { serveRoutes } from './http/router.ts';
 import { routes } from './route-table.ts';
 import { HttpProblem } from './validation/http-problem.ts';
+import { checkParameters } from './validation/json-guard.ts';
 
 export function buildApp(
   gateway: Gateway,
@@ -36,6 +37,11 @@ export function buildApp(
   app.set('trust proxy', gateway.config.trustedProxies);
   // `state[key]=value`, `duration[gte]=5` (document 004).
   app.set('query parser', 'extended');
+  const parseQuery = app.get('query parser fn') as (text: string) => unknown;
+  app.set('query parser', (text: string | null) => {
+    checkParameters(text ?? '');
+    return parseQuery(text ?? '');
+  });
 
   app.use(logRequests(gateway.log));
   app.use((_req, res, next) => {

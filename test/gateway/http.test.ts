@@ -138,6 +138,14 @@ describe('what is refused at the door', () => {
     expect(answer.body.detail).toMatch(/\.$/);
   });
 
+  it.each(['state[__proto__]=1', 'constructor=1', 'a%5B__proto__%5D%5Bx%5D=1'])(
+    'refuses the query %s',
+    async (query) => {
+      const answer = await ask('GET', `/api/workflows?${query}`);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'forbidden_key' } });
+    },
+  );
+
   it('says where a number stands that would be rounded', async () => {
     const { status, body } = await ask('POST', EVALUATE, expression(',"context":{"a":[1,7615917337495251231]}'));
     expect({ status, problems: body.problems, detail: body.detail }).toEqual({

@@ -21,6 +21,7 @@ const DIALECT = 'draft-2020-12';
 const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'rate_limited',
   'invalid_request',
+  'forbidden_key',
   'request_timeout',
   'headers_too_large',
   'expectation_failed',

@@ -57,6 +57,15 @@ function quoted(text: string, numbers: readonly WrittenNumber[]): string {
   return result + text.slice(done);
 }
 
+/** Of a query, whose parser leaves out `state[__proto__]` without a word. @throws HttpProblem `forbidden_key`. */
+export function checkParameters(query: string): void {
+  for (const name of new URLSearchParams(query).keys()) {
+    const refused = name.split(/[[\]]+/).find((part) => FORBIDDEN_KEYS.has(part));
+    if (refused !== undefined)
+      throw new HttpProblem('forbidden_key', `The key ${refused} is not allowed in the query.`);
+  }
+}
+
 /** Whether the text may hold a refused key, as it is or by an escape. */
 function mayHoldRefusedKey(text: string): boolean {
   return text.includes('\\u') || [...FORBIDDEN_KEYS].some((key) => text.includes(key));
