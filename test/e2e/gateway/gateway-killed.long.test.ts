@@ -145,6 +145,9 @@ describe('a gateway that is killed before it answers', () => {
     await new Promise((resolve) => doomed.child.once('exit', resolve));
     const killedAt = Date.now();
 
+    // Whose gateway died is worked on again when nothing has been heard of it for a quarter of a minute.
+    expect(await again(all.trigger.asked)).toMatchObject({ status: 409, body: { code: 'request_in_flight' } });
+
     const { byId, byKey, delivery, event } = all;
     for (const { asked } of [byId, byKey, delivery]) {
       const found = await again(asked);
@@ -154,8 +157,6 @@ describe('a gateway that is killed before it answers', () => {
     expect(new Set((await runsOf(echo, 3)).map(({ id }: { id: string }) => id)).size).toBe(3);
     expect((await again(event.asked)).status).toBe(200);
 
-    // Whose gateway died is worked on again when nothing has been heard of it for a quarter of a minute.
-    expect(await again(all.trigger.asked)).toMatchObject({ status: 409, body: { code: 'request_in_flight' } });
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, killedAt + 16_000 - Date.now())));
 
     expect(await again(all.decision.asked)).toMatchObject({

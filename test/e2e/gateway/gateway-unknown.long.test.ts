@@ -95,11 +95,13 @@ describe.concurrent('a request whose outcome is not known', () => {
     expect(await again(asked)).toMatchObject({ status: 202, body: { status: 'aborted' } });
   });
 
-  it('to start a run starts none of another workflow', async () => {
+  it('to start a run is looked for by its id, and starts none of another workflow', async () => {
     const [slug, other] = [await stored(echoDefinition(unique('one'))), await stored(echoDefinition(unique('other')))];
     const key = unique('key');
     const asked = { path: '/api/triggers/manual/run', json: { workflowId: slug, input: { key } }, key };
-    await sendUnheard(asked, key).unknown;
+    const done = way.withhold(key);
+    expect(await send(deaf.url, asked)).toMatchObject({ status: 200, body: { executionId: expect.any(String) } });
+    await done;
     const elsewhere = { ...asked, json: { workflowId: other, input: { key } } };
     expect(await again(elsewhere)).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
     expect((await again(asked)).status).toBe(200);
