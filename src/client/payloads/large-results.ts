@@ -1,7 +1,7 @@
 /**
  * Large results of activities, which are stored before the activity ends, and inputs that the store did not give when
- * it began. The SDK stores a result after that: where the store
- * is away then, the attempt has failed although its effect is done.
+ * it began. The SDK stores a result after the end: where the store is away then, the attempt has failed although its
+ * effect is done.
  *
  * What is returned to the SDK is a payload, which it passes on: the reference, or the result with the mark that keeps
  * it in history.
