@@ -9,6 +9,8 @@ import {
   type ActivityInput,
   type ActivityOutput,
   ATTEMPT_LIMIT,
+  type AttemptOwner,
+  type LargeResult,
   STORE_MS,
   TIMEOUT,
   timeoutText,
@@ -25,15 +27,6 @@ const LONGEST_PAUSE_MS = 5_000;
 const LIST_MS = 3_000;
 const DAMAGED = 'blob_damaged';
 
-/** The execution that gets the result. */
-export interface AttemptOwner {
-  readonly namespace: string;
-  readonly workflowId: string;
-  readonly runId: string;
-  /** The type of the workflow. */
-  readonly type: string;
-}
-
 export interface ResultStore {
   /** Whether the store has lately failed. */
   readonly isAway: boolean;
@@ -43,13 +36,6 @@ export interface ResultStore {
   late(argument: unknown): ((signal: AbortSignal) => Promise<unknown>) | undefined;
   /** A value in a form that is never stored: details of heartbeats. */
   reported(value: unknown): unknown;
-}
-
-export interface LargeResult {
-  /** Stores it. Returns what the activity returns in its place. @throws ApplicationFailure of a retryable code */
-  store(signal: AbortSignal): Promise<unknown>;
-  /** The same where history holds it. Undefined where it has no room. */
-  inHistory(): unknown;
 }
 
 export interface Kept {

@@ -10,12 +10,14 @@ import {
   type ActivityInput,
   type ActivityOutput,
   ATTEMPT_LIMIT,
+  type AttemptOwner,
   NOT_LIGHT,
   STORE_WAIT,
   TIMEOUT,
   timeoutText,
 } from '../../src/contract/activity.ts';
 import { type ModelUsage, usageIn } from '../../src/contract/models.ts';
+import { MAX_TEMPORAL_BYTES } from '../../src/definition/document/limits.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isTooDeep, MAX_NESTING } from '../../src/json/depth.ts';
@@ -24,13 +26,13 @@ import { joinSecrets, type SecretPart } from '../../src/template/join-secrets.ts
 import { withUsage } from './attempts-usage.ts';
 import { ActivityError } from './failure.ts';
 import { growingScrub } from './growing-scrub.ts';
-import { type AttemptOwner, inputOf, kept, ownerOf, type ResultStore } from './keep-result.ts';
+import { inputOf, kept, ownerOf, type ResultStore } from './keep-result.ts';
 import { readSecret, readSecrets, type SecretReader } from './read-secrets.ts';
 import type { Scrub } from './scrub.ts';
 import { inTime } from './time-limit.ts';
 
-/** Temporal accepts payloads of up to 2 MB. With a blob store a result may be as large as a run's state. */
-export const RESULT_LIMIT_BYTES = 1_900_000;
+/** With a blob store a result may be as large as a run's state. */
+export const RESULT_LIMIT_BYTES = MAX_TEMPORAL_BYTES;
 /** The longest failure message. The server truncates a failure that is too large, and its code would be lost. */
 const MOST_MESSAGE_CHARACTERS = 10_000;
 const HEARTBEATS_PER_TIMEOUT = 3;

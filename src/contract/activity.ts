@@ -89,3 +89,20 @@ export interface ActivityOutput {
   readonly data: Json;
   readonly meta?: JsonObject;
 }
+
+/** The execution that gets the result. */
+export interface AttemptOwner {
+  readonly namespace: string;
+  readonly workflowId: string;
+  readonly runId: string;
+  /** The type of the workflow. */
+  readonly type: string;
+}
+
+/** A result that is stored before its attempt ends, so that an absence of the store does not repeat the effect. */
+export interface LargeResult {
+  /** Stores it. Returns what the activity returns in its place. @throws ApplicationFailure of a retryable code */
+  store(signal: AbortSignal): Promise<unknown>;
+  /** The same where history holds it. Undefined where it has no room. */
+  inHistory(): unknown;
+}

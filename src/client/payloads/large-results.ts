@@ -13,6 +13,7 @@ import {
   encodeToPayload,
   loadDataConverter,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { AttemptOwner, LargeResult } from '../../contract/activity.ts';
 import { BLOB_BYTES, MAX_TEMPORAL_BYTES } from '../../definition/document/limits.ts';
 import { staysInHistory } from './codec.ts';
 import { referenceIn } from './late-input.ts';
@@ -25,22 +26,6 @@ const MOST_IN_HISTORY_BYTES = 5_000_000;
 const MOST_RUNS = 1_000;
 /** After this time without a failure the store is asked again. */
 const AWAY_MS = 30_000;
-
-/** The execution whose result it is. */
-export interface ResultOwner {
-  readonly namespace: string;
-  readonly workflowId: string;
-  readonly runId: string;
-  /** The type of the workflow. */
-  readonly type: string;
-}
-
-export interface LargeResult {
-  /** Stores it. Returns what stands for it. @throws ApplicationFailure with a code of blob-store.ts */
-  store(signal: AbortSignal): Promise<unknown>;
-  /** What stands for it where history itself holds it. Undefined if it is too large. */
-  inHistory(): unknown;
-}
 
 /** Results and heartbeats of activities for external storage with these settings. */
 export class LargeResults {
@@ -61,7 +46,7 @@ export class LargeResults {
   }
 
   /** Undefined for a result that is not stored. */
-  async of(output: unknown, owner: ResultOwner): Promise<LargeResult | undefined> {
+  async of(output: unknown, owner: AttemptOwner): Promise<LargeResult | undefined> {
     const runner = this.#runner;
     const payload = await encodeToPayload(this.#converter, output);
     const bytes = payload.data?.length ?? 0;

@@ -5,7 +5,7 @@
  */
 
 /** In characters. */
-export const LONGEST_PATTERN = 1_000;
+const LONGEST_PATTERN = 1_000;
 /** What a pattern becomes once its repetitions are written out. */
 const MOST_INSTRUCTIONS = 5_000;
 

@@ -3,8 +3,9 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
-import type { LargeResult, ResultStore } from '../../../activities/runtime/keep-result.ts';
+import type { ResultStore } from '../../../activities/runtime/keep-result.ts';
 import { type ActivityHandler, wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
+import type { LargeResult } from '../../../src/contract/activity.ts';
 import { type ActivityInput, STORE_WAIT } from '../../../src/contract/activity.ts';
 import { inputOf } from '../server.ts';
 
