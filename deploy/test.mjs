@@ -29,7 +29,7 @@ const isLong = process.argv.includes('--long');
 try {
   await install();
   if (!isLong) {
-    await tool('Lint and format', '@biomejs/biome/bin/biome', 'check', '.');
+    await tool('Lint and format', '@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.');
     await tool('Types', 'typescript/bin/tsc', '--noEmit');
     await tool('Types of the console', 'typescript/bin/tsc', '--noEmit', '-p', 'src/console');
   }

@@ -119,7 +119,9 @@ const sources = ['src', 'workflows', 'activities', 'workers'].flatMap((folder) =
   ['.ts', '.tsx'].flatMap((ending) => filesUnder(folder, ending)),
 );
 const tests = filesUnder('test');
-const texts = new Map(sources.map((file) => [file, readFileSync(file, 'utf8')]));
+/** Scripts of child processes. */
+const scripts = filesUnder('activities', '.mjs');
+const texts = new Map([...sources, ...scripts].map((file) => [file, readFileSync(file, 'utf8')]));
 
 function filesUnder(folder: string, ending = '.ts'): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -245,6 +247,34 @@ describe('the house', () => {
     const counts = new Map<string, number>();
     for (const file of [...sources, ...tests]) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
     expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
+  });
+
+  it('has only packages that it uses, each in one version', () => {
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const packageOf = (path: string): string => path.split('/', path.startsWith('@') ? 2 : 1).join('/');
+    const imported = new Set(
+      [...sources.filter((file) => !file.startsWith('src/console/')), ...scripts]
+        .flatMap((file) => importsOf(file).filter(({ path, typeOnly }) => !typeOnly && /^[@\w]/.test(path)))
+        .map(({ path }) => packageOf(path)),
+    );
+    expect(Object.keys(dependencies).filter((name) => !imported.has(name))).toEqual([]);
+    // Packages of a platform are found at run time.
+    const installed = { ...dependencies, ...optionalDependencies };
+    expect([...imported].filter((name) => !(name in installed || name.startsWith('node:')))).toEqual([]);
+    const users = [
+      ...['src/console', 'test', 'deploy'].flatMap((folder) =>
+        ['.ts', '.tsx', '.mjs'].flatMap((ending) => filesUnder(folder, ending)),
+      ),
+      'vitest.config.ts',
+    ].map((file) => readFileSync(file, 'utf8'));
+    const isUsed = (name: string): boolean =>
+      users.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`) || text.includes(`/${name}/`));
+    const unused = Object.keys(devDependencies).filter(
+      (name) => !(name === '@types/node' || isUsed(name.replace(/^@types\//, '')) || isUsed(name)),
+    );
+    expect(unused).toEqual([]);
+    const all = { ...installed, ...devDependencies } as { [name: string]: string };
+    expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
   it('cites only documents that are in the repository, and sections that they have', () => {
