@@ -105,6 +105,7 @@ const PURE = [
 const MOST_LINES = 600;
 const MOST_FILES = 33;
 const MOST_COLUMNS = 120;
+const MOST_CELL_CHARACTERS = 200;
 /** Style sheets and a regular expression, which read no better when they are divided. */
 const WITH_LONG_LINES = [
   'src/gateway/manual/page-html.ts',
@@ -121,6 +122,9 @@ const sources = ['src', 'workflows', 'activities', 'workers'].flatMap((folder) =
 const tests = filesUnder('test');
 /** Scripts of child processes. */
 const scripts = filesUnder('activities', '.mjs');
+const documents = ['src', 'workflows', 'test', 'deploy']
+  .flatMap((folder) => filesUnder(folder, '.md'))
+  .concat('README.md', 'CHANGELOG.md');
 const texts = new Map([...sources, ...scripts].map((file) => [file, readFileSync(file, 'utf8')]));
 
 function filesUnder(folder: string, ending = '.ts'): string[] {
@@ -278,16 +282,11 @@ describe('the house', () => {
   });
 
   it('cites only documents that are in the repository, and sections that they have', () => {
-    const documents = new Map(
-      ['src', 'workflows', 'test', 'deploy']
-        .flatMap((folder) => filesUnder(folder, '.md'))
-        .concat('README.md')
-        .map((file) => [basename(file), readFileSync(file, 'utf8')]),
-    );
+    const named = new Map(documents.map((file) => [basename(file), readFileSync(file, 'utf8')]));
     const missing = [...sources, ...tests].flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/\b([A-Z]{4,}\.md)(?: §(\d+))?/g)]
         .filter(([, name, section]) => {
-          const text = documents.get(name!);
+          const text = named.get(name!);
           return text === undefined || (section !== undefined && !new RegExp(`^## ${section} `, 'm').test(text));
         })
         .map(([cited]) => `${file}: ${cited}`),
@@ -297,8 +296,7 @@ describe('the house', () => {
 
   it('names only files that exist, in comments and in documents', () => {
     const named = /(?<![\w/.-])((?:src|workflows|activities|workers|deploy)\/[\w/.-]+\.(?:ts|mjs|md|yaml))(?!\w)/g;
-    const documents = ['src', 'workflows', 'test', 'deploy'].flatMap((folder) => filesUnder(folder, '.md'));
-    const missing = [...sources, ...documents, 'README.md'].flatMap((file) =>
+    const missing = [...sources, ...documents].flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(named)]
         .filter(([, path]) => !existsSync(path!))
         .map(([, path]) => `${file}: ${path}`),
@@ -321,6 +319,20 @@ describe('the house', () => {
           .split('\n')
           .flatMap((line, index) => (line.length > MOST_COLUMNS ? [`${file}:${index + 1}`] : [])),
       );
+    expect(long).toEqual([]);
+  });
+
+  it('has documents that read well as they are: no long lines, no long cells of tables', () => {
+    const long = documents.flatMap((file) =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .flatMap((line, index) => {
+          const isLong = line.startsWith('|')
+            ? line.split(/(?<!\\)\|/).some((cell) => cell.trim().length > MOST_CELL_CHARACTERS)
+            : line.length > MOST_COLUMNS && !/^\[[^\]]*\]\([^)]*\)$/.test(line);
+          return isLong ? [`${file}:${index + 1}`] : [];
+        }),
+    );
     expect(long).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 // The pages that are written by hand: their slots, their links, their lines.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NO_ACTIONS } from '../../../src/actions/load.ts';
@@ -79,15 +79,5 @@ describe('the pages of the manual', () => {
         .map(([link]) => `${name}: ${link}`),
     );
     expect(missing).toEqual([]);
-  });
-
-  it('have lines of at most 120 columns, except in tables', () => {
-    const long = [...pages.keys(), '../../../../README'].flatMap((name) =>
-      readFileSync(join(folder, `${name}.md`), 'utf8')
-        .split('\n')
-        .filter((line) => line.length > 120 && !/^(\||\[[^\]]*\]\([^)]*\)$)/.test(line))
-        .map((line) => `${name}: ${line}`),
-    );
-    expect(long).toEqual([]);
   });
 });
