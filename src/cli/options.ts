@@ -49,7 +49,7 @@ export function limitOption(text: string): number {
 }
 
 export const dialectOption = (): Option =>
-  new Option('--dialect <name>', 'the dialect of the file; detected if omitted').choices(DIALECTS);
+  new Option('--dialect <name>', 'the dialect of the file, by number or system; detected if omitted').choices(DIALECTS);
 
 export const jsonFlag = (): Option => new Option('--json', 'print JSON');
 

@@ -161,6 +161,20 @@ describe('signalbox import', () => {
     expect(out.indexOf('steps:')).toBeGreaterThan(out.indexOf('name:'));
   });
 
+  it('takes the name of a system for its number, and refuses other names with a list', async () => {
+    const of002 = JSON.stringify({ name: 'Go', steps: [{ id: 'go', type: 'approval' }] });
+    const [byName, byNumber] = await Promise.all(
+      ['agent-ops', '002'].map((from) => cli(['import', '--from', from, '-'], { input: of002 })),
+    );
+    expect(byName).toEqual(byNumber);
+    expect(byName).toMatchObject({ exit: 0, out: expect.stringContaining('dialect: "002"') });
+    const read = await cli(['validate', '--dialect', 'mesh', '-'], { input: of002 });
+    expect(read.out).toContain('(dialect 001)');
+    const unknown = await cli(['import', '--from', 'rivet', '-'], { input: of002 });
+    expect(unknown.exit).toBe(20);
+    expect(unknown.err).toContain('canonical, 000, 001, 002, 004, tale, mesh, agent-ops, alloy');
+  });
+
   it('tells problems on standard error, and never prints a clear secret', async () => {
     const input = JSON.stringify({
       name: 'Hooked',

@@ -42,6 +42,42 @@ describe('which dialect a document is in', () => {
       { code: 'unknown_dialect', hint: 'Did you mean "canonical"?' },
     ]);
   });
+
+  it.each([
+    ['tale', '000'],
+    ['mesh', '001'],
+    ['agent-ops', '002'],
+    ['alloy', '004'],
+  ])('can be named by its system: %s is %s', (name, number) => {
+    // Each of these documents would be taken for another dialect.
+    const document = number === '001' ? { steps: [] } : { steps: [{ name: 'a', action: { return: true } }] };
+    const [byName, byNumber] = [check(document, { dialect: name }), check(document, { dialect: number })];
+    expect(byName).toEqual(byNumber);
+    expect(byName.dialect).toBe(number);
+  });
+
+  it('has one spelling in a definition, whose hash it is part of', () => {
+    const document = { name: 'x', steps: { a: { stepType: 'finish' } } };
+    expect(toCanonical({ ...document, dialect: 'tale' }).problems).toEqual([
+      {
+        pointer: '/dialect',
+        code: 'invalid_value',
+        message: 'Expected 000, 001, 002 or 004, got "tale".',
+        hint: 'Write its number: "000".',
+      },
+    ]);
+    expect(toCanonical({ ...document, dialect: 'talle' }).problems).toMatchObject([
+      { hint: 'Known here: 000, 001, 002, 004.' },
+    ]);
+  });
+
+  it('is refused by a name that none has, also that of document 003, which is code', () => {
+    const [problem] = toCanonical({ steps: [] }, 'rivet').problems;
+    expect(problem).toMatchObject({
+      code: 'unknown_dialect',
+      message: 'Unknown dialect "rivet": expected canonical, 000, 001, 002, 004, tale, mesh, agent-ops, alloy.',
+    });
+  });
 });
 
 describe('the canonical dialect', () => {

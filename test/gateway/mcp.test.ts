@@ -227,6 +227,18 @@ describe('the tools of /mcp', () => {
     });
   });
 
+  it('take the name of a system for the number of its dialect', async () => {
+    // By its form it would be taken for one of document 002.
+    const definition = { name: 'Add', steps: [{ type: '', name: 'a', action: { return: true }, input: { n: 1 } }] };
+    const walk = (more: JsonObject) => call('DRY_RUN_WORKFLOW', { definition, ...more });
+    for (const dialect of ['mesh', '001'])
+      expect(await walk({ dialect })).toMatchObject({ structuredContent: { status: 'completed', output: { n: 1 } } });
+    expect(await walk({})).toMatchObject({ structuredContent: { problems: [{ pointer: '/steps/0/type' }] } });
+    const unknown = await walk({ dialect: 'mash' });
+    expect(unknown).toMatchObject({ isError: true, structuredContent: { problems: [{ pointer: '/dialect' }] } });
+    for (const known of ['canonical', '004', 'agent-ops']) expect(JSON.stringify(unknown)).toContain(known);
+  });
+
   it('count at their routes, for the rate limits too', async () => {
     const keyring = {
       ...NO_KEYS,

@@ -32,7 +32,11 @@ export const addImport: AddCommand = (program, { terminal, action }) => {
     .command('import')
     .description('convert a definition of another dialect and print it as canonical YAML')
     .argument('<file>', 'the document in YAML or JSON; - is standard input')
-    .addOption(new Option('--from <dialect>', 'the dialect of the document').choices(DIALECTS).makeOptionMandatory())
+    .addOption(
+      new Option('--from <dialect>', 'the dialect of the document, by number or system')
+        .choices(DIALECTS)
+        .makeOptionMandatory(),
+    )
     .action(
       action(async (file: string, { from }: { from: string }) => {
         const written = await readDocument(terminal, file);

@@ -6,6 +6,7 @@
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
+import { DIALECT_NAMES, DIALECT_NUMBERS, type DialectNumber, dialectNumber } from '../document/dialect-names.ts';
 import { type ClearSecret, extractSecrets } from '../document/extract-secrets.ts';
 import { didYouMean } from '../document/names.ts';
 import { normalizeDocument } from '../document/normalize.ts';
@@ -18,8 +19,10 @@ import { from002 } from './dialect-002.ts';
 import { from004 } from './dialect-004.ts';
 import { Import, type ImportResult, originOf } from './import.ts';
 
-export const DIALECTS = ['canonical', '000', '001', '002', '004'] as const;
-export type Dialect = (typeof DIALECTS)[number];
+export type Dialect = 'canonical' | DialectNumber;
+
+/** What a caller may call the dialect of a document: its number, or the name of its system. */
+export const DIALECTS = ['canonical', ...DIALECT_NUMBERS, ...Object.values(DIALECT_NAMES)] as const;
 
 export interface Conversion {
   readonly dialect: Dialect;
@@ -74,8 +77,7 @@ export function toCanonical(
   const whole = given instanceof VettedDocument ? given.json : given;
   const written = withoutNotes(whole);
   const document = withSteps(written, into);
-  const named =
-    dialect === undefined || dialect === '' ? detectDialect(document) : DIALECTS.find((one) => one === dialect);
+  const named = dialect === undefined || dialect === '' ? detectDialect(document) : dialectOf(dialect);
   if (named === undefined) return refuse('canonical', [unknownDialect(dialect ?? '')]);
   const malformed = [...into.problems, ...(given instanceof VettedDocument ? [] : vet(whole))];
   if (malformed.length > 0) return refuse(named, malformed);
@@ -120,7 +122,7 @@ function withSlug(document: JsonObject, slug: string | undefined): JsonObject {
 }
 
 const importers: {
-  readonly [dialect in Exclude<Dialect, 'canonical'>]: (document: JsonObject, into: Import) => ImportResult;
+  readonly [dialect in DialectNumber]: (document: JsonObject, into: Import) => ImportResult;
 } = {
   '000': from000,
   '001': from001,
@@ -137,11 +139,7 @@ function fromCanonical(document: JsonObject, warnings: readonly Problem[], optio
     : { ...base, definition: taken.document as unknown as Definition };
 }
 
-function fromImported(
-  dialect: Exclude<Dialect, 'canonical'>,
-  imported: ImportResult,
-  options: ConversionOptions,
-): Conversion {
+function fromImported(dialect: DialectNumber, imported: ImportResult, options: ConversionOptions): Conversion {
   const origin = originOf(imported.places);
   const { warnings } = imported;
   if (imported.document === undefined) return { dialect, problems: imported.problems, warnings, secrets: [], origin };
@@ -167,6 +165,10 @@ function same(pointer: string): string {
 
 function refuse(dialect: Dialect, problems: Problem[]): Conversion {
   return { dialect, problems, warnings: [], secrets: [], origin: same };
+}
+
+function dialectOf(name: string): Dialect | undefined {
+  return name === 'canonical' ? name : (dialectNumber(name) ?? DIALECT_NUMBERS.find((number) => number === name));
 }
 
 function unknownDialect(dialect: string): Problem {

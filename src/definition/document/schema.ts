@@ -4,7 +4,8 @@
  */
 
 import { z } from 'zod';
-import type { Json } from '../../json/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
+import { DIALECT_NUMBERS, dialectNumber } from './dialect-names.ts';
 import { MOST_ITERATIONS_AT_ONCE } from './limits.ts';
 import { isSemver, isVisible, SLUG, STEP_SLUG, VISIBLE } from './names.ts';
 import { DURATION_TITLE } from './titles.ts';
@@ -25,7 +26,13 @@ export function schemaProblems(document: Json): Problem[] {
   const problems = zodProblems(definitionSchema(), document, '');
   // A document with a name needs no slug, since the slug is made from the name.
   const isNameless = problems.some(({ pointer }) => pointer === '/name');
-  return problems.filter(({ pointer, code }) => !(isNameless && pointer === '/slug' && code === 'missing_member'));
+  // The form is hashed, so that each dialect has one spelling in it.
+  const number = isObject(document) ? dialectNumber(document['dialect']) : undefined;
+  return problems
+    .filter(({ pointer, code }) => !(isNameless && pointer === '/slug' && code === 'missing_member'))
+    .map((one) =>
+      number !== undefined && one.pointer === '/dialect' ? { ...one, hint: `Write its number: "${number}".` } : one,
+    );
 }
 
 /** Any value. The document is JSON already, so that the value is not walked again. */
@@ -358,7 +365,7 @@ function buildDefinition(): z.ZodType {
       .optional()
       .describe("The run's output, a template. Default: the output of `finish`, otherwise the data of the last step."),
     dialect: z
-      .enum(['000', '001', '002', '004'])
+      .enum(DIALECT_NUMBERS)
       .optional()
       .describe('The dialect of the document, if it changes how the definition is read. Importers set it.'),
     steps: z

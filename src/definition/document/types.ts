@@ -3,6 +3,7 @@
  * walked. This file has types only. Their zod schema is in schema.ts, which is not in the workflow bundle.
  */
 import type { Json, JsonObject } from '../../json/json.ts';
+import type { DialectNumber } from './dialect-names.ts';
 
 /** Milliseconds, `2d` / `300ms` as the `ms` package reads them, or ISO 8601 (`PT5M`). */
 export type Duration = number | string;
@@ -116,7 +117,7 @@ export interface Definition {
   /** A template over the run's roots. */
   readonly output?: Json;
   /** The original dialect, if it changes how the definition is read (000: the input's keys have no prefix). */
-  readonly dialect?: '000' | '001' | '002' | '004';
+  readonly dialect?: DialectNumber;
   readonly steps: { readonly [slug: string]: StepDefinition };
 }
 

@@ -11,6 +11,7 @@ import type { WrittenText } from '../../client/versions/texts.ts';
 import type { Person } from '../../contract/people.ts';
 import { DIALECTS } from '../../definition/dialects/dialects.ts';
 import { definitionHash } from '../../definition/document/canonical.ts';
+import { DIALECT_NAMES } from '../../definition/document/dialect-names.ts';
 import type { ClearSecret } from '../../definition/document/extract-secrets.ts';
 import { dataLimitOf, valueLimitOf } from '../../definition/document/limits.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
@@ -23,7 +24,15 @@ import { HttpProblem } from '../validation/http-problem.ts';
 import { checkBytesIn, checkIn, draftIn } from './in-threads.ts';
 import { knownFor, knownForText } from './known-to-organization.ts';
 
-export const dialectName = z.enum(DIALECTS);
+const SYSTEMS = Object.entries(DIALECT_NAMES).map(([number, name]) => `${name} is ${number}`);
+
+export const dialectName = z
+  .enum(DIALECTS)
+  .optional()
+  .describe(`The dialect of the definition, by number or system: ${SYSTEMS.join(', ')}. Default: detected.`);
+
+/** Where document 002 has names of its own for what runs tell. */
+export const names002 = z.enum(['002', DIALECT_NAMES['002']]);
 
 /** The result of src/check for a document, and of the gateway's checks of its webhooks. */
 export interface Checked {

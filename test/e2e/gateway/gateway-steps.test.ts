@@ -116,7 +116,7 @@ describe('the visits of a run', () => {
     ];
     expect(named(await rowsOf(path))).toEqual([loop, boss]);
     expect(named(await rowsOf(path, '?names=002&step=step[0].steps[0]'))).toEqual([boss]);
-    expect(named(await rowsOf(path, '?names=002&step=step[0]'))).toEqual([loop]);
+    expect(named(await rowsOf(path, '?names=agent-ops&step=step[0]'))).toEqual([loop]);
     expect(named(await rowsOf(path, '?step=step[0].steps[0]'))).toEqual([]);
     await gateway.request('POST', `${path}/approve`, { json: { approve: true } });
     await gateway.until(path, (answer) => answer.body.status === 'failed');

@@ -100,7 +100,7 @@ describe('the events of a run', () => {
     for (const { data } of first.seen) expect(data['executionId']).toBe(id);
     expect(first.seen[4]?.data).toMatchObject({ kind: 'approval', message: 'Refund 7?' });
     await gateway.request('POST', `/api/executions/${id}/approve`, { json: { approve: false, comments: 'no' } });
-    const rest = await listen(id, undefined, first.seen.at(-1)?.id, '?names=002');
+    const rest = await listen(id, undefined, first.seen.at(-1)?.id, '?names=agent-ops');
     expect(named(rest.seen)).toEqual([
       'approval.denied review',
       'step.completed review',

@@ -14,6 +14,7 @@ import { whoAsks } from '../../http/auth.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import { perGateway } from '../../http/context.ts';
 import { type Incoming, type Route, route, SENT } from '../../http/route.ts';
+import { names002 } from '../../input/definition-input.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { checked, listOf, nameText, pathName } from '../../validation/validation.ts';
 import { type NamedEvent, namesOf002 } from './event-names-002.ts';
@@ -33,8 +34,7 @@ const eventsQuery = z.strictObject({
     .optional()
     .describe('Begins after this event: the `lastEventId` of a summary. The header Last-Event-ID has priority.'),
   exclude: listOf(EXCLUDED).optional().describe('Members of events to leave out, separated by commas: input, output.'),
-  names: z
-    .literal('002')
+  names: names002
     .optional()
     .describe(
       '002: events have the names of document 002, such as execution.started, step.completed, approval.required.',
@@ -85,7 +85,7 @@ export const eventStreamRoutes: readonly Route[] = [
         // An ended run has all of its events, so it is known whether any is left to send.
         const first = isOpen(description.status.name) ? undefined : await happenings.next();
         if (first?.done === true) return { status: 204 };
-        const named = names === '002' ? namesOf002(id, seen === undefined) : asItIs;
+        const named = names === undefined ? asItIs : namesOf002(id, seen === undefined);
         await stream(incoming, first?.value, happenings, (happening) => without(named(happening), exclude));
         return SENT;
       } finally {

@@ -21,6 +21,7 @@ import {
 import { callerGone } from '../../http/caller-gone.ts';
 import { type Route, route } from '../../http/route.ts';
 import { waitSeconds } from '../../http/starts.ts';
+import { names002 } from '../../input/definition-input.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { listOf, pageQuery, pathName } from '../../validation/validation.ts';
 import { runCountQuery, runListQuery } from './execution-list.ts';
@@ -44,8 +45,7 @@ const stepsQuery = z.strictObject({
     .optional()
     .describe('true: one row for each attempt of a step, the last with its end. `limit` counts visits.'),
   step: pathName.optional().describe('Only visits of this step: its slug, or the path of one visit.'),
-  names: z
-    .literal('002')
+  names: names002
     .optional()
     .describe('002: `step` may also be the id of a step in document 002, such as step[0].then[1].'),
   under: pathName

@@ -30,7 +30,7 @@ const inlineRunBody = z
     organizationId: nameText(200)
       .optional()
       .describe("The caller's own organization, as document 000 sends it. Any other is refused."),
-    dialect: dialectName.optional().describe('The dialect of the definition. Default: detected from its form.'),
+    dialect: dialectName,
     input: anyJson.optional().describe("The run's input. Default: {}."),
     triggeredBy: nameText(200).optional().describe('The initiator of the run, shown in lists.'),
     triggerData: anyJson.optional().describe('Available as `execution.trigger.metadata`.'),

@@ -80,7 +80,7 @@ export const graphRoutes: readonly Route[] = [
       'Edges that lead to no step are left out. A step of an unknown type has the kind `unknown`. Tools are not ' +
       'checked.',
     query: z.strictObject({
-      dialect: dialectName.optional().describe('The dialect of the document. Default: detected.'),
+      dialect: dialectName,
     }),
     body: DOCUMENT,
     answers: { 200: { text: 'The graph, and the problems of the draft.', schema: draftGraph } },

@@ -41,7 +41,7 @@ const proposalBody = z.strictObject({
     .describe('The proposed definition as it was written, YAML or JSON, with its comments. It takes precedence.'),
   notes: changeNotes.optional(),
   executionId: nameText(300).optional().describe('The run that proposes it: one of the organization.'),
-  dialect: dialectName.optional().describe('The dialect of the proposal. Default: detected from its form.'),
+  dialect: dialectName,
 });
 const reviewBody = z.strictObject({
   decision: z.enum(['approve', 'reject']),

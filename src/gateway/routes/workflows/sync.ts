@@ -26,7 +26,7 @@ const options = {
     .describe('The source that the definition belongs to. Syncs without a source share one.'),
   dryRun: z.boolean().optional().describe('Reports the changes without making them.'),
   notes: changeNotes.optional(),
-  dialect: dialectName.optional().describe('The dialect of the documents. Default: detected from their form.'),
+  dialect: dialectName,
 };
 const syncBody = z.strictObject({ workflow: anyJson.describe(DOCUMENT), ...options });
 const syncAllBody = z.strictObject({

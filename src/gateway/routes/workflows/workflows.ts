@@ -28,7 +28,7 @@ const workflowListQuery = z.strictObject({
   tag: nameText(200).optional().describe('Only definitions with this tag.'),
 });
 const workflowWriteQuery = z.strictObject({
-  dialect: dialectName.optional().describe('The dialect of the document. Default: detected from its form.'),
+  dialect: dialectName,
 });
 const workflowStoreQuery = workflowWriteQuery.extend({ notes: changeNotes.optional() });
 
