@@ -72,13 +72,26 @@ describe('the differences of two versions', () => {
 
 describe('a unified diff', () => {
   it('leads from one text to the other', () => {
-    const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd', ''), { maxLength: 40 }).map((lines) => lines.join('\n'));
+    const text = fc
+      .array(fc.constantFrom('a', 'b', 'c\r', '-d', ''), { maxLength: 40 })
+      .map((lines) => lines.join('\n'));
     fc.assert(
       fc.property(text, text, (before, after) => {
         expect(patched(before, textDiff(before, after, NAMES))).toBe(after);
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('of texts that differ in very many lines replaces what is between their first and last lines', () => {
+    const lines = (mark: string) => Array.from({ length: 300 }, (_, n) => `${mark}${n}`);
+    const text = (mark: string) => [...'abcde', ...lines(mark), ...'fghij'].join('\n');
+    const diff = textDiff(text('x'), text('y'), NAMES);
+    const shown = [...' c d e'.match(/ ./g)!, ...lines('-x'), ...lines('+y'), ...' f g h'.match(/ ./g)!];
+    expect(diff.split('\n')).toEqual(['--- a', '+++ b', '@@ -3,306 +3,306 @@', ...shown]);
+    expect(patched(text('x'), diff)).toBe(text('y'));
+    const longer = textDiff('a', text('x') + text('y'), NAMES);
+    expect(patched('a', longer)).toBe(text('x') + text('y'));
   });
 
   it('takes no longer than it may for texts that share nothing', () => {

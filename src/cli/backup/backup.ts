@@ -3,7 +3,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { isAlive, tryLock } from '#lock';
@@ -18,7 +17,7 @@ import { CliError, EXIT } from '../exit.ts';
 import { DATABASE } from '../start/database-users.ts';
 import { copyDatabase, demandNoServer, settleDatabase } from './database.ts';
 import { BLOBS, CHECKSUMS, KEY, keyIdOf, MANIFEST, type Manifest, storeError } from './manifest.ts';
-import { tarEnd, tarHeader, tarPadding } from './tar.ts';
+import { type AddFile, writeTar } from './tar.ts';
 import { whileStopped } from './while-stopped.ts';
 
 export interface BackupDone {
@@ -71,9 +70,11 @@ export async function backup(given: string, env: NodeJS.ProcessEnv, replaces: bo
       masterKey: { id: keyIdOf(loadMasterKey(config)), isIncluded },
     };
     const counts = { blobs: 0, bytes: 0 };
-    const parts = partsOf(manifest, copy, isIncluded ? keyFile : undefined, blobStoreOf(config.blobs), counts);
+    const archive = writeTar((add) =>
+      fill(add, manifest, copy, isIncluded ? keyFile : undefined, blobStoreOf(config.blobs), counts),
+    );
     const out = createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true });
-    await pipeline(Readable.from(parts), createGzip({ level: COMPRESSION }), out);
+    await pipeline(archive, createGzip({ level: COMPRESSION }), out);
     await rename(draft, file);
     const bytes = { file: (await stat(file)).size, database: (await stat(copy)).size, blobs: counts.bytes };
     return { file, manifest, bytes, blobs: counts.blobs, ...defined({ stoppedMs }) };
@@ -114,50 +115,45 @@ async function copyAtRest(
 }
 
 /**
- * The bytes of the archive. Payloads are read after the database: they are written before history refers to them, and
- * never changed.
+ * Fills the archive. Payloads are read after the database: they are written before history refers to them, and never
+ * changed.
  */
-async function* partsOf(
+async function fill(
+  add: AddFile,
   manifest: Manifest,
   database: string,
   keyFile: string | undefined,
   blobs: BlobStore,
   counts: { blobs: number; bytes: number },
-): AsyncGenerator<Buffer> {
-  const now = new Date();
+): Promise<void> {
   const checksums: { [name: string]: string } = {};
-  const small = function* (name: string, content: Buffer): Generator<Buffer> {
-    checksums[name] = createHash('sha256').update(content).digest('hex');
-    yield tarHeader({ name, size: content.length }, now);
-    yield content;
-    yield tarPadding(content.length);
+  const hashed = async (name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>) => {
+    const hash = createHash('sha256');
+    const pieces = async function* () {
+      for await (const piece of content) {
+        hash.update(piece);
+        yield piece;
+      }
+    };
+    await add(name, size, pieces());
+    checksums[name] = hash.digest('hex');
   };
-  yield* small(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)));
-  if (keyFile !== undefined) yield* small(KEY, await readFile(keyFile));
-
-  const { size } = await stat(database);
-  const hash = createHash('sha256');
-  yield tarHeader({ name: DATABASE, size }, now);
-  for await (const chunk of createReadStream(database)) {
-    hash.update(chunk as Buffer);
-    yield chunk as Buffer;
-  }
-  yield tarPadding(size);
-  checksums[DATABASE] = hash.digest('hex');
-
+  const small = (name: string, content: Buffer) => hashed(name, content.length, [content]);
+  await small(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)));
+  if (keyFile !== undefined) await small(KEY, await readFile(keyFile));
+  await hashed(DATABASE, (await stat(database)).size, createReadStream(database));
   try {
     for await (const blob of blobs.list()) {
       const content = await contentOf(blobs, blob);
       if (content === undefined) continue;
       counts.blobs += 1;
       counts.bytes += content.length;
-      yield* small(`${BLOBS}/${blob.place}/${blob.name}`, content);
+      await small(`${BLOBS}/${blob.place}/${blob.name}`, content);
     }
   } catch (error) {
     throw storeError(error);
   }
-  yield* small(CHECKSUMS, Buffer.from(JSON.stringify(checksums)));
-  yield tarEnd();
+  await small(CHECKSUMS, Buffer.from(JSON.stringify(checksums)));
 }
 
 /** Undefined where the sweep has removed it since it was listed: its run is gone. @throws BlobFault */

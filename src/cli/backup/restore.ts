@@ -103,7 +103,7 @@ async function unpack(file: string, folder: string): Promise<Manifest> {
     createReadStream(file)
       .on('error', (error) => archive.destroy(error))
       .pipe(archive);
-    await readTar(archive, async ({ name }, content) => {
+    await readTar(archive, async (name, content) => {
       if (![MANIFEST, CHECKSUMS, KEY, DATABASE].includes(name) && !BLOB_NAME.test(name))
         throw new CliError(EXIT.input, `A backup does not hold ${JSON.stringify(name.slice(0, 200))}.`);
       if (name in found) throw new CliError(EXIT.input, `The backup holds ${name} twice.`);

@@ -9,7 +9,7 @@ import { CliError, EXIT } from '../exit.ts';
 import { type Gateway, gatewayAt, gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
 import { problemLine } from '../problem-lines.ts';
-import { comparePromotion, type Promotion } from '../promote.ts';
+import type { Promotion } from '../promote.ts';
 import type { Terminal } from '../terminal.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
@@ -48,6 +48,7 @@ export const addPromote: AddCommand = (program, { terminal, action }) => {
         const target = targetOf(terminal, source, options.to);
         const organization = await organizationAt(target);
         const results: object[] = [];
+        const { comparePromotion } = await import('../promote.ts');
         for (const slug of slugs) {
           const found = await comparePromotion(source, target, slug, version);
           const { store, ...facts } = found;

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { DefinitionHead } from '../../contract/actors.ts';
-import { definitionDifference, type VersionDifference } from '../../definition/document/diff.ts';
+import type { VersionDifference } from '../../definition/document/diff.ts';
 import { defined } from '../../json/defined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { showDiff } from '../diff-text.ts';
@@ -127,6 +127,7 @@ async function betweenFile(
   if (checked.definition === undefined)
     throw new CliError(EXIT.input, `${written.file} is not a valid definition.`, findingLines(written, checked));
   const { name, definition } = await storedVersion(gateway, slug, from);
+  const { definitionDifference } = await import('../../definition/document/diff.ts');
   return definitionDifference(definition, { ...checked.definition, slug }, { before: name, after: written.file });
 }
 
