@@ -42,15 +42,21 @@ export interface Ports {
   readonly body?: readonly string[] | 'any';
   /** Ports of `names` that the config rules out. */
   readonly ruledOut?: readonly string[];
-  /** What a step does at a port that is not wired, where its path does not end there. */
+  /**
+   * What a step does at a port that is not wired, where its path does not end there. The engine does it: a kind ends by
+   * the port, whether that is wired or not.
+   */
   readonly unwired?: { readonly [port: string]: Unwired };
 }
 
-/** The step fails with this code, leaves by another port, or cancels the run with this reason. */
+/**
+ * The step fails with this code, leaves by another port, or cancels the run with this reason, even where the port is
+ * wired.
+ */
 export type Unwired =
-  | { readonly fails: string; readonly leaves?: undefined }
+  | { readonly fails: string; readonly message?: (slug: string) => string }
   | { readonly leaves: string }
-  | { readonly cancels: string; readonly leaves?: undefined };
+  | { readonly cancels: string };
 
 /** Step state of a kind that remembers nothing. */
 export type NoState = { [member: string]: never };
@@ -141,7 +147,10 @@ export interface Behaviour<S extends JsonObject = JsonObject> {
   begin(visit: StepContext): Outcome<S>;
   /** Handles every event that a suspended visit waits for. */
   resume?(visit: OpenStepContext<S>, event: Resume): Outcome<S>;
-  /** Says why the visit refuses this decision or submission; undefined where it accepts. Changes nothing. */
+  /**
+   * Says why the visit refuses this decision or submission; undefined where it accepts. Changes nothing. The engine
+   * asks it first: `resume` gets only what it accepts.
+   */
   refuse?(visit: OpenStepContext<S>, event: DecisionEvent | SubmissionEvent): KindRefusal | undefined;
   /** Messages that the visit took and has not used. They return to the inbox when the visit ends without them. */
   unused?(state: S): readonly Message[];
@@ -378,6 +387,8 @@ export type Outcome<S extends JsonObject = JsonObject> =
       readonly port: string;
       readonly data: Json;
       readonly meta?: JsonObject;
+      /** Of the failure, where the step fails since the port is not wired (`Ports.unwired`). */
+      readonly details?: Json;
       /**
        * Messages in the output. They return to the inbox where the step fails in ending, as when `saveToState` fails.
        */

@@ -63,7 +63,10 @@ export class Driven {
     return this.#took(this.behaviour.begin(this.#visit()));
   }
 
+  /** What `refuse` refuses is not resumed with, as in the core. */
   resume(event: Resume): Outcome {
+    if ((event.on === 'decision' || event.on === 'submit') && this.refusal(event) !== undefined)
+      return { do: 'ignore' };
     return this.#took(this.behaviour.resume!(this.#visit(), event));
   }
 

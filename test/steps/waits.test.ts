@@ -70,23 +70,15 @@ describe('user_input', () => {
   });
 
   it.each([
-    [['submitted', 'timeout'], { city: 'Oslo' }, 'timeout'],
-    [['submitted'], { city: 'Oslo' }, 'submitted'],
-    [['submitted', 'timeout'], undefined, 'timeout'],
-  ])('wired %j with the default %j: ends by %s at the timeout', (wired, otherwise, port) => {
-    const driven = new Driven(
-      userInput,
-      { timeout: '1h', ...(otherwise === undefined ? {} : { default: otherwise }) },
-      { wired },
-    );
+    [{ city: 'Oslo' }, { leaves: 'submitted' }],
+    [undefined, { fails: 'input_timeout' }],
+  ])('with the default %j: ends by timeout, or where that is not wired, %j', (otherwise, unwired) => {
+    const config = { timeout: '1h', ...(otherwise === undefined ? {} : { default: otherwise }) };
+    const driven = new Driven(userInput, config);
     driven.begin();
-    expect(driven.fire(HOUR)).toMatchObject({ do: 'end', port, data: otherwise ?? null, meta: { via: 'timeout' } });
-  });
-
-  it('fails at the timeout where it has neither port nor default', () => {
-    const driven = new Driven(userInput, { timeout: '1h' }, { wired: ['submitted'] });
-    driven.begin();
-    expect(() => driven.fire(HOUR)).toThrow(expect.objectContaining({ code: 'input_timeout' }));
+    const ended = { do: 'end', port: 'timeout', data: otherwise ?? null, meta: { via: 'timeout' } };
+    expect(driven.fire(HOUR)).toMatchObject(ended);
+    expect(userInput.ports({ stepType: 'user_input', config }).unwired).toMatchObject({ timeout: unwired });
   });
 });
 
@@ -151,18 +143,21 @@ describe('listen', () => {
     });
   });
 
-  it('ends by timeout with what came, or fails with listen_timeout', () => {
+  it('ends by timeout with what came, which it keeps where it fails then', () => {
     const counting = new Driven(listen, { name: 'n', count: 3, timeout: '1h' }, { inbox: [{ name: 'n', payload: 1 }] });
     expect(counting.begin()).toMatchObject({ timers: [{ at: NOW + HOUR }] });
     expect(counting.fire(HOUR)).toEqual({ do: 'end', port: 'timeout', data: [1], took: [taken(1)] });
-    const unwired = new Driven(listen, { name: 'n', until: '2026-01-15T11:30:00Z' }, { wired: ['received'] });
+    const until = '2026-01-15T11:30:00Z';
+    const inbox = [{ name: 'n', payload: 1 }];
+    const unwired = new Driven(listen, { name: 'n', count: 3, until }, { inbox, wired: ['received'] });
     unwired.begin();
-    expect(() => unwired.fire(HOUR)).toThrow(expect.objectContaining({ code: 'listen_timeout' }));
+    expect(unwired.fire(HOUR)).toMatchObject({ do: 'end', port: 'timeout', details: { received: 1 } });
+    expect(unwired.behaviour.unused?.(unwired.state)).toEqual([taken(1)]);
   });
 
   it('does not wait for a time that has passed, but takes what is there', () => {
     const config = { name: 'n', until: '2020-01-01' };
-    expect(new Driven(listen, config).begin()).toEqual({ do: 'end', port: 'timeout', data: null });
+    expect(new Driven(listen, config).begin()).toMatchObject({ do: 'end', port: 'timeout', data: null });
     expect(new Driven(listen, config, { inbox: [{ name: 'n', payload: 1 }] }).begin()).toMatchObject({
       port: 'received',
       data: 1,

@@ -2,7 +2,8 @@
  * Applies the outcome of a kind: the visit stays open (suspend.ts), a loop ticks (loops.ts), or the visit ends or
  * fails.
  */
-import type { Json, JsonObject } from '../../json/json.ts';
+import { defined } from '../../json/defined.ts';
+import { isPlainObject, type Json, type JsonObject } from '../../json/json.ts';
 import type { FailureShape, Outcome } from '../../steps/kind.ts';
 import type { Step } from '../../steps/program-types.ts';
 import type { Core } from '../state/core.ts';
@@ -18,6 +19,24 @@ import { recordEnd, removeVisit, type VisitRef } from './record.ts';
 import { returnMessages } from './return-messages.ts';
 import { undoAssigned } from './step-context.ts';
 import { suspend } from './suspend.ts';
+
+type Applied<O extends Outcome['do']> = Extract<Outcome, { do: O }>;
+
+/** The outcome, or what it comes to by the rule of the kind for its port (`Ports.unwired`). */
+export function atPort(step: Step, outcome: Applied<'end'>): Applied<'end' | 'fail' | 'cancel'>;
+export function atPort(step: Step, outcome: Outcome): Outcome;
+export function atPort({ slug, next, ports }: Step, outcome: Outcome): Outcome {
+  if (outcome.do !== 'end') return outcome;
+  const { data, details, meta, port } = outcome;
+  const rule = Object.hasOwn(ports.unwired ?? {}, port) ? ports.unwired?.[port] : undefined;
+  if (rule === undefined) return outcome;
+  if ('cancels' in rule)
+    return { do: 'cancel', reason: rule.cancels, ...(isPlainObject(data) ? { data } : {}), ...defined({ meta }) };
+  if (Object.hasOwn(next, port)) return outcome;
+  if ('leaves' in rule) return { ...outcome, port: rule.leaves };
+  const message = rule.message?.(slug) ?? `The port '${port}' of the step '${slug}' is not wired, so the step fails.`;
+  return { do: 'fail', error: { code: rule.fails, message, retryable: false, ...defined({ details }) } };
+}
 
 /** @throws StepFailure where the outcome cannot be applied; the visit then fails with it. */
 export function applyOutcome(core: Core, place: VisitRef, outcome: Outcome): void {

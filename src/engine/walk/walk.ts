@@ -1,9 +1,9 @@
 /** One step of the walk: begins a visit, or resumes it with an event. */
 import { defined } from '../../json/defined.ts';
-import { isPlainObject, type Json, setOwn } from '../../json/json.ts';
+import { type Json, setOwn } from '../../json/json.ts';
 import { compared } from '../../steps/compared.ts';
 import { presetOf } from '../../steps/compile/compile-step.ts';
-import type { FailureShape, Outcome, Resume, Unwired } from '../../steps/kind.ts';
+import type { FailureShape, Outcome, Resume } from '../../steps/kind.ts';
 import { DAG_STEP } from '../../steps/kinds/dag.ts';
 import { COMMON_PORTS, END_TARGET } from '../../steps/ports.ts';
 import type { Condition, Preset, Step } from '../../steps/program-types.ts';
@@ -16,7 +16,7 @@ import { placeOf } from '../state/places.ts';
 import type { Frame, Work } from '../state/state.ts';
 import { completeRun, failRun, ROOT } from './ending.ts';
 import { adoptDagEntries } from './frames.ts';
-import { applyOutcome, endVisit, failVisit } from './outcome.ts';
+import { applyOutcome, atPort, endVisit, failVisit } from './outcome.ts';
 import type { VisitRef } from './record.ts';
 import { FrameScope } from './scope.ts';
 import { RunStepContext } from './step-context.ts';
@@ -58,7 +58,7 @@ function begin(core: Core, frame: Frame, slug: string): void {
       return;
     }
     if (core.trace !== undefined) traceInput(core, frame, step, path);
-    applyOutcome(core, place, step.behaviour.begin(new RunStepContext(core, frame, step, path, {})));
+    applyOutcome(core, place, atPort(step, step.behaviour.begin(new RunStepContext(core, frame, step, path, {}))));
   } catch (error) {
     failVisit(core, findVisit(core, frame, path) ?? place, failureOf(error, core.program.definition));
   }
@@ -87,7 +87,7 @@ export function resumeKind(core: Core, place: VisitRef, event: Resume): Outcome 
   const state = place.visit?.state ?? place.record!.state;
   core.putBack = [];
   if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
-  return step.behaviour.resume(new RunStepContext(core, frame, step, path, state), event);
+  return atPort(step, step.behaviour.resume(new RunStepContext(core, frame, step, path, state), event));
 }
 
 /** Resumes an open visit without queueing. Returns false where the visit ignores the event. */
@@ -144,39 +144,35 @@ function isMet(core: Core, frame: Frame, path: string, when: Condition): boolean
  */
 function usePreset(core: Core, place: VisitRef, preset: Preset): void {
   const { step } = place;
+  const { kind, next, ports } = step;
   const { port, data } = preset;
-  const isWired = port === undefined || Object.hasOwn(step.next, port);
-  const other = isWired ? undefined : unwiredRule(step, port);
+  const isOpen = port !== undefined && !Object.hasOwn(next, port);
   if (preset.error !== undefined) failVisit(core, place, preset.error);
   else if (port !== undefined && !canEndWith(step, port))
     failVisit(core, place, {
       code: 'invalid_preset',
-      message: `The preset of '${step.slug}' names the port '${port}'; a '${step.kind.type}' cannot end with it.`,
+      message: `The preset of '${step.slug}' names the port '${port}'; a '${kind.type}' cannot end with it.`,
       retryable: false,
     });
-  else if (!isWired && port === 'skipped') applyOutcome(core, place, { do: 'skip' });
-  else if (other !== undefined && 'fails' in other) failVisit(core, place, failureAt(step, port, preset, other.fails));
-  else if (other !== undefined && 'cancels' in other)
-    applyOutcome(core, place, { do: 'cancel', reason: other.cancels, ...(isPlainObject(data) ? { data } : {}) });
-  else if (port === undefined && step.kind.ends === 'run') applyOutcome(core, place, { do: 'finish', output: data });
-  else if (port === undefined && step.kind.ends === 'loop') applyOutcome(core, place, { do: 'break', value: data });
+  else if (isOpen && port === 'skipped') applyOutcome(core, place, { do: 'skip' });
+  else if (isOpen && port === 'error') failVisit(core, place, failureAt(step, port, preset, 'preset_error'));
+  else if (port === undefined && kind.ends === 'run') applyOutcome(core, place, { do: 'finish', output: data });
+  else if (port === undefined && kind.ends === 'loop') applyOutcome(core, place, { do: 'break', value: data });
   else {
-    const leaves = other?.leaves ?? port ?? step.ports.normal;
-    endVisit(core, place, { port: leaves, data, meta: { ...preset.meta, preset: true } }, 'preset');
+    const by = port ?? ports.normal;
+    const meta = { ...preset.meta, preset: true };
+    const outcome = by === null ? undefined : atPort(step, { do: 'end', port: by, data, meta });
+    if (outcome?.do === 'cancel') applyOutcome(core, place, outcome);
+    else if (outcome?.do === 'fail') failVisit(core, place, failureAt(step, by, preset, outcome.error.code));
+    else endVisit(core, place, { port: outcome?.port ?? null, data, meta }, 'preset');
   }
-}
-
-/** What the real step does at this port where it is not wired; undefined where the path ends. */
-function unwiredRule({ ports }: Step, port: string): Unwired | undefined {
-  if (port === 'error') return { fails: 'preset_error' };
-  return Object.hasOwn(ports.unwired ?? {}, port) ? ports.unwired?.[port] : undefined;
 }
 
 /**
  * The error in `meta.error`, as of a step that left by its port `error`; else the failure for a port that is not
  * wired.
  */
-function failureAt(step: Step, port: string | undefined, { meta }: Preset, code: string): FailureShape {
+function failureAt(step: Step, port: string | null, { meta }: Preset, code: string): FailureShape {
   const told = presetOf({ error: meta?.['error'] ?? null }).error;
   const message = `The preset of '${step.slug}' ends with the port '${port}', which is not wired, so the step fails.`;
   return told ?? { code, message, retryable: false };

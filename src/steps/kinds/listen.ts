@@ -14,7 +14,6 @@ import {
   type Message,
   type Outcome,
   type StepContext,
-  StepFailure,
   type StepKind,
   type Subscription,
 } from '../kind.ts';
@@ -87,7 +86,13 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
   ports: () => ({
     normal: 'received',
     names: ['received', 'timeout'],
-    unwired: { timeout: { fails: 'listen_timeout' } },
+    unwired: {
+      timeout: {
+        fails: 'listen_timeout',
+        message: (slug) =>
+          `The step '${slug}' did not get its message in time; wire its port 'timeout', or wait longer.`,
+      },
+    },
   }),
   plan(config, parse) {
     const { timeout, until, match } = config;
@@ -195,14 +200,10 @@ function take(state: ListenState, messages: readonly Message[]): Outcome<never> 
   return { do: 'end', port: 'received', data: first.payload, took: [first], ...defined({ meta }) };
 }
 
+/** A step that fails at its timeout keeps what it took, which then returns to the inbox. */
 function timedOut(visit: StepContext, state: ListenState): Outcome<never> {
-  if (!visit.wired('timeout'))
-    throw new StepFailure(
-      'listen_timeout',
-      `The step '${visit.slug}' did not get its message in time; wire its port 'timeout', or wait longer.`,
-      { details: { received: state.taken.length } },
-    );
-  return state.count === null ? { do: 'end', port: 'timeout', data: null } : endWithTaken(state, 'timeout');
+  if (state.count !== null && visit.wired('timeout')) return endWithTaken(state, 'timeout');
+  return { do: 'end', port: 'timeout', data: null, details: { received: state.taken.length } };
 }
 
 /** The output uses the messages, so the state gives them up. */

@@ -5,15 +5,7 @@ import { planDuration } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat, shownForm } from '../config/payload.ts';
 import { isAbsent, optionalText } from '../config/read.ts';
 import { anyValue, duration, nameList, payloadFormat, textTemplate } from '../config/schema.ts';
-import {
-  type DecisionEvent,
-  type KindRefusal,
-  type OpenStepContext,
-  type Outcome,
-  StepFailure,
-  type StepKind,
-  type SubmissionEvent,
-} from '../kind.ts';
+import type { DecisionEvent, KindRefusal, OpenStepContext, StepKind, SubmissionEvent } from '../kind.ts';
 import { personOf, standsFor } from './approval/approval-persons.ts';
 import { audienceOf } from './approval/approval-votes.ts';
 
@@ -52,7 +44,16 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
   ports: ({ config }) => ({
     normal: 'submitted',
     names: ['submitted', 'timeout'],
-    unwired: { timeout: config?.['default'] === undefined ? { fails: 'input_timeout' } : { leaves: 'submitted' } },
+    unwired: {
+      timeout:
+        config?.['default'] !== undefined
+          ? { leaves: 'submitted' }
+          : {
+              fails: 'input_timeout',
+              message: (slug) =>
+                `Nobody answered the step '${slug}' in time; wire its port 'timeout', or give a default.`,
+            },
+    },
   }),
   plan(config, parse) {
     const message = parse.template(config['message'], '/message');
@@ -60,17 +61,6 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
     const form = planFormat(config['form'], 'form', parse);
     const otherwise = config['default'] === undefined ? undefined : parse.template(config['default'], '/default');
     const timeoutMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
-
-    function timedOut(visit: OpenStepContext<UserInputState>): Outcome<never> {
-      const wired = visit.wired('timeout');
-      if (!wired && otherwise === undefined)
-        throw new StepFailure(
-          'input_timeout',
-          `Nobody answered the step '${visit.slug}' in time; wire its port 'timeout', or give a default.`,
-        );
-      const data = visit.state.default ?? null;
-      return { do: 'end', port: wired ? 'timeout' : 'submitted', data, meta: { submittedBy: null, via: 'timeout' } };
-    }
 
     function refuse(
       visit: OpenStepContext<UserInputState>,
@@ -121,8 +111,10 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
         };
       },
       resume(visit, event) {
-        if (event.on === 'fired') return timedOut(visit);
-        if (event.on !== 'submit' || refuse(visit, event) !== undefined) return { do: 'ignore' };
+        const { default: data = null } = visit.state;
+        if (event.on === 'fired')
+          return { do: 'end', port: 'timeout', data, meta: { submittedBy: null, via: 'timeout' } };
+        if (event.on !== 'submit') return { do: 'ignore' };
         return {
           do: 'end',
           port: 'submitted',

@@ -6,7 +6,7 @@ import { planDuration } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
 import { isAbsent } from '../config/read.ts';
 import { duration, payloadFormat } from '../config/schema.ts';
-import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind } from '../kind.ts';
+import { ConfigError, type Outcome, type StepContext, type StepKind } from '../kind.ts';
 
 export const waitCallback: StepKind<StoredFormat<'schema'>> = {
   type: 'wait_callback',
@@ -44,7 +44,13 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
   ports: () => ({
     normal: 'received',
     names: ['received', 'timeout'],
-    unwired: { timeout: { fails: 'callback_timeout' } },
+    unwired: {
+      timeout: {
+        fails: 'callback_timeout',
+        message: (slug) =>
+          `Nobody called the URL of the step '${slug}' in time; wire its port 'timeout', or wait longer.`,
+      },
+    },
   }),
   plan(config, parse) {
     if (callbackMethods(config) === undefined)
@@ -69,7 +75,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
         };
       },
       resume(visit, event) {
-        if (event.on === 'fired') return timedOut(visit);
+        if (event.on === 'fired') return { do: 'end', port: 'timeout', data: null };
         if (event.on !== 'message' || !fits(visit, visit.state, event.payload)) return { do: 'ignore' };
         return received(event.payload);
       },
@@ -79,13 +85,4 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
 
 function received(payload: Json): Outcome<never> {
   return { do: 'end', port: 'received', data: payload };
-}
-
-function timedOut(visit: StepContext): Outcome<never> {
-  if (!visit.wired('timeout'))
-    throw new StepFailure(
-      'callback_timeout',
-      `Nobody called the URL of the step '${visit.slug}' in time; wire its port 'timeout', or wait longer.`,
-    );
-  return { do: 'end', port: 'timeout', data: null };
 }

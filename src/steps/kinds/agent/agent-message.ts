@@ -4,14 +4,7 @@ import { defined } from '../../../json/defined.ts';
 import { isObject, type Json } from '../../../json/json.ts';
 import { invalid, isAbsent, optionalBoolean, optionalText, wholeNumber } from '../../config/read.ts';
 import { templated, textTemplate } from '../../config/schema.ts';
-import {
-  ConfigError,
-  type OpenStepContext,
-  type Outcome,
-  type StepContext,
-  StepFailure,
-  type StepKind,
-} from '../../kind.ts';
+import { ConfigError, type OpenStepContext, type Outcome, type StepContext, type StepKind } from '../../kind.ts';
 
 const CONTENT = ['content', 'message', 'goal'] as const;
 const LEAST_WAIT_MS = 1_000;
@@ -72,7 +65,13 @@ begins. An agent that has ended does not receive it.
   ports: () => ({
     normal: 'success',
     names: ['success', 'timeout'],
-    unwired: { timeout: { fails: 'agent_message_timeout' } },
+    unwired: {
+      timeout: {
+        fails: 'agent_message_timeout',
+        message: (slug) =>
+          `The agent did not answer the step '${slug}' in time; wire its port 'timeout', or wait longer.`,
+      },
+    },
   }),
   plan(config, parse) {
     const said = CONTENT.find((member) => !isAbsent(config[member]));
@@ -118,7 +117,7 @@ begins. An agent that has ended does not receive it.
           case 'message':
             return replied(event.payload);
           case 'fired':
-            return timedOut(visit);
+            return { do: 'end', port: 'timeout', data: null };
           default:
             return { do: 'ignore' };
         }
@@ -159,12 +158,4 @@ function replyOrWait(visit: OpenStepContext<AgentMessageState>, until: number): 
 
 function replied(payload: Json): Outcome<never> {
   return { do: 'end', port: 'success', data: isObject(payload) ? (payload['reply'] ?? null) : payload };
-}
-
-function timedOut(visit: StepContext): Outcome<never> {
-  if (visit.wired('timeout')) return { do: 'end', port: 'timeout', data: null };
-  throw new StepFailure(
-    'agent_message_timeout',
-    `The agent did not answer the step '${visit.slug}' in time; wire its port 'timeout', or wait longer.`,
-  );
 }

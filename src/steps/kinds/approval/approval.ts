@@ -13,7 +13,6 @@ import {
   type Resume,
   type RunSpec,
   type StepContext,
-  StepFailure,
   type StepKind,
   type SubmissionEvent,
   type TimerSpec,
@@ -86,7 +85,10 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
       ...(config?.['onTimeout'] === 'approved' || config?.['onTimeout'] === 'rejected' ? ['timeout'] : []),
     ],
     unwired: {
-      timeout: { fails: 'approval_timeout' },
+      timeout: {
+        fails: 'approval_timeout',
+        message: (slug) => `Nobody decided on the step '${slug}' in time; wire its port 'timeout', or set onTimeout.`,
+      },
       ...(config?.['onReject'] === 'cancel' ? { rejected: { cancels: 'approval_denied' } } : {}),
     },
   }),
@@ -190,7 +192,7 @@ function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState
     const told = messages(visit, state, rules, 'reminder', `reminder${state.reminded}`);
     return { ...waitForVotes(visit, state, rules), ...told };
   }
-  if (event.on !== 'decision' || refuse(visit, event, rules) !== undefined) return { do: 'ignore' };
+  if (event.on !== 'decision') return { do: 'ignore' };
   const person = personOf(event);
   const vote: Vote = {
     decision: event.decision,
@@ -266,15 +268,10 @@ function timedOut(visit: Open, rules: Rules): Outcome<ApprovalState> {
   const { state } = visit;
   if (rules.onTimeout === 'approved' || rules.onTimeout === 'rejected') return decided(visit, rules.onTimeout, rules);
   if (rules.onTimeout === 'escalate' && state.escalated === undefined) return escalated(visit, rules);
-  if (!visit.wired('timeout'))
-    throw new StepFailure(
-      'approval_timeout',
-      `Nobody decided on the step '${visit.slug}' in time; wire its port 'timeout', or set onTimeout.`,
-      {
-        details: { message: state.message, votes: state.votes },
-      },
-    );
-  return ended(visit, { port: 'timeout', data: outputOf(visit, 'timeout') }, rules);
+  const ending: Ending = { port: 'timeout', data: outputOf(visit, 'timeout') };
+  // A step that fails at its timeout tells nobody of a decision.
+  if (visit.wired('timeout')) return ended(visit, ending, rules);
+  return { do: 'end', ...ending, details: { message: state.message, votes: state.votes } };
 }
 
 function escalated(visit: Open, rules: Rules): Outcome<ApprovalState> {
