@@ -29,7 +29,7 @@ import type { Program } from '../steps/program-types.ts';
 import { requestSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
 import { applyChildStarted, applyCompletion } from './inbound/completions.ts';
 import { receiveMessage } from './inbound/messages.ts';
-import { applyRequest, rememberAnswer, rememberedAnswer } from './inbound/requests.ts';
+import { applyRequest, noteFound, rememberAnswer, rememberedAnswer, takeFound } from './inbound/requests.ts';
 import { shownOf, statusOf, waitingFor } from './inbound/view.ts';
 import type { Core, Postpone } from './state/core.ts';
 import { failureOf, tooLarge } from './state/failure.ts';
@@ -38,7 +38,7 @@ import { MAX_PAYLOAD_BYTES } from './state/limits.ts';
 import { measure } from './state/measure.ts';
 import type { Command, Event, Genesis, TraceEvent } from './state/protocol.ts';
 import type { RunState } from './state/state.ts';
-import { findTarget, pathOf } from './walk/address.ts';
+import { pathOf } from './walk/address.ts';
 import { openCommand, sendBacklog } from './walk/commands.ts';
 import { abortRun, cancelRun, DEADLINE, failRun, ROOT, runTimeoutMs } from './walk/ending.ts';
 import { newFrame } from './walk/frames.ts';
@@ -95,7 +95,8 @@ export function* advanceInParts(
 
 /**
  * Whether the event would be accepted, and by which visit: the answer of an update, before it is applied. Changes
- * nothing. A key that was answered before gets the same answer.
+ * nothing. A key that was answered before gets the same answer. If the same event is applied next, `advance` goes by
+ * this answer, and does not ask again.
  */
 export function admit(program: Program, state: RunState, event: Event): Accepted | Refusal {
   const core: Core = { program, state, commands: [], trace: undefined };
@@ -107,7 +108,7 @@ export function admit(program: Program, state: RunState, event: Event): Accepted
     case 'cancelStep':
     case 'retryStep':
     case 'skipTimer': {
-      const found = findTarget(core, event);
+      const found = noteFound(core, event);
       return 'code' in found ? found : { accepted: true, path: pathOf(found) };
     }
     case 'pause':
@@ -122,6 +123,7 @@ export function admit(program: Program, state: RunState, event: Event): Accepted
 
 function take(core: Core, event: Event): void {
   const { state } = core;
+  const found = takeFound(state, event);
   switch (event.type) {
     case 'started':
       begin(core);
@@ -143,7 +145,7 @@ function take(core: Core, event: Event): void {
     case 'cancelStep':
     case 'retryStep':
     case 'skipTimer':
-      applyRequest(core, event);
+      applyRequest(core, event, found);
       return;
     case 'pause':
       if (isRepeated(core, event)) return;

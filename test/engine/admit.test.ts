@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StepDefinition } from '../../src/definition/document/types.ts';
+import { admit, advance } from '../../src/engine/advance.ts';
+import { waitingFor } from '../../src/engine/inbound/view.ts';
 import { programOf } from '../support/program.ts';
 import { Player } from './player.ts';
 
@@ -146,6 +148,23 @@ it('refuses a decision after the timeout, also while the run is paused; a remind
   player.fire('review');
   expect(player.admit(approve())).toMatchObject({ code: 'already_decided' });
   expect(player.feed(approve())).toEqual([]);
+});
+
+it('refuses a decision where the timer has fired on a clock that was behind', () => {
+  const player = started({ review: review({ timeout: '2h' }) });
+  player.feed({ type: 'pause' });
+  player.feed({ type: 'fired', id: 'review' });
+  player.at += 2 * 3_600_000;
+  expect(player.admit(approve())).toMatchObject({ code: 'already_decided' });
+  expect(player.feed(approve())).toEqual([]);
+});
+
+it('goes by its answer only until something else happens', () => {
+  const { program, state } = started({ review: review({ approvers: ['ann', 'bob'], quorum: 'all' }) });
+  const [asked, other] = [1, 2].map(() => ({ ...approve({ by: 'ann' }), at: state.now }));
+  expect(admit(program, state, asked!)).toMatchObject({ accepted: true });
+  for (const event of [other!, asked!]) advance(program, state, event);
+  expect(waitingFor(state)).toMatchObject([{ votes: { have: 1, needed: 2 } }]);
 });
 
 describe('requests that come again', () => {

@@ -1,21 +1,37 @@
 /** Applies the requests of people: decisions, input, and operations on steps. Each key is answered once. */
-import type { Accepted } from '../../contract/run.ts';
+import type { Accepted, Refusal } from '../../contract/run.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Core } from '../state/core.ts';
 import { REMEMBERED_IDS } from '../state/limits.ts';
 import { shorten } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';
 import type { RunState } from '../state/state.ts';
-import { type AddressedEvent, findTarget, pathOf, resumeOf } from '../walk/address.ts';
+import { type AddressedEvent, findTarget, pathOf, resumeOf, type StepAddress } from '../walk/address.ts';
 import { cancelCommand, openCommand } from '../walk/commands.ts';
 import { failVisit } from '../walk/outcome.ts';
 import { findVisit, resumeNow } from '../walk/walk.ts';
 
+/** What `admit` found last, until the state is advanced. */
+const lastFound = new WeakMap<RunState, { readonly event: Event; readonly found: StepAddress | Refusal }>();
+
+export function noteFound(core: Core, event: AddressedEvent): StepAddress | Refusal {
+  const found = findTarget(core, event);
+  lastFound.set(core.state, { event, found });
+  return found;
+}
+
+/** What `admit` has found for the event in this state, if it was asked about it last. */
+export function takeFound(state: RunState, event: Event): StepAddress | Refusal | undefined {
+  const last = lastFound.get(state);
+  lastFound.delete(state);
+  return last?.event === event ? last.found : undefined;
+}
+
 /** A signal that no visit accepts is dropped. An update is refused instead (E5). */
-export function applyRequest(core: Core, event: AddressedEvent): void {
+export function applyRequest(core: Core, event: AddressedEvent, known: StepAddress | Refusal | undefined): void {
   const { state } = core;
   if (rememberedAnswer(state, event) !== undefined) return;
-  const found = findTarget(core, event);
+  const found = known ?? findTarget(core, event);
   if ('code' in found) return;
   const { frame, visit } = found;
   if ('data' in event) state.bytes += jsonBytes(event.data);

@@ -1,7 +1,7 @@
 /**
  * Finds the visit that a decision, a submission or an operator's request addresses: by its path, by a slug with one
  * open visit, or without a name where only one visit fits (ARCHITECTURE.md §3; LANGUAGE.md §3.12). Reads only.
- * `advance` and `admit` both call it, so the answer of an update is what then happens (E5).
+ * The answer of `admit` is what `advance` then goes by, so the answer of an update is what then happens (E5).
  */
 
 import type { Refusal } from '../../contract/run.ts';
@@ -44,7 +44,7 @@ export function findTarget(core: Core, event: AddressedEvent): StepAddress | Ref
   const fitting = meant.filter((target) => fits(core, target, event));
   if (fitting.length > 1) return ambiguous(fitting.map(pathOf));
   const [target] = fitting;
-  if (target === undefined && event.type === 'decide' && named.some((target) => isOver(state, target)))
+  if (target === undefined && event.type === 'decide' && named.some((target) => isOver(state, target, event.at)))
     return decidedAlready(step ?? pathOf(named[0]!));
   if (target === undefined) return notWaiting(core, event, named.length > 0);
   return refusedByKind(core, target, event) ?? target;
@@ -92,9 +92,9 @@ function fits(core: Core, target: StepAddress, event: AddressedEvent): boolean {
   const { visit } = target;
   switch (event.type) {
     case 'decide':
-      return waitingOf(target)?.kind === 'approval' && !isOver(state, target);
+      return waitingOf(target)?.kind === 'approval' && !isOver(state, target, event.at);
     case 'submit':
-      return waitingOf(target)?.kind === 'input' && !isOver(state, target);
+      return waitingOf(target)?.kind === 'input' && !isOver(state, target, event.at);
     case 'retryStep':
       return visit.commands.some((id) => state.openCommands[id]?.type === 'run');
     case 'skipTimer':
@@ -108,11 +108,11 @@ function fits(core: Core, target: StepAddress, event: AddressedEvent): boolean {
  * The wait was answered or has timed out, but the visit has not ended yet: its messages are being sent, or the run is
  * paused or yields.
  */
-function isOver(state: RunState, target: StepAddress): boolean {
+function isOver(state: RunState, target: StepAddress, at: number): boolean {
   const { visit, ask = '' } = target;
   if (visit.answered === true) return true;
   const until = waitingOf(target)?.until;
-  if (until === undefined || until > state.now) return false;
+  if (until === undefined || until > Math.max(state.now, at)) return false;
   return state.work.some(
     (work) =>
       work.do === 'resume' &&
