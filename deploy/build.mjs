@@ -22,7 +22,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
 /** Folders of src that workflow code never imports, so that their changes do not affect the bundle. */
-const OUTSIDE_THE_BUNDLE = ['src/gateway', 'src/cli', 'src/client', 'src/check', 'src/history', 'src/console'];
+const OUTSIDE_THE_BUNDLE = [
+  'src/gateway',
+  'src/api-client',
+  'src/cli',
+  'src/client',
+  'src/check',
+  'src/history',
+  'src/console',
+];
 
 /** The console, and the folders whose code runs in it too (test/house.test.ts). */
 const IN_CONSOLE = ['src/console', 'src/json', 'src/template', 'src/definition'];
@@ -130,11 +138,14 @@ async function compile(next, isBundled) {
   copyFiles('src/gateway/manual/pages', '.md', next);
   copyFiles(PROGRAMS, '.yaml', next);
   const bundle = 'workflow-bundle.js';
-  if (isBundled && existsSync(join(dist, bundle))) cpSync(join(dist, bundle), join(next, bundle));
-  else {
-    say('Bundling the workflows.');
-    await run('Bundling the workflows', process.execPath, [join(next, 'workers/bundle.js'), join(next, bundle)]);
-  }
+  const client = join(next, 'src/api-client');
+  const isNew = !isBundled || !existsSync(join(dist, bundle));
+  if (isNew) say('Bundling the workflows.');
+  else cpSync(join(dist, bundle), join(next, bundle));
+  await Promise.all([
+    isNew && run('Bundling the workflows', process.execPath, [join(next, 'workers/bundle.js'), join(next, bundle)]),
+    run('Writing types', process.execPath, [join(client, 'write-types.js'), join(client, 'types.d.ts')]),
+  ]);
   chmodSync(join(next, 'src/cli/main.js'), 0o755);
 }
 

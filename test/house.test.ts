@@ -28,6 +28,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'activities/segment': ['activities/runtime', 'src/engine'],
   'activities/send-message': ['activities/http', 'src/config'],
   'src/actions': ['src/json'],
+  'src/api-client': ['src/gateway'],
   'src/check': ['src/definition/dialects', 'src/steps/compile'],
   'src/cli': ['src/client/doctor', 'src/gateway'],
   'src/client': ['src/template'],

@@ -16,15 +16,18 @@ export const status = z.enum([
   'rolling_back',
 ]);
 
-export const runError = z.object({
-  code: text,
-  message: text,
-  path: text.optional(),
-  stepSlug: text.optional(),
-  attempts: z.int().optional(),
-  retryable: z.boolean(),
-  details: anything.optional(),
-});
+export const runError = named(
+  'RunError',
+  z.object({
+    code: text,
+    message: text,
+    path: text.optional(),
+    stepSlug: text.optional(),
+    attempts: z.int().optional(),
+    retryable: z.boolean(),
+    details: anything.optional(),
+  }),
+);
 
 const retrying = {
   lastError: runError.optional().describe('Why the attempt before the last one failed, as far as Temporal keeps it.'),
@@ -71,10 +74,15 @@ export const wait = {
   commentRequired: z.literal(true).optional().describe('For an approval: it requires a comment. Only in a single run.'),
 };
 const waitingFor = z.array(
-  z.object({
-    ...wait,
-    resumeToken: text.optional().describe('For an approval that the caller may decide: the token that identifies it.'),
-  }),
+  named(
+    'Wait',
+    z.object({
+      ...wait,
+      resumeToken: text
+        .optional()
+        .describe('For an approval that the caller may decide: the token that identifies it.'),
+    }),
+  ),
 );
 
 const pause = {
@@ -97,9 +105,12 @@ const trigger = z.object({
     .describe('How it fired, such as the path and the id of a delivery. Present when one run is read.'),
 });
 
-export const unreadable = z
-  .object({ code: text, message: text })
-  .describe('Why members are missing: the stored run cannot be read, for example under an unknown master key.');
+export const unreadable = named(
+  'Unreadable',
+  z
+    .object({ code: text, message: text })
+    .describe('Why members are missing: the stored run cannot be read, for example under an unknown master key.'),
+);
 
 export const execution = named(
   'Execution',
@@ -199,41 +210,47 @@ const place = {
   visit: z.int().optional().describe('Which visit of the step in its frame, from 1.'),
   inner: z.literal(true).optional().describe("A call within a visit, such as an agent's, in the visit's frame."),
 };
-const decision = z.object({
-  status: z.enum(['approved', 'rejected']),
-  by: text.nullable().describe('Null for a caller without an id, and where nobody decided in time.'),
-  at: time,
-  via: text.describe("api, link, 'link to ADDRESS', temporal (a signal), or timeout."),
-  comments: text.nullable(),
-  voters: z.array(text).describe('Everybody who voted.'),
-  message: text,
-  resourceType: text.optional(),
-  resourceId: text.optional(),
-});
-const step = z.object({
-  path: text,
-  stepSlug: text,
-  stepName: text.optional().describe('The name of the step. Absent where it has none, or it is the slug.'),
-  stepType: text,
-  status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped']),
-  port: text.optional(),
-  attempts: z.int(),
-  attempt: z.int().optional().describe('With attempts=true: the number of the attempt, from 1.'),
-  ...retrying,
-  ...place,
-  eventId: z.int().optional().describe("The event of Temporal's history that opened it, where there is one."),
-  temporalUrl: text.optional().describe("That event in Temporal's Web UI."),
-  input: anything.optional(),
-  output: anything.optional().describe('{type, data, meta}.'),
-  error: runError.optional(),
-  endedBy: text
-    .optional()
-    .describe('Who completed or failed it by hand, through Temporal: `temporal-cli:NAME@HOST`. Absent for workers.'),
-  decision: decision.optional().describe("Of an approval, also of an agent's call, once it is decided."),
-  startedAt: time,
-  completedAt: time.optional(),
-  unreadable: unreadable.optional(),
-});
+const decision = named(
+  'Decision',
+  z.object({
+    status: z.enum(['approved', 'rejected']),
+    by: text.nullable().describe('Null for a caller without an id, and where nobody decided in time.'),
+    at: time,
+    via: text.describe("api, link, 'link to ADDRESS', temporal (a signal), or timeout."),
+    comments: text.nullable(),
+    voters: z.array(text).describe('Everybody who voted.'),
+    message: text,
+    resourceType: text.optional(),
+    resourceId: text.optional(),
+  }),
+);
+const step = named(
+  'RunStep',
+  z.object({
+    path: text,
+    stepSlug: text,
+    stepName: text.optional().describe('The name of the step. Absent where it has none, or it is the slug.'),
+    stepType: text,
+    status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped']),
+    port: text.optional(),
+    attempts: z.int(),
+    attempt: z.int().optional().describe('With attempts=true: the number of the attempt, from 1.'),
+    ...retrying,
+    ...place,
+    eventId: z.int().optional().describe("The event of Temporal's history that opened it, where there is one."),
+    temporalUrl: text.optional().describe("That event in Temporal's Web UI."),
+    input: anything.optional(),
+    output: anything.optional().describe('{type, data, meta}.'),
+    error: runError.optional(),
+    endedBy: text
+      .optional()
+      .describe('Who completed or failed it by hand, through Temporal: `temporal-cli:NAME@HOST`. Absent for workers.'),
+    decision: decision.optional().describe("Of an approval, also of an agent's call, once it is decided."),
+    startedAt: time,
+    completedAt: time.optional(),
+    unreadable: unreadable.optional(),
+  }),
+);
 export const stepPage = named(
   'StepPage',
   z.object({
@@ -253,7 +270,7 @@ export const dryRun = named(
     error: runError.optional(),
     steps: z.array(step),
     stepsTotal: z.int().optional().describe('Steps visited, when not all are shown.'),
-    waits: z.array(z.object(wait)),
+    waits: waitingFor,
     problems: z.array(problemItem),
     warnings: z.array(problemItem),
   }),

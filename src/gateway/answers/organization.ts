@@ -23,27 +23,33 @@ const missing = {
     .describe('After PUT: secrets that it names and that are not stored. Absent where all are.'),
 };
 
-export const modelView = z.object({
-  ...missing,
-  name: z.string(),
-  provider: z.enum(MODEL_PROVIDERS),
-  model: z.string(),
-  baseUrl: z.string().optional(),
-  apiKeySecret: z.string().optional(),
-  prices: z.object({ input: z.number(), output: z.number(), cachedInput: z.number().optional() }).optional(),
-  default: z.boolean().describe('Whether steps without a model use this one.'),
-  updatedAt: z.iso.datetime().describe('ISO 8601.'),
-});
+export const modelView = named(
+  'Model',
+  z.object({
+    ...missing,
+    name: z.string(),
+    provider: z.enum(MODEL_PROVIDERS),
+    model: z.string(),
+    baseUrl: z.string().optional(),
+    apiKeySecret: z.string().optional(),
+    prices: z.object({ input: z.number(), output: z.number(), cachedInput: z.number().optional() }).optional(),
+    default: z.boolean().describe('Whether steps without a model use this one.'),
+    updatedAt: z.iso.datetime().describe('ISO 8601.'),
+  }),
+);
 
-export const mcpServer = z.object({
-  ...missing,
-  name: z.string(),
-  url: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional().describe('They hold secrets by name.'),
-  command: z.string().optional(),
-  args: z.array(z.string()).optional(),
-  updatedAt: z.iso.datetime().describe('ISO 8601.'),
-});
+export const mcpServer = named(
+  'McpServer',
+  z.object({
+    ...missing,
+    name: z.string(),
+    url: z.string().optional(),
+    headers: z.record(z.string(), z.string()).optional().describe('They hold secrets by name.'),
+    command: z.string().optional(),
+    args: z.array(z.string()).optional(),
+    updatedAt: z.iso.datetime().describe('ISO 8601.'),
+  }),
+);
 
 export const toolPage = z.object({
   ...pageOf(
@@ -66,36 +72,42 @@ export const limits = z.object({
   ),
 });
 
-export const apiKey = z.object({
-  id: z.string(),
-  organizationId: z.string(),
-  name: z.string(),
-  role: z.enum(ROLES),
-  user: z.string().describe('The person who uses it.'),
-  roles: z.array(z.string()),
-  groups: z.array(z.string()),
-  emails: z.array(z.string()).describe('Addresses of the person, who has those of all of their keys.'),
-  prefix: z.string().describe('The beginning of the key, which identifies it in lists.'),
-  createdAt: z.iso.datetime().describe('ISO 8601.'),
-  createdBy: z.string().optional(),
-  lastUsedAt: z.iso
-    .datetime()
-    .describe('ISO 8601.')
-    .optional()
-    .describe('When the key was last used. Up to ten minutes late.'),
-});
+export const apiKey = named(
+  'ApiKey',
+  z.object({
+    id: z.string(),
+    organizationId: z.string(),
+    name: z.string(),
+    role: z.enum(ROLES),
+    user: z.string().describe('The person who uses it.'),
+    roles: z.array(z.string()),
+    groups: z.array(z.string()),
+    emails: z.array(z.string()).describe('Addresses of the person, who has those of all of their keys.'),
+    prefix: z.string().describe('The beginning of the key, which identifies it in lists.'),
+    createdAt: z.iso.datetime().describe('ISO 8601.'),
+    createdBy: z.string().optional(),
+    lastUsedAt: z.iso
+      .datetime()
+      .describe('ISO 8601.')
+      .optional()
+      .describe('When the key was last used. Up to ten minutes late.'),
+  }),
+);
 
 export const madeKey = apiKey.extend({ key: z.string().describe('The key. Only this answer shows it.') });
 
 /** A change that the audit recorded. */
-export const change = z.object({
-  id: z.string(),
-  at: z.iso.datetime().describe('ISO 8601.'),
-  by: z.string().optional().describe('The person. Absent while the gateway has no keys.'),
-  keyId: z.string().optional(),
-  action: z.string().describe('Method and route.'),
-  target: z.record(z.string(), z.unknown()).describe('Parameters of the route, and names from the answer.'),
-  requestId: z.string().optional().describe('X-Request-Id of the answer.'),
-  outcome: z.enum(['done', 'refused', 'unknown']),
-  status: z.int().optional().describe('The status of the answer.'),
-});
+export const change = named(
+  'AuditEntry',
+  z.object({
+    id: z.string(),
+    at: z.iso.datetime().describe('ISO 8601.'),
+    by: z.string().optional().describe('The person. Absent while the gateway has no keys.'),
+    keyId: z.string().optional(),
+    action: z.string().describe('Method and route.'),
+    target: z.record(z.string(), z.unknown()).describe('Parameters of the route, and names from the answer.'),
+    requestId: z.string().optional().describe('X-Request-Id of the answer.'),
+    outcome: z.enum(['done', 'refused', 'unknown']),
+    status: z.int().optional().describe('The status of the answer.'),
+  }),
+);

@@ -99,9 +99,12 @@ export function problemsOf(route: Route): ReadonlyMap<number, readonly ProblemCo
 function makeDocument(routes: readonly Route[]): JsonObject {
   const names = z.registry<{ id: string }>();
   for (const [schema, id] of namedSchemas()) names.add(schema, { id });
-  for (const { id, body } of routes) {
-    if (body !== undefined && isShape(body.schema) && !names.has(body.schema))
-      names.add(body.schema, { id: `${capital(id)}Request` });
+  const name = (schema: z.ZodType | undefined, id: string): void => {
+    if (schema !== undefined && isShape(schema) && !names.has(schema)) names.add(schema, { id });
+  };
+  for (const { id, body, answers } of routes) {
+    name(body?.schema, `${capital(id)}Request`);
+    for (const { schema } of Object.values(answers)) name(schema, `${capital(id)}Answer`);
   }
   const { schemas } = z.toJSONSchema(names, {
     target: DIALECT,
@@ -275,7 +278,7 @@ export const documentedPath = (path: string): string => path.replaceAll(/[:*]([a
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** Whether a schema gets its own name: schemas with members do. */
-const isShape = (schema: z.ZodType): boolean => jsonSchemaOf(schema, DIALECT)['type'] === 'object';
+const isShape = (schema: z.ZodType): boolean => jsonSchemaOf(schema, DIALECT)['properties'] !== undefined;
 
 function plain(schema: object): Json {
   const { $schema: _dialect, $id: _id, ...rest } = schema as JsonObject;
