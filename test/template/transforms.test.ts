@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { evaluate, parseExpression } from '../../src/template/expression.ts';
 import { objectScope } from '../../src/template/scope.ts';
-import { TRANSFORMS } from '../../src/template/transforms/table.ts';
 import { errorOf, value } from './evaluate.ts';
-
-/** LANGUAGE.md §4. */
-const NAMES = `upper lower trim length first last join split replace string number boolean map filter find filterBy
-  sort reverse slice chunk flatten unique concat keys values entries merge pick parseJSON toJSON formatList hasOverlap
-  daysAgo hoursAgo minutesAgo parseDate isoDate epochSeconds isBefore isAfter addDuration round abs min max sum default
-  base64 sha256`;
-
-test('the table holds the transforms of the language, and no other', () => {
-  expect([...TRANSFORMS.keys()].sort()).toEqual(NAMES.split(/\s+/).sort());
-});
 
 const context = {
   items: [
