@@ -2,12 +2,11 @@
 
 import { z } from 'zod';
 import { type Checked, walkable } from '../../check/check.ts';
-import { presetProblems, unknownPresets } from '../../definition/document/presets.ts';
+import { lostMembers, unknownPresets } from '../../definition/document/presets.ts';
 import { dryRun } from '../../history/dry-run.ts';
 import { type DryAnswers, dryAnswersSchema } from '../../history/dry-run-answers.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { childPointer } from '../../json/pointer.ts';
 import { acceptedInput } from '../accepted-input.ts';
 import { dryRunLines } from '../dry-run-text.ts';
 import { exitOf, startInline } from '../executions.ts';
@@ -75,14 +74,12 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
       'There are presets for unknown steps.',
       unknown.map(({ message, hint = '' }) => `${message} ${hint}`.trim()),
     );
-  const lossy = Object.entries(presets).flatMap(([slug, preset]) =>
-    presetProblems(preset, childPointer('/presets', slug)),
-  );
-  if (lossy.length > 0)
+  const lost = lostMembers(presets);
+  if (lost.length > 0)
     throw new CliError(
       EXIT.input,
       'Presets have members that would be lost.',
-      lossy.map(({ pointer, message, hint = '' }) => `${pointer}: ${message} ${hint}`.trim()),
+      lost.map(({ pointer, message, hint = '' }) => `${pointer}: ${message} ${hint}`.trim()),
     );
   const run = dryRun(definition, {
     now: Date.now(),

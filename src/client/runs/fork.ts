@@ -14,9 +14,9 @@ import { compileInParts } from '../../steps/compile/program.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError } from '../errors.ts';
 import { acceptedInput, acceptedState } from '../starts/accepted-input.ts';
-import { definitionOf, type StartedRun, type StartKey } from '../starts/begin-run.ts';
+import { definitionOf, type StartedRun } from '../starts/begin-run.ts';
 import type { PreparedRun } from '../starts/prepare-run.ts';
-import { startRun } from '../starts/start.ts';
+import { type RequestKey, startRun } from '../starts/start.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { isOpen } from '../temporal/run-status.ts';
@@ -34,7 +34,7 @@ export interface ForkRequest {
   /** A hash or a number of the workflow; default: the definition that the original ran. */
   readonly version?: string;
   readonly initiator?: string;
-  readonly key?: StartKey;
+  readonly key?: RequestKey;
 }
 
 /**
@@ -55,16 +55,17 @@ export async function forkRun(
   const requesters = requestersOf(argument, initiator);
   let warnings: readonly Problem[] = [];
   const started = await startRun(access, org, {
-    workflows: [definition.slug],
     trigger,
-    ...defined({ initiator, key: request.key }),
     // A repeated request gets the earlier fork, even while the original continues after a retry.
-    looksFirst: true,
-    prepare: async () => {
-      const persons = defined({ initiator, requesters });
-      const planned = await planFork(access, org, description, argument, { ...request, ...persons });
-      warnings = planned.warnings;
-      return planned.run;
+    ...defined({ initiator, key: request.key }),
+    run: {
+      workflows: [definition.slug],
+      prepare: async () => {
+        const persons = defined({ initiator, requesters });
+        const planned = await planFork(access, org, description, argument, { ...request, ...persons });
+        warnings = planned.warnings;
+        return planned.run;
+      },
     },
   });
   return warnings.length === 0 ? started : { ...started, warnings };

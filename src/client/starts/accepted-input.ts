@@ -1,6 +1,6 @@
 /** Checks the input and state of a run against its definition before the run starts. */
 
-import { presetProblems, presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
+import { lostMembers, presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type coerceState, validatePayload, withDefaults } from '../../definition/payload/format.ts';
 import { type Json, typeName } from '../../json/json.ts';
@@ -32,13 +32,11 @@ export function acceptedInput(definition: Definition, given: Json, at = ''): Jso
  */
 export function demandPresets(definition: Definition, presets: { readonly [slug: string]: Json }): void {
   const unknown = unknownPresets(definition, presets);
-  const invalid = Object.entries(presets).flatMap(([slug, preset]) =>
-    presetProblems(preset, childPointer('/presets', slug)),
-  );
-  const [first] = invalid;
+  const lost = lostMembers(presets);
+  const [first] = lost;
   if (unknown.length > 0) throw refused(UNKNOWN_PRESET, presetsRefused(unknown), unknown);
   if (first !== undefined)
-    throw refused('invalid_preset', `${first.message} (${first.pointer}) Nothing was run.`, invalid);
+    throw refused('invalid_preset', `${first.message} (${first.pointer}) Nothing was run.`, lost);
 }
 
 const refused = (

@@ -1,39 +1,98 @@
-/**
- * Prepares a run of a stored workflow: makes its input from the payload, and checks it against the definition
- * (LANGUAGE.md §10).
- */
+/** Prepares a run, whoever starts it: finds its definition, makes its input, and checks both (LANGUAGE.md §10). */
 
+import type { ClearSecret } from '../../definition/document/extract-secrets.ts';
 import { inputOf, type Mapping, type TriggerParts } from '../../definition/document/trigger-mapping.ts';
+import type { Definition } from '../../definition/document/types.ts';
 import { coerceState } from '../../definition/payload/format.ts';
-import type { JsonObject } from '../../json/json.ts';
+import { defined } from '../../json/defined.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
-import { resolveWorkflow } from '../versions/resolve-workflow.ts';
-import { acceptedInput, acceptedState } from './accepted-input.ts';
+import { sealTakenSecrets } from '../organization/secrets.ts';
+import type { WriteAccess } from '../temporal/access.ts';
+import {
+  type ResolvedWorkflow,
+  resolveWorkflow,
+  shownWorkflow,
+  type WantedWorkflow,
+} from '../versions/resolve-workflow.ts';
+import { acceptedInput, acceptedState, demandPresets } from './accepted-input.ts';
 import type { RunStart } from './begin-run.ts';
 
 /** A run that is ready to start. StartRequest describes the start. */
 export type PreparedRun = Omit<RunStart, 'trigger' | 'key' | 'initiator' | 'notify' | 'origin'>;
 
-export interface RunSource {
-  readonly workflow: string;
+/** A definition that is not stored, with the secrets that were taken out of it. */
+interface Given extends ResolvedWorkflow {
+  readonly secrets: readonly ClearSecret[];
+}
+
+export interface RunSource extends Pick<RunStart, 'presets' | 'timeoutMs' | 'owner'> {
+  /**
+   * The current version of a workflow, or a version of its history; the current version as the API shows it (`as`); or
+   * a definition that is not stored.
+   */
+  readonly of: WantedWorkflow | { readonly workflow: string; readonly as: 'shown' } | Given;
   /** Makes the input from `parts`. Default: the input is the body. */
   readonly mapping?: Mapping;
-  readonly targetState?: JsonObject;
   readonly parts: TriggerParts;
   /** The JSON pointer of the payload in the request. Default: the payload is the whole body. */
   readonly at?: string;
+  /** Initial values of declared state keys. Those of a trigger (`targetState`) are converted to the declared types. */
+  readonly state?: JsonObject;
+  readonly targetState?: JsonObject;
+  /** Whether the definition must be open to starts without an API key. */
+  readonly isPublic?: true;
+  /** Refuses the run, which a key may have started before. */
+  readonly refusal?: ClientError;
 }
 
+/** A payload that came alone. */
+export const partsOf = (body: Json, now = Date.now()): TriggerParts => ({
+  body,
+  query: {},
+  headers: {},
+  params: {},
+  now,
+});
+
+/** Whether the definition is at hand. The run is then prepared without a call to Temporal. */
+export const isGiven = (of: RunSource['of']): of is Given => 'definition' in of;
+
 /**
- * Reads the current definition and makes the run's input.
- * @throws ClientError `workflow_not_found`, `workflow_disabled`, `version_not_found`, `invalid_mapping`,
- * `invalid_input`.
+ * @throws ClientError `not_found`, `workflow_not_found`, `workflow_disabled`, `version_not_found`, `version_missing`,
+ * `invalid_mapping`, `unknown_preset`, `invalid_preset`, `invalid_input`, `public_start_not_allowed`,
+ * `secret_too_short`, and the refusal.
  */
-export async function prepareRun(access: Access, org: string, source: RunSource): Promise<PreparedRun> {
-  const { definition, hash } = await resolveWorkflow(access, org, { workflow: source.workflow });
-  const made = inputOf(source.mapping, source.parts);
+export async function prepareRun(access: WriteAccess, org: string, source: RunSource): Promise<PreparedRun> {
+  const { of, parts, presets = {}, isPublic, refusal } = source;
+  if (refusal !== undefined) throw refusal;
+  const { definition, hash } = isGiven(of)
+    ? of
+    : await ('as' in of ? shownWorkflow(access, org, of.workflow) : resolveWorkflow(access, org, of));
+  const made = inputOf(source.mapping, parts);
   if ('problem' in made) throw new ClientError('invalid_mapping', made.problem);
-  const state = acceptedState(definition, source.targetState ?? {}, coerceState);
-  return { definition, hash, input: acceptedInput(definition, made.input, source.at), state };
+  const targetState = acceptedState(definition, source.targetState ?? {}, coerceState);
+  demandPresets(definition, presets);
+  const input = acceptedInput(definition, made.input, source.at);
+  const state = { ...targetState, ...acceptedState(definition, source.state ?? {}) };
+  if (isPublic === true) demandPublicStart(definition);
+  return {
+    definition,
+    hash,
+    input,
+    state,
+    ...(isGiven(of) ? { inline: true, ...sealed(access, org, of) } : {}),
+    ...defined({ presets: source.presets, timeoutMs: source.timeoutMs, owner: source.owner }),
+  };
+}
+
+const sealed = (access: WriteAccess, org: string, { hash, secrets }: Given): Pick<PreparedRun, 'sealedSecrets'> =>
+  secrets.length === 0 ? {} : { sealedSecrets: sealTakenSecrets(access, org, hash, secrets) };
+
+function demandPublicStart({ slug, config }: Definition): void {
+  if (config?.publicStart === true) return;
+  throw new ClientError(
+    'public_start_not_allowed',
+    `The workflow '${slug}' is not open to public starts. Its owner allows them by publicStart: true in its config.`,
+  );
 }

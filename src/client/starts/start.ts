@@ -3,10 +3,11 @@
  * Two starts are elsewhere: a step starts a child workflow (workflows/run/child-start.ts), and a retry begins a new
  * Temporal run under the id of the failed one (src/client/runs/retry.ts).
  *
- * A key starts one run, however often the request comes and whichever gateway takes it:
+ * A key starts one run, however often the request comes and whichever gateway takes it. The same request with the key
+ * gets that run again, even when its workflow would refuse the start now. Other content with the key is refused.
  * - The id of the run is made of the key, so Temporal refuses a second run (begin-run.ts).
  * - A debounced payload makes no run yet, so its key is claimed, and the claim keeps the answer (claims.ts).
- * - An address key and the content of a delivery are claimed as well, while the run starts.
+ * - The key of an address and the bytes of a delivery are claimed as well, while the run starts.
  */
 
 import { defined } from '../../json/defined.ts';
@@ -15,7 +16,7 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { beginRun, findKeyedRun, type RunStart, type StartedRun, type StartKey } from './begin-run.ts';
 import { type Claim, claimRequest, findAnswer, giveUp, type KeptAnswer, type KeyedRequest } from './claims.ts';
 import { type Debounced, holdOrBegin, isDebounced } from './debounce.ts';
-import type { PreparedRun } from './prepare-run.ts';
+import { isGiven, type PreparedRun, prepareRun, type RunSource } from './prepare-run.ts';
 
 /**
  * The outcome of a request to start a run:
@@ -27,41 +28,59 @@ import type { PreparedRun } from './prepare-run.ts';
  */
 export type StartResult = StartedRun | Debounced;
 
-export interface StartRequest extends Pick<RunStart, 'trigger' | 'key' | 'initiator' | 'notify' | 'origin'> {
-  /** The workflows that the key may have started: the id of a keyed run names its workflow. */
-  readonly workflows: readonly string[];
-  /** Reads the definition and checks the input. Its error refuses the start. */
-  readonly prepare: () => Promise<PreparedRun>;
+export interface StartRequest extends Pick<RunStart, 'trigger' | 'initiator' | 'notify' | 'origin'> {
+  readonly run: RunSource | LateRun;
+  /** Default: each request starts a run. */
+  readonly key?: RequestKey;
   /** The payload waits where the definition debounces. Default: the run starts immediately. */
   readonly debounces?: true;
-  /**
-   * Looks for an earlier start with the key before `prepare`, because `prepare` writes or reads much. By default the
-   * look-up follows a refusal only, since most starts are the first with their key.
-   */
-  readonly looksFirst?: true;
-  /** The key that the same content had in the time span before this one. */
-  readonly previous?: { readonly key: StartKey; readonly since: number };
-  /** The key counts for all workflows that the address starts, although the id of a keyed run names one workflow. */
-  readonly addressKey?: KeyedRequest;
-  /** The bytes of a delivery whose key is not signed: the same bytes with another key start nothing. */
-  readonly content?: KeyedContent;
 }
 
-/** Content that counts as one delivery within a time: its claim in this time span, and in the span before. */
-export interface KeyedContent {
-  readonly now: KeyedRequest;
-  readonly before: KeyedRequest;
-  /** Epoch milliseconds. Earlier deliveries do not count. */
-  readonly since: number;
+/** A run that is prepared after more was read. Its error refuses the start. */
+interface LateRun {
+  /** The workflows that the key may have started: the id of a keyed run names its workflow. */
+  readonly workflows: readonly string[];
+  readonly prepare: () => Promise<PreparedRun>;
+}
+
+/**
+ * How a request is known again:
+ * - `id`: by the id of a delivery or a tick. It is looked for after a refusal only, since most starts are the first
+ *   with their key.
+ * - `request`: by its key, which is looked for first, because preparing the run reads much.
+ * - `address`: likewise, for all workflows that the address starts, although the id of a keyed run names one workflow.
+ * - `content`: a delivery by its bytes, for a time.
+ * - `unsigned`: by its id and by its bytes, since nobody signed the id: the same bytes with another id, or without one,
+ *   start nothing.
+ */
+export type RequestKey =
+  | (StartKey & { readonly as: 'id' | 'request' | 'address' })
+  | (Content & { readonly as: 'content' })
+  | (Content & { readonly as: 'unsigned'; readonly id: StartKey | undefined });
+
+/** Bytes that count as one delivery of a webhook for a time. */
+interface Content {
+  /** The webhook's. */
+  readonly path: string;
+  readonly hash: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly windowMs: number;
 }
 
 /** How long a request waits for a simultaneous one with the same claim. */
 const CLAIM_WAIT_MS = 5_000;
 
+/** A request while its run starts. */
+interface Start extends Omit<StartRequest, 'run' | 'key'>, LateRun {
+  readonly key: StartKey | undefined;
+  readonly addressKey?: KeyedRequest;
+}
+
 /**
  * Starts a run once for each key.
  * @throws ClientError `idempotency_conflict` (the key was used with other content), `request_in_flight`,
- * `payload_too_large`, `limit_reached`, and those of `prepare`.
+ * `payload_too_large`, `limit_reached`, and those of prepareRun.
  */
 export async function startRun(
   access: WriteAccess,
@@ -69,28 +88,64 @@ export async function startRun(
   request: StartRequest & { readonly debounces: true },
 ): Promise<StartResult>;
 export async function startRun(access: WriteAccess, org: string, request: StartRequest): Promise<StartedRun>;
-export async function startRun(access: WriteAccess, org: string, request: StartRequest): Promise<StartResult> {
-  const { key, previous, content } = request;
-  const known =
-    (previous && (await findStart(access, org, request, previous.key, previous.since))) ??
-    (key && request.looksFirst && (await findStart(access, org, request, key)));
-  if (known !== undefined) return known;
-  if (content === undefined) return startOrRepeat(access, org, request);
-  const earlier = await findAnswer(access, org, content.before, content.since);
-  if (earlier !== undefined) return repeated(earlier);
-  return underClaim(access, org, content.now, () => startOrRepeat(access, org, request));
+export async function startRun(
+  access: WriteAccess,
+  org: string,
+  { run, key, ...rest }: StartRequest,
+): Promise<StartResult> {
+  const late = { ...rest, ...('prepare' in run ? run : await lateRun(access, org, run)) };
+  if (key?.as === 'content' || key?.as === 'unsigned') return startContent(access, org, late, key);
+  const start = { ...late, key };
+  if (key === undefined || key.as === 'id') return startOrRepeat(access, org, start);
+  const known = await findStart(access, org, start, key);
+  if (known !== undefined || key.as === 'request') return known ?? startOrRepeat(access, org, start);
+  const addressKey = { ...requestOf(key), scope: `start ${key.scope}` };
+  return startOrRepeat(access, org, { ...start, addressKey });
 }
 
-/** A key that started a run before gets that run again, even when the workflow would refuse the start now. */
-async function startOrRepeat(access: WriteAccess, org: string, request: StartRequest): Promise<StartResult> {
-  const { key, prepare } = request;
+async function lateRun(access: WriteAccess, org: string, source: RunSource): Promise<LateRun> {
+  const prepare = (): Promise<PreparedRun> => prepareRun(access, org, source);
+  if (!isGiven(source.of)) return { workflows: [source.of.workflow], prepare };
+  const prepared = await prepare();
+  return { workflows: [prepared.definition.slug], prepare: async () => prepared };
+}
+
+/** The time slides: keys belong to fixed time spans of its length, and that of the span before is looked up first. */
+async function startContent(
+  access: WriteAccess,
+  org: string,
+  run: Omit<Start, 'key'>,
+  content: Extract<RequestKey, Content>,
+): Promise<StartResult> {
+  const { path, hash, now, windowMs } = content;
+  const span = Math.floor(now / windowMs);
+  const since = now - windowMs;
+  const keyAt = (at: number): StartKey => {
+    const key = `body ${at} ${hash}`;
+    return { scope: `webhook ${path}`, key, fingerprint: key };
+  };
+  const claimAt = (at: number): KeyedRequest => {
+    return { scope: `webhook bytes ${path}`, key: `${windowMs} ${at} ${hash}`, content: hash };
+  };
+  const id = content.as === 'unsigned' ? content.id : undefined;
+  const key = id ?? keyAt(span);
+  const start = () => startOrRepeat(access, org, { ...run, key });
+  let known = id === undefined ? await findStart(access, org, run, keyAt(span - 1), since) : undefined;
+  if (content.as === 'content') return known ?? start();
+  known ??= await findStart(access, org, run, key);
+  known ??= await findClaimed(access, org, claimAt(span - 1), since);
+  return known ?? underClaim(access, org, claimAt(span), start);
+}
+
+async function startOrRepeat(access: WriteAccess, org: string, start: Start): Promise<StartResult> {
+  const { key, prepare } = start;
   try {
-    return await startPrepared(access, org, request, await prepare());
+    return await startPrepared(access, org, start, await prepare());
   } catch (error) {
     // Neither an unknown outcome nor a silent Temporal refuses the start: the caller sends it again with the key.
     const isRefusal =
       error instanceof ClientError && !hasCode(error, 'outcome_unknown', 'temporal_unreachable', 'temporal_busy');
-    const known = key && isRefusal ? await findStart(access, org, request, key) : undefined;
+    const known = key && isRefusal ? await findStart(access, org, start, key) : undefined;
     if (known === undefined) throw error;
     return known;
   }
@@ -99,7 +154,7 @@ async function startOrRepeat(access: WriteAccess, org: string, request: StartReq
 async function startPrepared(
   access: WriteAccess,
   org: string,
-  { trigger, key, initiator, notify, origin, debounces, addressKey }: StartRequest,
+  { trigger, key, initiator, notify, origin, debounces, addressKey }: Start,
   prepared: PreparedRun,
 ): Promise<StartResult> {
   const run: RunStart = { ...prepared, trigger, ...defined({ key, initiator, notify, origin }) };
@@ -118,15 +173,25 @@ async function startPrepared(
 async function findStart(
   access: Access,
   org: string,
-  { workflows, debounces }: StartRequest,
+  { workflows, debounces }: Omit<Start, 'key'>,
   key: StartKey,
   since?: number,
 ): Promise<StartResult | undefined> {
   const [run, held] = await Promise.all([
     findKeyedRunOf(access, org, workflows, key, since),
-    debounces && findAnswer(access, org, requestOf(key), since),
+    debounces && findClaimed(access, org, requestOf(key), since),
   ]);
-  return run ?? (held && repeated(held));
+  return run ?? held;
+}
+
+async function findClaimed(
+  access: Access,
+  org: string,
+  request: KeyedRequest,
+  since?: number,
+): Promise<StartResult | undefined> {
+  const answer = await findAnswer(access, org, request, since);
+  return answer && repeated(answer);
 }
 
 async function findKeyedRunOf(

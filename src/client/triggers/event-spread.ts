@@ -13,6 +13,7 @@ import { TemplateError } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { sendEvent } from '../runs/run-actions.ts';
 import { listeningRuns } from '../runs/run-list.ts';
+import { partsOf } from '../starts/prepare-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { pagesOf } from '../visibility/pages.ts';
@@ -83,19 +84,17 @@ async function fire(
   event: PublishedEvent,
 ): Promise<string | undefined> {
   const { name, data, id, at, key: eventKey, by } = event;
-  const content = `${trigger.id} ${id}`;
-  const key = { scope: 'event', key: content, fingerprint: content };
+  const key = `${trigger.id} ${id}`;
   try {
     if (!passes(trigger, event)) return undefined;
     const params = { name, id, ...defined({ key: eventKey }) };
-    const parts = { body: data, query: {}, headers: {}, params, now: Date.parse(at) };
     const started = await fireTrigger(access, org, {
       triggerId: trigger.id,
       read: () => trigger,
-      parts,
+      parts: { ...partsOf(data, Date.parse(at)), params },
       type: 'event',
       metadata: params,
-      key,
+      key: { as: 'id', scope: 'event', key, fingerprint: key },
       debounces: true,
       ...defined({ initiator: by }),
     });

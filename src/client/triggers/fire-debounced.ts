@@ -3,10 +3,9 @@
 import type { DebounceActivities, FireDebounced } from '../../contract/debounce.ts';
 import { defined } from '../../json/defined.ts';
 import { hasCode } from '../errors.ts';
-import { acceptedInput } from '../starts/accepted-input.ts';
+import { partsOf, prepareRun } from '../starts/prepare-run.ts';
 import { startRun } from '../starts/start.ts';
 import type { WriteAccess } from '../temporal/access.ts';
-import { resolveWorkflow } from '../versions/resolve-workflow.ts';
 import { finalRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
 
 export const debounceActivitiesOver = (access: WriteAccess): DebounceActivities => ({
@@ -22,14 +21,17 @@ async function fireDebounced(
   const triggerId = trigger.id;
   try {
     const started = await startRun(access, org, {
-      workflows: [workflow],
       trigger,
       origin,
-      key: { scope: 'debounce', key, fingerprint: key },
+      key: { as: 'id', scope: 'debounce', key, fingerprint: key },
       ...defined({ initiator }),
-      prepare: async () => {
-        const { definition, hash } = await resolveWorkflow(access, org, { workflow });
-        return { definition, hash, input: acceptedInput(definition, held.input), state, ...defined({ owner }) };
+      run: {
+        workflows: [workflow],
+        // Its state was accepted when the payload came.
+        prepare: async () => ({
+          ...(await prepareRun(access, org, { of: { workflow }, parts: partsOf(held.input), ...defined({ owner }) })),
+          state,
+        }),
       },
     });
     if (triggerId !== undefined) await sendFiring(access, org, triggerId, firingOf(started));

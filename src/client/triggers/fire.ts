@@ -9,6 +9,7 @@ import { isMadeUp } from '../../definition/document/cron-times.ts';
 import { defined } from '../../json/defined.ts';
 import { hasCode } from '../errors.ts';
 import { cancelRun, terminateRun } from '../runs/run-actions.ts';
+import { partsOf } from '../starts/prepare-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { tickName } from '../temporal/ids.ts';
@@ -55,11 +56,11 @@ async function fireSchedule(access: WriteAccess, request: FireSchedule): Promise
     const started = await fireTrigger(access, org, {
       triggerId,
       read: () => view.trigger,
-      parts: { body, query: {}, headers: {}, params: {}, now: Date.parse(time) },
+      parts: partsOf(body, Date.parse(time)),
       type: 'schedule',
       metadata: body,
       ...defined({ initiator }),
-      key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
+      key: { as: 'id', scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
       ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
     });
     await sendFiring(access, org, triggerId, firingOf(started));

@@ -13,7 +13,7 @@ import { ClientError, hasCode } from '../errors.ts';
 import type { StartedRun } from '../starts/begin-run.ts';
 import { type PreparedRun, prepareRun, type RunSource } from '../starts/prepare-run.ts';
 import { type StartRequest, type StartResult, startRun } from '../starts/start.ts';
-import type { Access, WriteAccess } from '../temporal/access.ts';
+import type { WriteAccess } from '../temporal/access.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
 import { dropTriggers, workflowOfTrigger } from './triggers.ts';
 
@@ -23,7 +23,7 @@ export const ORCHESTRATOR = 'orchestrator';
 /**
  * A stored trigger that fires. Its id is known before it is read, so a repeat finds the run of a deleted trigger too.
  */
-export interface FireRequest extends Omit<StartRequest, 'workflows' | 'prepare' | 'trigger'> {
+export interface FireRequest extends Omit<StartRequest, 'run' | 'trigger'> {
   readonly triggerId: string;
   readonly read: () => Promise<Trigger> | Trigger;
   readonly parts: TriggerParts;
@@ -44,12 +44,11 @@ export async function fireTrigger(access: WriteAccess, org: string, request: Fir
   const { triggerId, read, parts, type, metadata, at, ...start } = request;
   return startRun(access, org, {
     ...start,
-    // A trigger with the target `orchestrator` starts its own workflow or the orchestrator.
-    workflows: [...new Set([workflowOfTrigger(triggerId), ORCHESTRATOR])],
     trigger: { type, id: triggerId, ...defined({ metadata }) },
-    prepare: async () => {
-      const trigger = await read();
-      return { ...(await prepareTrigger(access, org, trigger, parts, at)), owner: ownerOfTrigger(trigger) };
+    run: {
+      // A trigger with the target `orchestrator` starts its own workflow or the orchestrator.
+      workflows: [...new Set([workflowOfTrigger(triggerId), ORCHESTRATOR])],
+      prepare: async () => prepareTrigger(access, org, await read(), parts, at),
     },
   });
 }
@@ -67,9 +66,10 @@ async function prepareTrigger(
 ): Promise<PreparedRun> {
   if (!trigger.enabled)
     throw new ClientError('trigger_disabled', `The trigger ${trigger.id} is disabled. Enable it first.`);
-  const { config = {}, variableMapping, targetState } = trigger;
-  const source = {
-    workflow: trigger.workflow,
+  const { config = {}, workflow, variableMapping, targetState } = trigger;
+  const source: RunSource = {
+    of: { workflow },
+    owner: ownerOfTrigger(trigger),
     // The output of a mapping has no place in the request.
     ...(variableMapping === undefined ? { at: at ?? '' } : { mapping: variableMapping }),
     ...defined({ targetState }),
@@ -77,7 +77,7 @@ async function prepareTrigger(
   };
   if (config['target'] === 'orchestrator') {
     const prompted = { ...source, parts: { ...parts, body: { prompt: config['prompt'] ?? '' } } };
-    return prepareAgent(access, org, prompted);
+    return prepareAgent(access, org, workflow, prompted);
   }
   try {
     const prepared = await prepareRun(access, org, source);
@@ -87,23 +87,20 @@ async function prepareTrigger(
     if (trigger.source.of === 'api') throw error;
   }
   // The write that removed it was interrupted before it deleted the trigger.
-  await dropTriggers(access, org, trigger.workflow, [trigger.name], writtenAt(trigger));
-  throw new ClientError(
-    'not_found',
-    `The definition of ${trigger.workflow} no longer has the trigger ${trigger.name}.`,
-  );
+  await dropTriggers(access, org, workflow, [trigger.name], writtenAt(trigger));
+  throw new ClientError('not_found', `The definition of ${workflow} no longer has the trigger ${trigger.name}.`);
 }
 
 /** The prompt goes to the trigger's own workflow if that is an agent, else to the orchestrator (document 002). */
-async function prepareAgent(access: Access, org: string, source: RunSource): Promise<PreparedRun> {
-  for (const workflow of new Set([source.workflow, ORCHESTRATOR])) {
+async function prepareAgent(access: WriteAccess, org: string, own: string, source: RunSource): Promise<PreparedRun> {
+  for (const workflow of new Set([own, ORCHESTRATOR])) {
     const { definition } = await resolveWorkflow(access, org, { workflow });
     if (definition.type === 'agent' || definition.type === 'employee')
-      return prepareRun(access, org, { ...source, workflow });
+      return prepareRun(access, org, { ...source, of: { workflow } });
   }
   throw new ClientError(
     'not_an_agent',
-    `The prompt of an orchestrator's trigger goes to an agent, and neither ${source.workflow} nor ` +
+    `The prompt of an orchestrator's trigger goes to an agent, and neither ${own} nor ` +
       `${ORCHESTRATOR} is one. Give one of them type: agent.`,
   );
 }

@@ -5,7 +5,7 @@
 import type { Definition } from '../../definition/document/types.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
-import { recentHead } from './definition-head.ts';
+import { recentDefinition, recentHead } from './definition-head.ts';
 import { readDefinitionHistory } from './definition-history.ts';
 import { holdsVersion } from './version-history.ts';
 import { readVersion } from './versions.ts';
@@ -54,6 +54,18 @@ export async function resolveWorkflow(access: Access, org: string, wanted: Wante
     );
   const number = found.version === undefined ? {} : { version: found.version };
   return { definition: { ...stored, ...number }, hash: found.hash };
+}
+
+/**
+ * The current version as the API shows it: with `enabled`, and with the present secrets of its triggers.
+ * @throws ClientError `not_found`, `workflow_disabled`, `version_missing`.
+ */
+export async function shownWorkflow(access: Access, org: string, slug: string): Promise<ResolvedWorkflow> {
+  const found = await recentDefinition(access, org, slug);
+  if (found === undefined) throw new ClientError('not_found', `There is no workflow called ${slug}.`);
+  if (!found.head.enabled)
+    throw new ClientError('workflow_disabled', `Workflow ${slug} is disabled. Store it with enabled: true to run it.`);
+  return { definition: found.definition, hash: found.head.hash };
 }
 
 interface Version {

@@ -69,6 +69,10 @@ export function presetProblems(preset: Json, at: string): Problem[] {
   ];
 }
 
+/** As presetProblems, of all presets of a run. */
+export const lostMembers = (presets: { readonly [slug: string]: Json }): Problem[] =>
+  Object.entries(presets).flatMap(([slug, preset]) => presetProblems(preset, childPointer('/presets', slug)));
+
 /** One sentence about all of them, for an error. */
 export function presetsRefused(problems: readonly Problem[]): string {
   const [first] = problems;

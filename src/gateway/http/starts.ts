@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { type RunResult, readResult } from '../../client/runs/run-read.ts';
-import type { StartedRun, StartKey } from '../../client/starts/begin-run.ts';
+import type { StartedRun } from '../../client/starts/begin-run.ts';
 import type { StartRequest } from '../../client/starts/start.ts';
 import { sha256Hex } from '../../client/temporal/ids.ts';
 import type { Problem } from '../../definition/document/types.ts';
@@ -22,24 +22,23 @@ interface KeyedBody {
   readonly clientRequestId?: string | undefined;
 }
 
-/** The caller's `clientRequestId` or `Idempotency-Key`. `origin` names the address. */
-export async function startKeyOf(req: Request, body: object, origin: string): Promise<StartKey | undefined> {
+/**
+ * The caller's `clientRequestId` or `Idempotency-Key`. `origin` names the address. Where the body names the workflow
+ * (`address`), the header counts for all workflows; a `clientRequestId` is the workflow's own.
+ */
+export async function startKeyOf(
+  req: Request,
+  body: object,
+  origin: string,
+  as: 'id' | 'request' | 'address',
+): Promise<Pick<StartRequest, 'key'>> {
   const { id } = principalOf(req);
   const { clientRequestId }: KeyedBody = body;
   const key = clientRequestId ?? requestKey(req);
-  if (key === undefined) return undefined;
-  return { scope: id === undefined ? origin : `${origin} ${id}`, key, fingerprint: await fingerprintOf(body) };
-}
-
-/** The keys of a request whose body names the workflow. The header counts for all workflows of the address. */
-export async function startKeysOf(
-  req: Request,
-  body: KeyedBody,
-  origin: string,
-): Promise<Pick<StartRequest, 'key' | 'addressKey'>> {
-  const key = await startKeyOf(req, body, origin);
-  if (key === undefined || body.clientRequestId !== undefined) return defined({ key });
-  return { key, addressKey: { scope: `start ${key.scope}`, key: key.key, content: key.fingerprint } };
+  if (key === undefined) return {};
+  const scope = id === undefined ? origin : `${origin} ${id}`;
+  const isOwn = as === 'address' && clientRequestId !== undefined;
+  return { key: { as: isOwn ? 'request' : as, scope, key, fingerprint: await fingerprintOf(body) } };
 }
 
 /** A fingerprint of a request's content, independent of the order of members. */

@@ -230,9 +230,11 @@ function renamed(definition: Json, names: ReadonlyMap<string, string>): Json {
 }
 
 /** @throws HttpProblem `invalid_definition` with the problems. */
-export function demandValid(checked: Checked): { definition: Definition; hash: string } {
-  const { definition, hash, problems, valid } = checked;
-  if (valid && definition !== undefined && hash !== undefined) return { definition, hash };
+export function demandValid(
+  checked: Checked,
+): Pick<Checked, 'secrets'> & { readonly definition: Definition; readonly hash: string } {
+  const { definition, hash, secrets, problems, valid } = checked;
+  if (valid && definition !== undefined && hash !== undefined) return { definition, hash, secrets };
   const [first] = problems;
   const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
   const where = first === undefined ? 'it cannot be read' : `${first.message} (${first.pointer || '/'})`;

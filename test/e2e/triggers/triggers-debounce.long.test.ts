@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { holdOrBegin } from '../../../src/client/starts/debounce.ts';
-import { prepareRun } from '../../../src/client/starts/prepare-run.ts';
+import { partsOf, prepareRun } from '../../../src/client/starts/prepare-run.ts';
 import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { forkWorker } from '../../support/temporal.ts';
@@ -36,10 +36,7 @@ describe('debounce', () => {
     const { server } = gateway;
     const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
     const slug = await put();
-    const prepared = await prepareRun(over, 'default', {
-      workflow: slug,
-      parts: { body: {}, query: {}, headers: {}, params: {}, now: 0 },
-    });
+    const prepared = await prepareRun(over, 'default', { of: { workflow: slug }, parts: partsOf({}, 0) });
     const now = Date.now();
     const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 60 * 60 * 1000);
     const held = holdOrBegin(over, 'default', { ...prepared, trigger: { type: 'webhook' } });

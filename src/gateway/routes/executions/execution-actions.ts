@@ -236,10 +236,10 @@ export const executionActionRoutes: readonly Route[] = [
     ],
     handle: async ({ access, principal, req, params: { id }, body }) => {
       const { from, version, edits = {} } = body;
-      const key = await startKeyOf(req, body, `fork ${id}`);
       const started = await forkRun(access, principal.organizationId, id, {
         edits: defined(edits),
-        ...defined({ from, version, initiator: principal.id, key }),
+        ...(await startKeyOf(req, body, `fork ${id}`, 'request')),
+        ...defined({ from, version, initiator: principal.id }),
       });
       return startedAnswer(started);
     },

@@ -1,8 +1,7 @@
 /** `POST /api/executions`: a run of a definition that is not stored, in any dialect (document 000 §12). */
 
 import { z } from 'zod';
-import { sealTakenSecrets } from '../../../client/organization/secrets.ts';
-import { acceptedInput, demandPresets } from '../../../client/starts/accepted-input.ts';
+import { partsOf } from '../../../client/starts/prepare-run.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import { unaudited } from '../../../client/temporal/access.ts';
 import { dryAnswersSchema } from '../../../history/dry-run-answers.ts';
@@ -12,9 +11,10 @@ import { startedOrDryRun } from '../../answers/executions.ts';
 import { demandRole } from '../../http/principal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeysOf } from '../../http/starts.ts';
+import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeyOf } from '../../http/starts.ts';
 import { checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
+import { clientRequestIdField, givenInput, presetsField } from '../../input/start-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { anyJson, nameText, timeoutMsField } from '../../validation/validation.ts';
 
@@ -35,13 +35,8 @@ const inlineRunBody = z
     triggeredBy: nameText(200).optional().describe('The initiator of the run, shown in lists.'),
     triggerData: anyJson.optional().describe('Available as `execution.trigger.metadata`.'),
     timeoutMs: timeoutMsField,
-    presets: z
-      .record(nameText(64), anyJson)
-      .optional()
-      .describe(
-        'Outputs in place of running steps: slug → data, {data, port?, meta?}, or {error}. Each slug must be a step.',
-      ),
-    clientRequestId: nameText(200).optional().describe('A request that repeats the id gets the same run.'),
+    presets: presetsField,
+    clientRequestId: clientRequestIdField,
     dryRun: z
       .boolean()
       .optional()
@@ -99,33 +94,27 @@ export const inlineRunRoutes: readonly Route[] = [
       const document = given ?? { workflowConfig, stepsConfig };
       const options = { inline: true, persons: id !== undefined, ...defined({ dialect: body.dialect }) };
       const checked = await checkGiven(gateway, organizationId, document, options);
-      const givenInput = body.input === undefined ? {} : body.input;
+      const [, input] = givenInput(body);
       if (body.dryRun === true)
         return {
           status: 200,
           body: await dryRun(gateway, checked, {
-            input: givenInput,
+            input,
             presets,
             organizationId,
             ...defined({ answers: body.answers }),
           }),
         };
-      const { definition, hash } = demandValid(checked);
-      demandPresets(definition, presets);
-      const input = acceptedInput(definition, givenInput, '/input');
       // The run records its own start.
       const started = await startRun(unaudited(access), organizationId, {
-        workflows: [definition.slug],
-        ...(await startKeysOf(req, body, 'inline')),
-        looksFirst: true,
+        ...(await startKeyOf(req, body, 'inline', 'address')),
         trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
         ...defined({ initiator: id ?? body.triggeredBy }),
-        prepare: async () => {
-          const { secrets } = checked;
-          const sealedSecrets =
-            secrets.length > 0 ? sealTakenSecrets(access, organizationId, hash, secrets) : undefined;
-          const more = defined({ sealedSecrets, presets: body.presets, timeoutMs });
-          return { definition, hash, input, inline: true, ...more };
+        run: {
+          of: demandValid(checked),
+          parts: partsOf(input),
+          at: '/input',
+          ...defined({ presets: body.presets, timeoutMs }),
         },
       });
       return await awaitedAnswer(call, started, wait);

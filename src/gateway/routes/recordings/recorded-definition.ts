@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type DefinitionWrite, putDefinition } from '../../../client/definitions/definitions.ts';
 import { changeRecording, readOutputs, readRecording } from '../../../client/recordings/recordings.ts';
-import { acceptedInput, demandPresets } from '../../../client/starts/accepted-input.ts';
+import { partsOf } from '../../../client/starts/prepare-run.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import type { RecordingView } from '../../../contract/recording.ts';
 import { slugify } from '../../../definition/document/names.ts';
@@ -16,13 +16,13 @@ import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { createdOrOk, type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
+import { START_PROBLEMS, STARTED, startedAnswer, startKeyOf } from '../../http/starts.ts';
 import { type Checked, checkGiven, checkText, demandValid, storing } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
+import { clientRequestIdField } from '../../input/start-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import type { ProblemCode } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
-import { demandRunnable } from '../triggers/manual-run.ts';
 import { changeNotes } from '../workflows/history.ts';
 import { ETAG, IF_MATCH, ifMatchOf, PUT_PROBLEMS, shownHead, tagOf } from '../workflows/workflow-head.ts';
 import { description, OF_RECORDING, recordingParams } from './recordings.ts';
@@ -59,7 +59,7 @@ const replayBody = z
       .optional()
       .describe('Steps that are not run: their recorded outputs stand in. Default: none, in a dry run all.'),
     timeoutMs: timeoutMsField,
-    clientRequestId: nameText(200).optional().describe('A request that repeats the id gets the same run.'),
+    clientRequestId: clientRequestIdField,
     ...shape,
   })
   .refine((body) => body.of === 'recording' || body.dryRun !== true, {
@@ -171,28 +171,15 @@ export const recordedDefinitionRoutes: readonly Route[] = [
         return { status: 200, body: await dryRun(gateway, checked, { input: given, presets, organizationId }) };
       }
       const saved = body.of === 'saved' ? demandSaved(view) : undefined;
-      const checked =
-        saved === undefined ? await checkedIn(gateway, organizationId, by, documentIn(view, body)) : undefined;
-      const inline = checked === undefined ? undefined : demandValid(checked);
+      const of =
+        saved === undefined
+          ? demandValid(await checkedIn(gateway, organizationId, by, documentIn(view, body)))
+          : ({ workflow: saved, as: 'shown' } as const);
       const started = await startRun(access, organizationId, {
-        workflows: [saved ?? inline?.definition.slug ?? ''],
-        ...(await startKeysOf(req, body, `recording ${id}`)),
-        looksFirst: true,
+        ...(await startKeyOf(req, body, `recording ${id}`, 'address')),
         trigger: { type: saved === undefined ? 'inline' : 'manual', metadata: { recording: id } },
         ...defined({ initiator: by }),
-        prepare: async () => {
-          const { definition, hash } = inline ?? (await demandRunnable(gateway, organizationId, saved ?? ''));
-          demandPresets(definition, presets);
-          const input = acceptedInput(definition, given, '/input');
-          return {
-            definition,
-            hash,
-            input,
-            presets,
-            ...(inline === undefined ? {} : { inline: true }),
-            ...defined({ timeoutMs }),
-          };
-        },
+        run: { of, parts: partsOf(given), at: '/input', presets, ...defined({ timeoutMs }) },
       });
       return startedAnswer(started);
     },

@@ -2,11 +2,9 @@
 
 import type { Request } from 'express';
 import { z } from 'zod';
-import { ClientError } from '../../../client/errors.ts';
 import { organizationOfPublicKey, readPublicKey, renewPublicKey } from '../../../client/organization/public-key.ts';
-import { acceptedState } from '../../../client/starts/accepted-input.ts';
 import type { StartedRun } from '../../../client/starts/begin-run.ts';
-import { type PreparedRun, prepareRun } from '../../../client/starts/prepare-run.ts';
+import { partsOf } from '../../../client/starts/prepare-run.ts';
 import { type StartRequest, startRun } from '../../../client/starts/start.ts';
 import type { RunOrigin } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
@@ -21,6 +19,7 @@ import { createdOrOk, type Route, route } from '../../http/route.ts';
 import { jsonOf, rawBodyOf } from '../../http/route-body.ts';
 import { fingerprintOf, RUN_LOCATION, runAddress } from '../../http/starts.ts';
 import { fieldsOf } from '../../input/form-fields.ts';
+import { stateField } from '../../input/start-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { decodeText } from '../../validation/json-guard.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -29,7 +28,7 @@ import { anyJson, nameText, pathName, slugText } from '../../validation/validati
 /** Facts about a run in document 004, under its names. */
 const orgRunBody = z.strictObject({
   payload: anyJson.optional().describe("The run's input. Default: {}."),
-  state: z.record(nameText(200), anyJson).optional().describe('Initial values of the declared state.'),
+  state: stateField,
   conversation_id: nameText(200).optional().describe('The conversation of the run, shown in lists.'),
   channel: nameText(200).optional().describe('The channel of the run, shown in lists.'),
   ai_employee_id: nameText(200).optional().describe('The AI employee of the run, shown in lists.'),
@@ -100,13 +99,8 @@ export const publicTriggerRoutes: readonly Route[] = [
       const start = await startOf(req, `public ${workflow}`, body, { triggerUrl }, await senderOf(incoming, org));
       const found = await startRun(access, org, {
         ...start,
-        workflows: [workflow],
         debounces: true,
-        prepare: async () => {
-          const prepared = await prepareRun(access, org, { workflow, parts: partsOf(body) });
-          demandPublicStart(prepared);
-          return prepared;
-        },
+        run: { of: { workflow }, parts: partsOf(body), isPublic: true },
       });
       if (found.outcome === 'debounced')
         return {
@@ -138,8 +132,7 @@ export const publicTriggerRoutes: readonly Route[] = [
       const start = await startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
       const found = await startRun(access, organizationId, {
         ...start,
-        workflows: [workflow],
-        prepare: () => prepareRun(access, organizationId, { workflow, parts: partsOf(body) }),
+        run: { of: { workflow }, parts: partsOf(body) },
       });
       return startedAs004(workflow, found);
     },
@@ -160,15 +153,11 @@ export const publicTriggerRoutes: readonly Route[] = [
     problems: PROBLEMS,
     handle: async ({ access, req, params: { org, slug: workflow }, body }) => {
       const { organizationId, id } = demandOrganization(req, org);
+      const { payload = {}, state } = body;
       const start = await startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
       const found = await startRun(access, organizationId, {
         ...start,
-        workflows: [workflow],
-        prepare: async () => {
-          const parts = partsOf(body.payload === undefined ? {} : body.payload);
-          const prepared = await prepareRun(access, organizationId, { workflow, parts, at: '/payload' });
-          return { ...prepared, state: acceptedState(prepared.definition, body.state ?? {}) };
-        },
+        run: { of: { workflow }, parts: partsOf(payload), at: '/payload', ...defined({ state }) },
       });
       return startedAs004(workflow, found);
     },
@@ -205,16 +194,6 @@ export const publicTriggerRoutes: readonly Route[] = [
   }),
 ];
 
-/** @throws ClientError `public_start_not_allowed`. */
-function demandPublicStart({ definition }: PreparedRun): void {
-  if (definition.config?.publicStart === true) return;
-  throw new ClientError(
-    'public_start_not_allowed',
-    `The workflow '${definition.slug}' is not open to public starts. Its owner allows them by publicStart: true ` +
-      'in its config.',
-  );
-}
-
 /** The whole body as document 004 accepts it: JSON, the fields of a form, or plain text. */
 function payloadOf(req: Request): Json {
   const bytes = rawBody(req);
@@ -232,22 +211,22 @@ const shownKey = (gateway: Gateway, publicApiKey: string) => ({
   url: `${gateway.publicUrl()}/api/public/trigger/${publicApiKey}/{workflowId}`,
 });
 
-const partsOf = (body: Json) => ({ body, query: {}, headers: {}, params: {}, now: Date.now() });
-
 async function startOf(
   req: Request,
   scope: string,
   content: Json,
   origin: RunOrigin,
   initiator?: string,
-): Promise<Omit<StartRequest, 'workflows' | 'prepare'>> {
+): Promise<Omit<StartRequest, 'run'>> {
   const key = requestKey(req);
   const caller = initiator === undefined ? scope : `${scope} ${initiator}`;
   return {
     trigger: { type: 'manual', metadata: { via: scope.split(' ')[0] ?? scope } },
     origin,
     ...defined({ initiator }),
-    ...(key === undefined ? {} : { key: { scope: caller, key, fingerprint: await fingerprintOf({ content }) } }),
+    ...(key === undefined
+      ? {}
+      : { key: { as: 'id', scope: caller, key, fingerprint: await fingerprintOf({ content }) } }),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { readStatus } from '../../../client/runs/run-read.ts';
+import { partsOf } from '../../../client/starts/prepare-run.ts';
 import { readDeliveries } from '../../../client/triggers/deliveries.ts';
 import { fireTrigger, ORCHESTRATOR } from '../../../client/triggers/firing.ts';
 import { backfillSchedule, readSchedule } from '../../../client/triggers/schedules.ts';
@@ -30,12 +31,12 @@ import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { startedAnswer, startKeyOf } from '../../http/starts.ts';
 import { storing } from '../../input/definition-input.ts';
+import { clientRequestIdField, givenInput, ONE_INPUT, variablesField } from '../../input/start-fields.ts';
 import { checkTrigger, triggerBody, triggerPatch, typeOf } from '../../input/trigger-input.ts';
 import { webhookUrl } from '../../input/webhook-path.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
-import { anyJson, nameText, pageQuery, pathName, slugText } from '../../validation/validation.ts';
-import { givenInput } from './manual-run.ts';
+import { anyJson, pageQuery, pathName, slugText } from '../../validation/validation.ts';
 
 const triggerListQuery = z.strictObject({
   ...pageQuery(),
@@ -47,13 +48,10 @@ const triggerListQuery = z.strictObject({
 const triggerRunBody = z
   .strictObject({
     input: anyJson.optional().describe('The body that its mapping reads; without a mapping, the input. Default: {}.'),
-    variables: anyJson.optional().describe('Another name of input.'),
-    clientRequestId: nameText(200).optional().describe('A request that repeats the id gets the same run.'),
+    variables: variablesField,
+    clientRequestId: clientRequestIdField,
   })
-  .refine(
-    (body) => body.input === undefined || body.variables === undefined,
-    'Give `input` or `variables`, not both: they mean the same.',
-  );
+  .refine(...ONE_INPUT);
 
 const backfillBody = z
   .strictObject({
@@ -263,16 +261,16 @@ export const triggerRoutes: readonly Route[] = [
       'queue_full',
     ],
     handle: async ({ access, principal: { organizationId, id: initiator }, req, params: { id }, body }) => {
-      const key = await startKeyOf(req, body, `trigger ${id}`);
       const [at, given] = givenInput(body);
       try {
         const started = await fireTrigger(access, organizationId, {
           triggerId: id,
           read: async () => (await demandTrigger(access, organizationId, id)).trigger,
-          parts: { body: given, query: {}, headers: {}, params: {}, now: Date.now() },
+          parts: partsOf(given),
           type: 'manual',
           at,
-          ...defined({ initiator, key }),
+          ...(await startKeyOf(req, body, `trigger ${id}`, 'id')),
+          ...defined({ initiator }),
         });
         recordFiring(access, organizationId, id, firingOf(started));
         return startedAnswer(started);

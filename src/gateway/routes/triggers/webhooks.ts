@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { ClientError, hasCode } from '../../../client/errors.ts';
 import { readSecret } from '../../../client/organization/secrets.ts';
 import type { StartedRun } from '../../../client/starts/begin-run.ts';
-import { prepareRun } from '../../../client/starts/prepare-run.ts';
-import { type StartResult, startRun } from '../../../client/starts/start.ts';
+import { type RequestKey, type StartResult, startRun } from '../../../client/starts/start.ts';
 import type { Access, WriteAccess } from '../../../client/temporal/access.ts';
 import { sha256Hex } from '../../../client/temporal/ids.ts';
 import { firingOf, recordFiring, refusalOf } from '../../../client/triggers/trigger-records.ts';
@@ -190,45 +189,58 @@ function deliveredAnswer(started: StartedRun): Delivered {
   return answer.status === 201 ? { ...answer, status: 202 } : answer;
 }
 
-/**
- * Starts one run for each delivery: by the sender's id, or by the bytes for a time. That window slides: keys belong to
- * fixed time spans of its length, and the key of the span before is looked up first. An unsigned id proves nothing, so
- * the bytes of these deliveries count as well.
- */
+/** Starts one run for each delivery. */
 function startDelivered(
   access: WriteAccess,
   scheme: Scheme,
   delivery: Delivery,
   parts: TriggerParts,
-  { org, path, owner, config }: WebhookAddress,
+  address: WebhookAddress,
   { triggerId, initiator }: { readonly triggerId: string; readonly initiator: string | undefined },
 ): Promise<StartResult> {
+  const { org, path, owner, config } = address;
   const { mapping, targetState } = config;
-  const { id, hash, content } = identityOf(scheme, delivery, parts);
-  const windowMs = replayWindowOf(scheme, config);
-  const span = Math.floor(delivery.now / windowMs);
-  const since = delivery.now - windowMs;
-  const keyOf = (key: string, fingerprint = key) => ({ scope: `webhook ${path}`, key, fingerprint });
-  const bytesAt = (at: number) => ({ scope: `webhook bytes ${path}`, key: `${windowMs} ${at} ${hash}`, content: hash });
-  // A sender may repeat a delivery without its unsigned id.
-  const countsBytes =
-    scheme.replayWindowMs?.(config.options) !== undefined && (id !== undefined || scheme.deliveryId !== undefined);
+  const id = deliveryIdOf(scheme, delivery);
   return startRun(access, org, {
-    workflows: [owner.workflow],
     ...defined({ initiator }),
-    ...(id === undefined
-      ? { key: keyOf(`body ${span} ${hash}`), previous: { key: keyOf(`body ${span - 1} ${hash}`), since } }
-      : { key: keyOf(`id ${id}`, content) }),
-    ...(countsBytes ? { looksFirst: true, content: { now: bytesAt(span), before: bytesAt(span - 1), since } } : {}),
+    key: keyOf(scheme, delivery, parts, address, id),
     trigger: { type: 'webhook', id: triggerId, metadata: { path, ...defined({ deliveryId: id }) } },
     debounces: true,
-    prepare: async () => {
-      if (!config.enabled) throw new ClientError('not_found', NO_WEBHOOK);
-      const { workflow } = owner;
-      const prepared = await prepareRun(access, org, { workflow, ...defined({ mapping, targetState }), parts });
-      return { ...prepared, owner: config.owner ?? '' };
+    run: {
+      of: { workflow: owner.workflow },
+      owner: config.owner ?? '',
+      parts,
+      ...defined({ mapping, targetState }),
+      ...(config.enabled ? {} : { refusal: new ClientError('not_found', NO_WEBHOOK) }),
     },
   });
+}
+
+/** The sender's id of the delivery, or the `Idempotency-Key` of one that is not signed. */
+function deliveryIdOf({ deliveryId, takesKeys }: Scheme, delivery: Delivery): string | undefined {
+  const id = takesKeys === true ? delivery.header('Idempotency-Key') : deliveryId?.(delivery);
+  return id === '' ? undefined : id;
+}
+
+/** A delivery is known again by its id, else by its signed content, or, without a signature, by the whole request. */
+function keyOf(
+  scheme: Scheme,
+  { raw, now }: Delivery,
+  { query }: TriggerParts,
+  { path, config }: WebhookAddress,
+  id: string | undefined,
+): RequestKey {
+  // A query is not signed, so it does not distinguish signed deliveries.
+  const hash = sha256Hex(raw, ...(scheme.takesKeys === true ? ['\n', JSON.stringify(query)] : []));
+  const content = { path, hash, now, windowMs: replayWindowOf(scheme, config) };
+  const key = `id ${id}`;
+  const byId =
+    id === undefined
+      ? undefined
+      : { scope: `webhook ${path}`, key, fingerprint: scheme.takesKeys === true ? hash : key };
+  if (scheme.deliveryId !== undefined && scheme.replayWindowMs?.(config.options) !== undefined)
+    return { as: 'unsigned', id: byId, ...content };
+  return byId === undefined ? { as: 'content', ...content } : { as: 'id', ...byId };
 }
 
 function replayWindowOf(scheme: Scheme, { options }: HookConfig): number {
@@ -299,25 +311,6 @@ function headersOf(req: Request, scheme: Scheme, config: HookConfig): JsonObject
     if (!hidden.has(name) && value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return headers;
-}
-
-interface Identity {
-  readonly id?: string;
-  /** The hash of the signed content, or, without a signature, of the whole request. */
-  readonly hash: string;
-  /** The content that another delivery with the id must have. */
-  readonly content?: string;
-}
-
-/** The identity of a delivery: the sender's id, else the signed content, else the whole request. */
-function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Identity {
-  // A query is not signed, so it does not distinguish signed deliveries.
-  const unsigned = scheme.takesKeys === true ? ['\n', JSON.stringify(parts.query)] : [];
-  const hash = sha256Hex(delivery.raw, ...unsigned);
-  const id = scheme.deliveryId?.(delivery);
-  if (id !== undefined && id !== '') return { id, hash };
-  const key = scheme.takesKeys === true ? delivery.header('Idempotency-Key') : undefined;
-  return key === undefined || key === '' ? { hash } : { id: key, hash, content: hash };
 }
 
 async function resultOf(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<Delivered> {
