@@ -293,7 +293,8 @@ describe('the house', () => {
         })
         .map(([cited]) => `${file}: ${cited}`),
     );
-    expect(missing).toEqual([]);
+    const numbered = sources.filter((file) => /\bdocuments? 00\d/i.test(texts.get(file)!));
+    expect([...missing, ...numbered]).toEqual([]);
   });
 
   it('names only files that exist, in comments and in documents', () => {

@@ -16,7 +16,7 @@ export interface Names {
   /** A `set` computes names of variables, so that any name can be a variable. */
   readonly areOpen: boolean;
   readonly outputs: ReadonlySet<string>;
-  /** Keys of the input, which document 000 reads without the prefix `input.`. */
+  /** Keys of the input, which tale reads without the prefix `input.`. */
   readonly flat: ReadonlySet<string>;
   /** Names from a forEach's `as`, and the forEach steps that define them. */
   readonly items: ReadonlyMap<string, readonly string[]>;

@@ -1,4 +1,4 @@
-/** Limits on all runs of a user, an organization or the host, whatever their definitions say (document 002). */
+/** Limits on all runs of a user, an organization or the host, whatever their definitions say. */
 import type { Overflow } from './limiter.ts';
 
 /** The scopes that an organization may limit. */
@@ -12,5 +12,5 @@ export interface LimitEntry {
   readonly updatedAt: string;
 }
 
-/** The default of a limit that is switched on without a number (document 002). */
+/** The default of a limit that is switched on without a number. */
 export const DEFAULT_LIMITS: { readonly [scope in LimitScope]: number } = { user: 5, organization: 50 };

@@ -39,7 +39,7 @@ export type Usage = {
   readonly usd_cost: number;
 };
 
-/** A run's costs for one kind of key (document 004). */
+/** A run's costs for one kind of key. */
 export interface Cost extends Usage {
   readonly key_type: string;
 }

@@ -1,5 +1,5 @@
 /**
- * Proposals to change a definition (document 002, self-modification). The definition's actor keeps them, and a person
+ * Proposals to change a definition. The definition's actor keeps them, and a person
  * reviews them. An approved proposal can be applied while the definition is unchanged since the proposal. The proposed
  * definition is stored as a version. JSON only.
  */
@@ -77,7 +77,7 @@ export interface ProposalAnswer {
   readonly proposal: Proposal;
 }
 
-/** How long a proposal can be reviewed and applied (document 002). */
+/** How long a proposal can be reviewed and applied. */
 export const PROPOSAL_MS = 14 * 24 * 60 * 60 * 1000;
 /** Limits for one definition: open proposals, and all stored proposals. */
 export const MOST_OPEN_PROPOSALS = 50;

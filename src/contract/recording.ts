@@ -1,5 +1,5 @@
 /**
- * The actor `recording.{org}.{id}`: tool calls that become the steps of a definition (document 001, recordings). The
+ * The actor `recording.{org}.{id}`: tool calls that become the steps of a definition. The
  * contract between src/client/recordings, workflows/actors/recording.ts and workflows/jobs/recorded-call.ts. JSON only.
  */
 import type { Json, JsonObject } from '../json/json.ts';
@@ -52,7 +52,7 @@ export interface RecordedError {
 export interface RecordedStep {
   readonly name: string;
   readonly status: StepState;
-  /** The step as document 001 writes it, without its name: `{action, input, …}`. References stand in it unresolved. */
+  /** The step as mesh writes it, without its name: `{action, input, …}`. References stand in it unresolved. */
   readonly step: JsonObject;
   readonly output?: Json;
   /** The output was set by hand. */

@@ -63,7 +63,7 @@ export interface RunInput {
   readonly forkOf?: ForkOrigin;
 }
 
-/** The origin of a run beside its trigger (document 004). Lists can be searched by the first three members. */
+/** The origin of a run beside its trigger. Lists can be searched by the first three members. */
 export interface RunOrigin {
   readonly conversationId?: string;
   readonly channel?: string;

@@ -1,5 +1,5 @@
 /**
- * The actor `sync.{org}.{hash}`: the definitions that syncs of one set have written (document 002, sync-all). A sync
+ * The actor `sync.{org}.{hash}`: the definitions that syncs of one set have written. A sync
  * deletes definitions that are no longer in its set. Lists may lag; this actor does not. JSON only.
  */
 import type { ActorStart, RememberedAnswers } from './actors.ts';

@@ -35,7 +35,7 @@ export function buildApp(
   app.disable('etag');
   app.set('case sensitive routing', true);
   app.set('trust proxy', gateway.config.trustedProxies);
-  // `state[key]=value`, `duration[gte]=5` (document 004).
+  // `state[key]=value`, `duration[gte]=5`.
   app.set('query parser', 'extended');
   const parseQuery = app.get('query parser fn') as (text: string) => unknown;
   app.set('query parser', (text: string | null) => {

@@ -1,4 +1,4 @@
-/** A recording as a definition: a document in the form of document 001, which the importer reads like any other. */
+/** A recording as a definition: a document in the form of mesh, which the importer reads like any other. */
 import type { RecordedStep } from '../contract/recording.ts';
 import { referredNames } from '../definition/dialects/dialect-001-references.ts';
 import { defined } from '../json/defined.ts';

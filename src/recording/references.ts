@@ -1,5 +1,5 @@
 /**
- * References of recorded steps (document 001): `@input.field` and `@name.field` in the input of a step. They are
+ * References of recorded steps: `@input.field` and `@name.field` in the input of a step. They are
  * resolved as a run resolves them, by the same importer and the same templates, so a replay gives the same values.
  */
 import type { RecordedStep } from '../contract/recording.ts';

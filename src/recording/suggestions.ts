@@ -1,5 +1,5 @@
 /**
- * Finds where literal values in a recording came from (document 001, post-hoc templatization). A value in the input of
+ * Finds where literal values in a recording came from. A value in the input of
  * a step that an earlier output, or the input of the recording, holds too may be a reference. A person decides: equal
  * values can have nothing to do with each other.
  */

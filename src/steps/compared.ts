@@ -4,7 +4,7 @@ import { truthy } from '../template/expression.ts';
 import type { Condition } from './program-types.ts';
 
 /**
- * Evaluates document 001's structured condition on the value of its ref. Without an operator, the value must be
+ * Evaluates mesh's structured condition on the value of its ref. Without an operator, the value must be
  * truthy.
  */
 export function compared(value: Json | undefined, compare: Condition['compare']): boolean {

@@ -1,6 +1,6 @@
 /**
  * The state of an open loop, and what the root `loop` shows of it (LANGUAGE.md §3.7). The kind `loop` writes the state;
- * the engine keeps it on the loop's record. `loop` has exactly the members of document 000 §4, plus `carry` and
+ * the engine keeps it on the loop's record. `loop` has exactly the members that it has in tale, plus `carry` and
  * `parent`.
  */
 import type { Json, JsonObject } from '../json/json.ts';

@@ -1,5 +1,5 @@
 /**
- * The workflow `debounce`: holds the last payload of a key (document 004). It starts one run with that payload when no
+ * The workflow `debounce`: holds the last payload of a key. It starts one run with that payload when no
  * other has come for the time that the definition says, or at the latest when the first one has waited for its maximum.
  * Payloads that come while the run is being started are held for the next run. The workflow ends when it holds nothing.
  */

@@ -1,4 +1,4 @@
-/** The proposals of a definition's actor (document 002): made, reviewed, applied or failed. A timer expires them. */
+/** The proposals of a definition's actor: made, reviewed, applied or failed. A timer expires them. */
 import {
   type FailProposal,
   isOpenProposal,

@@ -1,5 +1,5 @@
 /**
- * The actor `recording.{org}.{id}`: tool calls of an agent that become the steps of a definition (document 001). A call
+ * The actor `recording.{org}.{id}`: tool calls of an agent that become the steps of a definition. A call
  * is an update that answers the input with its references resolved; a workflow of its own calls the tool, and reports
  * by a signal (workflows/jobs/recorded-call.ts). The recording ends when it is deleted, or idle for too long.
  */

@@ -96,7 +96,7 @@ function attributesOf(
     keyword(ATTRIBUTES.triggerType, trigger.type),
     keyword(ATTRIBUTES.trigger, trigger.id),
     { key: defineSearchAttributeKey(ATTRIBUTES.started, DATETIME), value: new Date() },
-    // An employee's workflow runs in its name (document 004).
+    // An employee's workflow runs in its name.
     ...(definition.type === 'employee' ? [keyword(ATTRIBUTES.employee, definition.slug)] : []),
     ...(tags.length === 0 ? [] : [{ key: defineSearchAttributeKey(ATTRIBUTES.tags, KEYWORD_LIST), value: tags }]),
   ]);

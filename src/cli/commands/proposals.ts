@@ -1,4 +1,4 @@
-/** `signalbox proposals`: lists, shows, reviews and applies proposals to change a definition (document 002). */
+/** `signalbox proposals`: lists, shows, reviews and applies proposals to change a definition. */
 
 import { type Command, Option } from 'commander';
 import type { DefinitionHead } from '../../contract/actors.ts';

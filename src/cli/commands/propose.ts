@@ -1,4 +1,4 @@
-/** `signalbox propose FILE`: proposes a change of a stored definition for review by somebody else (document 002). */
+/** `signalbox propose FILE`: proposes a change of a stored definition for review by somebody else. */
 import { defined } from '../../json/defined.ts';
 import { showDiff } from '../diff-text.ts';
 import { CliError, EXIT } from '../exit.ts';

@@ -1,4 +1,4 @@
-/** Proposals to change a definition (document 002): makes, reviews and applies them. */
+/** Proposals to change a definition: makes, reviews and applies them. */
 
 import { ulid } from 'ulid';
 import type { DefinitionHead } from '../../contract/actors.ts';

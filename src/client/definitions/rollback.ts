@@ -1,4 +1,4 @@
-/** Rollback of a definition to an earlier version (document 002). */
+/** Rollback of a definition to an earlier version. */
 
 import type { DefinitionHead } from '../../contract/actors.ts';
 import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';

@@ -1,5 +1,5 @@
 /**
- * Definitions that mirror another place, such as a repository (document 002): a single one, or a whole set. Definitions
+ * Definitions that mirror another place, such as a repository: a single one, or a whole set. Definitions
  * that left the set are deleted.
  */
 

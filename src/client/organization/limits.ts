@@ -1,5 +1,5 @@
 /**
- * The limits of a run (LANGUAGE.md §1; document 002): those of its definition, and those that the organization and the
+ * The limits of a run (LANGUAGE.md §1): those of its definition, and those that the organization and the
  * host set for all runs of a user, an organization, or the host. Where two limits have one scope, the lower counts.
  *
  * A run that another run started has only the limits of its definition, because the first run holds the other slots.
@@ -117,7 +117,7 @@ export const userOf = (run: {
 
 /**
  * The limiters of a run that no other run starts, in the order in which the run asks them: the widest first. So a run
- * that waits at its definition's limit holds the wider slots, as document 002 demands. In the other order, a parent
+ * that waits at its definition's limit holds the wider slots. In the other order, a parent
  * that waits for a limited child could wait for a run that waits for the parent's slot.
  */
 export async function limitersOf(access: Access, org: string, run: LimitedRun): Promise<GateWanted[]> {

@@ -1,5 +1,5 @@
 /**
- * An organization's public key (document 004). It names the organization in addresses that strangers call, and proves
+ * An organization's public key. It names the organization in addresses that strangers call, and proves
  * that the organization gave it out. It starts workflows and permits nothing else. A new key invalidates the former
  * one.
  */

@@ -1,4 +1,4 @@
-/** Recordings: tool calls that become the steps of a definition (document 001). */
+/** Recordings: tool calls that become the steps of a definition. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { ulid } from 'ulid';
 import {

@@ -42,7 +42,7 @@ export type ApprovalView = ShownWait & {
   readonly status: 'pending';
   /** Whether the viewer may answer, as far as the list of waits shows. */
   readonly mayAnswer: boolean;
-  /** The first person in `audience` (document 000). `audience` names all of them. */
+  /** The first person in `audience`. `audience` names all of them. */
   readonly approverMemberId?: string;
   /** Why the other members are missing. */
   readonly unreadable?: Unreadable;

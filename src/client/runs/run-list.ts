@@ -1,4 +1,4 @@
-/** Lists of runs (ARCHITECTURE.md §5): the filters of document 004, by Visibility. */
+/** Lists of runs (ARCHITECTURE.md §5): the filters of alloy, by Visibility. */
 
 import { RUN_WORKFLOW, type RunStatus } from '../../contract/run.ts';
 import { modelValue } from '../../contract/search-attributes.ts';
@@ -200,7 +200,7 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
   // A run without a model has no tokens attribute, and used no tokens.
   if (tokens.length > 0 && holdsZero(filter.tokens)) clauses.push(any(all(...tokens), isNull('tokens')));
   else clauses.push(...tokens);
-  // `ended` and `duration` apply to completed runs (document 004).
+  // `ended` and `duration` apply to completed runs (alloy).
   if (filter.ended !== undefined || filter.duration !== undefined)
     clauses.push(compare('executionStatus', '=', 'Completed'));
   return queryOf(org, RUN_WORKFLOW, clauses);

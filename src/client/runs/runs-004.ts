@@ -1,5 +1,5 @@
 /**
- * Runs as document 004 shows them: its names, its statuses, and its lists with flow and state, or in compressed form.
+ * Runs as alloy shows them: its names, its statuses, and its lists with flow and state, or in compressed form.
  */
 
 import type { Cost } from '../../contract/models.ts';

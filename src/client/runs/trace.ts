@@ -76,7 +76,7 @@ export interface TraceQuery {
   readonly statuses?: readonly TraceRow['status'][];
   /** Only visits of this step: its slug, or the path of one visit. */
   readonly step?: string;
-  /** `step` may also be the id of a step in document 002: `step[0].then[1]`. */
+  /** `step` may also be the id of a step in agent-ops: `step[0].then[1]`. */
   readonly names?: string;
   /** Only visits that asked for an approval, and got a decision. */
   readonly decided?: true;

@@ -286,5 +286,5 @@ function attributesOf(org: string, request: RunStart, status: RunStatus, started
   return pairs;
 }
 
-/** The workflow of an employee runs in the employee's name (document 004). */
+/** The workflow of an employee runs in the employee's name. */
 const employeeOf = ({ type, slug }: Definition): string | undefined => (type === 'employee' ? slug : undefined);

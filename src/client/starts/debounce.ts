@@ -1,4 +1,4 @@
-/** Debounce (document 004; LANGUAGE.md §1): payloads of one key within a time start one run, with the last of them. */
+/** Debounce (LANGUAGE.md §1): payloads of one key within a time start one run, with the last of them. */
 
 import { DEBOUNCE_WORKFLOW, type DebounceStart, type HeldPayload, HOLD_SIGNAL } from '../../contract/debounce.ts';
 import type { RunOrigin } from '../../contract/run.ts';
@@ -42,7 +42,7 @@ export async function holdOrBegin(
   const forMs = seconds * 1000;
   const due = Date.now() + forMs;
   const mostMs = parseDuration(definition.config?.debounce?.maxWait)?.ms;
-  // Document 004: the run of a held payload shows the key of the actor that held it.
+  // The run of a held payload shows the key of the actor that held it.
   const heldOrigin = key === '' ? origin : { ...origin, debounceKey: `${trigger.id ?? definition.slug}:${key}` };
   const held: HeldPayload = {
     workflow: definition.slug,

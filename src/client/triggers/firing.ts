@@ -91,7 +91,7 @@ async function prepareTrigger(
   throw new ClientError('not_found', `The definition of ${workflow} no longer has the trigger ${trigger.name}.`);
 }
 
-/** The prompt goes to the trigger's own workflow if that is an agent, else to the orchestrator (document 002). */
+/** The prompt goes to the trigger's own workflow if that is an agent, else to the orchestrator. */
 async function prepareAgent(access: WriteAccess, org: string, own: string, source: RunSource): Promise<PreparedRun> {
   for (const workflow of new Set([own, ORCHESTRATOR])) {
     const { definition } = await resolveWorkflow(access, org, { workflow });

@@ -1,4 +1,4 @@
-/** Loops of document 000: the ends of walks within them, and the names of their items. */
+/** Loops of tale: the ends of walks within them, and the names of their items. */
 
 import { isObject, type JsonObject, setOwn } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';

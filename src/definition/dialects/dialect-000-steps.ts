@@ -1,4 +1,4 @@
-/** Converts a step of document 000: kinds, ports and modifiers get their canonical names. */
+/** Converts a step of tale: kinds, ports and modifiers get their canonical names. */
 
 import { defined } from '../../json/defined.ts';
 import { sameJson } from '../../json/equality.ts';

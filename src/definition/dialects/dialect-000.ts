@@ -1,7 +1,8 @@
 /**
- * Document 000: `{workflowConfig, stepsConfig: [{stepSlug, name, stepType, order, config, nextSteps}]}`, or its later
- * form `{…, steps: [{stepSlug, …}]}` with the members of `workflowConfig` beside `steps`. Its input is readable without
- * a prefix, its expressions can contain templates, and a missing next step ends the run even within a loop.
+ * Definitions of tale (000): `{workflowConfig, stepsConfig: [{stepSlug, name, stepType, order, config, nextSteps}]}`,
+ * or its later form `{…, steps: [{stepSlug, …}]}` with the members of `workflowConfig` beside `steps`. Its input is
+ * readable without a prefix, its expressions can contain templates, and a missing next step ends the run even within a
+ * loop.
  */
 import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';

@@ -1,4 +1,4 @@
-/** The engine's messages about expressions in the words of document 001, whose authors write `@name.path`. */
+/** The engine's messages about expressions in the words of mesh, whose authors write `@name.path`. */
 import type { Definition } from '../document/types.ts';
 
 const PATH = /"(?:steps(?:\.([A-Za-z_]\w*)|\[["']([\w-]+)["']\])\.output\.data|(input|item|index)\b)/g;
@@ -6,7 +6,7 @@ const PATH = /"(?:steps(?:\.([A-Za-z_]\w*)|\[["']([\w-]+)["']\])\.output\.data|(
 const COLUMN = /^Column \d+: (?:(item|index)\b|(.))/;
 const FALLBACK = /Add a fallback: .*$/;
 
-/** The message for the author of a document 001. In other dialects it stays as it is. */
+/** The message for the author of a document of mesh. In other dialects it stays as it is. */
 export function inDialectWords({ dialect, steps }: Definition, message: string): string {
   if (dialect !== '001') return message;
   return message

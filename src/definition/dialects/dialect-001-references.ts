@@ -1,5 +1,5 @@
 /**
- * Converts the `@refs` of document 001 to paths and templates. Braces in its texts are not templates.
+ * Converts the `@refs` of mesh to paths and templates. Braces in its texts are not templates.
  */
 import { isObject, type Json } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';

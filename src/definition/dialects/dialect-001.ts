@@ -1,7 +1,7 @@
 /**
- * Document 001: `{steps: [{name, action: {toolName | code | return}, input, when, forEach, bail, config}]}` with
- * `@refs`. The references are the edges (`flow: dag`). A reference that is the whole text keeps its type; others are
- * put into the text.
+ * Definitions of mesh (001): `{steps: [{name, action: {toolName | code | return}, input, when, forEach, bail,
+ * config}]}` with `@refs`. The references are the edges (`flow: dag`). A reference that is the whole text keeps its
+ * type; others are put into the text.
  */
 
 import { defined } from '../../json/defined.ts';

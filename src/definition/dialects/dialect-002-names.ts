@@ -1,5 +1,5 @@
 /**
- * Converts the names of document 002, which are outputs or variables of the run (from its input, else the default).
+ * Converts the names of agent-ops, which are outputs or variables of the run (from its input, else the default).
  * They can contain hyphens, which an expression reads as minus, so that declared names are converted to another
  * notation.
  */

@@ -1,4 +1,4 @@
-/** Converts a step of document 002 to its canonical kind. Some messages are those of that product's compiler. */
+/** Converts a step of agent-ops to its canonical kind. Some messages are those of that product's compiler. */
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';

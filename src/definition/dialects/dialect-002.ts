@@ -1,6 +1,7 @@
 /**
- * Document 002: nested `{steps: [{id, type, then, else, steps}]}`. A list is walked in order. A step without an id is
- * named by its path (`step[0].then[1]`). A denied approval cancels the run. The default of maxSteps is 50.
+ * Definitions of agent-ops (002): nested `{steps: [{id, type, then, else, steps}]}`. A list is walked in order. A step
+ * without an id is named by its path (`step[0].then[1]`). A denied approval cancels the run. The default of maxSteps is
+ * 50.
  */
 
 import { defined } from '../../json/defined.ts';

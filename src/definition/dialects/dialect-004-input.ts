@@ -1,6 +1,6 @@
 /**
- * Document 004: `{{input.*}}` reads the output of the direct predecessor. With several predecessors the path must exist
- * in the schema of each. A condition passes on its input, so its predecessors count instead of it.
+ * `{{input.*}}` of alloy (004) reads the output of the direct predecessor. With several predecessors the path must
+ * exist in the schema of each. A condition passes on its input, so its predecessors count instead of it.
  *
  * A single predecessor is read by name. Of several, `lastOutput` is the output of the one before in the walk, in
  * cycles too. If a condition is between, each of them also stores its output under one common name, and the last write

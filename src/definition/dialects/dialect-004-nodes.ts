@@ -1,4 +1,4 @@
-/** Converts a node of document 004 to its canonical kind. */
+/** Converts a node of alloy to its canonical kind. */
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
@@ -188,7 +188,7 @@ function kind(
   }
 }
 
-/** Messages of document 004 have no channel, and go to the inbox. */
+/** Messages of alloy have no channel, and go to the inbox. */
 function withChannel(config: JsonObject, at: string, into: Import): JsonObject {
   if (config['channel'] !== undefined && config['channel'] !== null && config['channel'] !== '') return config;
   into.warn(

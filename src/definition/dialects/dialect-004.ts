@@ -1,6 +1,7 @@
 /**
- * Document 004: `{flow: {id: node}, starting_step_id, payload_format, state_definition, mode, debounce_key,
- * debounce_seconds}`. Its `{{input.*}}` reads the output of the direct predecessor, and becomes a path to that step.
+ * Definitions of alloy (004): `{flow: {id: node}, starting_step_id, payload_format, state_definition, mode,
+ * debounce_key, debounce_seconds}`. Its `{{input.*}}` reads the output of the direct predecessor, and becomes a path to
+ * that step.
  */
 
 import { getOwn, isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';

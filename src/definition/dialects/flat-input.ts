@@ -1,4 +1,4 @@
-/** The declared keys of the input in document 000, which are readable without a prefix, like variables. */
+/** The declared keys of the input in tale, which are readable without a prefix, like variables. */
 import { isObject, type Json } from '../../json/json.ts';
 import { declaredNames } from '../payload/format.ts';
 

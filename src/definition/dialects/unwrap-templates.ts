@@ -1,5 +1,5 @@
 /**
- * Converts expressions of document 000 that contain templates: `{{ x }}` and the quoted `"{{ x }}"` become `x`, and
+ * Converts expressions of tale that contain templates: `{{ x }}` and the quoted `"{{ x }}"` become `x`, and
  * text around a template within quotes is joined to it.
  */
 import { MAX_SOURCE_LENGTH } from '../../template/limits.ts';

@@ -1,4 +1,4 @@
-/** The key of a payload for debouncing: `debounce.key` (document 004; LANGUAGE.md §1). */
+/** The key of a payload for debouncing: `debounce.key` (LANGUAGE.md §1). */
 
 import { canonicalText } from '../../json/canonical-text.ts';
 import { getOwn, type Json } from '../../json/json.ts';

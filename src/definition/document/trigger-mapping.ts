@@ -40,7 +40,7 @@ export function inputOf(
 }
 
 /**
- * Maps each key: `$.a.b[0]` is a path into the payload (document 002), any other text is a template over body, query,
+ * Maps each key: `$.a.b[0]` is a path into the payload, any other text is a template over body, query,
  * headers and params.
  */
 function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonObject } | { readonly problem: string } {

@@ -20,7 +20,7 @@ export interface RetryPolicy {
 /** Named policies, which steps/compile/retry.ts defines. */
 export type RetryPolicyName = 'default' | 'quick' | 'none';
 
-/** An expression, or document 001's structured condition. */
+/** An expression, or mesh's structured condition. */
 export type When = string | { ref: string; eq?: Json; neq?: Json; gt?: number; lt?: number };
 
 export interface RollbackStep {

@@ -1,6 +1,6 @@
 /**
  * Payload formats describe a run's input, a form or a message (LANGUAGE.md §1). A format is written in the short form
- * of document 004 (`orderId: string`, `{type, description}`, dotted names) or as JSON Schema. This file runs in the
+ * of alloy (`orderId: string`, `{type, description}`, dotted names) or as JSON Schema. This file runs in the
  * workflow sandbox too: it uses no clock, no built-ins of Node and no regular expressions of users.
  */
 
@@ -13,7 +13,7 @@ import { isDate, isIsoDatetime } from './formats.ts';
 import { type ValidationOptions, validateJsonSchema } from './json-schema.ts';
 import { jsonSchemaFindings } from './json-schema-format.ts';
 
-/** `date` is YYYY-MM-DD, `datetime` ISO 8601 (document 004); the last four are the other types of JSON. */
+/** `date` is YYYY-MM-DD, `datetime` ISO 8601; the last four are the other types of JSON. */
 export const FIELD_TYPES = [
   'string',
   'number',
@@ -269,7 +269,7 @@ function isRequired(field: Json): boolean {
   return getOwn(field, 'required') !== false && getOwn(field, 'default') === undefined;
 }
 
-/** A field's value: the member of the whole name (document 004's flat keys), else the value along the dots. */
+/** A field's value: the member of the whole name (alloy's flat keys), else the value along the dots. */
 function readField(value: Json, name: string): Json | undefined {
   const flat = getOwn(value, name);
   if (flat !== undefined || !name.includes('.')) return flat;

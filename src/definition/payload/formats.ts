@@ -9,7 +9,7 @@ export function isDate(text: string): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
 }
 
-/** Document 004's datetime, ISO 8601: `2026-01-31T10:30Z`, or in its basic form `20260131T1030Z`. */
+/** A datetime, ISO 8601: `2026-01-31T10:30Z`, or in its basic form `20260131T1030Z`. */
 export function isIsoDatetime(text: string): boolean {
   return /^[^ ]*$/.test(text) && isDatetime(extendedForm(text) ?? text);
 }

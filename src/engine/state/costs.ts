@@ -1,4 +1,4 @@
-/** Usage of models by a run (document 004), summed by kind of key as activities end. */
+/** Usage of models by a run, summed by kind of key as activities end. */
 import { addUsage, type Cost, usageIn } from '../../contract/models.ts';
 import type { Event } from './protocol.ts';
 import type { RunState } from './state.ts';

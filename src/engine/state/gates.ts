@@ -52,7 +52,7 @@ export function definitionGates(subject: GateSubject): GateWanted[] {
 }
 
 /**
- * Document 004: a run replaces the run of the same debounce key; without a key, of the same workflow. A payload that
+ * `mode: restart`: a run replaces the run of the same debounce key; without a key, of the same workflow. A payload that
  * lacks the key replaces nothing.
  */
 function restartKey({ definition, input }: GateSubject): string | undefined {

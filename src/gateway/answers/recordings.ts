@@ -23,7 +23,7 @@ export const recordedStep = named(
   z.object({
     name: text.describe('Other steps refer to its output as `@name`.'),
     status: z.enum(STEP_STATES).describe('`open`: written by hand, without an output.'),
-    step: anyObject.describe('The step in the form of document 001, with its references.'),
+    step: anyObject.describe('The step in the dialect mesh (001), with its references.'),
     output: anything.optional(),
     outputBytes: z.int().optional().describe('The size of an output that is left out here. Read the step by its name.'),
     isPreset: z.boolean().optional().describe('The output was set by hand.'),
@@ -69,5 +69,5 @@ export const nameOfStep = named('NameOfStep', z.object({ name: text }));
 export const confirmedCount = named('ConfirmedReferences', z.object({ confirmed: z.int() }));
 export const recordedDefinition = named(
   'RecordedDefinition',
-  z.object({ definition: anyObject.describe('In the form of document 001.') }),
+  z.object({ definition: anyObject.describe('In the dialect mesh (001).') }),
 );

@@ -1,4 +1,4 @@
-/** Runs as document 004 shows them. */
+/** Runs as alloy shows them. */
 import { z } from 'zod';
 import { runError, unreadable } from './executions.ts';
 import { anything, named, pageOf, text, time } from './named.ts';

@@ -31,7 +31,7 @@ export const dialectName = z
   .optional()
   .describe(`The dialect of the definition, by number or system: ${SYSTEMS.join(', ')}. Default: detected.`);
 
-/** Where document 002 has names of its own for what runs tell. */
+/** Where agent-ops has names of its own for what runs tell. */
 export const names002 = z.enum(['002', DIALECT_NAMES['002']]);
 
 /** The result of src/check for a document, and of the gateway's checks of its webhooks. */

@@ -75,7 +75,7 @@ export interface CheckedTrigger {
   readonly secrets: readonly ClearSecret[];
 }
 
-/** The type of a trigger, which document 002 writes into its config. @throws HttpProblem `invalid_trigger`. */
+/** The type of a trigger, which agent-ops writes into its config. @throws HttpProblem `invalid_trigger`. */
 export function typeOf(body: z.infer<typeof triggerBody>): TriggerSpec['type'] {
   const given = types.safeParse(body.type ?? body.config?.['type']);
   if (given.success) return given.data;

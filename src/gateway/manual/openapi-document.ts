@@ -54,7 +54,7 @@ export const API_VERSION = '0.4.0';
 const TAGS: { readonly [tag: string]: string } = {
   workflows: 'Definitions: stored, checked, drawn, with their versions and proposals.',
   executions: 'Runs: started, listed, followed, decided, ended, retried and forked.',
-  runs: 'Runs in the form of document 004.',
+  runs: 'Runs in the form of alloy (004).',
   triggers: 'What starts runs: schedules, webhooks, events, and starts by hand or from public pages.',
   webhooks: 'The addresses to which other systems deliver.',
   recordings: 'Tool calls of an agent that become a workflow.',

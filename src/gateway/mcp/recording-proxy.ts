@@ -1,6 +1,6 @@
 /**
  * `/mcp/recordings/:id`: an MCP server that offers the tools of the organization's MCP servers, and records each call
- * as a step (document 001). Arguments may hold references to earlier steps, which are resolved before the call.
+ * as a step. Arguments may hold references to earlier steps, which are resolved before the call.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {

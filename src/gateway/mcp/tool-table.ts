@@ -1,4 +1,4 @@
-/** The tools of `/mcp`, by the names of document 001. Each is a route of the API; tools.ts makes the rest from it. */
+/** The tools of `/mcp`, by the names of mesh. Each is a route of the API; tools.ts makes the rest from it. */
 import type { JsonObject } from '../../json/json.ts';
 
 export interface ToolSpec {
@@ -17,7 +17,7 @@ export interface ToolSpec {
   readonly omitted?: readonly string[];
   /** Headers that the tool sends where no argument says otherwise. */
   readonly headers?: { readonly [name: string]: string };
-  /** Other names of arguments, which callers know from document 001: name → argument. */
+  /** Other names of arguments, which callers know from mesh: name → argument. */
   readonly aliases?: { readonly [name: string]: string };
   /** What follows the last parameter of the path. The route answers with a text then. */
   readonly ending?: string;

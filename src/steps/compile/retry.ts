@@ -13,7 +13,7 @@ export const RETRY_POLICIES: { readonly [name in RetryPolicyName]: ResolvedRetry
     maximumIntervalMs: 60_000,
     nonRetryable: [],
   },
-  /** The defaults of document 003's steps: 200 ms before the second attempt, then doubled, at most 30 s. */
+  /** The defaults of rivet's steps: 200 ms before the second attempt, then doubled, at most 30 s. */
   quick: {
     maxAttempts: 3,
     initialIntervalMs: 200,

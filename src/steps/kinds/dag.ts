@@ -1,5 +1,5 @@
 /**
- * `flow: dag` (LANGUAGE.md §8, document 001) has dependencies instead of ports: a step depends on the steps that it
+ * `flow: dag` (LANGUAGE.md §8) has dependencies instead of ports: a step depends on the steps that it
  * reads. The graph is one internal container. Every step is a frame of it, which opens when all its dependencies have
  * ended. The modifier `forEach` becomes the kind forEach around the step.
  */

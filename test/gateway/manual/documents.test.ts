@@ -137,7 +137,7 @@ language`in the object that the input has
 # ${enumOf(membersOf(objectOf(definition['state'])['additionalProperties'])['type'])}, default; searchable`;
 language`retryPolicy: {maxAttempts: ${retry.maxAttempts}, initialInterval: ${seconds(retry.initialIntervalMs)}s,
   backoffCoefficient: ${retry.backoffCoefficient}, maximumInterval: ${seconds(retry.maximumIntervalMs)}s}  # defaults`;
-language`maxSteps: ${DEFAULT_MAX_STEPS} # visits in the whole run (default; ${MAX_STEPS_002} in dialect 002)`;
+language`maxSteps: ${DEFAULT_MAX_STEPS} # visits in the whole run (default; ${MAX_STEPS_002} in agent-ops)`;
 language`mode: parallel # ${enumOf(config['mode'])}
   debounce:`;
 language`overflow: queue}  # or ${without(OVERFLOWS, 'queue')}
@@ -161,7 +161,7 @@ language`cut at ${count(constant('activities/bash/bash.ts', 'MOST_CHARACTERS'))}
 language`the child's output; depth limit ${MAX_DEPTH};`;
 language`Members of an approval: ${without(Object.keys(approval), 'description')}. Output data:`;
 language`\`onTimeout\` (${ON_TIMEOUT}),`;
-language`\`onReject\` (${ON_REJECT}, 002's`;
+language`\`onReject\` (${ON_REJECT}, as in`;
 language`(\`wrf_rt_\` + ${constant('src/client/runs/resume-token.ts', 'DIGITS')} hex`;
 language`\`notify: [{${Object.keys(membersOf(objectOf(approval['notify'])['items']))}}]\` sends`;
 language`\`on\`: any of ${NOTICES} (default: all)`;

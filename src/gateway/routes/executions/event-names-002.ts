@@ -1,5 +1,5 @@
 /**
- * The events of a run under the names of document 002. Their data is the event's data with the run's id. A pending
+ * The events of a run under the names of agent-ops. Their data is the event's data with the run's id. A pending
  * approval is sent once.
  */
 

@@ -36,9 +36,7 @@ const eventsQuery = z.strictObject({
   exclude: listOf(EXCLUDED).optional().describe('Members of events to leave out, separated by commas: input, output.'),
   names: names002
     .optional()
-    .describe(
-      '002: events have the names of document 002, such as execution.started, step.completed, approval.required.',
-    ),
+    .describe('002: events have the names of agent-ops, such as execution.started, step.completed, approval.required.'),
 });
 
 function without(events: readonly NamedEvent[], exclude: readonly string[]): readonly NamedEvent[] {

@@ -1,4 +1,4 @@
-/** Queries of run lists: the filters of documents 002 and 004, in camelCase and in snake_case (ARCHITECTURE.md §5). */
+/** Queries of run lists: the filters of agent-ops and alloy, in camelCase and in snake_case (ARCHITECTURE.md §5). */
 
 import { z } from 'zod';
 import type { ListedStatus, RunFilter } from '../../../client/runs/run-list.ts';
@@ -40,13 +40,13 @@ export const runCountQuery = z
   .strictObject(Object.fromEntries(Object.entries(filterQuery).filter(([name]) => name !== 'status')))
   .transform((given): Omit<RunFilter, 'limit' | 'cursor' | 'status'> => filterOf(given));
 
-/** Statuses that document 004 shows under one name. */
+/** Statuses that alloy shows under one name. */
 const SHOWN_TOGETHER: { readonly [status in ListedStatus]?: readonly ListedStatus[] } = {
   aborted: ['aborted', 'cancelled'],
   running: ['running', 'rolling_back'],
 };
 
-/** Like runListQuery, for document 004's lists: they honour `exclude` and show fewer statuses. */
+/** Like runListQuery, for alloy's lists: they honour `exclude` and show fewer statuses. */
 export const fullListQuery: z.ZodType<RunFilter & { readonly exclude: boolean }> = z
   .strictObject(members)
   .transform(({ limit, cursor, exclude, ...given }) => {

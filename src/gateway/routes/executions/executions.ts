@@ -47,7 +47,7 @@ const stepsQuery = z.strictObject({
   step: pathName.optional().describe('Only visits of this step: its slug, or the path of one visit.'),
   names: names002
     .optional()
-    .describe('002: `step` may also be the id of a step in document 002, such as step[0].then[1].'),
+    .describe('002: `step` may also be the id of a step in agent-ops, such as step[0].then[1].'),
   under: pathName
     .optional()
     .describe('Only visits in this iteration, branch or tick, at any depth: the `frame` of a step.'),

@@ -1,4 +1,4 @@
-/** `POST /api/executions`: a run of a definition that is not stored, in any dialect (document 000 §12). */
+/** `POST /api/executions`: a run of a definition that is not stored, in any dialect. */
 
 import { z } from 'zod';
 import { partsOf } from '../../../client/starts/prepare-run.ts';
@@ -29,7 +29,7 @@ const inlineRunBody = z
       .describe('In place of `definition`, together with `workflowConfig`: the steps in dialect 000.'),
     organizationId: nameText(200)
       .optional()
-      .describe("The caller's own organization, as document 000 sends it. Any other is refused."),
+      .describe("The caller's own organization, as tale sends it. Any other is refused."),
     dialect: dialectName,
     input: anyJson.optional().describe("The run's input. Default: {}."),
     triggeredBy: nameText(200).optional().describe('The initiator of the run, shown in lists.'),

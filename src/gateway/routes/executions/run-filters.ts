@@ -1,4 +1,4 @@
-/** The filters of run lists (documents 002 and 004), in queries and in the bodies of bulk operations. */
+/** The filters of run lists (agent-ops and alloy), in queries and in the bodies of bulk operations. */
 
 import { z } from 'zod';
 import {
@@ -92,7 +92,7 @@ const filtersWith = (number: z.ZodType<number>, stateValue: z.ZodType<string>) =
 
 type Filters = { [name in keyof ReturnType<typeof filtersWith>]: z.infer<ReturnType<typeof filtersWith>[name]> };
 
-/** Other names of filters, from document 004. */
+/** Other names of filters, from alloy. */
 const SNAKE: { readonly [name: string]: keyof Filters } = {
   workflow_id: 'workflowId',
   run_id: 'executionId',

@@ -1,4 +1,4 @@
-/** Run lists of document 004: those of an organization, those of one workflow, and one run. */
+/** Run lists of alloy: those of an organization, those of one workflow, and one run. */
 import { listOfWorkflow } from '../../../client/runs/run-list.ts';
 import { listRuns004, readRun004 } from '../../../client/runs/runs-004.ts';
 import { run004, run004Page } from '../../answers/runs-004.ts';
@@ -55,7 +55,7 @@ export const runs004Routes: readonly Route[] = [
     role: 'viewer',
     id: 'getWorkflowRun',
     tag: 'runs',
-    summary: 'Reads a run as document 004 shows it.',
+    summary: 'Reads a run as alloy (004) shows it.',
     description: "The organization in the address is the caller's own; any other is 404.",
     params: { org, slug: slugText, run: pathName },
     answers: { 200: { text: 'The run.', schema: run004 } },

@@ -78,7 +78,7 @@ export const recordedDefinitionRoutes: readonly Route[] = [
     id: 'getRecordedDefinition',
     tag: 'recordings',
     summary: 'The recording as a definition, unchecked.',
-    description: 'To look at it before it is saved. It has the form of document 001.',
+    description: 'To look at it before it is saved. It is in the dialect mesh (001).',
     params: recordingParams,
     query: z.strictObject({
       order: z.enum(STEP_ORDERS).default('recorded').describe('What a step waits for.'),

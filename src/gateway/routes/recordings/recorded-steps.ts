@@ -114,7 +114,7 @@ export const recordedStepRoutes: readonly Route[] = [
     role: 'editor',
     id: 'appendRecordedStep',
     tag: 'recordings',
-    summary: 'Adds a step by hand, in the form of document 001.',
+    summary: 'Adds a step by hand, in the dialect mesh (001).',
     description: 'It is not run. With `output` later steps can refer to it.',
     params: recordingParams,
     body: jsonOf(appendBody),

@@ -1,4 +1,4 @@
-/** `/api/recordings`: recordings of tool calls (document 001), begun, listed, read, changed and deleted. */
+/** `/api/recordings`: recordings of tool calls, begun, listed, read, changed and deleted. */
 import { z } from 'zod';
 import {
   changeRecording,

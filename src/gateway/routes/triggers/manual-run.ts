@@ -1,4 +1,4 @@
-/** `POST /api/triggers/manual/run`: a run of a stored workflow, once for each request id (document 002). */
+/** `POST /api/triggers/manual/run`: a run of a stored workflow, once for each request id. */
 
 import { z } from 'zod';
 import { partsOf } from '../../../client/starts/prepare-run.ts';

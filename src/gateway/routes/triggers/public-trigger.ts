@@ -1,4 +1,4 @@
-/** Starts of stored workflows by document 004: the public trigger, the private one, and the run of an organization. */
+/** Starts of stored workflows by alloy: the public trigger, the private one, and the run of an organization. */
 
 import type { Request } from 'express';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ import { decodeText } from '../../validation/json-guard.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pathName, slugText } from '../../validation/validation.ts';
 
-/** Facts about a run in document 004, under its names. */
+/** Facts about a run in alloy, under its names. */
 const orgRunBody = z.strictObject({
   payload: anyJson.optional().describe("The run's input. Default: {}."),
   state: stateField,
@@ -146,7 +146,7 @@ export const publicTriggerRoutes: readonly Route[] = [
     id: 'runWorkflowOfOrganization',
     tag: 'triggers',
     summary: 'Starts a run with a payload and a state.',
-    description: "In the form of document 004. The organization in the address is the caller's own; any other is 404.",
+    description: "In the form of alloy (004). The organization in the address is the caller's own; any other is 404.",
     params: { org: nameText(200), slug: slugText },
     body: jsonOf(orgRunBody, { isOptional: true }),
     answers: ANSWERS,
@@ -194,7 +194,7 @@ export const publicTriggerRoutes: readonly Route[] = [
   }),
 ];
 
-/** The whole body as document 004 accepts it: JSON, the fields of a form, or plain text. */
+/** The whole body as alloy accepts it: JSON, the fields of a form, or plain text. */
 function payloadOf(req: Request): Json {
   const bytes = rawBody(req);
   if (bytes.length === 0) return {};
@@ -240,7 +240,7 @@ function originOf(body: z.infer<typeof orgRunBody>): RunOrigin {
   });
 }
 
-/** An answer in document 004's envelope. */
+/** An answer in alloy's envelope. */
 function startedAs004(workflow: string, { executionId, status, outcome }: StartedRun) {
   const data = { run_id: executionId, workflow_id: workflow, executionId, status };
   return createdOrOk(outcome === 'started', { success: true as const, data }, { location: runAddress(executionId) });

@@ -1,4 +1,4 @@
-/** `/api/workflows/:slug/history`, `/diff` and `/rollback`: versions of a definition (document 002). */
+/** `/api/workflows/:slug/history`, `/diff` and `/rollback`: versions of a definition. */
 
 import { z } from 'zod';
 import { rollBack } from '../../../client/definitions/rollback.ts';

@@ -1,4 +1,4 @@
-/** `/api/workflows/:slug/proposals`: changes that a person or a run proposes, and others review (document 002). */
+/** `/api/workflows/:slug/proposals`: changes that a person or a run proposes, and others review. */
 
 import type { Request } from 'express';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** `/api/workflows/sync` and `/sync-all`: copies definitions from another place (document 002). */
+/** `/api/workflows/sync` and `/sync-all`: copies definitions from another place. */
 
 import { z } from 'zod';
 import { type SyncedDefinition, type SyncOptions, syncDefinition, syncSet } from '../../../client/definitions/sync.ts';

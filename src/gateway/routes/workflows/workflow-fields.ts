@@ -1,4 +1,4 @@
-/** Changes single fields of a definition: `PATCH /api/workflows/:slug`, `/enable`, `/disable` (document 002). */
+/** Changes single fields of a definition: `PATCH /api/workflows/:slug`, `/enable`, `/disable`. */
 import { z } from 'zod';
 import { onCurrent, putDefinition } from '../../../client/definitions/definitions.ts';
 import type { Access } from '../../../client/temporal/access.ts';
