@@ -2,7 +2,6 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../json/defined.ts';
-import { executionPath } from './executions.ts';
 import { CliError, TemporaryError } from './exit.ts';
 import type { Gateway } from './gateway-client.ts';
 
@@ -51,7 +50,7 @@ async function follow(gateway: Gateway, id: string, over: AbortSignal, tell: () 
     const signal = AbortSignal.any([over, silence.signal]);
     const alarm = setTimeout(() => silence.abort(), SILENCE_MS);
     try {
-      const events = await gateway.open(`${executionPath(id)}/events`, {
+      const events = await gateway.open(`/api/executions/${encodeURIComponent(id)}/events`, {
         signal,
         ...defined({ seen }),
       });

@@ -3,8 +3,10 @@
 import { runningStack } from '#stacks';
 import { readConfig } from '../config/config.ts';
 import type { Problem } from '../definition/document/types.ts';
+import type { Method } from '../gateway/http/method.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
+import type { Answer, ParamsOf, PathOf } from './answers.ts';
 import { CliError, EXIT, TemporaryError } from './exit.ts';
 import { problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,6 +18,9 @@ export const KEY_VARIABLE = 'SIGNALBOX_API_KEY';
 const NOTHING: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
 
 export interface Call {
+  /** By the names in the path. */
+  readonly params?: { readonly [name: string]: string };
+  readonly query?: { readonly [name: string]: string | undefined };
   readonly json?: Json;
   /** The text of a document in JSON or YAML. */
   readonly document?: string;
@@ -25,12 +30,6 @@ export interface Call {
   readonly headers?: { readonly [name: string]: string };
   /** Additional time for the answer. */
   readonly waitSeconds?: number;
-}
-
-export interface GatewayAnswer<T> {
-  readonly status: number;
-  readonly body: T;
-  readonly etag?: string;
 }
 
 /** Where a gateway is, and the key for it. */
@@ -44,8 +43,17 @@ export interface GatewayAddress {
 
 export interface Gateway {
   readonly url: string;
-  /** @throws CliError if nothing answers, or the answer is a problem */
-  call<T>(method: string, path: string, call?: Call): Promise<GatewayAnswer<T>>;
+  /**
+   * `path` is that of a route, such as `/api/workflows/:slug`.
+   * @throws CliError if nothing answers, or the answer is a problem
+   */
+  call<M extends Method, Path extends PathOf<M>>(
+    method: M,
+    path: Path,
+    ...call: [ParamsOf<Path>] extends [never]
+      ? [call?: Call]
+      : [call: Call & { readonly params: { readonly [Name in ParamsOf<Path>]: string } }]
+  ): Promise<Answer<M, Path>>;
   /** A stream of Server-Sent Events after the event `seen`. @throws CliError as `call` */
   open(
     path: string,
@@ -61,15 +69,13 @@ export function gatewayAt(address: GatewayAddress): Gateway {
   const { url } = address;
   return {
     url,
-    call: async <T>(method: string, path: string, call: Call = {}) => {
+    call: async <M extends Method, Path extends string>(method: M, path: Path, call: Call = {}) => {
       const response = await send(address, method, path, call);
       const body = await bodyOf(response, address);
       if (!response.ok) throw refusal(response.status, body, address);
-      return {
-        status: response.status,
-        body: body as T,
-        ...defined({ etag: response.headers.get('etag') ?? undefined }),
-      };
+      const etag = response.headers.get('etag') ?? undefined;
+      // The gateway answers what its routes declare; it may be a later one, which answers more.
+      return { status: response.status, body, ...defined({ etag }) } as Answer<M, Path>;
     },
     open: async (path, { signal, seen }) => {
       const headers = { accept: 'text/event-stream', ...defined({ 'last-event-id': seen }) };
@@ -109,7 +115,7 @@ function reachable(host: string): string {
 
 async function send(address: GatewayAddress, method: string, path: string, call: Call): Promise<Response> {
   const { json, document, media = 'yaml', headers, waitSeconds = 0 } = call;
-  return asked(address, path, {
+  return asked(address, filled(path, call), {
     method,
     headers: {
       ...(json === undefined ? {} : { 'content-type': 'application/json' }),
@@ -120,6 +126,14 @@ async function send(address: GatewayAddress, method: string, path: string, call:
     ...defined({ body: document }),
     signal: AbortSignal.timeout(PATIENCE_MS + waitSeconds * 1000),
   });
+}
+
+/** The path with its parameters and its query. */
+export function filled(path: string, { params = {}, query = {} }: Pick<Call, 'params' | 'query'>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, value);
+  const address = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  return search.size === 0 ? address : `${address}?${search}`;
 }
 
 /** Sends the request with the key. A redirect is refused: the key is for this address only. */

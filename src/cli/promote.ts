@@ -2,18 +2,18 @@
 
 import { check } from '../check/check.ts';
 import { secretNames } from '../client/triggers/hook-config.ts';
-import type { DefinitionHead } from '../contract/actors.ts';
 import { definitionDifference } from '../definition/document/diff.ts';
 import { parseDocument } from '../definition/document/parse.ts';
 import { textDiff } from '../definition/document/text-diff.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
 import { defined } from '../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../json/json.ts';
+import type { StoredWorkflow } from './answers.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Call, Gateway } from './gateway-client.ts';
 import { problemLine } from './problem-lines.ts';
 import { allItems } from './show-list.ts';
-import { historyOf, namedVersion, type StoredWorkflow, versionDefinition, workflowPath } from './workflows.ts';
+import { definitionIn, historyOf, namedVersion, versionDefinition } from './workflows.ts';
 
 /** One version of a definition, as a gateway keeps it. */
 interface KeptVersion {
@@ -42,7 +42,7 @@ export interface Promotion {
   readonly needs: readonly string[];
   readonly warnings: readonly Problem[];
   /** Stores it at the target, if the target has not changed since it was compared. */
-  store(): Promise<DefinitionHead>;
+  store(): Promise<StoredWorkflow>;
 }
 
 /**
@@ -74,20 +74,19 @@ export async function comparePromotion(
     store: async () => {
       const notes = `Promoted from ${source.url}, ${from.hash}`;
       const condition = present?.etag === undefined ? { 'if-none-match': '*' } : { 'if-match': present.etag };
-      const path = `${workflowPath(slug)}?${new URLSearchParams({ notes })}`;
-      return (await target.call<DefinitionHead>('PUT', path, { ...document, headers: condition })).body;
+      const call = { ...document, params: { slug }, query: { notes }, headers: condition };
+      return (await target.call('PUT', '/api/workflows/:slug', call)).body;
     },
   };
 }
 
 async function keptVersion(gateway: Gateway, slug: string, version: string | undefined): Promise<KeptVersion> {
-  const path = workflowPath(slug);
-  const { body: current } = await gateway.call<StoredWorkflow>('GET', path);
+  const params = { slug };
+  const { body: current } = await gateway.call('GET', '/api/workflows/:slug', { params });
   const change = version === undefined ? current : namedVersion(slug, await historyOf(gateway, slug), version);
   const { hash } = change;
-  const query = new URLSearchParams({ hash });
-  const { body } = await gateway.call<Pick<KeptVersion, 'text' | 'media' | 'textHash'>>('GET', `${path}/text?${query}`);
-  const definition = hash === current.hash ? current.definition : await versionDefinition(gateway, slug, hash);
+  const { body } = await gateway.call('GET', '/api/workflows/:slug/text', { params, query: { hash } });
+  const definition = hash === current.hash ? definitionIn(current) : await versionDefinition(gateway, slug, hash);
   const { text, media, textHash } = body;
   return { hash, definition, text, media, ...defined({ textHash, version: change.version }) };
 }
@@ -96,7 +95,7 @@ async function keptVersion(gateway: Gateway, slug: string, version: string | und
 async function presentAt(target: Gateway, slug: string): Promise<(KeptVersion & { etag?: string }) | undefined> {
   try {
     // The tag is read first: a change after that is refused when the definition is stored.
-    const { etag } = await target.call('GET', workflowPath(slug));
+    const { etag } = await target.call('GET', '/api/workflows/:slug', { params: { slug } });
     return { ...(await keptVersion(target, slug, undefined)), ...defined({ etag }) };
   } catch (error) {
     if (error instanceof CliError && error.code === 'not_found') return undefined;
@@ -113,11 +112,7 @@ function documentOf(slug: string, { text, media, textHash, hash, definition }: K
 
 /** The warnings of the target. @throws CliError with the problems that it finds */
 async function checkAt(target: Gateway, slug: string, document: Call): Promise<readonly Problem[]> {
-  const { body } = await target.call<{ valid: boolean; problems: readonly Problem[]; warnings: readonly Problem[] }>(
-    'POST',
-    '/api/workflows/validate',
-    document,
-  );
+  const { body } = await target.call('POST', '/api/workflows/validate', document);
   if (body.valid) return body.warnings;
   throw new CliError(
     EXIT.input,
@@ -132,7 +127,9 @@ async function secretsMissing(target: Gateway, { config, triggers = [] }: Defini
     ...triggers.flatMap((trigger) => (trigger.config === undefined ? [] : secretNames(trigger.config))),
   ];
   if (used.length === 0) return [];
-  const present = new Set((await allItems<{ name: string }>(target, '/api/secrets')).map(({ name }) => name));
+  const present = new Set(
+    (await allItems((query) => target.call('GET', '/api/secrets', { query }))).map(({ name }) => name),
+  );
   return [...new Set(used)].filter((name) => !present.has(name)).sort();
 }
 
@@ -141,7 +138,7 @@ async function needsOf(target: Gateway, definition: Definition): Promise<string[
   const parts = objectsIn(definition as unknown as Json);
   const needs: string[] = [];
   if (parts.some(({ approvers, assignees }) => approvers !== undefined || assignees !== undefined)) {
-    const { hasKeys } = (await target.call<{ hasKeys: boolean }>('GET', '/api/me')).body;
+    const { hasKeys } = (await target.call('GET', '/api/me')).body;
     if (!hasKeys) needs.push('names persons, and there are no API keys there: all callers count as one person');
   }
   if (parts.some(({ channel, smtp }) => channel === 'email' && smtp === undefined))

@@ -1,37 +1,19 @@
 /** The text of an execution. */
 
-import type { ExecutionView } from '../client/runs/run-view.ts';
-import type { Step } from '../client/runs/trace.ts';
-import type { RunError, RunStatus, ShownWaitingFor } from '../contract/run.ts';
 import { sampleOf } from '../definition/payload/format-sample.ts';
-import type { Json } from '../json/json.ts';
+import type { Execution, Step, Wait } from './answers.ts';
 import { STEP_HEAD, stepRows } from './step-table.ts';
 import { brief, cut, durationText, pretty, table } from './text-layout.ts';
 
 /** The status of a run with its output, error or waits. */
-export interface RunSummary {
-  readonly status: RunStatus;
-  readonly output?: Json;
-  readonly error?: RunError;
-  readonly waitingFor?: readonly ShownWaitingFor[];
-  readonly paused?: true;
-  readonly pausedSince?: string;
-}
+export type RunSummary = Pick<Execution, 'status' | 'output' | 'error' | 'paused' | 'pausedSince'> &
+  Partial<Pick<Execution, 'waitingFor'>>;
+type RunError = NonNullable<Execution['error']>;
 
 const DETAILS_WIDTH = 400;
 
 /** `approval at review until 2026-01-16T10:30:00.000Z: Refund 12?` */
-export function waitLine({
-  kind,
-  path,
-  until,
-  message,
-  name,
-  executionId,
-  position,
-  votes,
-  ...tries
-}: ShownWaitingFor): string {
+export function waitLine({ kind, path, until, message, name, executionId, position, votes, ...tries }: Wait): string {
   // The whole run, and no step, waits for a slot.
   if (kind === 'slot') return `slot (limit: ${name ?? ''})${position === undefined ? '' : `, place ${position}`}`;
   if (kind === 'worker') return 'worker: none is alive';
@@ -54,7 +36,7 @@ export function errorLine({ code, path, attempts, message }: RunError): string {
 }
 
 /** The complete command for a decision, with the step if several are open and a comment if it is required. */
-function decideLine(id: string, { path, commentRequired, form }: ShownWaitingFor, several: boolean): string {
+function decideLine(id: string, { path, commentRequired, form }: Wait, several: boolean): string {
   const step = several ? ` --step '${path}'` : '';
   const data = form === undefined ? '' : ` --data ${quoted(JSON.stringify(sampleOf(form)))}`;
   return (
@@ -103,7 +85,7 @@ export function rollbackLines(steps: readonly Pick<Step, 'path' | 'stepType' | '
 const undoneStep = (path: string): string => path.replace(/\/rollback$/, '');
 
 /** All about an execution: its facts, its status and its steps; with `all`, each visit has a row. */
-export function executionLines(execution: ExecutionView, steps: readonly Step[], all: boolean): string[] {
+export function executionLines(execution: Execution, steps: readonly Step[], all: boolean): string[] {
   const { id, status, workflowId, workflowVersion, startedAt, completedAt, trigger, initiator, parentId } = execution;
   const { url } = execution.temporal;
   const facts: [string, string | undefined][] = [

@@ -4,31 +4,25 @@ import type { Page } from '../client/visibility/listing.ts';
 import { pagesOf } from '../client/visibility/pages.ts';
 import { defined } from '../json/defined.ts';
 import { CliError, EXIT } from './exit.ts';
-import type { Gateway } from './gateway-client.ts';
 import type { Terminal } from './terminal.ts';
 import { pretty, table } from './text-layout.ts';
 
 /** The most items that the gateway puts on a page. */
 const PAGE = 1_000;
 
+type PageQuery = { readonly limit: string; readonly cursor?: string };
+
 /**
  * The items of all pages of a list. `tellUnread` hears of those that the gateway cannot read.
  * @throws CliError where there are such, and nobody hears of them.
  */
 export async function allItems<T>(
-  gateway: Gateway,
-  path: string,
-  filter: { readonly [name: string]: string } = {},
-  tellUnread?: (words: string) => void,
+  list: (page: PageQuery) => Promise<{ readonly body: Page<T> & { readonly unreadable?: readonly Unread[] } }>,
+  tell: (words: string) => void = refuse,
 ): Promise<T[]> {
-  const tell = tellUnread ?? refuse;
   const items: T[] = [];
   const pages = pagesOf<T>(PAGE, async ({ limit, cursor }) => {
-    const query = new URLSearchParams({ ...filter, limit: String(limit), ...defined({ cursor }) });
-    const { body } = await gateway.call<Page<T> & { readonly unreadable?: readonly Unread[] }>(
-      'GET',
-      `${path}?${query}`,
-    );
+    const { body } = await list({ limit: String(limit), ...defined({ cursor }) });
     for (const { slug, id = slug, message } of body.unreadable ?? []) tell(`${id} cannot be read: ${message}`);
     return body;
   });

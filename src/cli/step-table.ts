@@ -2,7 +2,7 @@
  * The visits of a run as a table. If a step has many visits, in loops and iterations, the table shows a few that failed
  * or are open, and summarizes the others in one line per status.
  */
-import type { Step } from '../client/runs/trace.ts';
+import type { Step } from './answers.ts';
 import { cut, durationText } from './text-layout.ts';
 
 /** Up to this number, each visit of a step has a row. */

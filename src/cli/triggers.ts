@@ -2,24 +2,10 @@
 
 import type { Json, JsonObject } from '../json/json.ts';
 import { getOwn, isObject } from '../json/json.ts';
+import type { Trigger } from './answers.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Gateway } from './gateway-client.ts';
 import type { WrittenDocument } from './read-document.ts';
-
-export interface TriggerView {
-  readonly id: string;
-  readonly type: string;
-  readonly enabled: boolean;
-  readonly source: 'definition' | 'api';
-  readonly config: JsonObject;
-  readonly variableMapping?: JsonObject;
-  readonly targetState?: JsonObject;
-  readonly webhookUrl?: string;
-  readonly lastRunAt?: string;
-  readonly last?: { readonly outcome: string; readonly code?: string };
-}
-
-export const triggerPath = (id: string): string => `/api/triggers/${encodeURIComponent(id)}`;
 
 /** The triggers in a file: one, or a list. @throws CliError if it is neither */
 export function writtenTriggers({ file, document }: WrittenDocument): JsonObject[] {
@@ -37,24 +23,22 @@ export function writtenTriggers({ file, document }: WrittenDocument): JsonObject
 export async function applyTrigger(
   gateway: Gateway,
   wanted: JsonObject,
-): Promise<{ readonly created: boolean; readonly trigger: TriggerView }> {
+): Promise<{ readonly created: boolean; readonly trigger: Trigger }> {
   try {
-    return {
-      created: true,
-      trigger: (await gateway.call<TriggerView>('POST', '/api/triggers', { json: wanted })).body,
-    };
+    return { created: true, trigger: (await gateway.call('POST', '/api/triggers', { json: wanted })).body };
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'trigger_exists') throw error;
   }
   const { workflowId, name, type, enabled, config = {}, variableMapping = null, targetState = null } = wanted;
   const id = `${typeof workflowId === 'string' ? workflowId : 'orchestrator'}.${name}`;
-  const { body: present } = await gateway.call<TriggerView>('GET', triggerPath(id));
+  const params = { id };
+  const { body: present } = await gateway.call('GET', '/api/triggers/:id', { params });
   const wantedType = type ?? (isObject(config) ? getOwn(config, 'type') : undefined);
   if (wantedType !== present.type)
     throw new CliError(EXIT.input, `${id} is of type ${present.type}, which cannot be changed. Delete it first.`);
   const json: JsonObject = { variableMapping, targetState, config: replacing(present.config, config) };
   if (enabled !== undefined) json['enabled'] = enabled;
-  return { created: false, trigger: (await gateway.call<TriggerView>('PATCH', triggerPath(id), { json })).body };
+  return { created: false, trigger: (await gateway.call('PATCH', '/api/triggers/:id', { params, json })).body };
 }
 
 /** The JSON merge patch (RFC 7396) that makes `wanted` of `present`. */

@@ -1,29 +1,25 @@
 /** Stored definitions over the gateway: their heads, their versions, and the version that a person names. */
 
-import type { DefinitionHead } from '../contract/actors.ts';
 import type { Definition } from '../definition/document/types.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { WorkflowChange, WorkflowHead } from './answers.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Gateway } from './gateway-client.ts';
-import { allItems } from './show-list.ts';
+import { allItems, type ListLayout } from './show-list.ts';
 
-export const workflowPath = (slug: string): string => `/api/workflows/${encodeURIComponent(slug)}`;
+export const WORKFLOWS: ListLayout<WorkflowHead> = {
+  head: ['SLUG', 'VERSION', 'ENABLED', 'UPDATED', 'NAME'],
+  cells: ({ slug, version, enabled, updatedAt, name }) => [slug, version, enabled ? 'yes' : 'no', updatedAt, name],
+  none: 'No workflows.',
+};
 
-/** A stored definition with its head. */
-export type StoredWorkflow = DefinitionHead & { readonly definition: Definition };
-
-/** One entry of the history. */
-export interface WorkflowChange {
-  readonly hash: string;
-  readonly version?: string;
-  readonly source: string;
-  readonly createdAt: string;
-  readonly createdBy?: string;
-  readonly notes?: string;
-}
+/** The gateway has checked it before it was stored. */
+export const definitionIn = ({ definition }: { readonly definition: JsonObject }): Definition =>
+  definition as unknown as Definition;
 
 /** The changes of a definition, newest first. */
 export const historyOf = (gateway: Gateway, slug: string): Promise<WorkflowChange[]> =>
-  allItems<WorkflowChange>(gateway, `${workflowPath(slug)}/history`);
+  allItems((query) => gateway.call('GET', '/api/workflows/:slug/history', { params: { slug }, query }));
 
 const LEAST_DIGITS = 6;
 
@@ -53,9 +49,8 @@ export function namedVersion(slug: string, changes: readonly WorkflowChange[], n
 
 /** The definition of a version, without its number. */
 export async function versionDefinition(gateway: Gateway, slug: string, hash: string): Promise<Definition> {
-  const path = `${workflowPath(slug)}/history/${encodeURIComponent(hash)}`;
-  const { body } = await gateway.call<{ definition: Definition }>('GET', path);
-  return body.definition;
+  const { body } = await gateway.call('GET', '/api/workflows/:slug/history/:hash', { params: { slug, hash } });
+  return definitionIn(body);
 }
 
 /** The first digits of a hash, for tables. */

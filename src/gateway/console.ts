@@ -126,7 +126,7 @@ const pageRoute = (path: string, id: string): Route =>
     },
   });
 
-export const consoleRoutes: readonly Route[] = [
+export const consoleRoutes = [
   pageRoute(PATH, 'console'),
   route({
     method: 'GET',

@@ -2,7 +2,6 @@
 
 import { defined } from '../../json/defined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
-import { executionPath, type StartedExecution } from '../executions.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
@@ -24,8 +23,8 @@ export const addCancel: AddCommand = (program, { terminal, action }) => {
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { reason, json }: EndOptions) => {
-        const path = `${executionPath(id)}/cancel`;
-        const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', path, { json: defined({ reason }) });
+        const call = { params: { id }, json: defined({ reason }) };
+        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/cancel', call);
         // The status may still be the one before: the run ends when its steps have.
         terminal.out(json === true ? pretty(body) : `${id}  cancellation requested`);
         return EXIT.ok;
@@ -44,8 +43,8 @@ export const addTerminate: AddCommand = (program, { terminal, action }) => {
     .action(
       action(async (id: string, { reason, yes, json }: EndOptions) => {
         await confirm(terminal, `Terminate ${id}? Nothing is rolled back.`, yes);
-        const path = `${executionPath(id)}/terminate`;
-        const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', path, { json: defined({ reason }) });
+        const call = { params: { id }, json: defined({ reason }) };
+        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/terminate', call);
         terminal.out(json === true ? pretty(body) : `${id}  terminated`);
         return EXIT.ok;
       }),

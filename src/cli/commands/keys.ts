@@ -3,10 +3,7 @@
  */
 
 import { type Command, Option } from 'commander';
-import type { KeySummary } from '../../client/organization/api-keys.ts';
-import type { Resealed } from '../../client/organization/keys-reseal.ts';
 import { ROLES } from '../../contract/organization.ts';
-import { defined } from '../../json/defined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
@@ -56,7 +53,7 @@ function addCreate(keys: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async (name: string, { json, ...options }: CreateOptions) => {
-        const { body } = await gatewayOf(terminal).call<KeySummary & { readonly key: string }>('POST', '/api/keys', {
+        const { body } = await gatewayOf(terminal).call('POST', '/api/keys', {
           json: { name, ...options },
         });
         if (json === true) terminal.out(pretty(body));
@@ -77,10 +74,19 @@ function addListing(keys: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async ({ organization, json }: KeyOptions) => {
-        const items = await allItems<KeySummary>(gatewayOf(terminal), '/api/keys', defined({ organization }));
+        const gateway = gatewayOf(terminal);
+        const items = await allItems((page) => gateway.call('GET', '/api/keys', { query: { organization, ...page } }));
         showList(terminal, items, json, {
           head: ['ID', 'NAME', 'ROLE', 'USER', 'EMAILS', 'CREATED', 'LAST USED'],
-          cells,
+          cells: ({ id, name, role, user, emails, createdAt, lastUsedAt }) => [
+            id,
+            name,
+            role,
+            user === name ? '' : user,
+            emails.join(' '),
+            createdAt,
+            lastUsedAt ?? '',
+          ],
           none: 'There are no API keys: the gateway serves this machine only.',
         });
         return EXIT.ok;
@@ -98,7 +104,7 @@ function addRevoke(keys: Command, { terminal, action }: Host): void {
     .action(
       action(async (id: string, { organization, yes }: KeyOptions & { readonly yes?: boolean }) => {
         await confirm(terminal, `Revoke the key ${id}?`, yes);
-        await gatewayOf(terminal).call('DELETE', `/api/keys/${encodeURIComponent(id)}?${within(organization)}`);
+        await gatewayOf(terminal).call('DELETE', '/api/keys/:id', { params: { id }, query: { organization } });
         terminal.err(`${id} is revoked.`);
         return EXIT.ok;
       }),
@@ -112,7 +118,7 @@ function addReseal(keys: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async ({ json }: KeyOptions) => {
-        const { body } = await gatewayOf(terminal).call<Resealed>('POST', '/api/reseal');
+        const { body } = await gatewayOf(terminal).call('POST', '/api/reseal');
         const { resealed, unchanged, unreadable } = body;
         if (json === true) terminal.out(pretty(body));
         else {
@@ -127,15 +133,3 @@ function addReseal(keys: Command, { terminal, action }: Host): void {
 
 const organizationOption = (): Option =>
   new Option('--organization <name>', 'another organization, which is created if it is new; for admins of default');
-
-const within = (organization: string | undefined): URLSearchParams => new URLSearchParams(defined({ organization }));
-
-const cells = ({ id, name, role, user, emails, createdAt, lastUsedAt }: KeySummary): string[] => [
-  id,
-  name,
-  role,
-  user === name ? '' : user,
-  emails.join(' '),
-  createdAt,
-  lastUsedAt ?? '',
-];

@@ -1,15 +1,16 @@
 /** `signalbox list`: executions, workflows, or approvals, open and decided ones. */
 import { Argument, Option } from 'commander';
-import type { ApprovalView } from '../../client/runs/approvals.ts';
-import type { DecidedView } from '../../client/runs/decided-approvals.ts';
-import type { ExecutionView } from '../../client/runs/run-view.ts';
-import type { DefinitionHead } from '../../contract/actors.ts';
+import type { Page } from '../../client/visibility/listing.ts';
 import { DECIDED_FILTERS } from '../../contract/run.ts';
+import type { Execution, ListedApproval } from '../answers.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { type Gateway, gatewayOf } from '../gateway-client.ts';
+import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag, limitOption } from '../options.ts';
 import { waitLine } from '../run-text.ts';
-import { cut, pretty, table } from '../text-layout.ts';
+import { type ListLayout, showList } from '../show-list.ts';
+import type { Terminal } from '../terminal.ts';
+import { cut } from '../text-layout.ts';
+import { WORKFLOWS } from '../workflows.ts';
 import type { AddCommand } from './command.ts';
 
 const LISTS = ['executions', 'workflows', 'approvals'] as const;
@@ -53,108 +54,89 @@ export const addList: AddCommand = (program, { terminal, action }) => {
     .addOption(jsonFlag())
     .action(
       action(async (what: List, options: ListOptions) => {
-        const { items, lines, isCut } = await read(gatewayOf(terminal), what, options);
-        if (options.json === true) terminal.out(pretty(items));
-        else if (items.length === 0) terminal.err(nothing(what, options));
-        else for (const line of lines) terminal.out(line);
-        if (isCut && options.json !== true)
+        demandFitting(what, options);
+        const { nextCursor } = await show(terminal, what, options);
+        if (nextCursor !== undefined && options.json !== true)
           terminal.err(`There are more than ${options.limit}. Raise --limit to see them.`);
         return EXIT.ok;
       }),
     );
 };
 
-interface Listed {
-  readonly items: readonly unknown[];
-  readonly lines: readonly string[];
-  readonly isCut: boolean;
-}
-
-async function read(gateway: Gateway, what: List, options: ListOptions): Promise<Listed> {
-  const { workflow, status, limit } = options;
+/** @throws CliError for an option of another list */
+function demandFitting(what: List, options: ListOptions): void {
+  const { workflow, status, decided, approver, all, resource, execution } = options;
   if (what === 'workflows' && workflow !== undefined) throw misplaced('--workflow', 'executions or approvals');
   if (what !== 'executions' && status !== undefined) throw misplaced('--status', 'executions');
-  const { decided, approver, all, resource, execution } = options;
   const ofApprovals = Object.entries({ decided, approver, all, resource, execution }).find(
     ([, value]) => value !== undefined,
   );
   if (what !== 'approvals' && ofApprovals !== undefined) throw misplaced(`--${ofApprovals[0]}`, 'approvals');
-  const query = new URLSearchParams({ limit: String(limit) });
-  if (decided !== undefined) query.set('decided', decided);
-  if (approver !== undefined) query.set('approver', approver);
-  if (all === true) query.set('all', 'true');
-  if (execution !== undefined) query.set('executionId', execution);
-  if (resource !== undefined) {
-    const [type = '', ...id] = resource.split('/');
-    query.set('resourceType', type);
-    if (id.length > 0) query.set('resourceId', id.join('/'));
-  }
-  if (workflow !== undefined) query.set('workflowId', workflow);
-  if (status !== undefined) query.set('status', status);
-  const page = async <T>(path: string) => {
-    const { body } = await gateway.call<{ items: readonly T[]; nextCursor?: string }>('GET', `${path}?${query}`);
-    return { items: body.items, isCut: body.nextCursor !== undefined };
+}
+
+/** Prints the first page. */
+async function show(terminal: Terminal, what: List, options: ListOptions): Promise<Page<unknown>> {
+  const { workflow: workflowId, status, decided, approver, all, execution, json } = options;
+  const gateway = gatewayOf(terminal);
+  const limit = String(options.limit);
+  const shown = <T>(page: Page<T>, layout: ListLayout<T>): Page<T> => {
+    showList(terminal, page.items, json, layout);
+    return page;
   };
   switch (what) {
-    case 'executions': {
-      const found = await page<ExecutionView>('/api/executions');
-      return { ...found, lines: table(['ID', 'STATUS', 'STARTED', 'WAITS FOR'], found.items.map(executionCells)) };
-    }
-    case 'workflows': {
-      const found = await page<DefinitionHead>('/api/workflows');
-      return { ...found, lines: table(['SLUG', 'VERSION', 'ENABLED', 'UPDATED', 'NAME'], found.items.map(headCells)) };
-    }
+    case 'executions':
+      return shown(
+        (await gateway.call('GET', '/api/executions', { query: { limit, workflowId, status } })).body,
+        EXECUTIONS,
+      );
+    case 'workflows':
+      return shown((await gateway.call('GET', '/api/workflows', { query: { limit } })).body, WORKFLOWS);
     case 'approvals': {
-      if (decided !== undefined) {
-        const found = await page<DecidedView>('/api/approvals');
-        const head = ['ID', 'STEP', 'DECISION', 'BY', 'AT', 'MESSAGE', 'COMMENT'];
-        return { ...found, lines: table(head, found.items.map(decidedCells)) };
-      }
-      const found = await page<ApprovalView>('/api/approvals');
-      return { ...found, lines: table(['ID', 'STEP', 'SINCE', 'MESSAGE'], found.items.map(approvalCells)) };
+      const [resourceType, ...id] = options.resource?.split('/') ?? [];
+      const resourceId = id.length === 0 ? undefined : id.join('/');
+      const { body } = await gateway.call('GET', '/api/approvals', {
+        query: {
+          ...{ limit, decided, approver, all: all === true ? 'true' : undefined },
+          ...{ executionId: execution, resourceType, resourceId, workflowId },
+        },
+      });
+      if (decided !== undefined) return shown(body, DECIDED);
+      const isMine = all !== true && approver === undefined;
+      const none = isMine ? 'No approvals wait for you. With --all: those of others too.' : 'No approvals.';
+      return shown(body, { ...OPEN, none });
     }
   }
 }
 
-function nothing(what: List, { decided, approver, all }: ListOptions): string {
-  if (what !== 'approvals') return `No ${what}.`;
-  if (decided !== undefined) return 'No decided approvals.';
-  return all === true || approver !== undefined
-    ? 'No approvals.'
-    : 'No approvals wait for you. With --all: those of others too.';
-}
+const EXECUTIONS: ListLayout<Execution> = {
+  head: ['ID', 'STATUS', 'STARTED', 'WAITS FOR'],
+  cells: ({ id, status, paused, startedAt, waitingFor }) => [
+    id,
+    paused === true ? `${status} (paused)` : status,
+    startedAt,
+    waitingFor.map(({ until: _until, ...wait }) => cut(waitLine(wait), WAIT_WIDTH)).join('; '),
+  ],
+  none: 'No executions.',
+};
 
-const executionCells = ({ id, status, paused, startedAt, waitingFor }: ExecutionView): string[] => [
-  id,
-  paused === true ? `${status} (paused)` : status,
-  startedAt,
-  waitingFor.map(({ until: _until, ...wait }) => cut(waitLine(wait), WAIT_WIDTH)).join('; '),
-];
+const OPEN: Omit<ListLayout<ListedApproval>, 'none'> = {
+  head: ['ID', 'STEP', 'SINCE', 'MESSAGE'],
+  cells: ({ executionId, path, since, message }) => [executionId, path, since, cut(message ?? '', WAIT_WIDTH)],
+};
 
-const headCells = ({ slug, version, enabled, updatedAt, name }: DefinitionHead): string[] => [
-  slug,
-  version ?? '',
-  enabled ? 'yes' : 'no',
-  updatedAt,
-  name,
-];
-
-const approvalCells = ({ executionId, path, since, message }: ApprovalView): string[] => [
-  executionId,
-  path,
-  since,
-  cut(message ?? '', WAIT_WIDTH),
-];
-
-const decidedCells = ({ executionId, path, status, since, message, answer, unreadable }: DecidedView): string[] => [
-  executionId,
-  path,
-  status,
-  answer?.by ?? (answer?.via === 'timeout' ? 'nobody in time' : ''),
-  answer?.at ?? since,
-  cut(unreadable?.message ?? message ?? '', WAIT_WIDTH),
-  cut(answer?.comments ?? '', WAIT_WIDTH),
-];
+const DECIDED: ListLayout<ListedApproval> = {
+  head: ['ID', 'STEP', 'DECISION', 'BY', 'AT', 'MESSAGE', 'COMMENT'],
+  cells: ({ executionId, path, status, since, message, answer, unreadable }) => [
+    executionId,
+    path,
+    status,
+    answer?.by ?? (answer?.via === 'timeout' ? 'nobody in time' : ''),
+    answer?.at ?? since,
+    cut(unreadable?.message ?? message ?? '', WAIT_WIDTH),
+    cut(answer?.comments ?? '', WAIT_WIDTH),
+  ],
+  none: 'No decided approvals.',
+};
 
 const misplaced = (flag: string, of: string): CliError =>
   new CliError(EXIT.flags, `${flag} is only for lists of ${of}.`);

@@ -1,8 +1,7 @@
 /** `signalbox logs ID`: prints a line when a step starts to wait or ends; `-f` follows until the execution ends. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ExecutionView } from '../../client/runs/run-view.ts';
-import type { Step } from '../../client/runs/trace.ts';
-import { executionPath, exitOf, stepPage } from '../executions.ts';
+import type { Execution, Step } from '../answers.ts';
+import { exitOf, stepPage } from '../executions.ts';
 import { EXIT, TemporaryError } from '../exit.ts';
 import { followEvents } from '../follow-events.ts';
 import { type Gateway, gatewayOf } from '../gateway-client.ts';
@@ -34,7 +33,7 @@ export const addLogs: AddCommand = (program, { terminal, action }) => {
         const gateway = gatewayOf(terminal);
         const log = new StepLog(gateway, id, (step) => terminal.out(json === true ? JSON.stringify(step) : line(step)));
         // The status is read before the steps, so that a closed run has all of its steps.
-        const read = async (): Promise<ExecutionView> => {
+        const read = async (): Promise<Execution> => {
           const execution = await status(gateway, id);
           await log.read();
           return execution;
@@ -47,7 +46,7 @@ export const addLogs: AddCommand = (program, { terminal, action }) => {
     );
 };
 
-function tellEnd(terminal: Terminal, id: string, execution: ExecutionView): void {
+function tellEnd(terminal: Terminal, id: string, execution: Execution): void {
   terminal.out(`${id}  ${execution.status}`);
   for (const text of summaryLines(id, execution)) terminal.out(text);
 }
@@ -56,9 +55,9 @@ function tellEnd(terminal: Terminal, id: string, execution: ExecutionView): void
 async function followed(
   gateway: Gateway,
   id: string,
-  first: ExecutionView,
-  read: () => Promise<ExecutionView>,
-): Promise<ExecutionView> {
+  first: Execution,
+  read: () => Promise<Execution>,
+): Promise<Execution> {
   let execution = first;
   const events = followEvents(gateway, id);
   try {
@@ -80,8 +79,8 @@ async function followed(
   return execution;
 }
 
-async function status(gateway: Gateway, id: string): Promise<ExecutionView> {
-  const { body } = await gateway.call<ExecutionView>('GET', `${executionPath(id)}?exclude=input`);
+async function status(gateway: Gateway, id: string): Promise<Execution> {
+  const { body } = await gateway.call('GET', '/api/executions/:id', { params: { id }, query: { exclude: 'input' } });
   return body;
 }
 

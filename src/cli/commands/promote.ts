@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError } from 'commander';
 import { SETTINGS } from '../../config/settings.ts';
-import type { DefinitionHead } from '../../contract/actors.ts';
+import type { StoredWorkflow } from '../answers.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { showDiff } from '../diff-text.ts';
 import { CliError, EXIT } from '../exit.ts';
@@ -78,7 +78,7 @@ function targetOf({ env }: Terminal, source: Gateway, to: string | undefined): G
 }
 
 async function organizationAt(gateway: Gateway): Promise<string> {
-  return (await gateway.call<{ organization: string }>('GET', '/api/me')).body.organization;
+  return (await gateway.call('GET', '/api/me')).body.organization;
 }
 
 function tell(terminal: Terminal, { slug, diffText, missingSecrets, needs, warnings }: Promotion): void {
@@ -91,14 +91,14 @@ function tell(terminal: Terminal, { slug, diffText, missingSecrets, needs, warni
 
 function resultLine(
   { slug, isUpToDate }: Promotion,
-  stored: DefinitionHead | undefined,
+  stored: StoredWorkflow | undefined,
   organization: string,
   url: string,
 ): string {
   const place = `in ${organization} at ${url}`;
   if (isUpToDate) return `${slug} is up to date ${place}.`;
   if (stored === undefined) return `${slug} was not stored ${place}: dry run.`;
-  return `${slug} ${stored.version ?? ''} stored ${place}, ${stored.hash}`.replace('  ', ' ');
+  return `${slug} ${stored.version} stored ${place}, ${stored.hash}`;
 }
 
 function urlOption(text: string): string {

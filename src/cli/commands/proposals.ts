@@ -1,39 +1,22 @@
 /** `signalbox proposals`: lists, shows, reviews and applies proposals to change a definition. */
 
 import { type Command, Option } from 'commander';
-import type { DefinitionHead } from '../../contract/actors.ts';
 import { PROPOSAL_STATUSES } from '../../contract/proposal.ts';
 import { defined } from '../../json/defined.ts';
+import type { Proposal } from '../answers.ts';
 import { showDiff } from '../diff-text.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
 import { allItems, showList } from '../show-list.ts';
 import { cut, pretty } from '../text-layout.ts';
-import { workflowPath } from '../workflows.ts';
 import type { AddCommand, Host } from './command.ts';
 
 const NOTES_WIDTH = 60;
 
-interface Proposal {
-  readonly id: string;
-  readonly status: string;
-  readonly workflowId: string;
-  readonly baseWorkflowHash: string;
-  readonly notes?: string;
-  readonly proposedBy?: string;
-  readonly executionId?: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  readonly review?: { readonly decision: string; readonly by?: string; readonly notes?: string };
-  readonly error?: string;
-}
-
 interface Shown {
   readonly json?: boolean;
 }
-
-const proposalPath = (slug: string, id: string): string => `${workflowPath(slug)}/proposals/${encodeURIComponent(id)}`;
 
 export const addProposals: AddCommand = (program, host) => {
   const proposals = program.command('proposals').description('review and apply proposals to change a workflow');
@@ -53,10 +36,9 @@ function addListing(proposals: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async (slug: string, { status, json }: Shown & { readonly status?: string }) => {
-        const items = await allItems<Proposal>(
-          gatewayOf(terminal),
-          `${workflowPath(slug)}/proposals`,
-          defined({ status }),
+        const gateway = gatewayOf(terminal);
+        const items = await allItems((page) =>
+          gateway.call('GET', '/api/workflows/:slug/proposals', { params: { slug }, query: { status, ...page } }),
         );
         showList(terminal, items, json, {
           head: ['ID', 'STATUS', 'CREATED', 'BY', 'NOTES'],
@@ -83,7 +65,8 @@ function addShow(proposals: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async (slug: string, id: string, { json }: Shown) => {
-        const { body } = await gatewayOf(terminal).call<Proposal & { diffText: string }>('GET', proposalPath(slug, id));
+        const path = '/api/workflows/:slug/proposals/:id';
+        const { body } = await gatewayOf(terminal).call('GET', path, { params: { slug, id } });
         if (json === true) terminal.out(pretty(body));
         else {
           for (const line of proposalLines(body)) terminal.out(line);
@@ -124,7 +107,8 @@ function addReview(
     .addOption(jsonFlag())
     .action(
       action(async (slug: string, id: string, { notes, json }: Shown & { readonly notes?: string }) => {
-        const { body } = await gatewayOf(terminal).call<Proposal>('POST', `${proposalPath(slug, id)}/review`, {
+        const { body } = await gatewayOf(terminal).call('POST', '/api/workflows/:slug/proposals/:id/review', {
+          params: { slug, id },
           json: { decision, ...defined({ notes }) },
         });
         terminal.out(json === true ? pretty(body) : `Proposal ${id} of ${slug} is ${body.status}.`);
@@ -142,12 +126,10 @@ function addApply(proposals: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async (slug: string, id: string, { json }: Shown) => {
-        const { body } = await gatewayOf(terminal).call<{ proposal: Proposal; workflow: DefinitionHead }>(
-          'POST',
-          `${proposalPath(slug, id)}/apply`,
-        );
-        const { version = '', hash } = body.workflow;
-        terminal.out(json === true ? pretty(body) : `${slug} ${version} stored ${hash}`.replace('  ', ' '));
+        const path = '/api/workflows/:slug/proposals/:id/apply';
+        const { body } = await gatewayOf(terminal).call('POST', path, { params: { slug, id } });
+        const { version, hash } = body.workflow;
+        terminal.out(json === true ? pretty(body) : `${slug} ${version} stored ${hash}`);
         return EXIT.ok;
       }),
     );

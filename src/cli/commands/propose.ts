@@ -6,7 +6,6 @@ import { type Gateway, gatewayOf } from '../gateway-client.ts';
 import { dialectOption, jsonFlag } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
 import { pretty } from '../text-layout.ts';
-import { workflowPath } from '../workflows.ts';
 import type { AddCommand } from './command.ts';
 
 interface ProposeOptions {
@@ -16,13 +15,6 @@ interface ProposeOptions {
   readonly execution?: string;
   readonly dialect?: string;
   readonly json?: boolean;
-}
-
-interface Proposed {
-  readonly id: string;
-  readonly status: string;
-  readonly diffText: string;
-  readonly expiresAt: string;
 }
 
 export const addPropose: AddCommand = (program, { terminal, action }) => {
@@ -45,8 +37,8 @@ export const addPropose: AddCommand = (program, { terminal, action }) => {
           throw new CliError(EXIT.input, `${written.file} is not a valid definition.`, findingLines(written, checked));
         const slug = options.workflow ?? checked.definition.slug;
         const gateway = gatewayOf(terminal);
-        const path = `${workflowPath(slug)}/proposals`;
-        const { body } = await gateway.call<Proposed>('POST', path, {
+        const { body } = await gateway.call('POST', '/api/workflows/:slug/proposals', {
+          params: { slug },
           json: {
             baseWorkflowHash: options.base ?? (await storedHash(gateway, slug)),
             text: written.text,
@@ -66,6 +58,5 @@ export const addPropose: AddCommand = (program, { terminal, action }) => {
 };
 
 async function storedHash(gateway: Gateway, slug: string): Promise<string> {
-  const { body } = await gateway.call<{ hash: string }>('GET', workflowPath(slug));
-  return body.hash;
+  return (await gateway.call('GET', '/api/workflows/:slug', { params: { slug } })).body.hash;
 }

@@ -1,5 +1,5 @@
 /** `signalbox push FILE…`: stores definitions; an existing slug gets a new version. */
-import type { Problem } from '../../definition/document/types.ts';
+import type { StoredWorkflow } from '../answers.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { dialectOption, jsonFlag } from '../options.ts';
@@ -12,14 +12,6 @@ interface PushOptions {
   readonly json?: boolean;
 }
 
-interface Stored {
-  readonly slug: string;
-  readonly version?: string;
-  readonly hash: string;
-  readonly triggers?: readonly { readonly name: string; readonly type: string; readonly webhookUrl?: string }[];
-  readonly warnings: readonly Problem[];
-}
-
 export const addPush: AddCommand = (program, { terminal, action }) => {
   program
     .command('push')
@@ -30,13 +22,15 @@ export const addPush: AddCommand = (program, { terminal, action }) => {
     .action(
       action(async (files: readonly string[], { dialect, json }: PushOptions) => {
         const gateway = gatewayOf(terminal);
-        const path = `/api/workflows${dialect === undefined ? '' : `?dialect=${dialect}`}`;
-        const stored: Stored[] = [];
+        const stored: StoredWorkflow[] = [];
         let exit: ExitCode = EXIT.ok;
         for (const file of files) {
           try {
             const written = await readDocument(terminal, file);
-            const { status, body } = await gateway.call<Stored>('POST', path, { document: written.text });
+            const { status, body } = await gateway.call('POST', '/api/workflows', {
+              query: { dialect },
+              document: written.text,
+            });
             stored.push(body);
             for (const line of findingLines(written, { problems: [], warnings: body.warnings })) terminal.err(line);
             if (json !== true) for (const line of storedLines(body, status === 201)) terminal.out(line);
@@ -54,9 +48,9 @@ export const addPush: AddCommand = (program, { terminal, action }) => {
     );
 };
 
-function storedLines({ slug, version, hash, triggers = [] }: Stored, isNew: boolean): string[] {
+function storedLines({ slug, version, hash, triggers = [] }: StoredWorkflow, isNew: boolean): string[] {
   return [
-    `${slug} ${version ?? ''} ${isNew ? 'created' : 'stored'} ${hash}`.replace('  ', ' '),
+    `${slug} ${version} ${isNew ? 'created' : 'stored'} ${hash}`,
     ...triggers.flatMap(({ name, webhookUrl }) => (webhookUrl === undefined ? [] : [`  ${name}: ${webhookUrl}`])),
   ];
 }

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { executionPath } from '../executions.ts';
+import type { Decided } from '../answers.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag, jsonOption } from '../options.ts';
@@ -51,7 +51,8 @@ function withDetails(command: Command): Command {
 
 async function decide(terminal: Terminal, id: string, approve: boolean, options: DecideOptions): Promise<ExitCode> {
   const { comments, step, data, resumeToken, json } = options;
-  const { body } = await gatewayOf(terminal).call<Decided>('POST', `${executionPath(id)}/approve`, {
+  const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/approve', {
+    params: { id },
     json: {
       approve,
       ...defined({ comments, step, data, resumeToken }),
@@ -61,15 +62,8 @@ async function decide(terminal: Terminal, id: string, approve: boolean, options:
   return EXIT.ok;
 }
 
-interface Decided {
-  readonly path: string;
-  readonly decision: string;
-  readonly recorded?: 'decision' | 'vote';
-  readonly votes?: { readonly have: number; readonly needed: number };
-}
-
 /** A vote is not a decision: `vote 1 of 2 recorded`. */
-export function decidedText({ decision, recorded, votes }: Decided): string {
+export function decidedText({ decision, recorded, votes }: Pick<Decided, 'decision' | 'recorded' | 'votes'>): string {
   if (recorded !== 'vote') return decision;
   if (votes === undefined) return `${decision}: vote recorded`;
   const tally = `${votes.have} of ${votes.needed}`;

@@ -4,7 +4,6 @@
 
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { executionPath, type StartedExecution } from '../executions.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag, jsonOption } from '../options.ts';
@@ -23,7 +22,8 @@ export const addRetry: AddCommand = (program, { terminal, action }) => {
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { json }: Shown) => {
-        const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', `${executionPath(id)}/retry`, {
+        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/retry', {
+          params: { id },
           json: {},
         });
         terminal.out(json === true ? pretty(body) : `${id}  ${body.status}`);
@@ -50,7 +50,8 @@ export const addFork: AddCommand = (program, { terminal, action }) => {
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { from, edits, of, json }: ForkOptions) => {
-        const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', `${executionPath(id)}/fork`, {
+        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/fork', {
+          params: { id },
           json: {
             from,
             ...defined({ edits, version: of }),

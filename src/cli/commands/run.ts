@@ -9,7 +9,7 @@ import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { acceptedInput } from '../accepted-input.ts';
 import { dryRunLines } from '../dry-run-text.ts';
-import { exitOf, startInline } from '../executions.ts';
+import { exitOf } from '../executions.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { dialectOption, jsonFlag, jsonOption, objectOption, secondsOption } from '../options.ts';
@@ -53,11 +53,15 @@ export const addRun: AddCommand = (program, { terminal, action }) => {
 
 async function runReally(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {
   const gateway = gatewayOf(terminal);
-  const { executionId } = await startInline(gateway, {
-    definition: written.document.json,
-    ...defined({ dialect: options.dialect, input: options.input, presets: options.presets }),
+  const { body } = await gateway.call('POST', '/api/executions', {
+    json: {
+      definition: written.document.json,
+      ...defined({ dialect: options.dialect, input: options.input, presets: options.presets }),
+    },
   });
-  return showOutcome(terminal, gateway, executionId, options);
+  // Only a dry run has no id.
+  if (!('executionId' in body)) throw new CliError(EXIT.broken, 'The gateway has not said which execution it started.');
+  return showOutcome(terminal, gateway, body.executionId, options);
 }
 
 async function runDry(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {

@@ -11,20 +11,11 @@ import type { Terminal } from '../terminal.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand, Host } from './command.ts';
 
-interface Secret {
-  readonly name: string;
-  readonly allowedHosts?: readonly string[];
-  readonly allowedWorkflows?: readonly string[];
-  readonly updatedAt: string;
-}
-
 interface SetOptions {
   readonly hosts?: string[];
   readonly workflows?: string[];
   readonly json?: boolean;
 }
-
-const secretPath = (name: string): string => `/api/secrets/${encodeURIComponent(name)}`;
 
 export const addSecrets: AddCommand = (program, host) => {
   const secrets = program.command('secrets').description('list, store and delete secrets; values are never shown');
@@ -40,7 +31,8 @@ function addListing(secrets: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async ({ json }: { readonly json?: boolean }) => {
-        const items = await allItems<Secret>(gatewayOf(terminal), '/api/secrets');
+        const gateway = gatewayOf(terminal);
+        const items = await allItems((query) => gateway.call('GET', '/api/secrets', { query }));
         showList(terminal, items, json, {
           head: ['NAME', 'UPDATED', 'HOSTS', 'WORKFLOWS'],
           cells: ({ name, updatedAt, allowedHosts, allowedWorkflows }) => [
@@ -68,7 +60,8 @@ function addSet(secrets: Command, { terminal, action }: Host): void {
       action(async (name: string, { hosts, workflows, json }: SetOptions) => {
         const gateway = gatewayOf(terminal);
         const value = await givenValue(terminal, name);
-        const { status, body } = await gateway.call<Secret>('PUT', secretPath(name), {
+        const { status, body } = await gateway.call('PUT', '/api/secrets/:name', {
+          params: { name },
           json: { value, ...defined({ allowedHosts: hosts, allowedWorkflows: workflows }) },
         });
         terminal.out(json === true ? pretty(body) : `${name} is ${status === 201 ? 'stored' : 'replaced'}.`);
@@ -96,7 +89,7 @@ function addDelete(secrets: Command, { terminal, action }: Host): void {
     .action(
       action(async (name: string, { yes, json }: { readonly yes?: boolean; readonly json?: boolean }) => {
         await confirm(terminal, `Delete the secret ${name}?`, yes);
-        await gatewayOf(terminal).call('DELETE', secretPath(name));
+        await gatewayOf(terminal).call('DELETE', '/api/secrets/:name', { params: { name } });
         terminal.out(json === true ? pretty({ name, deleted: true }) : `${name} is deleted.`);
         return EXIT.ok;
       }),

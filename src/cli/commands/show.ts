@@ -1,8 +1,7 @@
 /** `signalbox show ID`: an execution with its waits and steps. */
 
-import type { ExecutionView } from '../../client/runs/run-view.ts';
 import { defined } from '../../json/defined.ts';
-import { allSteps, executionPath } from '../executions.ts';
+import { allSteps } from '../executions.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
@@ -29,7 +28,7 @@ export const addShow: AddCommand = (program, { terminal, action }) => {
     .action(
       action(async (id: string, { json, all, status, step }: ShowOptions) => {
         const gateway = gatewayOf(terminal);
-        const { body } = await gateway.call<ExecutionView>('GET', executionPath(id));
+        const { body } = await gateway.call('GET', '/api/executions/:id', { params: { id } });
         const steps = await allSteps(gateway, id, defined({ status, step }));
         if (json === true) terminal.out(pretty({ ...body, steps }));
         else for (const line of executionLines(body, steps, all === true)) terminal.out(line);

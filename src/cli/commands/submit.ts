@@ -2,7 +2,6 @@
 
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { executionPath } from '../executions.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption } from '../options.ts';
@@ -31,7 +30,8 @@ export const addSubmit: AddCommand = (program, { terminal, action }) => {
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { data, step, json }: SubmitOptions) => {
-        const { body } = await gatewayOf(terminal).call<{ path: string }>('POST', `${executionPath(id)}/submit`, {
+        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/submit', {
+          params: { id },
           json: { data, ...defined({ step }) },
         });
         terminal.out(json === true ? pretty(body) : `${id}  ${body.path} submitted`);
@@ -51,8 +51,8 @@ export const addMessage: AddCommand = (program, { terminal, action }) => {
     .addOption(jsonFlag())
     .action(
       action(async (id: string, name: string, { data = null, idempotencyKey, json }: MessageOptions) => {
-        const path = `${executionPath(id)}/messages/${encodeURIComponent(name)}`;
-        const { body } = await gatewayOf(terminal).call<{ messageId: string }>('POST', path, {
+        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/messages/:name', {
+          params: { id, name },
           json: data,
           headers: idempotencyHeader(idempotencyKey),
         });

@@ -4,15 +4,15 @@ import { type Command, Option } from 'commander';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import type { Trigger } from '../answers.ts';
 import { confirm, yesFlag } from '../confirm.ts';
-import type { StartedExecution } from '../executions.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption } from '../options.ts';
 import { readDocument } from '../read-document.ts';
 import { allItems, showList } from '../show-list.ts';
 import { cut, pretty } from '../text-layout.ts';
-import { applyTrigger, type TriggerView, triggerPath, writtenTriggers } from '../triggers.ts';
+import { applyTrigger, writtenTriggers } from '../triggers.ts';
 import type { AddCommand, Host } from './command.ts';
 
 const MESSAGE_WIDTH = 80;
@@ -39,15 +39,6 @@ interface BackfillOptions extends Shown {
   readonly overlap?: string;
 }
 
-interface Firing {
-  readonly at: string;
-  readonly outcome: string;
-  readonly count: number;
-  readonly executionId?: string;
-  readonly code?: string;
-  readonly message?: string;
-}
-
 export const addTriggers: AddCommand = (program, host) => {
   const triggers = program.command('triggers').description('manage what starts runs: webhooks, schedules, events');
   addListing(triggers, host);
@@ -71,9 +62,11 @@ function addListing(triggers: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async ({ workflow, type, enabled, json }: ListOptions) => {
-        const filter = defined({ workflowId: workflow, type, enabled });
-        const tell = (words: string) => terminal.err(words);
-        const items = await allItems<TriggerView>(gatewayOf(terminal), '/api/triggers', filter, tell);
+        const gateway = gatewayOf(terminal);
+        const items = await allItems(
+          (page) => gateway.call('GET', '/api/triggers', { query: { workflowId: workflow, type, enabled, ...page } }),
+          (words) => terminal.err(words),
+        );
         showList(terminal, items, json, {
           head: ['ID', 'TYPE', 'ENABLED', 'SOURCE', 'LAST RUN', 'LAST'],
           cells: (one) => [
@@ -99,7 +92,8 @@ function addShow(triggers: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async (id: string) => {
-        terminal.out(pretty((await gatewayOf(terminal).call<TriggerView>('GET', triggerPath(id))).body));
+        const { body } = await gatewayOf(terminal).call('GET', '/api/triggers/:id', { params: { id } });
+        terminal.out(pretty(body));
         return EXIT.ok;
       }),
     );
@@ -116,7 +110,7 @@ function addApply(triggers: Command, { terminal, action }: Host): void {
         const written = await readDocument(terminal, file);
         const wanted = writtenTriggers(written);
         const gateway = gatewayOf(terminal);
-        const applied: TriggerView[] = [];
+        const applied: Trigger[] = [];
         for (const one of wanted) {
           const { created, trigger } = await applyTrigger(gateway, one);
           applied.push(trigger);
@@ -143,7 +137,7 @@ function addSwitch(
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { json }: Shown) => {
-        const { body } = await gatewayOf(terminal).call<TriggerView>('POST', `${triggerPath(id)}/${verb}`);
+        const { body } = await gatewayOf(terminal).call('POST', `/api/triggers/:id/${verb}`, { params: { id } });
         terminal.out(json === true ? pretty(body) : `${id} is ${body.enabled ? 'enabled' : 'disabled'}.`);
         return EXIT.ok;
       }),
@@ -160,7 +154,8 @@ function addRunning(triggers: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { input, idempotencyKey, json }: RunOptions) => {
-        const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', `${triggerPath(id)}/run`, {
+        const { body } = await gatewayOf(terminal).call('POST', '/api/triggers/:id/run', {
+          params: { id },
           json: defined({ input }),
           headers: idempotencyHeader(idempotencyKey),
         });
@@ -181,7 +176,8 @@ function addBackfill(triggers: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { from, to, overlap, json }: BackfillOptions) => {
-        const { body } = await gatewayOf(terminal).call<{ times: number }>('POST', `${triggerPath(id)}/backfill`, {
+        const { body } = await gatewayOf(terminal).call('POST', '/api/triggers/:id/backfill', {
+          params: { id },
           json: { start: from, end: to, ...defined({ overlap }) },
         });
         terminal.out(json === true ? pretty(body) : `${id} fires for ${body.times} times.`);
@@ -198,8 +194,7 @@ function addDeliveries(triggers: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { json }: Shown) => {
-        const path = `${triggerPath(id)}/deliveries`;
-        const { body } = await gatewayOf(terminal).call<{ items: readonly Firing[] }>('GET', path);
+        const { body } = await gatewayOf(terminal).call('GET', '/api/triggers/:id/deliveries', { params: { id } });
         showList(terminal, body.items, json, {
           head: ['AT', 'OUTCOME', 'COUNT', 'EXECUTION', 'CODE', 'MESSAGE'],
           cells: ({ at, outcome, count, executionId, code, message }) => [
@@ -227,7 +222,7 @@ function addDelete(triggers: Command, { terminal, action }: Host): void {
     .action(
       action(async (id: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
         await confirm(terminal, `Delete the trigger ${id}?`, yes);
-        await gatewayOf(terminal).call('DELETE', triggerPath(id));
+        await gatewayOf(terminal).call('DELETE', '/api/triggers/:id', { params: { id } });
         terminal.out(json === true ? pretty({ id, deleted: true }) : `${id} is deleted.`);
         return EXIT.ok;
       }),

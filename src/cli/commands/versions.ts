@@ -1,9 +1,8 @@
 /** `signalbox workflows history`, `diff` and `rollback`: versions of a stored definition. */
 
 import type { Command } from 'commander';
-import type { DefinitionHead } from '../../contract/actors.ts';
-import type { VersionDifference } from '../../definition/document/diff.ts';
 import { defined } from '../../json/defined.ts';
+import type { VersionDifference, WorkflowChange } from '../answers.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { showDiff } from '../diff-text.ts';
 import { CliError, EXIT } from '../exit.ts';
@@ -13,18 +12,12 @@ import { checkWritten, findingLines, readDocument } from '../read-document.ts';
 import { showList } from '../show-list.ts';
 import type { Terminal } from '../terminal.ts';
 import { cut, pretty } from '../text-layout.ts';
-import {
-  historyOf,
-  namedVersion,
-  type StoredWorkflow,
-  shortHash,
-  versionDefinition,
-  type WorkflowChange,
-  workflowPath,
-} from '../workflows.ts';
+import { definitionIn, historyOf, namedVersion, shortHash, versionDefinition } from '../workflows.ts';
 import type { Host } from './command.ts';
 
 const NOTES_WIDTH = 60;
+
+type Difference = Pick<VersionDifference, 'changes' | 'diffText'>;
 
 interface DiffOptions {
   readonly file?: string;
@@ -56,7 +49,7 @@ function addHistory(workflows: Command, { terminal, action }: Host): void {
         showList(terminal, await historyOf(gatewayOf(terminal), slug), json, {
           head: ['VERSION', 'HASH', 'SOURCE', 'CREATED', 'BY', 'NOTES'],
           cells: ({ version, hash, source, createdAt, createdBy, notes }) => [
-            version ?? '',
+            version,
             shortHash(hash),
             source,
             createdAt,
@@ -104,15 +97,15 @@ async function betweenVersions(
   slug: string,
   from: string | undefined,
   to: string | undefined,
-): Promise<VersionDifference> {
+): Promise<Difference> {
   const changes = await historyOf(gateway, slug);
   const later = to === undefined ? changes[0] : namedVersion(slug, changes, to);
   const earlier =
     from === undefined ? changes.find(({ hash }) => hash !== later?.hash) : namedVersion(slug, changes, from);
   if (later === undefined || earlier === undefined)
     throw new CliError(EXIT.input, `Workflow ${slug} has one version only, so there is nothing to compare.`);
-  const query = new URLSearchParams({ from: earlier.hash, to: later.hash });
-  return (await gateway.call<VersionDifference>('GET', `${workflowPath(slug)}/diff?${query}`)).body;
+  const query = { from: earlier.hash, to: later.hash };
+  return (await gateway.call('GET', '/api/workflows/:slug/diff', { params: { slug }, query })).body;
 }
 
 async function betweenFile(
@@ -121,7 +114,7 @@ async function betweenFile(
   slug: string,
   from: string | undefined,
   { file, dialect }: DiffOptions & { readonly file: string },
-): Promise<VersionDifference> {
+): Promise<Difference> {
   const written = await readDocument(terminal, file);
   const checked = await checkWritten(terminal, written, defined({ dialect }));
   if (checked.definition === undefined)
@@ -133,15 +126,15 @@ async function betweenFile(
 
 async function storedVersion(gateway: Gateway, slug: string, version: string | undefined) {
   if (version === undefined) {
-    const { body } = await gateway.call<StoredWorkflow>('GET', workflowPath(slug));
-    return { name: titleOf(slug, body), definition: body.definition };
+    const { body } = await gateway.call('GET', '/api/workflows/:slug', { params: { slug } });
+    return { name: titleOf(slug, body), definition: definitionIn(body) };
   }
   const change = namedVersion(slug, await historyOf(gateway, slug), version);
   return { name: titleOf(slug, change), definition: await versionDefinition(gateway, slug, change.hash) };
 }
 
-const titleOf = (slug: string, { version = '', hash }: Pick<WorkflowChange, 'version' | 'hash'>): string =>
-  `${slug} ${version} ${hash}`.replace('  ', ' ');
+const titleOf = (slug: string, { version, hash }: Pick<WorkflowChange, 'version' | 'hash'>): string =>
+  `${slug} ${version} ${hash}`;
 
 function addRollback(workflows: Command, { terminal, action }: Host): void {
   workflows
@@ -157,17 +150,16 @@ function addRollback(workflows: Command, { terminal, action }: Host): void {
         const gateway = gatewayOf(terminal);
         const change = namedVersion(slug, await historyOf(gateway, slug), version);
         await confirm(terminal, `Make ${titleOf(slug, change)} the current version?`, yes);
-        const { body } = await gateway.call<DefinitionHead & { alreadyAtVersion: boolean }>(
-          'POST',
-          `${workflowPath(slug)}/rollback`,
-          { json: { workflowHash: change.hash, ...defined({ notes }) } },
-        );
+        const { body } = await gateway.call('POST', '/api/workflows/:slug/rollback', {
+          params: { slug },
+          json: { workflowHash: change.hash, ...defined({ notes }) },
+        });
         if (json === true) terminal.out(pretty(body));
         else
           terminal.out(
             body.alreadyAtVersion
               ? `${slug} is at that version already.`
-              : `${slug} ${body.version ?? ''} has the content of ${version}.`,
+              : `${slug} ${body.version} has the content of ${version}.`,
           );
         return EXIT.ok;
       }),

@@ -1,18 +1,16 @@
 /** `signalbox workflows`: lists, shows, runs, compares, restores, disables and deletes stored definitions. */
 
 import type { Command } from 'commander';
-import type { DefinitionHead } from '../../contract/actors.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { confirm, yesFlag } from '../confirm.ts';
-import type { StartedExecution } from '../executions.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption, objectOption, secondsOption } from '../options.ts';
 import { DEFAULT_WAIT_SECONDS, showOutcome } from '../outcome.ts';
 import { allItems, showList } from '../show-list.ts';
 import { pretty } from '../text-layout.ts';
-import { historyOf, namedVersion, type StoredWorkflow, workflowPath } from '../workflows.ts';
+import { historyOf, namedVersion, WORKFLOWS } from '../workflows.ts';
 import type { AddCommand, Host } from './command.ts';
 import { addVersions } from './versions.ts';
 
@@ -48,19 +46,12 @@ function addListing(workflows: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async ({ tag, json }: Shown & { readonly tag?: string }) => {
-        const tell = (words: string) => terminal.err(words);
-        const items = await allItems<DefinitionHead>(gatewayOf(terminal), '/api/workflows', defined({ tag }), tell);
-        showList(terminal, items, json, {
-          head: ['SLUG', 'VERSION', 'ENABLED', 'UPDATED', 'NAME'],
-          cells: ({ slug, version, enabled, updatedAt, name }) => [
-            slug,
-            version ?? '',
-            enabled ? 'yes' : 'no',
-            updatedAt,
-            name,
-          ],
-          none: 'No workflows.',
-        });
+        const gateway = gatewayOf(terminal);
+        const items = await allItems(
+          (page) => gateway.call('GET', '/api/workflows', { query: { tag, ...page } }),
+          (words) => terminal.err(words),
+        );
+        showList(terminal, items, json, WORKFLOWS);
         return EXIT.ok;
       }),
     );
@@ -76,16 +67,18 @@ function addShow(workflows: Command, { terminal, action }: Host): void {
     .action(
       action(async (slug: string, { version, json }: Shown & { readonly version?: string }) => {
         const gateway = gatewayOf(terminal);
-        const path = workflowPath(slug);
         const hash =
           version === undefined ? undefined : namedVersion(slug, await historyOf(gateway, slug), version).hash;
         if (json === true) {
-          const of = hash === undefined ? path : `${path}/history/${encodeURIComponent(hash)}`;
-          terminal.out(pretty((await gateway.call<StoredWorkflow>('GET', of)).body));
+          const { body } =
+            hash === undefined
+              ? await gateway.call('GET', '/api/workflows/:slug', { params: { slug } })
+              : await gateway.call('GET', '/api/workflows/:slug/history/:hash', { params: { slug, hash } });
+          terminal.out(pretty(body));
           return EXIT.ok;
         }
-        const query = new URLSearchParams(defined({ hash }));
-        const { body } = await gateway.call<{ text: string }>('GET', `${path}/text?${query}`);
+        const call = { params: { slug }, query: { hash } };
+        const { body } = await gateway.call('GET', '/api/workflows/:slug/text', call);
         terminal.out(body.text.trimEnd());
         return EXIT.ok;
       }),
@@ -107,7 +100,7 @@ function addRunning(workflows: Command, { terminal, action }: Host): void {
     .action(
       action(async (slug: string, { wait, json, idempotencyKey, ...start }: RunOptions) => {
         const gateway = gatewayOf(terminal);
-        const { body } = await gateway.call<StartedExecution>('POST', '/api/triggers/manual/run', {
+        const { body } = await gateway.call('POST', '/api/triggers/manual/run', {
           json: { workflowId: slug, ...defined(start) },
           headers: idempotencyHeader(idempotencyKey),
         });
@@ -129,7 +122,7 @@ function addSwitch(
     .addOption(jsonFlag())
     .action(
       action(async (slug: string, { json }: Shown) => {
-        const { body } = await gatewayOf(terminal).call<DefinitionHead>('POST', `${workflowPath(slug)}/${verb}`);
+        const { body } = await gatewayOf(terminal).call('POST', `/api/workflows/:slug/${verb}`, { params: { slug } });
         terminal.out(json === true ? pretty(body) : `${slug} is ${body.enabled ? 'enabled' : 'disabled'}.`);
         return EXIT.ok;
       }),
@@ -146,7 +139,7 @@ function addDelete(workflows: Command, { terminal, action }: Host): void {
     .action(
       action(async (slug: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
         await confirm(terminal, `Delete the workflow ${slug} with its triggers?`, yes);
-        await gatewayOf(terminal).call('DELETE', workflowPath(slug));
+        await gatewayOf(terminal).call('DELETE', '/api/workflows/:slug', { params: { slug } });
         terminal.out(json === true ? pretty({ slug, deleted: true }) : `${slug} is deleted.`);
         return EXIT.ok;
       }),

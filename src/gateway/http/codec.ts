@@ -10,7 +10,7 @@ import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { type Gateway, perGateway } from './context.ts';
 import { trustOrigin } from './loopback.ts';
 import { demandOrganization } from './principal.ts';
-import { type Route, route } from './route.ts';
+import { route } from './route.ts';
 import { jsonOf } from './route-body.ts';
 
 export const CODEC_PATH = '/codec';
@@ -48,7 +48,7 @@ export function codecDoor({ access, config }: Gateway): RequestHandler {
 
 const codecOf = perGateway(({ config }) => payloadCodecOf(config));
 
-const codecRoute = (way: 'encode' | 'decode', summary: string): Route =>
+const codecRoute = (way: 'encode' | 'decode', summary: string) =>
   route({
     method: 'POST',
     path: `${CODEC_PATH}/${way}`,
@@ -67,7 +67,7 @@ const codecRoute = (way: 'encode' | 'decode', summary: string): Route =>
     },
   });
 
-export const codecRoutes: readonly Route[] = [
+export const codecRoutes = [
   codecRoute('encode', "Encodes payloads of Temporal's as this store does."),
   codecRoute('decode', 'Decodes payloads that this store has encoded.'),
 ];

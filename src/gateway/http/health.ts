@@ -4,7 +4,7 @@ import { describe } from '../../client/temporal/actor-calls.ts';
 import { hasWorker } from '../../client/temporal/worker-liveness.ts';
 import { named } from '../answers/named.ts';
 import { anyQuery } from '../validation/validation.ts';
-import { type Route, route } from './route.ts';
+import { route } from './route.ts';
 
 /** No workflow has this id. */
 const NOBODY = 'readyz';
@@ -19,7 +19,7 @@ const ready = named(
   }),
 );
 
-export const healthRoutes: readonly Route[] = [
+export const healthRoutes = [
   route({
     method: 'GET',
     path: '/healthz',

@@ -18,7 +18,7 @@ import {
 } from '../../observe/metrics.ts';
 import { type Gateway, perGateway } from './context.ts';
 import { demandOrganization } from './principal.ts';
-import { type Route, route } from './route.ts';
+import { route } from './route.ts';
 
 /** How long the answers of Temporal count: several scrapers, or an eager one, cost no more than one. */
 const KNOWN_MS = 5_000;
@@ -56,7 +56,7 @@ async function measure(access: Access): Promise<void> {
   }
 }
 
-export const metricsRoutes: readonly Route[] = [
+export const metricsRoutes = [
   route({
     method: 'GET',
     path: '/metrics',

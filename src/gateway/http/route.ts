@@ -126,16 +126,13 @@ export type Outcome =
   | typeof SENT;
 
 /** The read-only form of a schema's value. An object with arbitrary member names becomes `object`. */
-type Frozen<T> = T extends readonly (infer Item)[]
+export type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object
     ? string extends keyof T
       ? object
       : { readonly [K in keyof T]: Frozen<T[K]> }
     : T;
-
-/** What a handler may answer for a schema. */
-export type Shown<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
 type Headers = { readonly headers?: { readonly [name: string]: string } };
 type JsonOutcome<S, Answer> = Headers & { readonly status: S } & (Answer extends {
@@ -156,7 +153,17 @@ export function createdOrOk<Body>(isCreated: boolean, body: Body, headers: { rea
 }
 
 /** A route as it is declared. */
-export interface RouteSpec<P extends Params, Q, B, A extends RouteAnswers, R extends RouteRole> extends RouteOptions {
+export interface RouteSpec<
+  M extends Method,
+  Path extends string,
+  P extends Params,
+  Q,
+  B,
+  A extends RouteAnswers,
+  R extends RouteRole,
+> extends RouteOptions {
+  readonly method: M;
+  readonly path: Path;
   readonly role: R;
   readonly params?: P;
   /** Default: no parameters; unknown ones are refused. */
@@ -185,14 +192,23 @@ export interface Route extends RouteHead {
   answer(incoming: Incoming): Promise<Outcome>;
 }
 
+/** A route of which the compiler knows what it answers: the command line reads answers by method and path. */
+export interface TypedRoute<M extends Method, Path extends string, A extends RouteAnswers> extends Route {
+  readonly method: M;
+  readonly path: Path;
+  readonly answers: A;
+}
+
 /** Declares a route whose requests are checked before its handler runs. */
 export function route<
+  const M extends Method,
+  const Path extends string,
   Q = unknown,
   B = undefined,
   P extends Params = Record<never, never>,
   A extends RouteAnswers = RouteAnswers,
   R extends RouteRole = Role,
->(spec: RouteSpec<P, Q, B, A, R>): Route {
+>(spec: RouteSpec<M, Path, P, Q, B, A, R>): TypedRoute<M, Path, A> {
   const { params = {} as P, query, body, handle, ...rest } = spec;
   return {
     ...defaultsOf(rest),

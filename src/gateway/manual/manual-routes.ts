@@ -18,7 +18,7 @@ const manualOf = perGateway(({ actions }, routes: readonly Route[]) => manual(ro
 const schemaOf = perGateway(({ actions }) => JSON.stringify(languageSchema(actions), null, 2));
 
 /** The manual and the schema are generated at their first request. */
-export const docsRoutes: readonly Route[] = [
+export const docsRoutes = [
   route({
     method: 'GET',
     path: '/schema.json',

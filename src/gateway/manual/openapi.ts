@@ -1,10 +1,10 @@
 /** `/openapi.json`: the API for clients and tools. */
 import { anyObject } from '../answers/named.ts';
-import { type Route, route } from '../http/route.ts';
+import { route } from '../http/route.ts';
 import { anyQuery } from '../validation/validation.ts';
 import { openApiDocument } from './openapi-document.ts';
 
-export const openApiRoutes: readonly Route[] = [
+export const openApiRoutes = [
   route({
     method: 'GET',
     path: '/openapi.json',

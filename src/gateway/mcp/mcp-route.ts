@@ -6,7 +6,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../json/json.ts';
 import { asProblem } from '../http/problem.ts';
-import { type Incoming, type Route, route } from '../http/route.ts';
+import { type Incoming, route } from '../http/route.ts';
 import { jsonOf } from '../http/route-body.ts';
 import { API_VERSION } from '../manual/openapi-document.ts';
 import { askInside } from './inner-request.ts';
@@ -24,7 +24,7 @@ COLLECTION_WORKFLOW_EXECUTION_CREATE, and wait with GET_EXECUTION_RESULT. A run 
 READ_MANUAL describes the language (page definition) and each step kind (such as page approval); the JSON Schema of
 definitions is at /schema.json of this gateway.`;
 
-export const mcpRoutes: readonly Route[] = [
+export const mcpRoutes = [
   route({
     method: 'POST',
     path: '/mcp',

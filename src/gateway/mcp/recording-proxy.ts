@@ -22,7 +22,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { leaveCrowd } from '../http/crowd.ts';
 import type { Principal } from '../http/principal.ts';
 import { asProblem } from '../http/problem.ts';
-import { type Incoming, type Route, route } from '../http/route.ts';
+import { type Incoming, route } from '../http/route.ts';
 import { jsonOf } from '../http/route-body.ts';
 import { API_VERSION } from '../manual/openapi-document.ts';
 import { recordingParams } from '../routes/recordings/recordings.ts';
@@ -41,7 +41,7 @@ const KEY = 'signalbox/idempotencyKey';
 /** The member of an answer's \`_meta\` with the name of the step. */
 const STEP = 'signalbox/step';
 
-export const recordingProxyRoutes: readonly Route[] = [
+export const recordingProxyRoutes = [
   route({
     method: 'POST',
     path: '/mcp/recordings/:id',

@@ -18,7 +18,7 @@ import type { Gateway } from '../../http/context.ts';
 import { PAGE_HEADERS } from '../../http/page-policy.ts';
 import { asProblem } from '../../http/problem.ts';
 import { noteProblem } from '../../http/request-log.ts';
-import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
+import { type Incoming, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { fieldsOf, typedFields } from '../../input/form-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -50,7 +50,7 @@ const PROBLEMS: readonly ProblemCode[] = [
   'requester_may_not_approve',
 ];
 
-export const approvalLinkRoutes: readonly Route[] = [
+export const approvalLinkRoutes = [
   rawRoute({
     method: 'GET',
     path: '/approvals/:token',

@@ -10,7 +10,7 @@ import { readQuestion } from '../../../client/runs/question.ts';
 import { DECIDED_FILTERS } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
 import { approval, approvalCount, approvalPage } from '../../answers/approvals.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery, pathName } from '../../validation/validation.ts';
@@ -48,7 +48,7 @@ const approvalListQuery = z.strictObject({
     ),
 });
 
-export const approvalRoutes: readonly Route[] = [
+export const approvalRoutes = [
   route({
     method: 'GET',
     path: '/api/approvals',

@@ -5,7 +5,7 @@ import { BULK_ACTIONS, countBulk, readBulk, startBulk } from '../../../client/ru
 import { defined } from '../../../json/defined.ts';
 import { named, time } from '../../answers/named.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pathName } from '../../validation/validation.ts';
@@ -43,7 +43,7 @@ const bulkOperation = named(
   }),
 );
 
-export const bulkRoutes: readonly Route[] = [
+export const bulkRoutes = [
   route({
     method: 'POST',
     path: BULK,

@@ -13,7 +13,7 @@ import { text } from '../../answers/named.ts';
 import { whoAsks } from '../../http/auth.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import { perGateway } from '../../http/context.ts';
-import { type Incoming, type Route, route, SENT } from '../../http/route.ts';
+import { type Incoming, route, SENT } from '../../http/route.ts';
 import { names002 } from '../../input/definition-input.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { checked, listOf, nameText, pathName } from '../../validation/validation.ts';
@@ -49,7 +49,7 @@ function without(events: readonly NamedEvent[], exclude: readonly string[]): rea
 
 const streamsOf = perGateway(() => new Streams());
 
-export const eventStreamRoutes: readonly Route[] = [
+export const eventStreamRoutes = [
   route({
     method: 'GET',
     path: '/api/executions/:id/events',

@@ -67,7 +67,7 @@ const OF_STEP: readonly ProblemCode[] = [
   'payload_too_large',
 ];
 
-export const executionActionRoutes: readonly Route[] = [
+export const executionActionRoutes = [
   route({
     method: 'POST',
     path: '/api/executions/:id/approve',
@@ -246,13 +246,17 @@ export const executionActionRoutes: readonly Route[] = [
   }),
 ];
 
-function endRoute(
+function endRoute<const Path extends string>(
   end: typeof cancelRun,
   {
     text,
     ...head
-  }: Pick<Route, 'path' | 'id' | 'summary' | 'description'> & { readonly role: Role; readonly text: string },
-): Route {
+  }: Pick<Route, 'id' | 'summary' | 'description'> & {
+    readonly path: Path;
+    readonly role: Role;
+    readonly text: string;
+  },
+) {
   return route({
     ...head,
     method: 'POST',

@@ -19,7 +19,7 @@ import {
   stepPage,
 } from '../../answers/executions.ts';
 import { callerGone } from '../../http/caller-gone.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { waitSeconds } from '../../http/starts.ts';
 import { names002 } from '../../input/definition-input.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -62,7 +62,7 @@ const resultQuery = z.strictObject({
 
 const params = { id: pathName };
 
-export const executionRoutes: readonly Route[] = [
+export const executionRoutes = [
   route({
     method: 'GET',
     path: '/api/executions',

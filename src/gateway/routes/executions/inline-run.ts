@@ -9,7 +9,7 @@ import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { startedOrDryRun } from '../../answers/executions.ts';
 import { demandRole } from '../../http/principal.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeyOf } from '../../http/starts.ts';
 import { checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
@@ -57,7 +57,7 @@ const inlineRunBody = z
     path: ['answers'],
   });
 
-export const inlineRunRoutes: readonly Route[] = [
+export const inlineRunRoutes = [
   route({
     method: 'POST',
     path: '/api/executions',

@@ -3,7 +3,7 @@ import { listOfWorkflow } from '../../../client/runs/run-list.ts';
 import { listRuns004, readRun004 } from '../../../client/runs/runs-004.ts';
 import { run004, run004Page } from '../../answers/runs-004.ts';
 import { demandOrganization } from '../../http/principal.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pathName, slugText } from '../../validation/validation.ts';
@@ -13,7 +13,7 @@ const WORKFLOWS = '/api/organizations/:org/workflows';
 const PAGES = 'A page holds at most 100 runs, even if `limit` is higher. `nextCursor` leads to the next page.';
 const org = nameText(200).describe('The organization of the key.');
 
-export const runs004Routes: readonly Route[] = [
+export const runs004Routes = [
   route({
     method: 'GET',
     path: `${WORKFLOWS}/runs`,

@@ -4,7 +4,7 @@ import { describeRun } from '../../../client/runs/run-read.ts';
 import { readSummary } from '../../../client/runs/run-summary.ts';
 import { defined } from '../../../json/defined.ts';
 import { runSummary } from '../../answers/run-trace.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { pathName, wholeNumber } from '../../validation/validation.ts';
 
 const RANGES = 24;
@@ -30,7 +30,7 @@ const summaryQuery = z
   })
   .refine(({ from = 0, to = from }) => from <= to, { message: 'to is less than from.', path: ['to'] });
 
-export const summaryRoutes: readonly Route[] = [
+export const summaryRoutes = [
   route({
     method: 'GET',
     path: '/api/executions/:id/summary',

@@ -4,7 +4,7 @@ import { listAudit } from '../../../client/organization/audit-list.ts';
 import { defined } from '../../../json/defined.ts';
 import { pageOf } from '../../answers/named.ts';
 import { change } from '../../answers/organization.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery } from '../../validation/validation.ts';
 
@@ -15,7 +15,7 @@ const auditQuery = z.strictObject({
     .optional()
     .describe('Only changes by this method and route, such as `PUT /api/workflows/:slug`.'),
 });
-export const auditRoutes: readonly Route[] = [
+export const auditRoutes = [
   route({
     method: 'GET',
     path: '/api/audit',

@@ -11,7 +11,7 @@ import { mapTexts } from '../../../json/json.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
 import type { Principal } from '../../http/principal.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery } from '../../validation/validation.ts';
 
@@ -37,7 +37,7 @@ const message = z.object({
   receivedAt: z.iso.datetime().describe('ISO 8601.'),
 });
 
-export const inboxRoutes: readonly Route[] = [
+export const inboxRoutes = [
   route({
     method: 'GET',
     path: '/api/inbox',

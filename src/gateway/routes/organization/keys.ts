@@ -16,7 +16,7 @@ import { needsKeys } from '../../http/auth.ts';
 import { indexedPage } from '../../http/pages.ts';
 import { demandOrganization, principalOf } from '../../http/principal.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -53,7 +53,7 @@ const resealed = z.object({
     .describe('Values under a key that this gateway does not know.'),
 });
 
-export const keyRoutes: readonly Route[] = [
+export const keyRoutes = [
   route({
     method: 'GET',
     path: '/api/keys',

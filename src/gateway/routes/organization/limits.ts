@@ -4,7 +4,7 @@ import { deleteLimit, effectiveLimits, putLimit, readLimits } from '../../../cli
 import { DEFAULT_LIMITS, LIMIT_SCOPES } from '../../../contract/limits.ts';
 import { OVERFLOWS } from '../../../definition/document/types.ts';
 import { limitEntry, limits } from '../../answers/organization.ts';
-import { createdOrOk, type Route, route } from '../../http/route.ts';
+import { createdOrOk, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 
@@ -21,7 +21,7 @@ const limitBody = z.strictObject({
 
 const putAnswer = z.object({ scope: limitScope, ...limitEntry.shape });
 
-export const limitRoutes: readonly Route[] = [
+export const limitRoutes = [
   route({
     method: 'GET',
     path: '/api/limits',

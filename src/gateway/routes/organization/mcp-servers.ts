@@ -15,7 +15,7 @@ import { references } from '../../../template/references.ts';
 import { parseTemplate } from '../../../template/template.ts';
 import { mcpServer, toolPage } from '../../answers/organization.ts';
 import { namedPage } from '../../http/pages.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery } from '../../validation/validation.ts';
@@ -55,7 +55,7 @@ const serverBody = z.union(
   'Expected `url`, with `headers` if it needs any, or `command`, with its `args`, and not both.',
 );
 
-export const mcpServerRoutes: readonly Route[] = [
+export const mcpServerRoutes = [
   ...namedCollection({
     collection: 'mcp-servers',
     tag: 'models',

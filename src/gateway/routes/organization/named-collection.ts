@@ -5,14 +5,14 @@ import type { Role } from '../../../contract/organization.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
 import { namedPage } from '../../http/pages.ts';
-import { createdOrOk, type Route, route, type Shown } from '../../http/route.ts';
+import { createdOrOk, type Frozen, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pageQuery } from '../../validation/validation.ts';
 
-export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Settings> {
+export interface NamedCollection<Name extends string, Item extends { name: string }, Settings> {
   /** The name of the collection in paths, such as `models`. */
-  readonly collection: string;
+  readonly collection: Name;
   readonly tag: string;
   /** The end of operationIds: `get` + `Model`, `list` + `Models`. */
   readonly operation: { readonly one: string; readonly many: string };
@@ -20,20 +20,20 @@ export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Setti
   readonly noun: { readonly one: string; readonly many: string };
   readonly roles: { readonly read: Role; readonly write: Role };
   readonly name: z.ZodType<string>;
-  readonly item: Item;
+  readonly item: z.ZodType<Item>;
   /** Default: a page of items. */
-  readonly page?: z.ZodType;
+  readonly page?: z.ZodType<PageOf<Item>>;
   readonly missing: ProblemCode;
   readonly list: {
     readonly summary: string;
     readonly description: string;
-    all(access: Access, org: string): Promise<readonly Shown<Item>[]>;
+    all(access: Access, org: string): Promise<readonly Frozen<Item>[]>;
   };
   /** Absent: single items cannot be read. */
   readonly get?: {
     readonly summary: string;
     readonly description: string;
-    read(access: Access, org: string, name: string): Promise<Shown<Item>>;
+    read(access: Access, org: string, name: string): Promise<Frozen<Item>>;
   };
   readonly put: {
     readonly summary: string;
@@ -46,7 +46,7 @@ export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Setti
       org: string,
       name: string,
       settings: Settings,
-    ): Promise<{ readonly created: boolean; readonly item: Shown<Item> }>;
+    ): Promise<{ readonly created: boolean; readonly item: Frozen<Item> }>;
   };
   readonly remove: {
     readonly summary: string;
@@ -55,14 +55,16 @@ export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Setti
   };
 }
 
-export function namedCollection<Item extends z.ZodType<{ name: string }>, Settings>(
-  spec: NamedCollection<Item, Settings>,
-): readonly Route[] {
+type PageOf<Item> = z.output<ReturnType<typeof pageOf<z.ZodType<Item>>>>;
+
+export function namedCollection<const Name extends string, Item extends { name: string }, Settings>(
+  spec: NamedCollection<Name, Item, Settings>,
+) {
   const { collection, tag, operation, noun, roles, missing, list, get, put, remove } = spec;
-  const item: z.ZodType = spec.item;
-  const page: z.ZodType = spec.page ?? pageOf(item);
+  const { item } = spec;
+  const page: z.ZodType<PageOf<Item>> = spec.page ?? pageOf(item);
   const params = { name: spec.name };
-  const path = `/api/${collection}`;
+  const path = `/api/${collection}` as const;
   return [
     route({
       method: 'GET',
@@ -76,7 +78,7 @@ export function namedCollection<Item extends z.ZodType<{ name: string }>, Settin
       answers: { 200: { text: `A page of ${noun.many}.`, schema: page } },
       problems: LIST_PROBLEMS,
       handle: async ({ gateway, access, principal: { organizationId }, query }) => {
-        const items = (await list.all(access, organizationId)) as readonly { readonly name: string }[];
+        const items = (await list.all(access, organizationId)) as readonly (Frozen<Item> & { readonly name: string })[];
         return { status: 200, body: namedPage(gateway, collection, organizationId, items, query) };
       },
     }),
@@ -85,7 +87,7 @@ export function namedCollection<Item extends z.ZodType<{ name: string }>, Settin
       : [
           route({
             method: 'GET',
-            path: `${path}/:name`,
+            path: `${path}/:name` as const,
             role: roles.read,
             id: `get${operation.one}`,
             tag,
@@ -94,15 +96,13 @@ export function namedCollection<Item extends z.ZodType<{ name: string }>, Settin
             params,
             answers: { 200: { text: `The ${noun.one}.`, schema: item } },
             problems: [missing],
-            handle: async ({ access, principal: { organizationId }, params: { name } }) => ({
-              status: 200,
-              body: await get.read(access, organizationId, name),
-            }),
+            handle: ({ access, principal: { organizationId }, params: { name } }) =>
+              get.read(access, organizationId, name).then((body) => ({ status: 200, body })),
           }),
         ]),
     route({
       method: 'PUT',
-      path: `${path}/:name`,
+      path: `${path}/:name` as const,
       role: roles.write,
       id: `put${operation.one}`,
       tag,
@@ -119,7 +119,7 @@ export function namedCollection<Item extends z.ZodType<{ name: string }>, Settin
     }),
     route({
       method: 'DELETE',
-      path: `${path}/:name`,
+      path: `${path}/:name` as const,
       role: roles.write,
       id: `delete${operation.one}`,
       tag,

@@ -8,7 +8,7 @@ import { perGateway } from '../../http/context.ts';
 import { FailedLogins } from '../../http/failed-logins.ts';
 import { holderOfKey } from '../../http/key-holders.ts';
 import { type Principal, setPrincipal } from '../../http/principal.ts';
-import { type Incoming, type Route, route } from '../../http/route.ts';
+import { type Incoming, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { beginSession, callerOfSession, demandConsoleHeader, endSession, isFromOwnPage } from '../../http/session.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -20,7 +20,7 @@ const loginBody = z.strictObject({ key: z.string().min(1).max(1_000).describe('A
 
 const failedOf = perGateway(() => new FailedLogins());
 
-export const sessionRoutes: readonly Route[] = [
+export const sessionRoutes = [
   route({
     method: 'GET',
     path: '/api/me',

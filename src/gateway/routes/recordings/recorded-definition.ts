@@ -14,7 +14,7 @@ import { recordedDefinition } from '../../answers/recordings.ts';
 import { storedWorkflow } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { createdOrOk, type Route, route } from '../../http/route.ts';
+import { createdOrOk, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { START_PROBLEMS, STARTED, startedAnswer, startKeyOf } from '../../http/starts.ts';
 import { type Checked, checkGiven, checkText, demandValid, storing } from '../../input/definition-input.ts';
@@ -70,7 +70,7 @@ const replayBody = z
 type Shape = z.infer<z.ZodObject<typeof shape>>;
 const CHECK_PROBLEMS: readonly ProblemCode[] = ['invalid_definition', 'takes_too_long', 'gateway_busy'];
 
-export const recordedDefinitionRoutes: readonly Route[] = [
+export const recordedDefinitionRoutes = [
   route({
     method: 'GET',
     path: '/api/recordings/:id/definition',

@@ -12,7 +12,7 @@ import type { JsonObject } from '../../../json/json.ts';
 import { confirmedCount, nameOfStep, recordedStep, suggestions } from '../../answers/recordings.ts';
 import { leaveCrowd } from '../../http/crowd.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText } from '../../validation/validation.ts';
@@ -78,7 +78,7 @@ const REFERENCE_PROBLEMS: readonly ProblemCode[] = [
 ];
 const GROWTH_PROBLEMS: readonly ProblemCode[] = ['too_many', 'too_large', 'payload_too_large'];
 
-export const recordedStepRoutes: readonly Route[] = [
+export const recordedStepRoutes = [
   route({
     method: 'POST',
     path: '/api/recordings/:id/calls',

@@ -13,7 +13,7 @@ import type { Json } from '../../../json/json.ts';
 import { madeRecording, recordingPage, recordingView } from '../../answers/recordings.ts';
 import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -44,7 +44,7 @@ const changeBody = z.strictObject({
   input: input.optional(),
 });
 
-export const recordingRoutes: readonly Route[] = [
+export const recordingRoutes = [
   route({
     method: 'GET',
     path: '/api/recordings',

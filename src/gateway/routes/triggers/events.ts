@@ -6,7 +6,7 @@ import { publishEvent } from '../../../client/triggers/events.ts';
 import { isCallbackName } from '../../../contract/callbacks.ts';
 import { defined } from '../../../json/defined.ts';
 import { requestKey } from '../../http/request-key.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -31,7 +31,7 @@ const published = z.object({
   told: z.array(z.string()).optional().describe('Listening runs that received it.'),
 });
 
-export const eventRoutes: readonly Route[] = [
+export const eventRoutes = [
   route({
     method: 'POST',
     path: '/api/events',

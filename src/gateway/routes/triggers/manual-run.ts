@@ -5,7 +5,7 @@ import { partsOf } from '../../../client/starts/prepare-run.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import { defined } from '../../../json/defined.ts';
 import { demandRole } from '../../http/principal.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeyOf } from '../../http/starts.ts';
 import {
@@ -33,7 +33,7 @@ const manualRunBody = z
   })
   .refine(...ONE_INPUT);
 
-export const manualRunRoutes: readonly Route[] = [
+export const manualRunRoutes = [
   route({
     method: 'POST',
     path: '/api/triggers/manual/run',

@@ -15,7 +15,7 @@ import { isUtf8, jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { demandOrganization } from '../../http/principal.ts';
 import { requestKey } from '../../http/request-key.ts';
-import { createdOrOk, type Route, route } from '../../http/route.ts';
+import { createdOrOk, route } from '../../http/route.ts';
 import { jsonOf, rawBodyOf } from '../../http/route-body.ts';
 import { fingerprintOf, RUN_LOCATION, runAddress } from '../../http/starts.ts';
 import { fieldsOf } from '../../input/form-fields.ts';
@@ -68,7 +68,7 @@ const PROBLEMS: readonly ProblemCode[] = [
   'queue_full',
 ];
 
-export const publicTriggerRoutes: readonly Route[] = [
+export const publicTriggerRoutes = [
   route({
     method: 'POST',
     path: '/api/public/trigger/:publicApiKey/:workflowId',

@@ -27,7 +27,7 @@ import { started } from '../../answers/executions.ts';
 import { firings, trigger, triggerPage } from '../../answers/triggers.ts';
 import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { startedAnswer, startKeyOf } from '../../http/starts.ts';
 import { storing } from '../../input/definition-input.ts';
@@ -81,7 +81,7 @@ const WRITTEN: readonly ProblemCode[] = [
   'not_found',
 ];
 
-export const triggerRoutes: readonly Route[] = [
+export const triggerRoutes = [
   route({
     method: 'GET',
     path: '/api/triggers/:id/deliveries',
@@ -327,10 +327,10 @@ export const triggerRoutes: readonly Route[] = [
   }),
 ];
 
-function switchRoute(verb: 'enable' | 'disable', summary: string, description: string): Route {
+function switchRoute<Verb extends 'enable' | 'disable'>(verb: Verb, summary: string, description: string) {
   return route({
     method: 'POST',
-    path: `/api/triggers/:id/${verb}`,
+    path: `/api/triggers/:id/${verb}` as const,
     role: 'editor',
     id: `${verb}Trigger`,
     tag: 'triggers',

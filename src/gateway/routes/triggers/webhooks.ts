@@ -132,7 +132,7 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
 /** As long as the path of a trigger may be. */
 const hookPath = nameText(200);
 
-export const webhookRoutes: readonly Route[] = [
+export const webhookRoutes = [
   ...deliveryRoutes('/webhooks/:path', 'ToDefault', { path: hookPath }),
   ...deliveryRoutes('/webhooks/:org/*path', '', { org: slugText, path: hookPath }),
 ];

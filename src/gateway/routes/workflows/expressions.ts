@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { anything, named } from '../../answers/named.ts';
 import { jsonBodyBytes } from '../../http/body.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
 import { evaluateIn } from '../../input/in-threads.ts';
 import { evaluateBody } from '../../threads/evaluation.ts';
 
 const evaluated = named('Evaluated', z.object({ value: anything }));
 
-export const expressionRoutes: readonly Route[] = [
+export const expressionRoutes = [
   route({
     method: 'POST',
     path: '/api/expressions/evaluate',

@@ -5,7 +5,7 @@ import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { versionReader } from '../../../client/versions/version-history.ts';
 import { defined } from '../../../json/defined.ts';
 import { definitionDocument, draftGraph, graph, runGraph } from '../../answers/workflows.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
 import { dialectName, drawBody } from '../../input/definition-input.ts';
 import { graphIn } from '../../input/in-threads.ts';
@@ -22,7 +22,7 @@ const graphQuery = z.strictObject({
     .describe('The hash of a version. Default: the current version.'),
 });
 
-export const graphRoutes: readonly Route[] = [
+export const graphRoutes = [
   route({
     method: 'GET',
     path: '/api/workflows/:slug/graph',

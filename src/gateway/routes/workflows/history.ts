@@ -13,7 +13,7 @@ import { definitionDocument, workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/pages.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { compareIn } from '../../input/in-threads.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -42,7 +42,7 @@ const rollbackBody = z.strictObject({
 });
 const params = { slug: slugText };
 
-export const historyRoutes: readonly Route[] = [
+export const historyRoutes = [
   route({
     method: 'GET',
     path: '/api/workflows/:slug/history',

@@ -18,7 +18,7 @@ import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/pages.ts';
 import { principalOf } from '../../http/principal.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { type Route, route } from '../../http/route.ts';
+import { route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { type Checked, checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -51,7 +51,7 @@ const reviewBody = z.strictObject({
 const ofWorkflow = { slug: slugText };
 const ofProposal = { ...ofWorkflow, id: pathName };
 
-export const proposalRoutes: readonly Route[] = [
+export const proposalRoutes = [
   route({
     method: 'GET',
     path: '/api/workflows/:slug/proposals',

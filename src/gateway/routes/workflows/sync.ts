@@ -6,7 +6,7 @@ import { demandRoom, putTakenSecrets } from '../../../client/organization/secret
 import type { Problem } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
-import { createdOrOk, type Incoming, type Route, route } from '../../http/route.ts';
+import { createdOrOk, type Incoming, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { checkDocuments, dialectName } from '../../input/definition-input.ts';
 import { knownFor } from '../../input/known-to-organization.ts';
@@ -49,7 +49,7 @@ const PROBLEMS: readonly ProblemCode[] = [
   'already_exists',
 ];
 
-export const syncRoutes: readonly Route[] = [
+export const syncRoutes = [
   route({
     method: 'POST',
     path: '/api/workflows/sync',

@@ -9,7 +9,7 @@ import { definitionHash } from '../../../definition/document/canonical.ts';
 import { withMembers } from '../../../definition/document/written-text.ts';
 import { defined } from '../../../json/defined.ts';
 import { workflowHead } from '../../answers/workflows.ts';
-import { type Call, type Route, route } from '../../http/route.ts';
+import { type Call, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { shownName, slugText } from '../../validation/validation.ts';
@@ -27,7 +27,7 @@ type Patch = Omit<z.infer<typeof workflowPatch>, 'notes'>;
 
 const params = { slug: slugText };
 
-export const patchWorkflowRoute: Route = route({
+export const patchWorkflowRoute = route({
   method: 'PATCH',
   path: '/api/workflows/:slug',
   role: 'editor',
@@ -45,7 +45,7 @@ export const patchWorkflowRoute: Route = route({
   handle: ({ body: { notes, ...patch }, ...call }) => changed(call, patch, notes),
 });
 
-export const workflowFieldRoutes: readonly Route[] = [
+export const workflowFieldRoutes = [
   enabledRoute('enable', 'Enables a workflow: new runs can start.', 'Its triggers fire again.'),
   enabledRoute(
     'disable',
@@ -54,10 +54,10 @@ export const workflowFieldRoutes: readonly Route[] = [
   ),
 ];
 
-function enabledRoute(verb: 'enable' | 'disable', summary: string, description: string): Route {
+function enabledRoute<Verb extends 'enable' | 'disable'>(verb: Verb, summary: string, description: string) {
   return route({
     method: 'POST',
-    path: `/api/workflows/:slug/${verb}`,
+    path: `/api/workflows/:slug/${verb}` as const,
     role: 'editor',
     id: `${verb}Workflow`,
     tag: 'workflows',

@@ -9,7 +9,7 @@ import { executionPage } from '../../answers/executions.ts';
 import { definitionDocument, readWorkflow, storedWorkflow, validation, workflowPage } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { type Call, createdOrOk, type Route, route } from '../../http/route.ts';
+import { type Call, createdOrOk, route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
 import { checkBody, demandValid, dialectName, storing } from '../../input/definition-input.ts';
 import { webhookUrl } from '../../input/webhook-path.ts';
@@ -57,7 +57,7 @@ const STORE_PROBLEMS: readonly ProblemCode[] = [
   'too_large',
 ];
 
-export const workflowRoutes: readonly Route[] = [
+export const workflowRoutes = [
   route({
     method: 'GET',
     path: '/api/workflows',
