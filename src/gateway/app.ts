@@ -7,7 +7,7 @@ import { areSeveral } from '../client/organization/organizations.ts';
 import { defined } from '../json/defined.ts';
 import { leadToConsole } from './console.ts';
 import { authenticate } from './http/auth.ts';
-import { BodyPace, type Clock } from './http/body-pace.ts';
+import { BodyPace, CLOCK, type Clock } from './http/body-pace.ts';
 import { demandHttp } from './http/client-error.ts';
 import { CODEC_PATH, codecDoor } from './http/codec.ts';
 import type { Gateway } from './http/context.ts';
@@ -27,7 +27,7 @@ export function buildApp(
   gateway: Gateway,
   keyring: Keyring = keyringOver(gateway.access),
   trail: AuditTrail = auditOver(gateway.access),
-  clock?: Clock,
+  clock: Clock = CLOCK,
 ): Express {
   const app = express();
   const addresses = publicAddresses(routes);
@@ -52,9 +52,9 @@ export function buildApp(
   app.use(demandHttp);
   leadToConsole(app, gateway);
   app.use(CODEC_PATH, codecDoor(gateway));
-  app.use(limitAddresses(gateway.config, keyring, addresses));
+  app.use(limitAddresses(gateway.config, keyring, addresses, clock));
   app.use(authenticate(gateway, keyring, addresses));
-  app.use(limitPrincipals(gateway.config, addresses));
+  app.use(limitPrincipals(gateway.config, addresses, clock));
   const pace = new BodyPace(clock);
   app.use(readBodies(routes, pace));
 

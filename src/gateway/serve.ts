@@ -35,8 +35,10 @@ export interface GatewayDeps {
   readonly consoleDir?: string;
   /** Default: the keys stored in Temporal. */
   readonly keyring?: Keyring;
-  /** By which bodies are timed. Default: the process's. */
+  /** By which bodies and rates are timed. Default: the process's. */
   readonly clock?: Clock;
+  /** It is closed with the gateway. Default: one with the actions of the settings. */
+  readonly offload?: OffloadPool;
 }
 
 /** The gateway cannot listen where the settings say. */
@@ -106,7 +108,7 @@ export async function startGateway(
   const closing = new AbortController();
   // Every request that waits listens to it.
   setMaxListeners(0, closing.signal);
-  const offload = new OffloadPool(config.actionsDir);
+  const offload = deps.offload ?? new OffloadPool(config.actionsDir);
   const gateway = {
     offload,
     access: store,

@@ -18,7 +18,7 @@ writeFileSync(join(folder, 'assets', 'logo-c3d4.png'), Buffer.from([0x89, 0x50, 
 
 let gateway: LonelyGateway;
 beforeAll(async () => {
-  gateway = await lonelyGateway({}, { ...NO_KEYS, hasKeys: async () => true }, {}, false, folder);
+  gateway = await lonelyGateway({}, { ...NO_KEYS, hasKeys: async () => true }, {}, false, { consoleDir: folder });
 });
 afterAll(async () => {
   await gateway.close();
@@ -128,7 +128,7 @@ describe('its files', () => {
 });
 
 it('says so where no console was built, and leads browsers to the manual', async () => {
-  const bare = await lonelyGateway({}, NO_KEYS, {}, false, join(folder, 'nowhere'));
+  const bare = await lonelyGateway({}, NO_KEYS, {}, false, { consoleDir: join(folder, 'nowhere') });
   try {
     for (const path of ['/console', '/console/runs', '/console/assets/x.js']) {
       const answer = await fetch(`${bare.url}${path}`);

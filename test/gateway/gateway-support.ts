@@ -9,10 +9,8 @@ import type { Keyring } from '../../src/client/organization/keyring.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { KeyRecord, Role } from '../../src/contract/organization.ts';
 import { buildApp } from '../../src/gateway/app.ts';
-import type { Clock } from '../../src/gateway/http/body-pace.ts';
-import { startGateway } from '../../src/gateway/serve.ts';
+import { type GatewayDeps, startGateway } from '../../src/gateway/serve.ts';
 import { OffloadPool } from '../../src/gateway/threads/pool.ts';
-import { defined } from '../../src/json/defined.ts';
 import { loggedScope } from '../../src/observe/scope.ts';
 
 export type LonelyGateway = { url: string; logged: string[]; close(): Promise<void> };
@@ -85,8 +83,7 @@ export async function lonelyGateway(
   keyring: Keyring = NO_KEYS,
   answering: Partial<Connection['workflowService']> = {},
   refuses = false,
-  consoleDir?: string,
-  clock?: Clock,
+  deps: Partial<GatewayDeps> = {},
 ): Promise<LonelyGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-gateway-'));
   const config = readConfig({ SIGNALBOX_PORT: '0', SIGNALBOX_DATA: dataDir, ...overrides });
@@ -99,7 +96,7 @@ export async function lonelyGateway(
     temporal: { client, namespace: 'none' },
     log,
     keyring,
-    ...defined({ consoleDir, clock }),
+    ...deps,
   });
   return {
     url: gateway.url,

@@ -1,4 +1,5 @@
 // Bodies that come slowly or never end, by a clock of the test's own.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -9,6 +10,9 @@ let gateway: LonelyGateway;
 let now = 0;
 const looks = new Set<() => void>();
 const sockets: Socket[] = [];
+/** The gateway's ends. */
+const accepted: Socket[] = [];
+const accept = (message: unknown): void => void accepted.push((message as { socket: Socket }).socket);
 const clock = {
   now: () => now,
   every: (_ms: number, act: () => void) => {
@@ -19,9 +23,12 @@ const clock = {
 
 beforeEach(async () => {
   now = 0;
-  gateway = await lonelyGateway({}, undefined, undefined, undefined, undefined, clock);
+  subscribe('net.server.socket', accept);
+  gateway = await lonelyGateway({}, undefined, undefined, undefined, { clock });
 });
 afterEach(async () => {
+  unsubscribe('net.server.socket', accept);
+  accepted.length = 0;
   for (const socket of sockets.splice(0)) socket.destroy();
   await gateway.close();
   expect(looks.size).toBe(0);
@@ -40,15 +47,20 @@ async function sending(part: string, length = 1_000_000): Promise<{ socket: Sock
   let told = '';
   socket.on('data', (chunk) => (told += chunk));
   socket.on('error', () => undefined);
-  const before = looks.size;
   socket.write(
     `POST /api/workflows/validate HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${length}\r\n\r\n${part}`,
   );
-  if (before === 0) await expect.poll(() => looks.size).toBe(1);
-  else await new Promise((resolve) => setTimeout(resolve, 50));
+  await expect.poll(() => looks.size).toBe(1);
+  await arrived(socket);
   return { socket, told: () => told };
 }
+
+/** Until the gateway has read all that was written. */
+const arrived = (socket: Socket) =>
+  expect
+    .poll(() => accepted.find(({ remotePort }) => remotePort === socket.localPort)?.bytesRead)
+    .toBe(socket.bytesWritten);
 
 const isClosed = (socket: Socket) => expect.poll(() => socket.closed || socket.readableEnded).toBe(true);
 const TOO_SLOW = /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/;
@@ -69,9 +81,8 @@ it('a body may come at a kilobyte a second, but has no more than 20 seconds', as
     const before = second * 1_000;
     pass(1_000);
     expect(looks.size, `after ${before} ms`).toBe(1);
-    await new Promise<void>((resolve) => socket.write('x'.repeat(2_000), () => resolve()));
-    await expect.poll(() => socket.writableLength).toBe(0);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    socket.write('x'.repeat(2_000));
+    await arrived(socket);
   }
   pass(999);
   expect(told()).toBe('');

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connect, type TemporalConnection } from '../../src/client/temporal/connect.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
@@ -14,8 +14,8 @@ const RESOURCE_EXHAUSTED = 8;
 const TOO_MANY = { 1: 'calls', 3: 'for the system', 4: 'for the database' };
 const BUSY_WORKFLOW = 5;
 
-/** A second, on a machine that does something else too. */
-const SOON_MS = 1_800;
+/** What a call takes Temporal, by the clock of this process. Longer than what comes of too many is tried. */
+const CALL_MS = 3_000;
 
 const ended: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -23,7 +23,10 @@ afterEach(async () => {
 });
 
 async function gatewayOver(refusal?: GrpcRefusal): Promise<{ url: string; frontend: Frontend; away(): Promise<void> }> {
-  const frontend = new Frontend(() => refusal);
+  const frontend = new Frontend(() => {
+    if (refusal !== undefined) vi.setSystemTime(Date.now() + CALL_MS);
+    return refusal;
+  });
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-refused-'));
   ended.push(async () => rmSync(dataDir, { recursive: true }));
   let isThere = true;
@@ -55,7 +58,6 @@ const REQUESTS: readonly (readonly [method: string, path: string, body?: object]
 ];
 
 async function ask(url: string, [method, path, body]: (typeof REQUESTS)[number]) {
-  const begun = performance.now();
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' },
@@ -64,43 +66,44 @@ async function ask(url: string, [method, path, body]: (typeof REQUESTS)[number])
   const { code } = (await answer.json()) as { code: string };
   return {
     told: `${method} ${path}: ${answer.status} ${code}`,
-    tookMs: performance.now() - begun,
     retryAfter: Number(answer.headers.get('retry-after')),
   };
 }
 
 describe('a gateway whose Temporal refuses calls', () => {
-  it.each(Object.entries(TOO_MANY))('because of too many (cause %s, %s): 429 within a second', async (cause) => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it.each(Object.entries(TOO_MANY))('because of too many (cause %s, %s): 429, without another try', async (cause) => {
     const refusal = { code: RESOURCE_EXHAUSTED, message: 'rate limit exceeded', cause: Number(cause) };
-    const { url } = await gatewayOver(refusal);
+    const { url, frontend } = await gatewayOver(refusal);
     for (const request of REQUESTS) {
-      const { told, tookMs, retryAfter } = await ask(url, request);
+      const { told, retryAfter } = await ask(url, request);
       expect(told).toBe(`${request[0]} ${request[1]}: 429 temporal_busy`);
       expect(retryAfter).toBeGreaterThan(0);
-      expect(tookMs, told).toBeLessThan(SOON_MS);
+      const calls = frontend.calls.splice(0);
+      expect(new Set(calls).size, told).toBe(calls.length);
     }
   });
 
-  it('because one workflow is busy: tries on, as long as a read may take', { timeout: 15_000 }, async () => {
+  it('because one workflow is busy: tries on, as long as a read may take', async () => {
     const { url, frontend } = await gatewayOver({
       code: RESOURCE_EXHAUSTED,
       message: 'Workflow is busy.',
       cause: BUSY_WORKFLOW,
     });
-    const { told, tookMs } = await ask(url, ['GET', '/api/executions/run.default.a.b']);
+    const { told } = await ask(url, ['GET', '/api/executions/run.default.a.b']);
     expect(told).toContain('503 temporal_unreachable');
-    expect(tookMs).toBeGreaterThan(3_000);
     expect(frontend.calls.length).toBeGreaterThan(1);
   });
 
-  it('because it is not there: 503 within a second', async () => {
+  it('because it is not there: 503, after a few tries', async () => {
     const { url, away } = await gatewayOver({ code: RESOURCE_EXHAUSTED, message: '', cause: 1 });
     await away();
     for (const request of REQUESTS) {
-      const { told, tookMs, retryAfter } = await ask(url, request);
+      const { told, retryAfter } = await ask(url, request);
       expect(told).toBe(`${request[0]} ${request[1]}: 503 temporal_unreachable`);
       expect(retryAfter).toBeGreaterThan(0);
-      expect(tookMs, told).toBeLessThan(SOON_MS);
     }
   });
 });

@@ -1,14 +1,16 @@
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ThreadedVMWorkflowCreator } from '@temporalio/worker/lib/workflow/threaded-vm.js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { watchWorkflowThreads } from '../../workers/workflow-thread.ts';
 
-/** Answers as the SDK's thread does, after `busyMs`; for ever busy where that is missing. */
+/** Answers what the SDK's thread is asked, each when it is told to. */
 const THREAD = `
 const { parentPort } = require('node:worker_threads');
-parentPort.on('message', ({ requestId, input: { type, busyMs } }) => {
-  for (const until = Date.now() + (type === 'init' ? 0 : busyMs ?? Infinity); Date.now() < until; );
-  parentPort.postMessage({ requestId, result: { type: 'ok', seen: type } });
+const asked = [];
+parentPort.on('message', (message) => {
+  if (message !== 'answer') asked.push(message.requestId);
+  else parentPort.postMessage({ requestId: asked.shift(), result: { type: 'ok' } });
 });`;
 
 const { postMessage } = Worker.prototype;
@@ -17,6 +19,7 @@ const note = (thread: Worker): void => void threads.push(thread);
 
 beforeEach(() => void process.on('worker', note));
 afterEach(async () => {
+  vi.useRealTimers();
   process.off('worker', note);
   Worker.prototype.postMessage = postMessage;
   await Promise.all(threads.splice(0).map((thread) => thread.terminate()));
@@ -41,19 +44,30 @@ it('gives the calls of the SDK no time limit each', async () => {
 
 it('gives up a thread that answers nothing for too long, and none that is idle or takes its time', async () => {
   const stuck = vi.fn();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   watchWorkflowThreads(1_000, stuck);
   const thread = new Worker(THREAD, { eval: true });
-  const answers = vi.fn();
-  thread.on('message', answers);
-  const ask = (requestId: number, input: object): void => thread.postMessage({ requestId, input });
-  ask(0, { type: 'init', isolateExecutionTimeoutMs: 5 });
-  await vi.waitFor(() => expect(answers).toHaveBeenCalledOnce());
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  const ask = (requestId: number, type = 'activate-workflow'): void =>
+    thread.postMessage({ requestId, input: { type } });
+  const answer = async (): Promise<void> => {
+    const told = once(thread, 'message');
+    thread.postMessage('answer');
+    await told;
+  };
+  ask(0, 'init');
+  await answer();
+  vi.advanceTimersByTime(10_000);
   // Longer than the limit together, but not each.
-  for (const requestId of [1, 2, 3]) ask(requestId, { type: 'activate-workflow', busyMs: 800 });
-  await vi.waitFor(() => expect(answers).toHaveBeenCalledTimes(4), 10_000);
+  for (const requestId of [1, 2, 3]) ask(requestId);
+  for (let n = 0; n < 3; n++) {
+    vi.advanceTimersByTime(1_000);
+    await answer();
+  }
+  vi.advanceTimersByTime(10_000);
   expect(stuck).not.toHaveBeenCalled();
-  ask(4, { type: 'activate-workflow' });
-  await vi.waitFor(() => expect(stuck).toHaveBeenCalledOnce(), 10_000);
-  expect(answers).toHaveBeenCalledTimes(4);
+  ask(4);
+  vi.advanceTimersByTime(1_000);
+  expect(stuck).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1_000);
+  expect(stuck).toHaveBeenCalledOnce();
 });

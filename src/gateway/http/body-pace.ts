@@ -22,7 +22,7 @@ export interface Clock {
   every(ms: number, act: () => void): () => void;
 }
 
-const CLOCK: Clock = {
+export const CLOCK: Clock = {
   now: () => performance.now(),
   every: (ms, act) => {
     const timer = setInterval(act, ms).unref();

@@ -8,6 +8,7 @@ import type { Keyring } from '../../client/organization/keyring.ts';
 import type { Config } from '../../config/config.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { needsKeys } from './auth.ts';
+import type { Clock } from './body-pace.ts';
 import { isForwarded } from './loopback.ts';
 import type { PublicAddresses } from './path-pattern.ts';
 import { KEYLESS, type Principal, principalOf } from './principal.ts';
@@ -73,25 +74,34 @@ export class Buckets {
 }
 
 /** For public routes except probes. Mount it before any call to Temporal. */
-export function limitAddresses(config: Config, keyring: Keyring, addresses: PublicAddresses): RequestHandler {
+export function limitAddresses(
+  config: Config,
+  keyring: Keyring,
+  addresses: PublicAddresses,
+  { now }: Pick<Clock, 'now'>,
+): RequestHandler {
   const buckets = new Buckets(config.rates.address);
   return async (req, _res, next) => {
     if (!addresses.isPublic(req.path) || addresses.isProbe(req.path)) return next();
     if (await isAtHome(req, config, keyring)) return next();
-    demandToken(buckets, addressOf(req), 'your address');
+    demandToken(buckets, addressOf(req), now(), 'your address');
     next();
   };
 }
 
 /** For all other routes. Mount it after the key check and before the body is read. */
-export function limitPrincipals(config: Config, addresses: PublicAddresses): RequestHandler {
+export function limitPrincipals(
+  config: Config,
+  addresses: PublicAddresses,
+  { now }: Pick<Clock, 'now'>,
+): RequestHandler {
   const keys = new Buckets(config.rates.key);
   const organizations = new Buckets(config.rates.organization);
   return (req, _res, next) => {
     const principal = addresses.isPublic(req.path) ? undefined : principalOf(req);
     if (principal === undefined || principal === KEYLESS) return next();
-    demandToken(keys, nameOf(principal), 'your key');
-    demandToken(organizations, principal.organizationId, 'your organization');
+    demandToken(keys, nameOf(principal), now(), 'your key');
+    demandToken(organizations, principal.organizationId, now(), 'your organization');
     next();
   };
 }
@@ -116,8 +126,8 @@ export function addressOf(req: Request): string {
 }
 
 /** @throws HttpProblem `rate_limited`. */
-function demandToken(buckets: Buckets, name: string, whose: string): void {
-  const waitMs = buckets.take(name, performance.now());
+function demandToken(buckets: Buckets, name: string, now: number, whose: string): void {
+  const waitMs = buckets.take(name, now);
   if (waitMs === undefined) return;
   throw new HttpProblem(
     'rate_limited',

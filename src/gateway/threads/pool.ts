@@ -80,6 +80,7 @@ const ENTRY = new URL(`./worker${extname(new URL(import.meta.url).pathname)}`, i
 export class OffloadPool {
   readonly #data: ThreadData;
   readonly #deadlines: Deadlines;
+  readonly #now: () => number;
   readonly #threads = new Set<Thread>();
   readonly #queue: Waiting[] = [];
   /** Organization → number of its last task, in the order of these numbers. */
@@ -87,10 +88,11 @@ export class OffloadPool {
   #lastId = 0;
   #isClosed = false;
 
-  /** `deadlines` replaces the defaults. */
-  constructor(actionsDir?: string, deadlines: Partial<Deadlines> = {}) {
+  /** `deadlines` replaces the defaults. `now` is the clock of those who wait, in milliseconds. */
+  constructor(actionsDir?: string, deadlines: Partial<Deadlines> = {}, now = () => performance.now()) {
     this.#data = { actionsDir };
     this.#deadlines = { ...DEADLINES_MS, ...deadlines };
+    this.#now = now;
   }
 
   /** Starts a thread ahead of the first task. */
@@ -110,7 +112,7 @@ export class OffloadPool {
       const job: Waiting = {
         task,
         organizationId,
-        since: performance.now(),
+        since: this.#now(),
         resolve: resolve as Waiting['resolve'],
         reject,
       };
@@ -139,7 +141,7 @@ export class OffloadPool {
   }
 
   #serve(): void {
-    const now = performance.now();
+    const now = this.#now();
     for (const [at, job] of [...this.#queue.entries()].reverse()) {
       if (now - job.since <= PATIENCE_MS) continue;
       this.#queue.splice(at, 1);

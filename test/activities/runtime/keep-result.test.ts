@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
@@ -103,9 +102,9 @@ describe('a large result', () => {
   });
 
   it('is given up when the activity is cancelled', async () => {
-    const results = storeOf(Array.from({ length: 100 }, () => awayBecause('blob_unavailable')));
-    const { ended, environment } = await play(large, { results });
-    await sleep(100);
+    const errors = Array.from({ length: 100 }, () => awayBecause('blob_unavailable'));
+    const { ended, environment } = await play(large, { results: storeOf(errors) });
+    await expect.poll(() => errors.length).toBeLessThan(100);
     environment.cancel();
     expect(await ended).toBeInstanceOf(CancelledFailure);
   });
@@ -150,13 +149,14 @@ describe('an effect with a limit', () => {
 
   it('that ends in time is not disturbed, and one that is cancelled is no timeout', async () => {
     expect(await (await play(async () => ({ data: 1 }), { input })).ended).toEqual({ data: 1 });
+    let cancel = (): void => undefined;
     const obedient: ActivityHandler = (_config, { signal }) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('Ended.')));
+        cancel();
       });
     const { ended, environment } = await play(obedient, { input: { timeoutMs: 10_000 } });
-    await sleep(20);
-    environment.cancel();
+    cancel = () => environment.cancel();
     expect(await ended).toBeInstanceOf(CancelledFailure);
   });
 });

@@ -13,6 +13,7 @@ import { LONGEST_SECRET_BYTES } from '../../../src/client/organization/secrets.t
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { canaryIn, MARK } from '../../e2e/activities/canary-search.ts';
+import { charactersIn } from '../../support/work.ts';
 import { failure, http, inputOf, serve, type TestServer } from '../server.ts';
 import { scrubOfTexts } from './scrub-of.ts';
 
@@ -65,10 +66,8 @@ describe('a secret of 64 KB', () => {
   it('that almost stands at every place of a text costs no more than another', () => {
     const text = 'a'.repeat(1_900_000);
     const scrub = scrubOfTexts([`${'a'.repeat(LONGEST_SECRET_BYTES - 1)}b`]);
-    const begun = performance.now();
-    expect(scrub.text(text)).toBe(text);
-    // 0.2 s on a machine that does nothing else; comparing at every place takes two minutes.
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    const read = charactersIn(() => expect(scrub.text(text)).toBe(text));
+    expect(read).toBeLessThan(20 * text.length);
   });
 });
 
