@@ -5,7 +5,7 @@
 import { addressKey, mayDecide, type Person, personNamed, standingOf } from '../contract/people.ts';
 import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { personIn } from '../steps/kinds/approval/approval-notify.ts';
-import { standsFor } from '../steps/kinds/approval/approval-persons.ts';
+import { standsFor, USER } from '../steps/kinds/approval/approval-persons.ts';
 import { constantAudience, isConstant } from './constant-approvers.ts';
 import { type Findings, problem } from './subject.ts';
 
@@ -119,5 +119,3 @@ function uselessLink(
     ? undefined
     : `The approval does not ask ${person?.user ?? `"${shown}"`}: the link to "${shown}" decides nothing.`;
 }
-
-const USER = 'user:';

@@ -10,7 +10,7 @@ import { bodyPorts, type CheckedStep, type Subject, subjectOf } from './subject.
 /** The kind of a step whose type is not known. */
 const UNKNOWN = 'unknown';
 
-export interface GraphNode {
+interface GraphNode {
   readonly id: string;
   readonly name: string;
   /** As written in the definition. */
@@ -28,7 +28,7 @@ export interface GraphNode {
   readonly ports: readonly string[];
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   readonly from: string;
   readonly to: string;
   /** Absent in flow: dag, where an edge is a dependency. */

@@ -9,7 +9,7 @@ import { actionOf, actionTypes } from '../steps/kinds/actions.ts';
 import { kindOf } from '../steps/kinds/table.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-export interface OfferedAction {
+interface OfferedAction {
   /** The schema of its parameters after their templates are rendered. */
   readonly input: z.ZodType;
 }

@@ -14,7 +14,7 @@ import { parseTemplate, type Template, type TemplateOptions } from '../template/
 import type { Reference } from '../template/types.ts';
 
 /** The moment of the visit: its begin, or its end, when the output of the step itself is readable. */
-export type Moment = 'begin' | 'end';
+type Moment = 'begin' | 'end';
 
 export interface Reading {
   /** Undefined outside of steps: for the run's output and the keys of its config. */

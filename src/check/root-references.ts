@@ -10,7 +10,7 @@ import type { Reading } from './readings.ts';
 import { unknownRootMember } from './root-members.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-export interface Names {
+interface Names {
   /** Of config.variables, and those that a `set` writes. */
   readonly variables: ReadonlySet<string>;
   /** A `set` computes names of variables, so that any name can be a variable. */

@@ -6,7 +6,7 @@ import { childPointer } from '../json/pointer.ts';
 import type { Ports, StepKind } from '../steps/kind.ts';
 import { kindOf } from '../steps/kinds/table.ts';
 import { CONTAINER_RESERVED, END_TARGET } from '../steps/ports.ts';
-import { findRegions, type Node, type Regions, roleOf } from '../steps/regions.ts';
+import { findRegions, nodesOf, type Regions } from '../steps/regions.ts';
 import type { Code } from './codes.ts';
 import { type Reading, readingsOf } from './readings.ts';
 
@@ -75,13 +75,6 @@ function portsOf(kind: StepKind, written: StepDefinition): Ports {
   } catch {
     return NO_PORTS;
   }
-}
-
-/** As the compiler sees them (src/steps/compile/program.ts). */
-function nodesOf(steps: ReadonlyMap<string, CheckedStep>): Map<string, Node> {
-  const nodes = new Map<string, Node>();
-  for (const { slug, kind, next } of steps.values()) nodes.set(slug, { slug, role: roleOf(kind, next), next });
-  return nodes;
 }
 
 /** Whether the step is a container whose body is walked in frames of its own. */

@@ -1,6 +1,6 @@
 import { sameJson } from '../json/equality.ts';
 import type { Json } from '../json/json.ts';
-import { truthy } from '../template/expression.ts';
+import { truthy } from '../template/operators.ts';
 import type { Condition } from './program-types.ts';
 
 /**

@@ -53,7 +53,7 @@ export interface Ports {
  * The step fails with this code, leaves by another port, or cancels the run with this reason, even where the port is
  * wired.
  */
-export type Unwired =
+type Unwired =
   | { readonly fails: string; readonly message?: (slug: string) => string }
   | { readonly leaves: string }
   | { readonly cancels: string };

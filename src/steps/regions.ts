@@ -18,8 +18,20 @@ export interface Node {
   readonly next: { readonly [port: string]: string };
 }
 
+interface RegionStep {
+  readonly slug: string;
+  readonly kind: StepKind | undefined;
+  readonly next: Node['next'];
+}
+
+export function nodesOf(steps: ReadonlyMap<string, RegionStep>): Map<string, Node> {
+  const nodes = new Map<string, Node>();
+  for (const { slug, kind, next } of steps.values()) nodes.set(slug, { slug, role: roleOf(kind, next), next });
+  return nodes;
+}
+
 /** The role of a step. A step of an unknown kind may leave by any port. */
-export function roleOf(kind: StepKind | undefined, next: Node['next']): Node['role'] {
+function roleOf(kind: StepKind | undefined, next: Node['next']): Node['role'] {
   if (kind === undefined) return 'plain';
   if (kind.class === 'container') return kind.scope === 'loop' ? 'loop' : 'frames';
   if (kind.ends === 'loop') return 'break';

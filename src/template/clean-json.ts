@@ -102,7 +102,7 @@ export function canonicalTextOf(value: unknown, evaluation: Evaluation): string 
   return JSON.stringify(typeof json === 'object' ? sorted(json) : json);
 }
 
-function sorted(value: Json): Json {
+export function sorted(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
   const copy: { [key: string]: Json } = {};

@@ -9,7 +9,7 @@ import { startColumn } from './path.ts';
 import { notAllowed, type Placeholder, placeholderOf, refuseSecrets } from './placeholders.ts';
 import { TemplateError } from './types.ts';
 
-export interface PlacedPlaceholder {
+interface PlacedPlaceholder {
   readonly kind: 'placeholder';
   readonly placeholder: Placeholder;
   /** 1-based, in the string. */

@@ -6,7 +6,6 @@ import type { Node } from './ast.ts';
 import { toJson } from './clean-json.ts';
 import { compile, type Run } from './compile.ts';
 import { account, beginEvaluation, type Evaluation, spend } from './evaluation.ts';
-import { truthy as isTruthy } from './operators.ts';
 import { parseWhole } from './parser.ts';
 import { refuseSecrets } from './placeholders.ts';
 import { type EvaluateOptions, type Scope, TemplateError } from './types.ts';
@@ -55,11 +54,6 @@ export function evaluate(expression: Expression, scope: Scope, options: Evaluate
 export function evaluateWithin(expression: Expression, evaluation: Evaluation): Json | undefined {
   spend(evaluation, expression.node.nodes);
   return toJson(expression.run(evaluation), evaluation);
-}
-
-/** Jexl's truthiness: undefined, null, false, 0 and '' are false; every array and object is true. */
-export function truthy(value: unknown): boolean {
-  return isTruthy(value);
 }
 
 /** The error with its source and, in a template, its pointer, if it does not have them yet. */

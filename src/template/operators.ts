@@ -29,7 +29,7 @@ export function toNumber(value: unknown, evaluation: Evaluation): number {
 }
 
 /** The names of the operands in errors. */
-export interface OperandNames {
+interface OperandNames {
   readonly left: string;
   readonly right: string;
 }

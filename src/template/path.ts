@@ -1,7 +1,7 @@
 /** The parts of paths that are known without evaluation. */
 import type { Node } from './ast.ts';
 
-export interface StaticPath {
+interface StaticPath {
   readonly root: string;
   readonly path: (string | number)[];
   readonly column: number;

@@ -6,7 +6,7 @@ import type { Placeholder } from './placeholders.ts';
 import type { Template, TemplateNode, TextNode } from './template.ts';
 import type { Reference } from './types.ts';
 
-export interface ExpressionAt {
+interface ExpressionAt {
   readonly expression: Expression;
   /** JSON pointer of the string within the template's value, or of the member whose key it is. */
   readonly pointer: string;

@@ -10,7 +10,7 @@ const TABLES_REACH = 250;
 const CHARACTERS_A_UNIT = 8;
 
 /** The offset of `needle` in `haystack` from `from` on; -1 if there is none. */
-export type Finder = (haystack: string, from: number) => number;
+type Finder = (haystack: string, from: number) => number;
 
 /** A search for one text that can be repeated. The first call for a haystack pays for the whole haystack. */
 export function finderOf(needle: string, haystackLength: number, evaluation: Evaluation): Finder {

@@ -39,7 +39,7 @@ export type TemplateNode =
   | { readonly kind: 'array'; readonly items: readonly TemplateNode[] }
   | { readonly kind: 'object'; readonly members: readonly TemplateMember[] };
 
-export interface TemplateMember {
+interface TemplateMember {
   readonly key: string | TextNode;
   readonly value: TemplateNode;
   readonly pointer: string;

@@ -90,7 +90,7 @@ export interface EvaluateOptions {
 }
 
 /** Units of work as in MAX_WORK (limits.ts), which bounds one evaluation. */
-export interface Meter {
+interface Meter {
   units: number;
 }
 
@@ -108,7 +108,7 @@ export type TemplateErrorCode =
   /** A secret or callback is used where none is allowed. */
   | 'secret_not_allowed';
 
-export interface TemplateErrorPlace {
+interface TemplateErrorPlace {
   /** 1-based, within `source`. */
   column?: number;
   /** JSON pointer of the string within the template's value. */

@@ -1,4 +1,4 @@
-// Decisions of approvals, as lists find them (src/engine/walk/record-decision.ts).
+// Decisions of approvals, as lists find them (src/engine/walk/step-context.ts).
 import { describe, expect, it } from 'vitest';
 import { ATTRIBUTES, DECIDED_MORE, MAX_ATTRIBUTE_VALUES, withDecisions } from '../../src/contract/search-attributes.ts';
 import type { Definition } from '../../src/definition/document/types.ts';

@@ -15,7 +15,8 @@ import type {
   StepKind,
   SubmissionEvent,
 } from '../../src/steps/kind.ts';
-import { evaluate, parseExpression, truthy } from '../../src/template/expression.ts';
+import { evaluate, parseExpression } from '../../src/template/expression.ts';
+import { truthy } from '../../src/template/operators.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
 
 export const NOW = Date.parse('2026-01-15T10:30:00Z');

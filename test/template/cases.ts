@@ -2,7 +2,8 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import type { Json } from '../../src/json/json.ts';
-import { evaluate, parseExpression, truthy } from '../../src/template/expression.ts';
+import { evaluate, parseExpression } from '../../src/template/expression.ts';
+import { truthy } from '../../src/template/operators.ts';
 import { objectScope } from '../../src/template/scope.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
 import { TemplateError } from '../../src/template/types.ts';

@@ -8,7 +8,8 @@ import { LISTENS_TO_MANY, listenKeyTag, listenTag } from '../../contract/run.ts'
 import { eventTag, type Trigger } from '../../contract/trigger.ts';
 import { defined } from '../../json/defined.ts';
 import { getOwn, type Json } from '../../json/json.ts';
-import { evaluate, parseExpression, truthy } from '../../template/expression.ts';
+import { evaluate, parseExpression } from '../../template/expression.ts';
+import { truthy } from '../../template/operators.ts';
 import { TemplateError } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { sendEvent } from '../runs/run-actions.ts';

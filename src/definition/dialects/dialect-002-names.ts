@@ -11,7 +11,7 @@ import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite-
 import { unwrapTemplates } from './unwrap-templates.ts';
 
 /** The declared names of a document. */
-export interface Surroundings {
+interface Surroundings {
   readonly variables: ReadonlySet<string>;
   /** The variables that have a default. */
   readonly defaults: ReadonlySet<string>;

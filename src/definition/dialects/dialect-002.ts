@@ -84,10 +84,7 @@ function outer(document: JsonObject, defaults: JsonObject, names: Names002, into
   if (output !== undefined && output !== null) canonical['output'] = names.templates(output);
   if (triggers !== undefined && triggers !== null)
     canonical['triggers'] = triggersOf(into.triggers(triggers, '/triggers'));
-  const { id } = document;
-  if (canonical['name'] === undefined && canonical['slug'] === undefined) canonical['name'] = id ?? 'Workflow';
-  else if (id !== undefined && id !== canonical['name'] && id !== canonical['slug'])
-    into.lost('/id', 'The id is left out, since the document has a name or a slug.');
+  into.nameById(document['id'], canonical);
   into.places.set('/config/variables', '/variables');
   const config = isObject(document['config'])
     ? into.typed(document['config'], '/config', { variables: 'object', secrets: 'object' })

@@ -130,10 +130,7 @@ function outer(document: JsonObject, into: Import): JsonObject {
     canonical[member] =
       member === 'state' ? searchable(value) : member === 'triggers' ? into.triggers(value, '/triggers') : value;
   }
-  const { id } = document;
-  if (canonical['name'] === undefined && canonical['slug'] === undefined) canonical['name'] = id ?? 'Workflow';
-  else if (id !== undefined && id !== canonical['name'] && id !== canonical['slug'])
-    into.lost('/id', 'The id is left out, since the document has a name or a slug.');
+  into.nameById(document['id'], canonical);
   // Every workflow of that system has a public trigger, unless it has `public_start: false`.
   const { public_start: publicStart } = document;
   const config: JsonObject = { publicStart: isSaid(publicStart) ? publicStart : true };

@@ -38,7 +38,7 @@ export interface Conversion {
   readonly origin: (pointer: string) => string;
 }
 
-export interface ConversionOptions {
+interface ConversionOptions {
   /** For an inline run, which is not stored and needs no name. */
   readonly inline?: boolean;
   /** The slug of the address, for a document with `steps` by slug that has no slug of its own. */

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts
 import { childPointer } from '../../json/pointer.ts';
 
 /** `at`: the JSON pointer within the step. */
-export type ExpressionChange = (source: string, at: string) => string;
+type ExpressionChange = (source: string, at: string) => string;
 
 /** Changes every expression of a step in the canonical form. */
 export function changeExpressions(step: JsonObject, change: ExpressionChange): void {

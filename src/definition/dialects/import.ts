@@ -20,7 +20,7 @@ export interface ImportResult {
 }
 
 /** The types of members that importers read. A list of types: any of them. */
-export type MemberType = 'object' | 'array' | 'string' | 'boolean' | 'number';
+type MemberType = 'object' | 'array' | 'string' | 'boolean' | 'number';
 export interface MemberTypes {
   readonly [member: string]: MemberType | readonly MemberType[];
 }
@@ -44,6 +44,14 @@ export class Import {
   /** Warns about a member without a counterpart in the canonical form. */
   lost(pointer: string, message: string, hint?: string): void {
     this.warn(pointer, 'not_carried_over', message, hint);
+  }
+
+  /** The id is the name of a document that has neither name nor slug. */
+  nameById(id: Json | undefined, canonical: JsonObject): void {
+    const { name, slug } = canonical;
+    if (name === undefined && slug === undefined) canonical['name'] = id ?? 'Workflow';
+    else if (id !== undefined && id !== name && id !== slug)
+      this.lost('/id', 'The id is left out, since the document has a name or a slug.');
   }
 
   /** A warning for every member of `object` that is not in `known`. */

@@ -19,7 +19,7 @@ export function edgesOf(into: Pick<Import, 'steps'>): Edges {
 }
 
 /** The steps that can be reached from `from` without passing through `without`. */
-export function reached(edges: Edges, from: readonly string[], without: string): Set<string> {
+function reached(edges: Edges, from: readonly string[], without: string): Set<string> {
   const seen = new Set<string>();
   const open = [...from];
   for (let slug = open.pop(); slug !== undefined; slug = open.pop()) {
@@ -32,7 +32,7 @@ export function reached(edges: Edges, from: readonly string[], without: string):
 }
 
 /** A step → the steps that lead to it. */
-export type Sources = ReadonlyMap<string, readonly string[]>;
+type Sources = ReadonlyMap<string, readonly string[]>;
 
 /** The reversed edges: for each target, the steps that lead to it, once for each port. */
 export function sourcesOf(edges: Edges): Sources {

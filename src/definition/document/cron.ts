@@ -28,7 +28,7 @@ export interface CronCalendar {
   readonly year?: readonly CronRange[];
 }
 
-export type ParsedCron = { readonly calendars: readonly CronCalendar[] } | { readonly problem: string };
+type ParsedCron = { readonly calendars: readonly CronCalendar[] } | { readonly problem: string };
 
 const NICKNAMES: { readonly [name: string]: string } = {
   '@yearly': '0 0 1 1 *',

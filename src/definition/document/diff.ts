@@ -1,12 +1,13 @@
 /** The difference of two versions of a definition: as a list of changes, and as text (text-diff.ts). */
 
 import { canonicalText } from '../../json/canonical-text.ts';
-import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
+import { sorted } from '../../template/clean-json.ts';
 import { textDiff } from './text-diff.ts';
 import type { Definition } from './types.ts';
 
-export interface DefinitionDifference {
+interface DefinitionDifference {
   readonly op: 'added' | 'removed' | 'changed';
   /** JSON pointer into the later version; for a removed value, into the earlier one. */
   readonly pointer: string;
@@ -56,14 +57,6 @@ function bodyOf(definition: Definition): JsonObject {
   return Object.fromEntries(
     Object.entries(definition).filter(([key, value]) => !BESIDE.has(key) && value !== undefined),
   ) as JsonObject;
-}
-
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  const object: JsonObject = {};
-  for (const key of Object.keys(value).sort()) setOwn(object, key, sorted(value[key] ?? null));
-  return object;
 }
 
 function compare(before: Json, after: Json, pointer: string, found: DefinitionDifference[]): void {

@@ -24,7 +24,7 @@ export interface Replacement {
 }
 
 /** The result of removing secrets from a document. */
-export interface ExtractedSecrets {
+interface ExtractedSecrets {
   readonly document: JsonObject;
   readonly secrets: readonly ClearSecret[];
   /** What replaces each secret, by its place in the given document. */

@@ -25,12 +25,12 @@ import { VettedDocument, vet } from './vet.ts';
 import { pathOf, UnresolvedYaml, yamlValue } from './yaml-tree.ts';
 
 /** A problem with its position in the text: lines and columns from 1. */
-export interface TextProblem extends Problem {
+interface TextProblem extends Problem {
   readonly line?: number;
   readonly column?: number;
 }
 
-export type Parsed = { readonly document: VettedDocument } | { readonly problems: readonly TextProblem[] };
+type Parsed = { readonly document: VettedDocument } | { readonly problems: readonly TextProblem[] };
 
 const TOO_DEEP = { code: 'too_deep', message: `The document is nested deeper than ${MAX_NESTING} levels.` };
 

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import type { DialectNumber } from './dialect-names.ts';
 
 /** Milliseconds, `2d` / `300ms` as the `ms` package reads them, or ISO 8601 (`PT5M`). */
-export type Duration = number | string;
+type Duration = number | string;
 
 export interface RetryPolicy {
   readonly maxAttempts?: number;

@@ -119,7 +119,7 @@ const nameOf = (key: unknown): string => {
 const isMergeKey = (key: unknown): boolean => isScalar(key) && key.value === '<<' && (key.type ?? 'PLAIN') === 'PLAIN';
 
 /** A member where it is written: the name, which an element of a list does not have, and the value. */
-export interface WrittenMember {
+interface WrittenMember {
   readonly key?: unknown;
   readonly node: unknown;
 }

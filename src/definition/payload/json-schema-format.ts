@@ -82,7 +82,7 @@ const KEYWORDS: { readonly [keyword: string]: KeywordShape } = {
 };
 
 /** What is wrong with a schema, with pointers into it. */
-export interface SchemaFindings {
+interface SchemaFindings {
   /** Errors and unsupported parts. */
   readonly problems: readonly Problem[];
   /** Parts that restrict less or more than their author may expect. */

@@ -22,7 +22,7 @@ export interface ForkEdits {
   readonly steps?: { readonly [slug: string]: Json };
 }
 
-export interface ForkStart {
+interface ForkStart {
   readonly executionId: string;
   /** Epoch milliseconds. */
   readonly at: number;

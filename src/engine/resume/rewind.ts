@@ -41,7 +41,7 @@ export function rewindOpenVisit(program: Program, state: RunState, path: string)
   return { do: 'visit', frame: frame.id, slug };
 }
 
-export interface Resumption {
+interface Resumption {
   /** The visits that begin, in order. */
   readonly work: readonly Work[];
   /** Epoch milliseconds. */

@@ -15,7 +15,7 @@ import type { OpenCommand, RunState } from './state.ts';
 const OVERHEAD = 300;
 
 /** Sends a command, or recalls a sent command into the backlog. */
-export interface Sender {
+interface Sender {
   send(id: string, command: OpenCommand): void;
   recall(id: string): void;
 }

@@ -14,7 +14,7 @@ import { parseTemplate, render } from '../../template/template.ts';
 import { TemplateError } from '../../template/types.ts';
 
 /** The values that determine a run's own limits. */
-export interface GateSubject {
+interface GateSubject {
   readonly organizationId: string;
   readonly definition: Definition;
   readonly input: Json;

@@ -7,7 +7,7 @@ import { references } from '../../template/references.ts';
 import type { Reference } from '../../template/types.ts';
 import type { RunState } from './state.ts';
 
-export interface LiveReferences {
+interface LiveReferences {
   /** Whether `steps[slug]` may be read. */
   entry(slug: string): boolean;
   /** Whether `outputs[name]` may be read. */

@@ -3,16 +3,16 @@
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
-import { setOwn } from '../../json/json.ts';
+import { type JsonObject, setOwn } from '../../json/json.ts';
 import { StepFailure } from '../../steps/kind.ts';
-import { evaluate } from '../../template/expression.ts';
+import { evaluate, parseExpression } from '../../template/expression.ts';
+import type { Reference, Scope } from '../../template/types.ts';
 import { type Core, evaluateOptions } from '../state/core.ts';
 import { tooLarge } from '../state/failure.ts';
 import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD } from '../state/limits.ts';
 import { valueBytes } from '../state/measure.ts';
 import { charge, demandSpace } from '../state/space.ts';
 import type { Envelope, RollbackStep } from '../state/state.ts';
-import { captureRoots, readsError } from './captured-roots.ts';
 import { rollbackSpec } from './ending.ts';
 import { dropRollbacksOfOlderTicks, unnamedTicks } from './history-keep.ts';
 import type { VisitRef } from './record.ts';
@@ -97,9 +97,7 @@ function heldBefore({ state }: Core, { frame, step }: VisitRef): { putBack(): vo
   };
 }
 
-/**
- * Evaluates the rollback's config now. If it reads `error`, its other roots are captured instead (captured-roots.ts).
- */
+/** Evaluates the rollback's config now. If it reads `error`, its other roots are captured instead (§3.11). */
 function undoOf(
   core: Core,
   { frame, step, path }: VisitRef,
@@ -113,7 +111,7 @@ function undoOf(
   const ticks = unnamed.length === 0 ? undefined : unnamed;
   const at = { path, slug, ...defined({ ticks }) };
   charge(core, RECORD_OVERHEAD + 2 * path.length + (ticks === undefined ? 0 : jsonBytes(ticks)));
-  if (readsError(rollback.references)) {
+  if (rollback.references.some(({ root }) => root === 'error')) {
     const scope = new FrameScope(core.program, state, frame, path, locals);
     const capturedRoots = captureRoots(rollback.references, scope, state.now);
     state.bytes += jsonBytes(capturedRoots);
@@ -122,4 +120,29 @@ function undoOf(
   const spec = rollbackSpec(rollback.behaviour.begin(new RunStepContext(core, frame, step, path, {}, locals)));
   if (spec !== undefined) state.bytes += jsonBytes(spec.config.value);
   return { kind: 'step', ...at, ...defined({ spec }) };
+}
+
+/** Roots whose values never change, or are known only later. */
+const LASTING: ReadonlySet<string> = new Set(['input', 'organizationId', 'execution', 'secrets', 'error']);
+
+/** The referenced roots; of `steps` only the referenced entries. A whole root is copied, its values are shared. */
+function captureRoots(references: readonly Reference[], scope: Scope, now: number): JsonObject {
+  const read: JsonObject = {};
+  const entries: JsonObject = {};
+  const note = (into: JsonObject, name: string, source: string): void => {
+    const value = evaluate(parseExpression(source), scope, { now });
+    if (value !== undefined) setOwn(into, name, value);
+  };
+  for (const { root, path } of references) {
+    if (LASTING.has(root)) continue;
+    const [slug] = path;
+    if (root === 'steps' && typeof slug === 'string') {
+      note(entries, slug, `steps[${JSON.stringify(slug)}]`);
+      setOwn(read, 'steps', entries);
+    } else if (root === 'steps') {
+      note(read, 'steps', 'steps');
+      Object.assign(entries, read['steps']);
+    } else note(read, root, root);
+  }
+  return read;
 }

@@ -3,6 +3,8 @@
  */
 
 import type { MadeDecision } from '../../contract/run.ts';
+import { addDecision, decidedResource, deciderValue, verdictValue } from '../../contract/search-attributes.ts';
+import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import { type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import {
@@ -14,16 +16,16 @@ import {
   type Subscription,
 } from '../../steps/kind.ts';
 import type { Step } from '../../steps/program-types.ts';
-import { type Expression, evaluate, truthy } from '../../template/expression.ts';
+import { type Expression, evaluate } from '../../template/expression.ts';
+import { truthy } from '../../template/operators.ts';
 import { render, type Template } from '../../template/template.ts';
 import type { EvaluateOptions, Rendered, SecretString } from '../../template/types.ts';
 import { type Core, evaluateOptions } from '../state/core.ts';
 import { ENTRY_OVERHEAD } from '../state/limits.ts';
 import { valueBytes } from '../state/measure.ts';
+import { tickPath, visited, visitPath } from '../state/paths.ts';
 import { charge, demandSpace } from '../state/space.ts';
 import type { Frame } from '../state/state.ts';
-import { callbackPath } from './callback-path.ts';
-import { recordDecision } from './record-decision.ts';
 import { returnMessages } from './return-messages.ts';
 import { FrameScope } from './scope.ts';
 import { takeUnread } from './take-messages.ts';
@@ -137,6 +139,56 @@ export class RunStepContext implements OpenStepContext {
     return new FrameScope(this.#core.program, this.#core.state, this.#frame, this.path, locals ?? this.#locals);
   }
 }
+
+/**
+ * The target of `{{ callback('slug') }}` (LANGUAGE.md §3, Callbacks): the path that the next visit of that step will
+ * have in the frame where it is rendered.
+ * @throws StepFailure `callback_out_of_reach` where this frame never reaches the step.
+ */
+function callbackPath(core: Core, frame: Frame, slug: string): string {
+  const { program, state } = core;
+  const step = program.steps.get(slug);
+  if (step?.kind.takesCallbacks !== true) throw outOfReach(slug, 'it is not a wait_callback step');
+  // In a dag every step has its own frame and is visited once.
+  if (frame.prefix !== undefined) return visitPath(frame.prefix, slug, 1);
+  const home = program.regions.home.get(slug);
+  const loop = frame.loops.findLast((record) => record.slug === home);
+  if (loop !== undefined) return visitPath(tickPath(loop.path, loop.tick), slug, visited(loop.counts, slug) + 1);
+  const container = frame.parent === undefined ? undefined : state.frames[frame.parent]?.visit?.slug;
+  const branch =
+    container === undefined ? undefined : program.regions.regions.get(container)?.branches.get(frame.name ?? '');
+  if (home !== container || branch?.has(slug) === false)
+    throw outOfReach(slug, 'it is in another loop, branch or iteration');
+  return visitPath(frame.id, slug, visited(frame.counts, slug) + 1);
+}
+
+function outOfReach(slug: string, why: string): StepFailure {
+  return new StepFailure(
+    'callback_out_of_reach',
+    `callback('${slug}') has no URL here: ${why}. ` +
+      'Name a wait_callback step of the same loop body, branch or iteration.',
+  );
+}
+
+/** Decisions of approvals: in the trace, and as values by which lists find the run. */
+function recordDecision(core: Core, path: string, decision: MadeDecision): void {
+  core.trace?.({ t: 'decided', path, decision });
+  if (!core.program.isMarked('decided')) return;
+  const { state } = core;
+  const { status, voters, resourceType, resourceId } = decision;
+  const before = state.decided ?? [];
+  const after = addDecision(before, [
+    verdictValue(status),
+    ...voters.map(deciderValue),
+    ...(resourceType === undefined ? [] : [decidedResource(resourceType, resourceId)]),
+  ]);
+  if (after === before) return;
+  charge(core, jsonBytes([...after.slice(before.length)]) + NAME_BYTES);
+  state.decided = after;
+}
+
+/** `"decided":[],` */
+const NAME_BYTES = 13;
 
 /** Writes a variable, or a state key of its declared type (null always fits). */
 export function assign(core: Core, target: 'variables' | 'state', name: string, value: Json): void {

@@ -6,7 +6,7 @@ import type { Core } from '../state/core.ts';
 import type { RunState } from '../state/state.ts';
 import { matches } from '../state/subscription.ts';
 
-export interface TakeOptions {
+interface TakeOptions {
   readonly hearing: Subscription;
   readonly most: number;
   readonly accept: (payload: Json) => boolean;

@@ -3,7 +3,8 @@
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { evaluate, parseExpression, truthy } from '../../template/expression.ts';
+import { evaluate, parseExpression } from '../../template/expression.ts';
+import { truthy } from '../../template/operators.ts';
 import { parseTemplate, render } from '../../template/template.ts';
 import { type Scope, TemplateError } from '../../template/types.ts';
 import { HttpProblem } from '../validation/http-problem.ts';

@@ -15,7 +15,7 @@ import { parseTemplate } from '../../template/template.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
 import { PART_STEPS, type Parts, runParts } from '../parts.ts';
 import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, type Step } from '../program-types.ts';
-import { findRegions, type Node, roleOf } from '../regions.ts';
+import { findRegions, nodesOf } from '../regions.ts';
 import { compileDag } from './compile-dag.ts';
 import { compileStep } from './compile-step.ts';
 import { attempt, duration, type Report } from './report.ts';
@@ -93,10 +93,4 @@ export function* compileInParts(written: Definition, worker: Partial<WorkerFacts
       ...worker,
     },
   };
-}
-
-function nodesOf(steps: ReadonlyMap<string, Step>): Map<string, Node> {
-  const nodes = new Map<string, Node>();
-  for (const { slug, kind, next } of steps.values()) nodes.set(slug, { slug, role: roleOf(kind, next), next });
-  return nodes;
 }

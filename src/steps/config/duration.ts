@@ -1,9 +1,9 @@
 /** Durations and instants in step configs (LANGUAGE.md §1). Times are epoch milliseconds, UTC. */
-import type { Json } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { epochMs } from '../../template/time.ts';
 import { ConfigError, type Parse, type StepContext, StepFailure } from '../kind.ts';
-import { shown } from './read.ts';
+import { isAbsent, shown } from './read.ts';
 
 const DAY_MS = 86_400_000;
 /** Months count as 30 days and years as 365, since a duration has no calendar date. */
@@ -57,10 +57,17 @@ function invalid(message: string): StepFailure {
 /**
  * Reads a config member when the step begins. A constant is read, and refused, when the definition is compiled.
  */
-export type Reader = (visit: StepContext) => number;
+type Reader = (visit: StepContext) => number;
 
 export function planDuration(value: Json, at: string, parse: Parse): Reader {
   return plan(value, at, parse, durationMs);
+}
+
+/** When a wait with the config's `timeout` ends; undefined where it has none. */
+export function planTimeout({ timeout }: JsonObject, parse: Parse): (visit: StepContext) => number | undefined {
+  if (isAbsent(timeout)) return () => undefined;
+  const waitMs = planDuration(timeout, '/timeout', parse);
+  return (visit) => visit.now + waitMs(visit);
 }
 
 export function planInstant(value: Json, at: string, parse: Parse): Reader {

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../json/json.ts';
 import type { Parse, RunSpec, StepContext } from '../kind.ts';
 import { httpSchema, planHttp } from './http.ts';
 
-export interface ActionType {
+interface ActionType {
   readonly type: string;
   readonly aliases?: readonly string[];
   readonly summary: string;

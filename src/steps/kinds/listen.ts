@@ -5,7 +5,7 @@ import { children, type Node } from '../../template/ast.ts';
 import type { Expression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
 import { TemplateError } from '../../template/types.ts';
-import { planDuration, planInstant } from '../config/duration.ts';
+import { planInstant, planTimeout } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, names, text, wholeNumber } from '../config/read.ts';
 import { duration, expression, instant, payloadFormat, templated, textTemplate } from '../config/schema.ts';
@@ -107,7 +107,7 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
     const count = parse.template(config['count'], '/count');
     const fits = match === undefined ? undefined : parse.expression(match, '/match', ['payload']);
     const schema = planFormat(config['schema'], 'schema', parse);
-    const waitMs = isAbsent(timeout) ? undefined : planDuration(timeout, '/timeout', parse);
+    const timeoutOf = planTimeout(config, parse);
     const instantOf = isAbsent(until) ? undefined : planInstant(until, '/until', parse);
 
     const isConstant = schema.isConstant && (fits === undefined || readsOnly(fits, CONSTANT_ROOTS));
@@ -128,8 +128,7 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
           ...(Array.isArray(named) ? { hasNameList: true } : {}),
           ...schema.stored(visit),
         };
-        const wait = waitMs?.(visit);
-        const at = wait === undefined ? instantOf?.(visit) : visit.now + wait;
+        const at = timeoutOf(visit) ?? instantOf?.(visit);
         const early = visit.takeMessages(hearing, many ?? 1, (payload) => accepts(visit, state, payload), {
           isConstant,
         });

@@ -20,7 +20,7 @@ export function activityEnd(_visit: StepContext, event: Resume): Outcome<NoState
   return event.on === 'failed' ? { do: 'fail', error: event.error } : { do: 'ignore' };
 }
 
-export interface Member {
+interface Member {
   readonly member: string;
   readonly hasSecrets: boolean;
   readonly template: Template;

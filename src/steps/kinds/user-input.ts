@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { planDuration } from '../config/duration.ts';
+import { planTimeout } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat, shownForm } from '../config/payload.ts';
-import { isAbsent, optionalText } from '../config/read.ts';
+import { optionalText } from '../config/read.ts';
 import { anyValue, duration, nameList, payloadFormat, textTemplate } from '../config/schema.ts';
 import type { DecisionEvent, KindRefusal, OpenStepContext, StepKind, SubmissionEvent } from '../kind.ts';
 import { personOf, standsFor } from './approval/approval-persons.ts';
@@ -60,7 +60,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
     const assignees = parse.template(config['assignees'], '/assignees');
     const form = planFormat(config['form'], 'form', parse);
     const otherwise = config['default'] === undefined ? undefined : parse.template(config['default'], '/default');
-    const timeoutMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
+    const timeoutOf = planTimeout(config, parse);
 
     function refuse(
       visit: OpenStepContext<UserInputState>,
@@ -89,7 +89,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
 
     return {
       begin(visit) {
-        const wait = timeoutMs?.(visit);
+        const until = timeoutOf(visit);
         const audience = audienceOf(visit.render(assignees), 'assignees');
         const state: UserInputState = {
           ...(audience.length === 0 ? {} : { audience }),
@@ -97,7 +97,6 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
           ...(otherwise === undefined ? {} : { default: visit.render(otherwise) }),
         };
         const asked = optionalText(visit.render(message), 'message');
-        const until = wait === undefined ? undefined : visit.now + wait;
         return {
           do: 'suspend',
           state,

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { CALLBACK_METHODS, callbackMethods, callbackName } from '../../contract/callbacks.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { planDuration } from '../config/duration.ts';
+import { planTimeout } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
-import { isAbsent } from '../config/read.ts';
 import { duration, payloadFormat } from '../config/schema.ts';
 import { ConfigError, type Outcome, type StepContext, type StepKind } from '../kind.ts';
 
@@ -56,7 +55,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
     if (callbackMethods(config) === undefined)
       throw new ConfigError('invalid_config', '/methods', `Expected a list of ${CALLBACK_METHODS.join(', ')}.`);
     const schema = planFormat(config['schema'], 'schema', parse);
-    const waitMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
+    const timeoutOf = planTimeout(config, parse);
     const fits = (visit: StepContext, state: StoredFormat<'schema'>, payload: Json): boolean =>
       misfit(visit, schema.of(visit, state), payload) === undefined;
     return {
@@ -65,8 +64,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
         const name = callbackName(visit.path);
         const early = visit.takeMessage(name, (payload) => fits(visit, state, payload));
         if (early !== undefined) return received(early.payload);
-        const wait = waitMs?.(visit);
-        const until = wait === undefined ? undefined : visit.now + wait;
+        const until = timeoutOf(visit);
         return {
           do: 'suspend',
           state,

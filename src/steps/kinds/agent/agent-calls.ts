@@ -21,7 +21,7 @@ import type { CallOutput, OpenCall } from './agent-state.ts';
 const MOST_TOLD_CHARACTERS = 60_000;
 
 /** The command of the call; or, for the model, why the call cannot be made. */
-export type Begun = { readonly run: RunSpec } | { readonly child: ChildSpec } | { readonly output: CallOutput };
+type Begun = { readonly run: RunSpec } | { readonly child: ChildSpec } | { readonly output: CallOutput };
 
 export function beginCall(visit: StepContext, suffix: string, call: OpenCall): Begun {
   const { target, input, invalid } = call;

@@ -22,7 +22,7 @@ import { renderMembers } from '../one-activity.ts';
 export const NOTICES = ['asked', 'reminder', 'escalated', 'decided'] as const;
 export type Notice = (typeof NOTICES)[number];
 /** Members of an entry that go to the channel as they are. */
-export const NOTICE_MEMBERS = ['to', 'subject', 'from', 'replyTo', 'headers', 'secret', 'smtp'] as const;
+const NOTICE_MEMBERS = ['to', 'subject', 'from', 'replyTo', 'headers', 'secret', 'smtp'] as const;
 
 const MOST_MESSAGES = 50;
 const MOST_SUBJECT = 150;

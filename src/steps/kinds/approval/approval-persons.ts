@@ -14,7 +14,7 @@ export function personOf({ by, as }: Pick<Decision, 'by' | 'as'>): Required<Pick
   return by === undefined || as === undefined ? undefined : { by, as };
 }
 
-const USER = 'user:';
+export const USER = 'user:';
 
 /** The names of the audience that include the person. */
 export function standsFor(audience: readonly string[], { by, as }: NonNullable<ReturnType<typeof personOf>>): string[] {
@@ -39,7 +39,7 @@ export function hasVoted(votes: readonly Vote[], decision: Pick<Decision, 'by' |
 }
 
 /** The rules of an approval that depend on persons: its state, and who requested the run. */
-export type Electorate = Pick<OpenStepContext<ApprovalState>, 'state' | 'execution'>;
+type Electorate = Pick<OpenStepContext<ApprovalState>, 'state' | 'execution'>;
 
 /** The persons who started the run, or a run that it was forked from, and may not decide. */
 export function excludedRequesters({ state, execution }: Electorate): readonly string[] {

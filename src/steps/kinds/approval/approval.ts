@@ -1,6 +1,6 @@
 import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
-import { instantMs, isoInstant, planDuration } from '../../config/duration.ts';
+import { instantMs, isoInstant, planDuration, planTimeout } from '../../config/duration.ts';
 import { type Format, misfit, planFormat, shownForm } from '../../config/payload.ts';
 import { isAbsent, text } from '../../config/read.ts';
 import {
@@ -118,7 +118,7 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
     flag(config, 'outsiders');
     const requesterMayApprove = flag(config, 'requesterMayApprove');
     const [message, approvers, quorum] = [template('message'), template('approvers'), template('quorum')];
-    const timeoutMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
+    const timeoutOf = planTimeout(config, parse);
     const remindersMs = reminders.map((value, i) => planDuration(value, `/reminders/${i}`, parse));
     const subject = SUBJECT.filter((member) => config[member] !== undefined).map((member) => ({
       member,
@@ -128,8 +128,7 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
     return {
       begin(visit) {
         const audience = audienceOf(visit.render(approvers), 'approvers');
-        const waitMs = timeoutMs?.(visit);
-        const until = waitMs === undefined ? undefined : visit.now + waitMs;
+        const until = timeoutOf(visit);
         const about: { -readonly [member in keyof ApprovalSubject]: ApprovalSubject[member] } = {};
         for (const { member, template: written } of subject) {
           const value = visit.render(written);
@@ -144,7 +143,7 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
           votes: [],
           subject: about,
           ...rules.form.stored(visit),
-          ...(until === undefined ? {} : { until, timeoutMs: waitMs! }),
+          ...(until === undefined ? {} : { until, timeoutMs: until - visit.now }),
         };
         const timers: TimerSpec[] = remindersMs
           .map((ms, i) => ({ suffix: `${REMINDER}${i}]`, at: visit.now + ms(visit) }))
