@@ -35,7 +35,8 @@ const OUTSIDE_THE_BUNDLE = [
 /** The console, and the folders whose code runs in it too (test/house.test.ts). */
 const IN_CONSOLE = ['src/console', 'src/json', 'src/template', 'src/definition'];
 
-/** The manual shows some of these programs as examples. */
+/** The pages of the manual, and the programs of which they show some as examples. */
+const PAGES = 'src/gateway/manual/pages';
 const PROGRAMS = 'test/programs';
 
 /** The folder of the console in dist. */
@@ -70,6 +71,7 @@ function currentHashes() {
     'package-lock.json',
     'tsconfig.json',
     'deploy/tsconfig.build.json',
+    'deploy/tsconfig.types.json',
     'deploy/build.mjs',
   ];
   const inBundle = sources.filter(
@@ -104,7 +106,8 @@ export async function build() {
       const isConsoleNew = have.console !== wanted.console || !existsSync(join(dist, CONSOLE));
       if (!isCodeNew && !isConsoleNew) return false;
       // Built in a separate folder and swapped, so that processes in dist never see a partial build.
-      const next = join(root, 'dist', `.next-${process.pid}`);
+      // Its name is in the bundle, whose hash is the version of workers, so it is the same in each build.
+      const next = join(dist, '.next');
       rmSync(next, { recursive: true, force: true });
       mkdirSync(next, { recursive: true });
       try {
@@ -125,25 +128,32 @@ export async function build() {
 /** Compiles, and bundles the workflows unless the bundle in dist is that of these sources. */
 async function compile(next, isBundled) {
   say('Compiling.');
-  await run('Compiling', process.execPath, [
-    join(root, 'node_modules/typescript/bin/tsc'),
-    ...['-p', join(root, 'deploy/tsconfig.build.json'), '--outDir', next],
-  ]);
+  await Promise.all(
+    ['deploy/tsconfig.build.json', 'deploy/tsconfig.types.json'].map((project) =>
+      run('Compiling', process.execPath, [
+        join(root, 'node_modules/typescript/bin/tsc'),
+        ...['-p', join(root, project), '--outDir', next],
+      ]),
+    ),
+  );
   // Scripts of child processes are plain JavaScript.
   cpSync(join(root, 'activities'), join(next, 'activities'), {
     recursive: true,
     filter: (path) => statSync(path).isDirectory() || path.endsWith('.mjs'),
   });
   // The pages of the manual are Markdown.
-  copyFiles('src/gateway/manual/pages', '.md', next);
-  copyFiles(PROGRAMS, '.yaml', next);
+  copyFiles(PAGES, next, (name) => name.endsWith('.md'));
+  const shown = readdirSync(join(next, PAGES)).map((name) => readFileSync(join(next, PAGES, name), 'utf8'));
+  copyFiles(PROGRAMS, next, (name) => shown.some((page) => page.includes(`${PROGRAMS}/${name} `)));
   const bundle = 'workflow-bundle.js';
   const client = join(next, 'src/api-client');
   const isNew = !isBundled || !existsSync(join(dist, bundle));
   if (isNew) say('Bundling the workflows.');
   else cpSync(join(dist, bundle), join(next, bundle));
+  // The bundle names modules by their paths below the working directory.
+  const bundling = [join(next, 'workers/bundle.js'), join(next, bundle)];
   await Promise.all([
-    isNew && run('Bundling the workflows', process.execPath, [join(next, 'workers/bundle.js'), join(next, bundle)]),
+    isNew && run('Bundling the workflows', process.execPath, bundling, { cwd: root }),
     run('Writing types', process.execPath, [join(client, 'write-types.js'), join(client, 'types.d.ts')]),
   ]);
   chmodSync(join(next, 'src/cli/main.js'), 0o755);
@@ -154,17 +164,17 @@ async function buildConsole(next) {
   await run('Building the console', process.execPath, [join(root, 'deploy/console.mjs'), join(next, CONSOLE)]);
 }
 
-/** Copies the files of a folder whose names have the ending, without folders inside it, to the same path in `next`. */
-function copyFiles(folder, ending, next) {
+/** Copies the files of a folder whose names are wanted to the same path in `next`. */
+function copyFiles(folder, next, isWanted) {
   mkdirSync(join(next, folder), { recursive: true });
   for (const name of readdirSync(join(root, folder)))
-    if (name.endsWith(ending)) cpSync(join(root, folder, name), join(next, folder, name));
+    if (isWanted(name)) cpSync(join(root, folder, name), join(next, folder, name));
 }
 
 /** Puts what was built in the place of what is in dist, and removes the rest of dist but the names in `kept`. */
 function swap(next, kept) {
   for (const name of readdirSync(dist)) {
-    if (name.startsWith('.next-') || kept.includes(name) || existsSync(join(next, name))) continue;
+    if (name === '.next' || kept.includes(name) || existsSync(join(next, name))) continue;
     rmSync(join(dist, name), { recursive: true, force: true });
   }
   for (const name of readdirSync(next).sort((a, b) => Number(a === 'built.json') - Number(b === 'built.json'))) {

@@ -122,7 +122,7 @@ const sources = ['src', 'workflows', 'activities', 'workers'].flatMap((folder) =
 );
 const tests = filesUnder('test');
 /** Scripts of child processes. */
-const scripts = filesUnder('activities', '.mjs');
+const scripts = ['activities', 'deploy/temporal'].flatMap((folder) => filesUnder(folder, '.mjs'));
 const documents = ['src', 'workflows', 'test', 'deploy']
   .flatMap((folder) => filesUnder(folder, '.md'))
   .concat('README.md', 'CHANGELOG.md');

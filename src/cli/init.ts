@@ -1,7 +1,7 @@
 /** Writes a project for workflows. Its files are in deploy/project. */
 
 import { access, copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CliError, EXIT } from './exit.ts';
 import { projectRoot } from './start/project-root.ts';
 
@@ -15,7 +15,7 @@ export interface WrittenProject {
 }
 
 /**
- * `place` is where npm takes Signalbox from. Default: this installation.
+ * `place` is where npm takes Signalbox from. Default: the registry, in this version.
  * @throws CliError if one of the files exists; then none is written
  */
 export async function writeProject(folder: string, place: string | undefined): Promise<WrittenProject> {
@@ -58,12 +58,12 @@ async function demandFree(root: string, files: readonly string[]): Promise<void>
 
 async function manifest(root: string, place: string | undefined): Promise<string> {
   const own = JSON.parse(await readFile(join(projectRoot(), 'package.json'), 'utf8')) as Manifest;
-  const { engines, dependencies } = own;
+  const { version, engines, dependencies } = own;
   const name = basename(root)
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, '-')
     .replace(/^[._-]+/, '');
-  const project: Manifest = {
+  const project = {
     name: name === '' ? 'workflows' : name,
     private: true,
     type: 'module',
@@ -74,19 +74,13 @@ async function manifest(root: string, place: string | undefined): Promise<string
       validate: 'SIGNALBOX_ACTIONS=actions signalbox validate definitions/*.yaml',
       push: 'signalbox push definitions/*.yaml',
     },
-    dependencies: { signalbox: place ?? `file:${pathTo(root)}`, zod: dependencies['zod'] ?? '*' },
+    dependencies: { signalbox: place ?? version, zod: dependencies['zod'] ?? '*' },
   };
   return `${JSON.stringify(project, null, 2)}\n`;
 }
 
 interface Manifest {
-  readonly name: string;
-  readonly private: boolean;
-  readonly type: string;
+  readonly version: string;
   readonly engines: { readonly [name: string]: string };
-  readonly scripts: { readonly [name: string]: string };
   readonly dependencies: { readonly [name: string]: string };
 }
-
-/** The relative path from the project to this installation, with slashes. */
-const pathTo = (root: string): string => relative(root, projectRoot()).split(sep).join('/');

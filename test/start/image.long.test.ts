@@ -2,13 +2,14 @@
 // then gateway and worker run from what the image holds. Root runs them as the user of the image, which may not write
 // there. Only the system packages and the read-only root are not played.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
 import { environmentOf, listOf, type Played, play } from '../deploy/dockerfile.ts';
+import { filesOf } from '../support/files.ts';
 import { until } from '../support/stack.ts';
 import { type TestServer, testServer } from '../support/temporal.ts';
 
@@ -135,18 +136,6 @@ describe('the image', { timeout: 120_000 }, () => {
     expect(filesOf(app)).toEqual(before);
   });
 });
-
-/** Size and time of change of each file below a folder, by path. */
-function filesOf(folder: string): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    const { size, mtimeMs } = statSync(path);
-    found.set(path.slice(folder.length), `${size} ${mtimeMs}`);
-  }
-  return found;
-}
 
 function freePort(): Promise<number> {
   return new Promise((resolve) => {

@@ -27,6 +27,7 @@ export const LONGEST_FILES: readonly string[] = [
 
 /** Files of the project `long` that wait or work for more than 20 s, the longest first. */
 export const LONGEST_LONG_FILES: readonly string[] = [
+  'test/start/package.long.test.ts',
   'test/start/faults.long.test.ts',
   'test/e2e/runs/blobs-s3.long.test.ts',
   'test/e2e/activities/canary.long.test.ts',

@@ -18,7 +18,7 @@ export const addInit: AddCommand = (program, { terminal, action }) => {
     .argument('[folder]', 'where to; it is created if it does not exist', '.')
     .option(
       '--signalbox <place>',
-      'where package.json takes Signalbox from, as npm install names it; default: this installation',
+      'where package.json takes Signalbox from, as npm install names it; default: npm, in this version',
       placeOption,
     )
     .addOption(jsonFlag())

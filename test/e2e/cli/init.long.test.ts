@@ -24,7 +24,7 @@ afterAll(async () => {
   files.remove();
 });
 
-it('overwrites nothing, and names a place for Signalbox that npm can take', async () => {
+it('overwrites nothing, and depends on this version of Signalbox, or on a place that npm can take', async () => {
   const again = await cli(['init', folder]);
   expect(again).toMatchObject({
     exit: 10,
@@ -32,10 +32,8 @@ it('overwrites nothing, and names a place for Signalbox that npm can take', asyn
     err: expect.stringMatching(/these files exist[\s\S]*package\.json/),
   });
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  expect(manifest).toMatchObject({
-    name: 'my-workflows',
-    dependencies: { signalbox: expect.stringMatching(/^file:/) },
-  });
+  const { version } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
+  expect(manifest).toMatchObject({ name: 'my-workflows', dependencies: { signalbox: version } });
   const other = join(files.path, 'other');
   await cli(['init', other, '--signalbox', 'file:signalbox.tgz', '--json']);
   const { dependencies } = JSON.parse(readFileSync(join(other, 'package.json'), 'utf8'));
