@@ -54,7 +54,7 @@ export function forkState(
 ): RunState {
   const { parentId: _parent, hash: _hash, initiator: _initiator, requesters: _requesters, ...genesis } = ended.genesis;
   const { draining: _drain, rollback: _rolling, ending: _ending, costs: _costs, model: _model, ...others } = ended;
-  const { droppedCount: _dropped, refusedUpTo: _refused, decided: _decided, ...kept } = others;
+  const { models: _models, droppedCount: _dropped, refusedUpTo: _refused, decided: _decided, ...kept } = others;
   const { definition } = program;
   const state: RunState = {
     ...kept,
