@@ -1,6 +1,7 @@
 /** Follows the events of an execution, and reconnects after the last one if the stream breaks. */
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { createParser } from 'eventsource-parser';
 import { defined } from '../json/defined.ts';
 import { CliError, TemporaryError } from './exit.ts';
 import type { Gateway } from './gateway-client.ts';
@@ -55,11 +56,17 @@ async function follow(gateway: Gateway, id: string, over: AbortSignal, tell: () 
         ...defined({ seen }),
       });
       tell();
-      for await (const text of linesOf(events)) {
+      const decoder = new TextDecoder();
+      const parser = createParser({
+        onEvent: ({ id }) => {
+          seen = id ?? seen;
+          tell();
+        },
+      });
+      for await (const bytes of events) {
         heardAt = Date.now();
         alarm.refresh();
-        if (text.startsWith('id: ')) seen = text.slice(4);
-        else if (text.startsWith('data: ')) tell();
+        parser.feed(decoder.decode(bytes, { stream: true }));
       }
     } catch (error) {
       if (over.aborted) return;
@@ -69,16 +76,5 @@ async function follow(gateway: Gateway, id: string, over: AbortSignal, tell: () 
       clearTimeout(alarm);
     }
     await delay(PAUSE_MS, undefined, { signal: over }).catch(() => undefined);
-  }
-}
-
-async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of body) {
-    text += decoder.decode(chunk, { stream: true });
-    const lines = text.split('\n');
-    text = lines.pop() ?? '';
-    yield* lines;
   }
 }

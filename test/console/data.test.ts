@@ -1,8 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesText, counted, durationText, relativeText } from '../../src/console/data/labels.ts';
 import { asApiProblem, problemAt, problemIn } from '../../src/console/data/problem.ts';
-import { EventReader } from '../../src/console/data/sse.ts';
 
 describe('a problem', () => {
   it('is read from problem+json', () => {
@@ -35,26 +33,6 @@ describe('a problem', () => {
     expect(problemIn(502, '<html>Bad gateway</html>', undefined)).toMatchObject({ status: 502, code: 'http_502' });
     expect(problemIn(500, '[1]', undefined)).toMatchObject({ code: 'http_500' });
     expect(asApiProblem(new TypeError('odd'))).toMatchObject({ status: 0, message: 'odd' });
-  });
-});
-
-describe('events', () => {
-  const text = 'retry: 1000\n\n:\n\nid: 7\nevent: step\ndata: {"a":1}\n\nevent: end\ndata: one\ndata: two\n\n';
-  const expected = [
-    { event: 'step', data: '{"a":1}', id: '7' },
-    { event: 'end', data: 'one\ntwo', id: '7' },
-  ];
-
-  it('are the same wherever the text is divided, and however its lines end', () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(text.length)), fc.constantFrom('\n', '\r\n'), (cuts, end) => {
-        const whole = text.replaceAll('\n', end);
-        const places = [0, ...cuts.sort((a, b) => a - b), whole.length];
-        const reader = new EventReader();
-        const found = places.slice(1).flatMap((to, index) => reader.push(whole.slice(places[index], to)));
-        expect(found).toEqual(expected);
-      }),
-    );
   });
 });
 

@@ -3,18 +3,16 @@
  * an event. A stream that breaks is opened again after the last event; a page that nobody sees gives it up after a
  * minute.
  */
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { noteLost, noteReached } from './connection.ts';
 import { type ApiProblem, problemIn } from './problem.ts';
-import { EventReader, type StreamEvent } from './sse.ts';
 
 /** live: events come. polling: refused for now, ask yourself. lost: opened again soon. ended: the run has no more. */
 export type StreamState = 'connecting' | 'live' | 'polling' | 'lost' | 'paused' | 'ended' | 'refused';
 
 export interface StreamListener {
   /** All events of a frame, in their order. `data` is parsed. */
-  onEvents(
-    events: readonly { readonly event: string; readonly data: unknown; readonly id: string | undefined }[],
-  ): void;
+  onEvents(events: readonly { readonly event: string; readonly data: unknown }[]): void;
   onState(state: StreamState, problem?: ApiProblem): void;
   /** While there are too many streams: load the run yourself. Called every five seconds. */
   onPoll(): void;
@@ -40,7 +38,7 @@ export function follow(path: string, listener: StreamListener, options: StreamOp
   const over = new AbortController();
   let last = options.after;
   let current: AbortController | undefined;
-  let gathered: StreamEvent[] = [];
+  let gathered: EventSourceMessage[] = [];
   let frame: number | undefined;
   let failures = 0;
   let wake: (() => void) | undefined;
@@ -50,12 +48,11 @@ export function follow(path: string, listener: StreamListener, options: StreamOp
     const events = gathered;
     gathered = [];
     if (events.length === 0 || over.signal.aborted) return;
-    listener.onEvents(events.map(({ event, data, id }) => ({ event, data: JSON.parse(data), id })));
+    listener.onEvents(events.map(({ event = 'message', data }) => ({ event, data: JSON.parse(data) })));
   };
-  const gather = (events: readonly StreamEvent[]): void => {
-    if (events.length === 0) return;
-    last = events.at(-1)?.id ?? last;
-    gathered.push(...events);
+  const gather = (event: EventSourceMessage): void => {
+    last = event.id ?? last;
+    gathered.push(event);
     frame ??= requestAnimationFrame(flush);
   };
   const sleep = (ms: number): Promise<void> =>
@@ -103,15 +100,18 @@ export function follow(path: string, listener: StreamListener, options: StreamOp
     }
     listener.onState('live');
     failures = 0;
-    const events = new EventReader();
-    const text = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let hasEnded = false;
+    const events = createParser({
+      onEvent: (event) => {
+        hasEnded ||= LAST.has(event.event ?? '');
+        gather(event);
+      },
+    });
+    const text = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const { done, value } = await text.read();
       if (done) return !hasEnded;
-      const found = events.push(value);
-      hasEnded ||= found.some(({ event }) => LAST.has(event));
-      gather(found);
+      events.feed(value);
     }
   };
 
