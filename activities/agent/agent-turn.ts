@@ -3,7 +3,7 @@
  * documents the step.
  */
 import type { AgentCall, AgentTurn, OfferedTools } from '../../src/contract/agent.ts';
-import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
+import { asJson, isObject, type JsonObject } from '../../src/json/json.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
 import { askModel, formatOf, metaOf, optionalText, requestOf } from '../llm/llm.ts';
 import type { ToolCall } from '../llm/model-call.ts';
@@ -29,7 +29,7 @@ export function agentTurnActivity(
       calls: answer.calls.map((call) => meant(call, tools)),
       messages: answer.messages as unknown as JsonObject[],
     };
-    return { data: turn as unknown as Json, meta: metaOf(answer, model, request) };
+    return { data: asJson(turn), meta: metaOf(answer, model, request) };
   };
 }
 

@@ -1,7 +1,7 @@
 /** The activities `tool` and `listTools` of MCP servers. src/steps/kinds/tool.ts documents the step. */
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import { type McpToolList, TOOLS_FRESH_MS } from '../../src/contract/mcp.ts';
-import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
+import { asJson, isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
 import type { McpConnections, ToolAnswer } from './connections.ts';
@@ -38,7 +38,7 @@ export function listToolsActivity(store: McpServerStore | undefined, connections
     const { organizationId } = context.input.execution;
     const name = isObject(config) ? String(config['server']) : '';
     const server = await askStore(store, (from) => from.read(organizationId, name));
-    return { data: (await listed(server, store, connections, context)) as unknown as Json };
+    return { data: asJson(await listed(server, store, connections, context)) };
   };
 }
 
@@ -102,7 +102,7 @@ async function listed(
 ): Promise<McpToolList> {
   const found = await connections.tools(server, await headersOf(server, context), context);
   // A server may repeat the headers of the request in its descriptions, and the list is stored and shown.
-  const tools = (await context.scrub.jsonInTurns(found as unknown as Json)) as unknown as McpToolList['tools'];
+  const tools = (await context.scrub.jsonInTurns(asJson(found))) as unknown as McpToolList['tools'];
   const list: McpToolList = { tools, listedAt: new Date().toISOString(), of: server.updatedAt };
   // If the list cannot be cached, the next step lists again.
   await askStore(store, (from) => from.keep(context.input.execution.organizationId, server.name, list)).catch(

@@ -1,6 +1,6 @@
 /** The activity `runCode`. src/steps/kinds/run-code.ts documents the step. */
 import { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
-import { isObject, type Json } from '../../src/json/json.ts';
+import { asJson, isObject, type Json } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 import { runJavaScript } from './javascript.ts';
@@ -29,7 +29,7 @@ export function runCodeActivity(resultCharacters = MOST_RESULT_CHARACTERS): Acti
     const began = performance.now();
     const { data, console, consoleIsCut } = await runScript(script);
     const durationMs = Math.round(performance.now() - began);
-    const lines = console as unknown as Json;
+    const lines = asJson(console);
     return { data, meta: { console: lines, ...(consoleIsCut ? { consoleIsCut } : {}), durationMs } };
   };
 }

@@ -1,6 +1,6 @@
 /** What the runners of scripts share: their input, their result and their errors. */
 import type { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
-import type { Json, JsonObject } from '../../src/json/json.ts';
+import { asJson, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 
 export interface Script {
@@ -44,7 +44,7 @@ export interface ScriptAnswer {
 export function resultOf({ result, error, console, consoleIsCut }: ScriptAnswer, script: Script): ScriptResult {
   if (error === undefined)
     return { data: result === undefined ? null : (JSON.parse(result) as Json), console, consoleIsCut };
-  const written = console as unknown as Json;
+  const written = asJson(console);
   const details = { ...error.details, ...(console.length === 0 ? {} : { console: written }) };
   throw scriptError(error.code, error.message, script, details);
 }

@@ -3,7 +3,7 @@
  * (ARCHITECTURE.md §3).
  */
 import type { OpenChild } from '../../src/contract/children.ts';
-import { isObject, type Json } from '../../src/json/json.ts';
+import { asJson, isObject } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 import type { RunReader } from './run-reader.ts';
@@ -18,6 +18,6 @@ export function describeChildrenActivity(reader: RunReader | undefined): Activit
       input.execution.organizationId,
       children as unknown as readonly OpenChild[],
     );
-    return { data: described as unknown as Json };
+    return { data: asJson(described) };
   };
 }

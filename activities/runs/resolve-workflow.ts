@@ -7,7 +7,7 @@ import { lightActionsOf } from '../../src/definition/document/light-actions.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
-import { isObject, type Json } from '../../src/json/json.ts';
+import { asJson, isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import { type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import type { RunReader } from './run-reader.ts';
@@ -48,7 +48,7 @@ export function resolveWorkflowActivity(reader: RunReader | undefined, actions: 
       );
     const light = lightActionsOf(definition, lightTypes(actions)) ?? [];
     const changed = accepted === given ? {} : defined({ input: accepted });
-    return { data: { definition: definition as unknown as Json, hash, light: [...light], ...changed } };
+    return { data: { definition: asJson(definition), hash, light: [...light], ...changed } };
   };
 }
 

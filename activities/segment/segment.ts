@@ -8,7 +8,7 @@ import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.
 import { type SegmentConfig, type SegmentEnd, type SegmentList, SegmentWalk } from '../../src/engine/segment.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
 import { restore } from '../../src/engine/state/serialize.ts';
-import type { Json } from '../../src/json/json.ts';
+import { asJson } from '../../src/json/json.ts';
 import { inputOf, keptList, type ResultStore } from '../runtime/keep-result.ts';
 import type { Activity } from '../runtime/wrap-activity.ts';
 import { type AttemptEnd, attemptOf, type EffectObserver } from './attempt.ts';
@@ -135,7 +135,7 @@ class Segment {
   }
 
   async #answer(): Promise<ActivityOutput> {
-    const output: ActivityOutput = { data: { ends: this.#ends } as unknown as Json };
+    const output: ActivityOutput = { data: { ends: asJson(this.#ends) } };
     const { results } = this.#parts;
     return results === undefined ? output : keptList(results, output, this.#context.info);
   }

@@ -7,7 +7,7 @@ import { parseDocument } from '../definition/document/parse.ts';
 import { textDiff } from '../definition/document/text-diff.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
 import { defined } from '../json/defined.ts';
-import { isObject, type Json, type JsonObject } from '../json/json.ts';
+import { asJson, isObject, type Json, type JsonObject } from '../json/json.ts';
 import type { StoredWorkflow } from './answers.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Call, Gateway } from './gateway-client.ts';
@@ -135,7 +135,7 @@ async function secretsMissing(target: Gateway, { config, triggers = [] }: Defini
 
 /** The approvers that the target lacks are warnings of its checker, which knows the keys. */
 async function needsOf(target: Gateway, definition: Definition): Promise<string[]> {
-  const parts = objectsIn(definition as unknown as Json);
+  const parts = objectsIn(asJson(definition));
   const needs: string[] = [];
   if (parts.some(({ approvers, assignees }) => approvers !== undefined || assignees !== undefined)) {
     const { hasKeys } = (await target.call('GET', '/api/me')).body;

@@ -23,7 +23,7 @@
 import type { Accepted, Refusal } from '../contract/run.ts';
 import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/document/presets.ts';
 import { jsonBytes } from '../json/bytes.ts';
-import type { Json } from '../json/json.ts';
+import { asJson } from '../json/json.ts';
 import { type Parts, runParts } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
 import { requestSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
@@ -189,7 +189,7 @@ function begin(core: Core): void {
   }
   const problems = unknownPresets(program.definition, state.genesis.presets);
   if (problems.length > 0) {
-    const details = { problems: problems as unknown as Json };
+    const details = { problems: asJson(problems) };
     failRun(core, { code: UNKNOWN_PRESET, message: presetsRefused(problems), retryable: false, details }, false);
     return;
   }

@@ -8,7 +8,7 @@ import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
 import type { Place, TraceEvent } from '../engine/state/protocol.ts';
 import { jsonBytes } from '../json/bytes.ts';
 import { defined } from '../json/defined.ts';
-import { isPlainObject, type Json } from '../json/json.ts';
+import { asJson, isPlainObject, type Json } from '../json/json.ts';
 
 /** Where the visit is, or the visit of an inner row. */
 export interface RowPlace extends Place {
@@ -95,7 +95,7 @@ export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'dec
     let bytes = ROW_BYTES;
     if (input !== undefined) bytes += jsonBytes(input);
     if (output !== undefined) bytes += jsonBytes(output);
-    if (decision !== undefined) bytes += jsonBytes(decision as unknown as Json);
+    if (decision !== undefined) bytes += jsonBytes(asJson(decision));
     if (error?.details !== undefined) bytes += jsonBytes(error.details);
     for (const failed of failures) bytes += ROW_BYTES + jsonBytes(failed.error?.details);
     return bytes;

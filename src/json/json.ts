@@ -4,6 +4,28 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export type JsonObject = { [key: string]: Json };
 
+/** `T` where JSON can hold it, else never. Interfaces and read-only lists are not `Json` to the compiler. */
+type Held<T> = T extends Json | undefined
+  ? T
+  : T extends (...given: never) => unknown
+    ? never
+    : T extends object
+      ? { readonly [K in keyof T]: Held<T[K]> }
+      : never;
+
+type Shape<T> = T extends Json | undefined
+  ? T
+  : T extends readonly unknown[]
+    ? Json[]
+    : T extends object
+      ? JsonObject
+      : never;
+
+/** The value as JSON. The compiler refuses what JSON cannot hold. */
+export function asJson<T>(value: T & Held<T>): Shape<T> {
+  return value as unknown as Shape<T>;
+}
+
 /**
  * Whether a value has members by name. The value is JSON, or holds JSON: see isPlainObject for values of other code.
  */

@@ -35,7 +35,7 @@ import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
 import { nextAttempt } from '../../src/engine/walk/next-attempt.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
-import { isObject, type Json } from '../../src/json/json.ts';
+import { asJson, isObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
 import { failureFrom, lastHeartbeatOf, retryAfterOf } from './failures.ts';
 import { TaskBytes } from './task-bytes.ts';
@@ -111,14 +111,14 @@ export class ActivitiesAndTimers {
       id,
       () => (isLocal ? localCall(command) : regularCall(command, this.#nameOf(command.stepSlug)))(input),
       (result) => {
-        ended(result as unknown as Json);
+        ended(asJson(result));
         // Workers before segments took a result of any form.
         const at = Date.now();
         this.#receive(isMarked('segments') ? completionOf(id, at, result) : { type: 'completed', at, id, result });
       },
       (error) => {
         const failure = failureFrom(error, command.local ? undefined : earlierAttempts + command.retry.maxAttempts);
-        ended(failure as unknown as Json);
+        ended(asJson(failure));
         if (isLocal && this.goesOn(command, failure, retryAfterOf(error))) return;
         this.#receive({ type: 'failed', at: Date.now(), id, error: failure });
       },
@@ -147,7 +147,7 @@ export class ActivitiesAndTimers {
   segment(config: SegmentConfig, first: string, ended: (outcome: SegmentOutcome) => void): void {
     const isLocal = this.#task.takesSegment;
     const input: ActivityInput = {
-      config: config as unknown as Json,
+      config: asJson(config),
       secrets: [],
       idempotencyKey: SEGMENT,
       path: SEGMENT,
@@ -155,12 +155,12 @@ export class ActivitiesAndTimers {
       execution: this.#execution,
     };
     if (isLocal) this.#task.segmentBegins();
-    else this.#task.asks(jsonBytes(input as unknown as Json));
+    else this.#task.asks(jsonBytes(asJson(input)));
     this.inFlight++;
     const over = (outcome: SegmentOutcome, result?: EffectResult): void => {
       this.inFlight--;
       this.#segment = undefined;
-      if (isLocal) this.#task.localEnds(sizeOf(result as unknown as Json | undefined));
+      if (isLocal) this.#task.localEnds(sizeOf(asJson(result)));
       else this.#task.renew();
       ended(outcome);
     };

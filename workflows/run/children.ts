@@ -29,7 +29,7 @@ import { dataIn, INVALID_RESULT } from '../../src/engine/state/effect-results.ts
 import type { Event } from '../../src/engine/state/protocol.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
-import { isPlainObject, type Json } from '../../src/json/json.ts';
+import { asJson, isPlainObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import { isMarked } from './activities-and-timers.ts';
 import { type ChildCommand, type Parent, startRun } from './child-start.ts';
@@ -236,7 +236,7 @@ export class Children {
       if (again) this.#ask();
     };
     this.#shield
-      .run(() => this.#call('describeChildren', CHILDREN, { children: children as unknown as Json }))
+      .run(() => this.#call('describeChildren', CHILDREN, { children: asJson(children) }))
       // A question that failed is asked again in an hour.
       .then(
         (result) => answered(dataIn(result)),

@@ -12,7 +12,7 @@ import type { Problem } from '../../src/definition/document/types.ts';
 import { failureOfCause, retryAfterIn } from '../../src/engine/state/causes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
-import type { Json } from '../../src/json/json.ts';
+import { asJson } from '../../src/json/json.ts';
 import type { FailureShape } from '../../src/steps/kind.ts';
 
 /** Problems that a failure lists. A definition of thousands of steps can have thousands of problems. */
@@ -49,7 +49,7 @@ export function retryAfterOf(error: unknown): number | undefined {
  * The failure of the workflow: type = code, details = [RunError]. Details that do not fit are replaced by their size.
  */
 export function runFailure(error: RunError): ApplicationFailure {
-  const bytes = jsonBytes(error as unknown as Json);
+  const bytes = jsonBytes(asJson(error));
   const told = bytes <= MAX_PAYLOAD_BYTES ? error : { ...error, details: { omitted: 'too large', bytes } };
   return ApplicationFailure.create({
     type: error.code,
@@ -68,7 +68,7 @@ export function invalidDefinition(problems: readonly Problem[]): ApplicationFail
     code: 'invalid_definition',
     message: `This definition cannot run${where}${more}. Check it with \`signalbox validate\`, then start it again.`,
     retryable: false,
-    details: { problems: problems.slice(0, MAX_PROBLEMS) as unknown as Json },
+    details: { problems: asJson(problems.slice(0, MAX_PROBLEMS)) },
   });
 }
 

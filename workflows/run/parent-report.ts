@@ -7,7 +7,7 @@ import { tooLarge } from '../../src/engine/state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/json/json.ts';
+import { asJson, type Json } from '../../src/json/json.ts';
 import { isWorkflowGone } from './failures.ts';
 
 /** Pauses between attempts. A parent that gets no signal asks for the child's status later (children.ts). */
@@ -40,6 +40,6 @@ function fitting(ended: { output: Json } | { error: RunError }): { output: Json 
     const { code, message, details } = tooLarge('result_too_large', "The run's output", size);
     return { error: { code, message, retryable: false, ...defined({ details }) } };
   }
-  const bytes = jsonBytes(ended.error as unknown as Json);
+  const bytes = jsonBytes(asJson(ended.error));
   return bytes <= MAX_PAYLOAD_BYTES ? ended : { error: { ...ended.error, details: { omitted: 'too large', bytes } } };
 }

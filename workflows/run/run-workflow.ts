@@ -42,7 +42,7 @@ import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json, JsonObject } from '../../src/json/json.ts';
+import { asJson, type Json, type JsonObject } from '../../src/json/json.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { ActivitiesAndTimers, isMarked } from './activities-and-timers.ts';
@@ -235,13 +235,13 @@ class RunExecution {
     answerQueries({
       status: () => ({
         status: statusOf(this.#state),
-        waitingFor: waitingFor(this.#state) as unknown as Json,
+        waitingFor: asJson(waitingFor(this.#state)),
         ...inboxOf(this.#state),
         ...(this.#state.paused ? { paused: true, pausedSince: pausedSince(this.#state) ?? null } : {}),
       }),
-      waiting: () => waitingFor(this.#state) as unknown as Json,
+      waiting: () => asJson(waitingFor(this.#state)),
       steps: () => stepsOf(this.#state),
-      state: () => this.#state as unknown as Json,
+      state: () => asJson(this.#state),
     });
   }
 
@@ -390,7 +390,7 @@ class RunExecution {
     const { input: _given, presets: _set, ...rest } = this.#input;
     // Input and presets are in the state from here on.
     const next: RunInput = { ...rest, carried: serialize(this.#program, this.#state) };
-    const bytes = jsonBytes(next as unknown as Json);
+    const bytes = jsonBytes(asJson(next));
     const limit = carriedLimitOf(this.#program.dataBytes());
     if (bytes > limit) {
       this.#outcome = {

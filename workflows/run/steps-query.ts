@@ -1,6 +1,6 @@
 /** The query `steps`: the steps in the state. The trace has more, since the state drops outputs without references. */
 import type { RunState } from '../../src/engine/state/state.ts';
-import type { Json } from '../../src/json/json.ts';
+import { asJson, type Json } from '../../src/json/json.ts';
 
 /**
  * `[{stepSlug, stepType, frame, status, output}]` for outputs, then `[{path, stepSlug, frame, status, startedAt}]` for
@@ -11,7 +11,7 @@ export function stepsOf(state: RunState): Json {
   const open: Json[] = [];
   for (const [frame, { entries, visit }] of Object.entries(state.frames)) {
     for (const [stepSlug, { stepType, output }] of Object.entries(entries)) {
-      ended.push({ stepSlug, stepType, frame, status: 'completed', output: output as unknown as Json });
+      ended.push({ stepSlug, stepType, frame, status: 'completed', output: asJson(output) });
     }
     if (visit !== undefined) {
       open.push({

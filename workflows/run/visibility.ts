@@ -20,7 +20,7 @@ import { MAX_SHOWN_WAITS } from '../../src/engine/state/limits.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/json/json.ts';
+import { asJson } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { approvalAnswer } from './approval-example.ts';
 import { describeRun, type RefusedRequest } from './current-details.ts';
@@ -150,7 +150,7 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
     ...costsOf(state),
   });
   const full = memo(MAX_SHOWN_WAITS);
-  return jsonBytes(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
+  return jsonBytes(asJson(full)) <= MAX_MEMO_BYTES ? full : memo(1);
 }
 
 /** The result of a run that has returned and drains. Its status changes then, so the run is shown once more. */

@@ -9,7 +9,7 @@ import type { SealedSecret } from '../../contract/actors.ts';
 import { noRoomFor } from '../../contract/organization.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
 import { runInputOf } from '../../engine/state/start.ts';
-import type { JsonObject } from '../../json/json.ts';
+import { asJson } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
@@ -149,7 +149,7 @@ export async function demandRoom(
   const entries = new Map(await allEntries(access, org));
   for (const { name, value, owner } of taken) {
     const field = `${COLLECTION}/${name}`;
-    const entry = { ...sealedEntry(access, org, name, value, { allowedWorkflows: [owner] }) } as unknown as JsonObject;
+    const entry = asJson(sealedEntry(access, org, name, value, { allowedWorkflows: [owner] }));
     const full = noRoomFor(entries, field, entry);
     if (full !== undefined) throw new ClientError(full.code, full.message);
     entries.set(field, entry);

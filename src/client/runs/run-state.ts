@@ -10,7 +10,7 @@ import { openVisits } from '../../engine/walk/address.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { RunTrace } from '../../history/run-trace.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import { asJson, type Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { definitionOf } from '../starts/begin-run.ts';
 import type { Access } from '../temporal/access.ts';
@@ -106,4 +106,4 @@ export async function readSnapshot(access: Access, org: string, executionId: str
 
 /** A definition that was started without the gateway may hold clear secrets, which must not be shown. */
 export const shownDefinition = (definition: Definition): Definition =>
-  extractSecrets(definition as unknown as JsonObject).document as unknown as Definition;
+  extractSecrets(asJson(definition)).document as unknown as Definition;

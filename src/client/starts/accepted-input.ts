@@ -3,7 +3,7 @@
 import { lostMembers, presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type coerceState, validatePayload, withDefaults } from '../../definition/payload/format.ts';
-import { type Json, typeName } from '../../json/json.ts';
+import { asJson, type Json, typeName } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { ClientError } from '../errors.ts';
 
@@ -43,7 +43,7 @@ const refused = (
   code: 'unknown_preset' | 'invalid_preset',
   message: string,
   problems: readonly Problem[],
-): ClientError => new ClientError(code, message, { details: { problems: problems as unknown as Json } });
+): ClientError => new ClientError(code, message, { details: { problems: asJson(problems) } });
 
 /** Reads a value into a declared field of the state. */
 export type StateReader = typeof coerceState;
@@ -84,7 +84,7 @@ export function acceptedState(
 }
 
 const invalidInput = (message: string, problems: readonly Problem[]): ClientError =>
-  new ClientError('invalid_input', message, { details: { problems: problems as unknown as Json } });
+  new ClientError('invalid_input', message, { details: { problems: asJson(problems) } });
 
 const isScalar = (value: Json): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);

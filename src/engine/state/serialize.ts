@@ -5,7 +5,7 @@
  */
 
 import { jsonBytes, recordBytes } from '../../json/bytes.ts';
-import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { asJson, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { countSlots } from './command-backlog.ts';
 import { liveReferences } from './live-references.ts';
@@ -23,7 +23,7 @@ const LEFT_BEHIND = { leftBehind: true };
 export function serialize(program: Program, full: RunState): Json {
   const state = withoutUnneeded(program, full);
   const times = new Map<object | string, number>();
-  countShared(state as unknown as Json, times);
+  countShared(asJson(state), times);
   const places = new Map<object | string, number>();
   const shared: Json[] = [];
   const write = (value: Json): Json => {
@@ -44,7 +44,7 @@ export function serialize(program: Program, full: RunState): Json {
     }
     return copy(value, write);
   };
-  const written = copy(state as unknown as JsonObject, write);
+  const written = copy(asJson(state), write);
   return { version: STATE_VERSION, state: written, shared };
 }
 
@@ -113,7 +113,7 @@ const definitionSizes = new WeakMap<Program, number>();
 export function definitionBytes(program: Program): number {
   let bytes = definitionSizes.get(program);
   if (bytes === undefined) {
-    bytes = jsonBytes(program.definition as unknown as Json);
+    bytes = jsonBytes(asJson(program.definition));
     definitionSizes.set(program, bytes);
   }
   return bytes;

@@ -3,7 +3,7 @@
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../json/json.ts';
+import { asJson } from '../../json/json.ts';
 import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
 import { tooLarge } from '../state/failure.ts';
@@ -27,7 +27,7 @@ export function suspend(core: Core, given: VisitRef, outcome: Suspension): void 
   const place: OpenVisitRef = { ...given, visit };
   for (const name of outcome.cancel ?? []) cancelByName(core, visit, name);
   if (outcome.waiting !== undefined) {
-    charge(core, jsonBytes(outcome.waiting as unknown as Json));
+    charge(core, jsonBytes(asJson(outcome.waiting)));
     visit.waiting = { ...outcome.waiting, since: visit.waiting?.since ?? core.state.now };
     core.trace?.({ t: 'wait', path: visit.path });
   }
@@ -107,7 +107,7 @@ function openAsks(core: Core, visit: OpenVisit, asks: NonNullable<Suspension['as
     delete visit.asks[suffix];
     if (!isOpen(asked)) continue;
     const { inner, input, ...waiting } = asked;
-    charge(core, RECORD_OVERHEAD + jsonBytes(waiting as unknown as Json));
+    charge(core, RECORD_OVERHEAD + jsonBytes(asJson(waiting)));
     visit.asks[suffix] = { ...waiting, since };
     beginInner(core, visit, suffix, inner, input);
     core.trace?.({ t: 'wait', path: commandId(visit.path, suffix) });

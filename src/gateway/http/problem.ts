@@ -8,7 +8,7 @@ import { ClientError } from '../../client/errors.ts';
 import { translated } from '../../client/temporal/rpc.ts';
 import type { Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
-import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { asJson, getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
 
@@ -41,8 +41,15 @@ export function sendProblem(res: Response, problem: HttpProblem): void {
 /** The body of a problem's answer. */
 export function problemBody({ title, status, message, code, options }: HttpProblem): JsonObject {
   const { problems, more = {} } = options;
-  const found = problems as unknown as Json | undefined;
-  return { type: 'about:blank', title, status, detail: message, code, ...defined({ problems: found }), ...more };
+  return {
+    type: 'about:blank',
+    title,
+    status,
+    detail: message,
+    code,
+    ...defined({ problems: asJson(problems) }),
+    ...more,
+  };
 }
 
 function ofClient(error: ClientError): HttpProblem {

@@ -15,7 +15,7 @@ import { DIALECT_NAMES } from '../../definition/document/dialect-names.ts';
 import type { ClearSecret } from '../../definition/document/extract-secrets.ts';
 import { dataLimitOf, valueLimitOf } from '../../definition/document/limits.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
-import { isObject, type Json } from '../../json/json.ts';
+import { asJson, isObject, type Json } from '../../json/json.ts';
 import { mediaOf, rawBody } from '../http/body.ts';
 import type { Gateway } from '../http/context.ts';
 import { principalOf } from '../http/principal.ts';
@@ -198,7 +198,7 @@ function placed(
     secrets.map(({ name }) => [name, name.startsWith(before) ? after + name.slice(before.length) : name]),
   );
   return {
-    definition: { ...(renamed(definition as unknown as Json, names) as unknown as Definition), slug },
+    definition: { ...(renamed(asJson(definition), names) as unknown as Definition), slug },
     secrets: secrets.map(({ name, value }) => ({ name: names.get(name) ?? name, value })),
   };
 }

@@ -8,7 +8,7 @@ import { type ClearSecret, extractSecrets } from '../../definition/document/extr
 import { withZoneSpelled } from '../../definition/document/time-zones.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
-import type { Json } from '../../json/json.ts';
+import { asJson } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { anyJson, nameText, shownName, slugText } from '../validation/validation.ts';
 
@@ -105,7 +105,7 @@ export function checkTrigger(
     document,
     secrets,
     problems: unstorable,
-  } = extractSecrets({ slug: workflow, triggers: [withZoneSpelled(written as unknown as Json)] });
+  } = extractSecrets({ slug: workflow, triggers: [withZoneSpelled(asJson(written))] });
   const [spec] = document['triggers'] as unknown as [TriggerSpec];
   const problems = [...problemsOf(spec), ...withinTrigger(unstorable)];
   if (problems.length > 0) throw refused(problems);

@@ -13,7 +13,7 @@ import { triggerSchemas } from '../../check/triggers.ts';
 import { definitionSchema } from '../../definition/document/schema.ts';
 import { FIELD_TYPES } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import { asJson, type Json, type JsonObject } from '../../json/json.ts';
 import type { StepKind } from '../../steps/kind.ts';
 import { actionTypes } from '../../steps/kinds/actions.ts';
 import { kinds } from '../../steps/kinds/table.ts';
@@ -125,7 +125,7 @@ function stepSchema(step: JsonSchema, actions: readonly NamedAction[]): JsonSche
     defaultSnippets: kinds.map((kind) => ({
       label: kind.type,
       description: kind.summary,
-      body: escapedSnippet(kind.example as unknown as Json),
+      body: escapedSnippet(asJson(kind.example)),
     })),
   };
 }

@@ -15,7 +15,7 @@ import { textToKeep } from '../../definition/document/written-text.ts';
 import { type DryRun, dryRun } from '../../history/dry-run.ts';
 import type { DryAnswers } from '../../history/dry-run-answers.ts';
 import { defined } from '../../json/defined.ts';
-import { isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { asJson, isObject, type Json } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { decodeText, parseJsonText } from '../validation/json-guard.ts';
 import { evaluateText } from './evaluation.ts';
@@ -153,7 +153,7 @@ export function foundGiven(given: Json, options: SentCheckOptions, actions: Acti
 /** Draws a document, whatever problems it has. @throws HttpProblem `invalid_name`. */
 export function drawnOf(document: VettedDocument, options: SentCheckOptions, actions: Actions): Drawn {
   const { problems, warnings, hash, definition, draft = {} } = found(document, options, actions).checked;
-  const drawn = definition === undefined ? draft : (definition as unknown as JsonObject);
+  const drawn = definition === undefined ? draft : asJson(definition);
   const { slug } = drawn;
   const isWhole = problems.length === 0;
   return {

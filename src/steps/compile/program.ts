@@ -9,7 +9,7 @@ import { STEP_SLUG } from '../../definition/document/names.ts';
 import { normalizeDocument } from '../../definition/document/normalize.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
-import type { JsonObject } from '../../json/json.ts';
+import { asJson } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { parseTemplate } from '../../template/template.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
@@ -45,7 +45,7 @@ export type Compiled = { program: Program } | { problems: Problem[] };
 export function* compileInParts(written: Definition, worker: Partial<WorkerFacts> = {}): Parts<Compiled> {
   const problems: Problem[] = shapeProblems(written);
   if (problems.length > 0) return { problems };
-  const definition = normalizeDocument(written as unknown as JsonObject, { inline: true }) as unknown as Definition;
+  const definition = normalizeDocument(asJson(written), { inline: true }) as unknown as Definition;
   const report: Report = (pointer, code, message, hint) => {
     problems.push(hint === undefined ? { pointer, code, message } : { pointer, code, message, hint });
   };

@@ -7,7 +7,7 @@ import { isAgentTurn } from '../../../contract/agent.ts';
 import { type AgentMessage, agentMessageIn } from '../../../contract/agent-message.ts';
 import { addUsage, usageIn } from '../../../contract/models.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Json } from '../../../json/json.ts';
+import { asJson, type Json } from '../../../json/json.ts';
 import {
   type AskSpec,
   type ChildSpec,
@@ -105,8 +105,8 @@ function takeAnswer(visit: StepContext, state: AgentState, result: EffectResult,
     const { key_type: _type, model, ...used } = usage;
     state.usage = { model, ...(state.usage === undefined ? used : addUsage(state.usage, used)) };
   }
-  state.messages = [...state.messages, ...(messages as unknown as Json[])];
-  if (calls.length === 0) return withGrowth(conclude(state, answer), messages as unknown as Json);
+  state.messages = [...state.messages, ...asJson(messages)];
+  if (calls.length === 0) return withGrowth(conclude(state, answer), asJson(messages));
   state.calls = calls.map((call, i) =>
     i < MOST_CALLS ? call : { ...call, output: refused('Too many calls at once.') },
   );
@@ -235,7 +235,7 @@ function endTurn(visit: StepContext, state: AgentState, open: Suspended, rules: 
         type: 'tool-result',
         toolCallId: id,
         toolName: name,
-        output: output as unknown as Json,
+        output: asJson(output ?? null),
       })),
     },
   ];
@@ -338,7 +338,7 @@ function interrupt(state: AgentState, suspended: Suspended): Next {
         type: 'tool-result',
         toolCallId: id,
         toolName: name,
-        output: (output ?? left) as unknown as Json,
+        output: asJson(output ?? left),
       })),
     },
   ];

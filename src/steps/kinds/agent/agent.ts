@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AGENT_MESSAGE, agentMessageIn } from '../../../contract/agent-message.ts';
-import { isObject, type Json } from '../../../json/json.ts';
+import { asJson, isObject, type Json } from '../../../json/json.ts';
 import { isAbsent, names, wholeNumber } from '../../config/read.ts';
 import { expression, nameList, templated } from '../../config/schema.ts';
 import type { Needs, StepKind } from '../../kind.ts';
@@ -94,7 +94,7 @@ calls of one turn run concurrently, with the step's \`retry\`.
         const state = agentState(
           {
             ...asked,
-            tools: tools(visit) as unknown as Json,
+            tools: asJson(tools(visit)),
             maxSteps: isAbsent(most) ? DEFAULT_MAX_STEPS : wholeNumber(most, 'maxSteps', 1, MOST_STEPS),
             stopTools: names(visit.render(stopTools), 'stopTools'),
           },
