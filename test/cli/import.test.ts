@@ -1,31 +1,21 @@
 // What `signalbox import` prints is the same definition: the YAML, read again, has the same hash.
 
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { detectDialect, toCanonical } from '../../src/definition/dialects/dialects.ts';
 import { definitionHash } from '../../src/definition/document/canonical.ts';
 import { parseDocument } from '../../src/definition/document/parse.ts';
-import type { Json } from '../../src/json/json.ts';
+import { CASES, DEFINITIONS_000 } from '../definition/dialects/load.ts';
+import { shared000, shared002 } from '../support/shared-cases.ts';
 import { cli } from './terminal.ts';
 
-const folder = new URL('../definition/cases/', import.meta.url);
-const read = (name: string): Json => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
-
-const shipped = readdirSync(new URL('000/', folder)).map((name) => ({
-  name,
-  dialect: '000',
-  document: read(`000/${name}`),
-}));
-const written = ['001', '002', '004'].flatMap((dialect) =>
-  (read(`${dialect}.json`) as { name: string; document: Json; dialect?: string }[]).map((one) => ({
-    name: one.name,
-    dialect: one.dialect ?? dialect,
-    document: one.document,
-  })),
+const of000 = [...DEFINITIONS_000, ...shared000].map(({ name, document }) => ({ name, document, dialect: '000' }));
+const others = Object.entries(CASES).flatMap(([dialect, cases]) =>
+  cases.map(({ name, document }) => ({ name, document, dialect })),
 );
+const of002 = shared002.map(({ name, definition }) => ({ name, document: definition, dialect: '002' }));
 
 describe('imported YAML', () => {
-  it.each([...shipped, ...written])('$dialect: $name', async ({ document, dialect }) => {
+  it.each([...of000, ...others, ...of002])('$dialect: $name', async ({ document, dialect }) => {
     const { definition } = toCanonical(document, dialect);
     const { exit, out, err } = await cli(['import', '--from', dialect, '-'], { input: JSON.stringify(document) });
     if (definition === undefined) {

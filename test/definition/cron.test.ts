@@ -1,18 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type CronCalendar, type CronRange, parseCron, tickOf } from '../../src/definition/document/cron.ts';
+import { cronTimes } from '../../src/definition/document/cron-times.ts';
+import { describeSharedCases, sharedCron } from '../support/shared-cases.ts';
+import { CRON_CASES, type CronCase, REFUSED_CRON } from './cron-cases.ts';
+import { serverClock, Zone } from './temporal-clock.ts';
 
-interface Case {
-  cron: string;
-  test: string;
-  from: string;
-  tz?: string;
-  expectedNext?: string[];
-  error?: boolean;
-  never?: boolean;
-}
-
-const cases = JSON.parse(readFileSync(new URL('../cases/cron/croner.json', import.meta.url), 'utf8')) as Case[];
 const MINUTE_MS = 60_000;
 const LONGEST_WALK = 100_000;
 
@@ -32,23 +24,39 @@ function calendarsOf(pattern: string): readonly CronCalendar[] {
   return parsed.calendars;
 }
 
+/** Finds the times of a pattern of UTC by its calendars, minute by minute. */
+function expectTimes({ cron, from, next }: CronCase): void {
+  const calendars = calendarsOf(cron);
+  const expected = next.map((time) => Date.parse(time));
+  const fits = (ms: number) => calendars.some((calendar) => matches(calendar, new Date(ms)));
+  expect(expected.filter((time) => !fits(time))).toEqual([]);
+  const first = Math.floor(Date.parse(from) / MINUTE_MS + 1) * MINUTE_MS;
+  const last = Math.min(expected.at(-1)!, first + LONGEST_WALK * MINUTE_MS);
+  const found: number[] = [];
+  for (let time = first; time <= last; time += MINUTE_MS) if (fits(time)) found.push(time);
+  expect(found).toEqual(expected.filter((time) => time <= last));
+}
+
+const inUtc = ({ tz }: CronCase) => tz === undefined || tz === 'UTC';
+
 describe('cron patterns', () => {
-  const readable = cases.filter(({ error, never, tz }) => error !== true && never !== true && tz === undefined);
-  it.each(readable.map((one) => [`${one.cron} (${one.test})`, one] as const))('%s', (_name, one) => {
-    const calendars = calendarsOf(one.cron);
-    const expected = one.expectedNext!.map((time) => Date.parse(time));
-    const fits = (ms: number) => calendars.some((calendar) => matches(calendar, new Date(ms)));
-    expect(expected.filter((time) => !fits(time))).toEqual([]);
-    const first = Math.floor(Date.parse(one.from) / MINUTE_MS + 1) * MINUTE_MS;
-    const last = Math.min(expected.at(-1)!, first + LONGEST_WALK * MINUTE_MS);
-    const found: number[] = [];
-    for (let time = first; time <= last; time += MINUTE_MS) if (fits(time)) found.push(time);
-    expect(found).toEqual(expected.filter((time) => time <= last));
+  it.each(CRON_CASES.filter(inUtc))('$cron after $from', expectTimes);
+
+  it.each(REFUSED_CRON)('%j is refused', (pattern) => {
+    expect(parseCron(pattern)).toEqual({ problem: expect.stringMatching(/\.$/) });
   });
 
-  const refused = cases.filter(({ error, never }) => error === true || never === true);
-  it.each(refused.map((one) => [`${one.cron} (${one.test})`, one] as const))('%s is refused', (_name, one) => {
-    expect(parseCron(one.cron)).toEqual({ problem: expect.stringMatching(/\.$/) });
+  it.each(CRON_CASES.filter((one) => !inUtc(one)))('$cron after $from in $tz', ({ cron, from, tz = 'UTC', next }) => {
+    const start = Date.parse(from);
+    const year = new Date(start).getUTCFullYear();
+    const times = cronTimes(cron, tz, year);
+    if ('problem' in times) throw new Error(times.problem);
+    const nextOf = serverClock(times, new Zone(tz, Date.UTC(year - 1), Date.UTC(year + 4)));
+    const until = Date.parse(next.at(-1)!);
+    const found: string[] = [];
+    for (let at = nextOf(start - (start % MINUTE_MS), until); at <= until; at = nextOf(at, until))
+      found.push(`${new Date(at).toISOString().slice(0, 16)}Z`);
+    expect(found).toEqual(next);
   });
 
   it('take Sunday as 0, 7 and a name, also at the end of a range', () => {
@@ -78,6 +86,16 @@ describe('cron patterns', () => {
     '* * * * * *',
   ])('%s says what was expected', (pattern) => {
     expect(parseCron(pattern)).toEqual({ problem: expect.stringMatching(/xpected/) });
+  });
+});
+
+describeSharedCases('patterns of another project', () => {
+  const readable = sharedCron.filter(({ error, never, tz }) => error !== true && never !== true && tz === undefined);
+  it.each(readable)('$cron ($test)', ({ expectedNext = [], ...one }) => expectTimes({ ...one, next: expectedNext }));
+
+  const refused = sharedCron.filter(({ error, never }) => error === true || never === true);
+  it.each(refused)('$cron ($test) is refused', ({ cron }) => {
+    expect(parseCron(cron)).toEqual({ problem: expect.stringMatching(/\.$/) });
   });
 });
 

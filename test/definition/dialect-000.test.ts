@@ -1,15 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { check } from '../../src/check/check.ts';
 import { type Conversion, toCanonical } from '../../src/definition/dialects/dialects.ts';
+import type { Problem } from '../../src/definition/document/types.ts';
 import { dryRun } from '../../src/history/dry-run.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
+import { shared000 } from '../support/shared-cases.ts';
 import { examples, later000 } from './dialect-examples.ts';
-
-const folder = new URL('cases/000/', import.meta.url);
-const shipped = readdirSync(folder).map(
-  (name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as JsonObject] as const,
-);
+import { DEFINITIONS_000 } from './dialects/load.ts';
 
 const step = (
   stepSlug: string,
@@ -31,27 +29,34 @@ function imported(steps: JsonObject[], config: JsonObject = {}): Conversion {
   return toCanonical({ workflowConfig: { name: 'X', config }, stepsConfig: steps });
 }
 
-describe('the definitions that the product of document 000 shipped', () => {
-  it('are 21', () => {
-    expect(shipped).toHaveLength(21);
-  });
+describe('a definition of document 000', () => {
+  const imported = DEFINITIONS_000.map((one) => ({ ...one, checked: check(one.document) }));
+  const told = (found: readonly Problem[]) => found.map(({ pointer, code }) => `${pointer} ${code}`);
 
-  it.each(shipped.filter(([name]) => !name.startsWith('loopi_customer_status')))('%s is imported', (_, document) => {
-    const { dialect, problems, warnings, definition } = toCanonical(document);
-    expect({ dialect, problems }).toEqual({ dialect: '000', problems: [] });
-    expect(Object.keys(definition?.steps ?? {})).toHaveLength((document['stepsConfig'] as Json[]).length);
-    expect(definition?.steps[definition.start ?? '']?.stepType).toBe('trigger');
-    // What is lost is said: the kind of workflow that the store kept, and a variable named like a root.
-    expect(warnings.map(({ pointer }) => pointer)).toEqual(
-      expect.arrayContaining(['/workflowConfig/workflowType', '/workflowConfig/config/variables/organizationId']),
+  it.each(imported)('$name is sound where its host has its actions, or says what is wrong', (one) => {
+    const { dialect, problems, warnings, definition } = check(one.document, {
+      actions: new Map(one.actions.map((action) => [action, { input: z.unknown() }])),
+    });
+    expect(dialect).toBe('000');
+    expect(told(problems)).toEqual(one.problems);
+    expect(told(warnings)).toEqual(
+      expect.arrayContaining([
+        '/workflowConfig/workflowType not_carried_over',
+        '/workflowConfig/config/variables/organizationId not_carried_over',
+      ]),
     );
+    if (problems.some(({ code }) => code === 'unknown_member')) return;
+    expect(Object.keys(definition?.steps ?? {})).toHaveLength((one.document['stepsConfig'] as Json[]).length);
+    expect(definition?.steps[definition.start ?? '']?.stepType).toBe('trigger');
   });
 
-  it('that hides its prompt in llmNode is refused, with the place', () => {
-    const [, document] = shipped.find(([name]) => name.startsWith('loopi_customer_status')) ?? [];
-    expect(toCanonical(document ?? null).problems).toMatchObject([
-      { code: 'unknown_member', pointer: '/stepsConfig/4/config/llmNode' },
-    ]);
+  it.each(imported)('$name names every action that the host lacks', ({ document, checked, problems }) => {
+    const written = (document['stepsConfig'] as { stepType: string; config: JsonObject }[]).filter(
+      ({ stepType, config }) => stepType === 'action' && config['type'] !== 'set_variables',
+    );
+    // What is wrong with the form of a document comes first.
+    const isRead = !problems.some((one) => one.endsWith('unknown_member'));
+    expect(checked.problems.filter(({ code }) => code === 'unknown_action')).toHaveLength(isRead ? written.length : 0);
   });
 });
 
@@ -303,13 +308,11 @@ describe('document 000', () => {
 
 describe('the later form of document 000', () => {
   const documents = [
-    ...shipped,
-    ...examples
-      .filter(({ dialect, document }) => dialect === '000' && document['workflowConfig'] !== undefined)
-      .map(({ name, document }) => [name, document] as const),
+    ...shared000,
+    ...examples.filter(({ dialect, document }) => dialect === '000' && document['workflowConfig'] !== undefined),
   ];
 
-  it.each(documents)('means the same, and names its own places: %s', (_, document) => {
+  it.each(documents)('means the same, and names its own places: $name', ({ document }) => {
     const later = later000(document);
     const moved = ({ pointer, ...rest }: { pointer: string }): JsonObject => ({
       ...rest,

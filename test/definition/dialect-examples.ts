@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
-/** Documents of each dialect that hold every member that its importer reads, beside those of `cases`. */
+/** Documents of each dialect that hold every member that its importer reads, beside those of `dialects`. */
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
+import { isObject, type JsonObject } from '../../src/json/json.ts';
+import { CASES, DEFINITIONS_000 } from './dialects/load.ts';
 
 export interface Example {
   readonly name: string;
@@ -440,25 +440,13 @@ const own: readonly Example[] = [
   },
 ];
 
-const read = (path: string): Json => JSON.parse(readFileSync(new URL(`cases/${path}`, import.meta.url), 'utf8'));
+/** Whole definitions. */
+export const wholeExamples: readonly Example[] = DEFINITIONS_000.map(({ name, document }) => ({
+  name: `000: ${name}`,
+  dialect: '000',
+  document,
+}));
 
-function ofList(dialect: string, member: string): Example[] {
-  const list = read(`${dialect}.json`);
-  return (Array.isArray(list) ? list : []).filter(isObject).flatMap((one) => {
-    const { [member]: document, name } = one;
-    return isObject(document) ? [{ name: `${dialect}: ${String(name)}`, dialect, document }] : [];
-  });
-}
-
-/** Those that other systems shipped. */
-export const shippedExamples: readonly Example[] = readdirSync(new URL('cases/000/', import.meta.url)).flatMap(
-  (name) => {
-    const document = read(`000/${name}`);
-    return isObject(document) ? [{ name: `000: ${name}`, dialect: '000', document }] : [];
-  },
-);
-
-/** One example for each name. */
 /** The later form of a document of 000: the members of `workflowConfig` beside the list of steps. */
 export function later000({ workflowConfig, stepsConfig, ...rest }: JsonObject): JsonObject {
   return { ...rest, ...(isObject(workflowConfig) ? workflowConfig : {}), steps: stepsConfig ?? null };
@@ -475,7 +463,9 @@ const later: readonly Example[] = own
 export const examples: readonly Example[] = [
   ...own,
   ...later,
-  ...ofList('001', 'document'),
-  ...ofList('002', 'definition'),
-  ...ofList('004', 'document'),
+  ...Object.entries(CASES).flatMap(([dialect, cases]) =>
+    cases.flatMap(({ name, document }) =>
+      isObject(document) ? [{ name: `${dialect}: ${name}`, dialect, document }] : [],
+    ),
+  ),
 ];

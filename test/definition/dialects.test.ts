@@ -1,22 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import { detectDialect, toCanonical } from '../../src/definition/dialects/dialects.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
-
-/** A document, what its canonical form holds at least, and where problems and warnings stand. */
-interface Case {
-  readonly name: string;
-  readonly document: JsonObject;
-  readonly dialect?: string;
-  readonly definition?: JsonObject;
-  readonly problems?: readonly string[];
-  readonly warnings?: readonly string[];
-}
-
-function cases(dialect: string): Case[] {
-  return JSON.parse(readFileSync(new URL(`cases/${dialect}.json`, import.meta.url), 'utf8'));
-}
+import { CASES } from './dialects/load.ts';
 
 describe('which dialect a document is in', () => {
   it.each<[string, Json]>([
@@ -130,14 +116,17 @@ describe('the canonical dialect', () => {
   });
 });
 
-for (const dialect of ['001', '004']) {
+for (const [dialect, cases] of Object.entries(CASES)) {
   describe(`document ${dialect}`, () => {
-    it.each(cases(dialect).map((one) => [one.name, one] as const))('%s', (_, one) => {
+    it.each(cases)('$name', (one) => {
       const converted = toCanonical(one.document, one.dialect);
       expect(converted.dialect).toBe(dialect);
-      expect(converted.problems.map(({ pointer }) => pointer)).toEqual(one.problems ?? []);
-      expect(converted.warnings.map(({ pointer }) => pointer)).toEqual(one.warnings ?? []);
+      const said = converted.problems.map(({ pointer, message }) => `${pointer} ${message}`);
+      expect(said).toEqual(one.problems.map((begin) => expect.stringMatching(new RegExp(`^${escaped(begin)}`))));
+      expect(converted.warnings.map(({ pointer }) => pointer)).toEqual(one.warnings);
       if (one.definition !== undefined) expect(converted.definition).toMatchObject(one.definition);
     });
   });
 }
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,10 +1,12 @@
 /** Walks a program of this folder on the simulated clock, and writes its rows as the files do. */
 
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { type Simulated, type SimulatedAnswer, simulate } from '../../src/engine/simulate.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { waitsOf } from '../../src/engine/state/waits.ts';
 import { Rows, type TraceRow } from '../../src/history/trace-rows.ts';
+import type { Json } from '../../src/json/json.ts';
 import { programOf } from '../support/program.ts';
 import type { ProgramAnswer, ProgramFile } from './load.ts';
 
@@ -96,4 +98,14 @@ export function sent(run: Simulated): { [id: string]: unknown } {
   return Object.fromEntries(
     run.commands.flatMap((command) => (command.type === 'run' ? [[command.id, command.config]] : [])),
   );
+}
+
+/** The actions and models of another host, replaced by requests with the same parameters, which are still evaluated. */
+export function mocked(definition: Definition): Definition {
+  const steps = Object.entries(definition.steps).map(([slug, step]): [string, StepDefinition] => {
+    if (!['action', 'llm', 'agent'].includes(step.stepType)) return [slug, step];
+    const body: Json = step.stepType === 'action' ? (step.config?.['parameters'] ?? null) : (step.config ?? null);
+    return [slug, { ...step, stepType: 'http', config: { method: 'POST', url: 'https://host.test', body } }];
+  });
+  return { ...definition, steps: Object.fromEntries(steps) };
 }

@@ -4,7 +4,9 @@ import { evaluate, parseExpression } from '../../src/template/expression.ts';
 import { objectScope } from '../../src/template/scope.ts';
 import { parseTemplate, render, type TemplateOptions } from '../../src/template/template.ts';
 import { type Rendered, TemplateError } from '../../src/template/types.ts';
-import { NOW } from './cases.ts';
+
+/** 2026-01-15T10:30:00Z, the clock of the tests. */
+export const NOW = Date.UTC(2026, 0, 15, 10, 30);
 
 export function value(source: string, context: { [name: string]: unknown } = {}): Json | undefined {
   return evaluate(parseExpression(source), objectScope(context), { now: NOW });

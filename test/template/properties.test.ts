@@ -11,7 +11,7 @@ import { objectScope } from '../../src/template/scope.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
 import { TRANSFORMS } from '../../src/template/transforms/table.ts';
 import { TemplateError } from '../../src/template/types.ts';
-import { NOW } from './cases.ts';
+import { NOW } from './evaluate.ts';
 
 const RUNS = { numRuns: 2000 };
 
