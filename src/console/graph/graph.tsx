@@ -8,7 +8,6 @@ import { KindIcon, StatusMark } from '../parts/icons.tsx';
 import { pixels } from '../parts/pixels.ts';
 import { HEAD, type Layout, layOut, MARGIN, type Place } from './layout.ts';
 import { type Line, linesOf, pathOf } from './lines.ts';
-import { measureLabel } from './measure.ts';
 import type { Frame, Iteration, StepSum } from './scope.ts';
 import { Strip } from './strip.tsx';
 import type { GraphInput, GraphStep } from './ways.ts';
@@ -126,13 +125,15 @@ export function GraphView(props: GraphProps & { readonly drawing: Drawing }) {
   }, []);
   const onZoomRef = useRef(onZoom);
   onZoomRef.current = onZoom;
-  // At first it is shown again once the graph was fitted into the width.
-  const isFirst = useRef(true);
+  // The step is shown again once the graph was fitted into the width.
+  const [isFitted, setFitted] = useState(false);
+  useEffect(() => {
+    if (zoom !== 1) setFitted(true);
+  }, [zoom]);
   useEffect(() => {
     const place = selected === undefined ? undefined : layout.places.get(selected);
     if (place !== undefined && pane.current !== null) reveal(pane.current, place, shift, zoom);
-    if (zoom !== 1) isFirst.current = false;
-  }, [selected, layout, isFirst.current && zoom]);
+  }, [selected, layout, isFitted]);
 
   const isFar = zoom < FAR;
   const isSeen = (left: number, top: number, right: number, bottom: number): boolean => {
@@ -436,4 +437,20 @@ function spoken(sum: StepSum | undefined, isReached: boolean): string {
   if (sum === undefined) return isReached ? 'step' : 'not reached';
   if (sum.visits === 1) return sum.status;
   return `${sum.status}, ${sum.visits} visits${sum.failed > 0 ? `, ${sum.failed} failed` : ''}`;
+}
+
+/** The width of a label's text, as the browser draws it (.port in style/graph.css). */
+const FONT = '600 11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+
+let context: CanvasRenderingContext2D | null | undefined;
+const widths = new Map<string, number>();
+
+function measureLabel(text: string): number {
+  const width = widths.get(text);
+  if (width !== undefined) return width;
+  context ??= document.createElement('canvas').getContext('2d');
+  if (context !== null) context.font = FONT;
+  const measured = context?.measureText(text).width ?? text.length * 7;
+  widths.set(text, measured);
+  return measured;
 }

@@ -12,7 +12,8 @@ import { Problem } from './problem.tsx';
 
 interface FormDialogProps {
   readonly title: string;
-  readonly save: () => Promise<unknown>;
+  /** With the headers of one request for each opening: a second click repeats it, and does nothing twice. */
+  readonly save: (headers: { readonly 'Idempotency-Key': string }) => Promise<unknown>;
   readonly saveLabel?: string;
   readonly kind?: 'primary' | 'danger';
   /** Who may save. */
@@ -29,7 +30,8 @@ interface FormDialogProps {
 
 export function FormDialog(props: FormDialogProps) {
   const { title, save, saveLabel = 'Save', kind = 'primary', needs, onClose, isReady = true, why, children } = props;
-  const action = useAction(save);
+  const [headers] = useState(() => ({ 'Idempotency-Key': `console-${crypto.randomUUID()}` }));
+  const action = useAction(() => save(headers));
   const submit = async (): Promise<void> => {
     if (isReady && (await action.run())) onClose(true);
   };

@@ -1,5 +1,7 @@
-import type { Further } from '../data/pages.ts';
+import type { ComponentChildren } from 'preact';
+import type { Further, Pages } from '../data/pages.ts';
 import { Button } from './button.tsx';
+import { Empty, Loaded } from './loading.tsx';
 import { Problem } from './problem.tsx';
 
 /** Loads the next page of a list, where there is one. */
@@ -13,5 +15,24 @@ export const More = ({ list }: { readonly list: Further }) => (
         </Button>
       </div>
     ) : null}
+  </>
+);
+
+interface ListedProps<T> {
+  readonly list: Pages<T>;
+  /** `the questions`. */
+  readonly what: string;
+  /** What stands there while nothing does. */
+  readonly empty: ComponentChildren;
+  readonly children: (items: readonly T[]) => ComponentChildren;
+}
+
+/** A list of pages, in all its states. */
+export const Listed = <T,>({ list, what, empty, children }: ListedProps<T>) => (
+  <>
+    <Loaded resource={list.first} what={what}>
+      {() => (list.items.length === 0 ? <Empty>{empty}</Empty> : children(list.items))}
+    </Loaded>
+    <More list={list} />
   </>
 );

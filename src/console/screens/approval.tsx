@@ -1,4 +1,5 @@
 /** One question of a run: what is asked, the facts, the form, and the answer; made for a thumb. */
+import { Fragment } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Json } from '../../json/json.ts';
 import { at, get, post } from '../data/api.ts';
@@ -267,10 +268,10 @@ function Values({ value, name }: { readonly value: unknown; readonly name: strin
   return (
     <dl class="facts">
       {entries.map(([key, one]) => (
-        <>
+        <Fragment key={key}>
           <dt>{key}</dt>
           <dd>{String(one)}</dd>
-        </>
+        </Fragment>
       ))}
     </dl>
   );

@@ -7,8 +7,7 @@ import { Button } from '../parts/button.tsx';
 import { SelectField, TextField } from '../parts/fields.tsx';
 import { KindIcon } from '../parts/icons.tsx';
 import { To } from '../parts/link.tsx';
-import { Empty, Loaded } from '../parts/loading.tsx';
-import { More } from '../parts/more.tsx';
+import { Listed } from '../parts/more.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Query } from '../routes.ts';
 
@@ -35,31 +34,24 @@ export const UNDECIDED: Query = Object.fromEntries(
 export function DecidedApprovals({ query }: { readonly query: { readonly [name: string]: string } }) {
   const decided = DECISIONS.some(({ value }) => value === query['decided']) ? query['decided'] : 'any';
   const given = Object.fromEntries(FIELDS.map(({ name }) => [name, query[name]]));
-  const list = usePages<Question>('/api/approvals', { ...given, decided, limit: PAGE }, POLL_MS);
+  const list = usePages<Question>('/api/approvals', { ...given, decided, limit: PAGE }, { pollMs: POLL_MS });
   return (
     <>
       <Filter key={JSON.stringify(given)} decided={decided ?? 'any'} given={given} />
       <p class="dim decided-note">
         Decisions made before version 0.4 are not listed: they are in the steps of their runs, as submitted inputs are.
       </p>
-      <Loaded resource={list.first} what="the decisions">
-        {() =>
-          list.items.length === 0 ? (
-            <Empty>
-              <p>No decision matches.</p>
-            </Empty>
-          ) : (
-            <ul class="questions" aria-label="Decisions">
-              {list.items.map((one) => (
-                <li key={`${one.executionId} ${one.path} ${one.answer?.at ?? ''}`}>
-                  <DecisionRow decision={one} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-      <More list={list} />
+      <Listed list={list} what="the decisions" empty={<p>No decision matches.</p>}>
+        {(items) => (
+          <ul class="questions" aria-label="Decisions">
+            {items.map((one) => (
+              <li key={`${one.executionId} ${one.path} ${one.answer?.at ?? ''}`}>
+                <DecisionRow decision={one} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Listed>
     </>
   );
 }

@@ -12,8 +12,7 @@ import { CheckField } from '../parts/fields.tsx';
 import { KindIcon } from '../parts/icons.tsx';
 import { useKeys } from '../parts/keys.tsx';
 import { To } from '../parts/link.tsx';
-import { Empty, Loaded } from '../parts/loading.tsx';
-import { More } from '../parts/more.tsx';
+import { Listed } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Time } from '../parts/time.tsx';
@@ -73,7 +72,11 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
 }
 
 function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly others: number }) {
-  const list = usePages<Question>('/api/approvals', { limit: PAGE, all: isAll ? 'true' : 'false' }, POLL_MS);
+  const list = usePages<Question>(
+    '/api/approvals',
+    { limit: PAGE, all: isAll ? 'true' : 'false' },
+    { pollMs: POLL_MS },
+  );
   const { items } = list;
 
   const [chosen, setChosen] = useState<string>();
@@ -91,33 +94,30 @@ function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly ot
   ]);
 
   return (
-    <>
-      <Loaded resource={list.first} what="the questions">
-        {() =>
-          items.length === 0 ? (
-            <Empty>
-              <p>{isAll ? 'No run asks anybody anything.' : 'Nothing waits for you.'}</p>
-              {!isAll && others > 0 ? (
-                <Button onClick={() => changeQuery({ all: 'true' })}>
-                  Show {counted(others, 'question')} of others
-                </Button>
-              ) : (
-                <p class="dim">Questions of runs stand here, the newest first. New ones appear by themselves.</p>
-              )}
-            </Empty>
+    <Listed
+      list={list}
+      what="the questions"
+      empty={
+        <>
+          <p>{isAll ? 'No run asks anybody anything.' : 'Nothing waits for you.'}</p>
+          {!isAll && others > 0 ? (
+            <Button onClick={() => changeQuery({ all: 'true' })}>Show {counted(others, 'question')} of others</Button>
           ) : (
-            <ul class="questions" aria-label="Questions">
-              {items.map((one) => (
-                <li key={keyOf(one)} data-question={keyOf(one)} class={keyOf(one) === chosen ? 'current' : ''}>
-                  <QuestionRow question={one} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-      <More list={list} />
-    </>
+            <p class="dim">Questions of runs stand here, the newest first. New ones appear by themselves.</p>
+          )}
+        </>
+      }
+    >
+      {() => (
+        <ul class="questions" aria-label="Questions">
+          {items.map((one) => (
+            <li key={keyOf(one)} data-question={keyOf(one)} class={keyOf(one) === chosen ? 'current' : ''}>
+              <QuestionRow question={one} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Listed>
   );
 }
 

@@ -1,5 +1,5 @@
 /** What people do to a run: dialogs that ask for what is needed, and say why something was refused. */
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { at, post } from '../data/api.ts';
 import { parsed } from '../data/parsed.ts';
 import { problemAt } from '../data/problem.ts';
@@ -14,24 +14,23 @@ import { FormDialog } from '../parts/form-dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { addressOf } from '../routes.ts';
 
+type Save = Parameters<typeof FormDialog>[0]['save'];
+
 interface DialogProps {
   readonly run: Execution;
   readonly onClose: () => void;
 }
 
-/** One key for each opening of a dialog: a second click repeats the request and does nothing twice. */
-const useKey = (): { readonly 'Idempotency-Key': string } =>
-  useMemo(() => ({ 'Idempotency-Key': `console-${crypto.randomUUID()}` }), []);
-
 export function EndDialog({ run, how, onClose }: DialogProps & { readonly how: 'cancel' | 'terminate' }) {
   const [reason, setReason] = useState('');
-  const headers = useKey();
   const isCancel = how === 'cancel';
   const title = isCancel ? 'Cancel the run' : 'Terminate the run';
   return (
     <FormDialog
       title={title}
-      save={() => post(at`/api/executions/${run.id}/${how}`, reason === '' ? undefined : { reason }, { headers })}
+      save={(headers) =>
+        post(at`/api/executions/${run.id}/${how}`, reason === '' ? undefined : { reason }, { headers })
+      }
       saveLabel={title}
       kind="danger"
       needs={isCancel ? 'runner' : 'editor'}
@@ -80,8 +79,7 @@ export function ForkDialog({ run, from, onClose }: DialogProps & { readonly from
   const [version, setVersion] = useState('');
   const [input, setInput] = useState('');
   const edited = parsed(input);
-  const headers = useKey();
-  const fork = async (): Promise<void> => {
+  const fork: Save = async (headers) => {
     const { executionId } = await post<{ executionId: string }>(
       at`/api/executions/${run.id}/fork`,
       {
@@ -143,9 +141,8 @@ export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { re
   const [comments, setComments] = useState('');
   const [data, setData] = useState('');
   const given = parsed(data);
-  const headers = useKey();
   const lacksComment = wait.commentRequired === true && comments.trim() === '';
-  const decide = () =>
+  const decide: Save = (headers) =>
     post(
       at`/api/executions/${run.id}/approve`,
       {
@@ -204,12 +201,11 @@ export function SendDialog({ run, wait, onClose }: AnswerProps) {
   const [text, setText] = useState('');
   const given = parsed(text);
   const value = given.value ?? null;
-  const headers = useKey();
   const title = isInput ? 'Submit' : 'Send the message';
   return (
     <FormDialog
       title={`${title}: ${wait.stepSlug}`}
-      save={() =>
+      save={(headers) =>
         isInput
           ? post(at`/api/executions/${run.id}/submit`, { data: value, step: wait.path }, { headers })
           : post(at`/api/executions/${run.id}/messages/${name}`, value, { headers })

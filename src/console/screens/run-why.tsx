@@ -1,5 +1,7 @@
 /** Why a run is not completed: what it waits for, what it tries again, or why it failed, each with what one can do. */
+
 import type { ComponentChildren } from 'preact';
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Execution, Wait } from '../data/types.ts';
 import type { Visit } from '../graph/scope.ts';
@@ -98,10 +100,10 @@ function Works({ run, running, onStep }: Pick<WhyProps, 'run' | 'running' | 'onS
       <div>
         {run.status === 'rolling_back' ? 'Rolls back.' : running.length === 0 ? 'Runs.' : 'Works on '}
         {running.slice(0, MOST_SHOWN).map(({ path, number }, n) => (
-          <>
+          <Fragment key={number}>
             {n === 0 ? '' : ', '}
-            <StepLink key={number} path={path} onStep={onStep} />
-          </>
+            <StepLink path={path} onStep={onStep} />
+          </Fragment>
         ))}
         {running.length > MOST_SHOWN ? ` and ${running.length - MOST_SHOWN} more` : ''}
       </div>

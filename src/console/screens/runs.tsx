@@ -34,7 +34,7 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
   const [chosen, setChosen] = useState<Chosen>(new Map());
   const [current, setCurrent] = useState<string>();
   const [dialog, setDialog] = useState<'filter' | 'views'>();
-  const { rows } = list;
+  const { items: rows } = list;
 
   // Other filters are another list.
   const key = queryText(query);
@@ -46,6 +46,10 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
     if (list.unseen > 0) announce(`${counted(list.unseen, 'new run')}.`);
   }, [list.unseen]);
 
+  const showUnseen = (): void => {
+    list.showUnseen();
+    scrollTo(0, 0);
+  };
   const choose = (run: Execution): void => {
     const next = new Map(chosen);
     if (!next.delete(run.id)) next.set(run.id, run);
@@ -102,7 +106,7 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
       <Problem problem={list.first.problem} again={list.first.again} />
       {list.first.isSlow && !list.first.isCurrent ? <LoadingLine what="the runs" /> : null}
       {list.unseen === 0 ? null : (
-        <Button kind="quiet" class="unseen" onClick={list.showUnseen}>
+        <Button kind="quiet" class="unseen" onClick={showUnseen}>
           {list.unseen} new
         </Button>
       )}

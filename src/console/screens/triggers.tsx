@@ -4,8 +4,7 @@ import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/fields.tsx';
 import { To } from '../parts/link.tsx';
-import { Empty, Loaded } from '../parts/loading.tsx';
-import { More } from '../parts/more.tsx';
+import { Listed } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -20,7 +19,7 @@ const TYPES = ['manual', 'webhook', 'schedule', 'event'] as const;
 export function TriggersScreen({ place }: { readonly place: Place<'triggers'> }) {
   const { type, enabled, workflowId } = place.query;
   const filter = { type, enabled, workflowId };
-  const list = usePages<Trigger>('/api/triggers', { ...filter, limit: LIMIT }, POLL_MS);
+  const list = usePages<Trigger>('/api/triggers', { ...filter, limit: LIMIT }, { pollMs: POLL_MS });
   const isFiltered = queryText(filter) !== '';
   return (
     <Screen
@@ -39,27 +38,29 @@ export function TriggersScreen({ place }: { readonly place: Place<'triggers'> })
       }
     >
       <UnreadNotice rows={list.first.data?.unreadable} />
-      <Loaded resource={list.first} what="the triggers">
-        {() => {
-          if (list.items.length > 0) return <TriggerTable rows={list.items} />;
-          return isFiltered ? (
-            <Empty>
+      <Listed
+        list={list}
+        what="the triggers"
+        empty={
+          isFiltered ? (
+            <>
               <p>No trigger matches.</p>
               <Button onClick={() => changeQuery({ type: undefined, enabled: undefined, workflowId: undefined })}>
                 Show all triggers
               </Button>
-            </Empty>
+            </>
           ) : (
-            <Empty>
+            <>
               <p>Triggers of workflows stand here: webhooks, schedules and events that start runs.</p>
               <To to="workflows" params={{}}>
                 Workflows declare them
               </To>
-            </Empty>
-          );
-        }}
-      </Loaded>
-      <More list={list} />
+            </>
+          )
+        }
+      >
+        {(items) => <TriggerTable rows={items} />}
+      </Listed>
     </Screen>
   );
 }

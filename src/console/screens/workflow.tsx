@@ -14,8 +14,8 @@ import { CheckField, TextArea, TextField } from '../parts/fields.tsx';
 import { DeleteDialog } from '../parts/form-dialog.tsx';
 import { Json } from '../parts/json.tsx';
 import { To } from '../parts/link.tsx';
-import { Empty, Loaded } from '../parts/loading.tsx';
-import { More } from '../parts/more.tsx';
+import { Loaded } from '../parts/loading.tsx';
+import { Listed } from '../parts/more.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -251,25 +251,22 @@ function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow
     { name: 'at', label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
   return (
-    <>
-      <Loaded resource={list.first} what="the proposals">
-        {() =>
-          list.items.length === 0 ? (
-            <Empty>
-              <p>Nobody has proposed a change.</p>
-              <p class="dim">
-                {allowSelfModification === true
-                  ? 'Whoever may run the workflow may propose one: npx signalbox propose FILE'
-                  : 'It takes no proposals. Its definition can allow them: constraints.allowSelfModification.'}
-              </p>
-            </Empty>
-          ) : (
-            <Table label="Proposals" columns={columns} rows={list.items} keyOf={({ id }) => id} />
-          )
-        }
-      </Loaded>
-      <More list={list} />
-    </>
+    <Listed
+      list={list}
+      what="the proposals"
+      empty={
+        <>
+          <p>Nobody has proposed a change.</p>
+          <p class="dim">
+            {allowSelfModification === true
+              ? 'Whoever may run the workflow may propose one: npx signalbox propose FILE'
+              : 'It takes no proposals. Its definition can allow them: constraints.allowSelfModification.'}
+          </p>
+        </>
+      }
+    >
+      {(items) => <Table label="Proposals" columns={columns} rows={items} keyOf={({ id }) => id} />}
+    </Listed>
   );
 }
 

@@ -1,4 +1,5 @@
 /** One step of a run: its visits in the scope, and of one of them path, port, times, attempts, input and output. */
+import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { at, get } from '../data/api.ts';
 import { absoluteText, counted, durationText } from '../data/labels.ts';
@@ -292,12 +293,12 @@ export const RunPanel = ({ run }: { readonly run: Execution }) => (
         </>
       )}
       {(run.costs ?? []).map(({ key_type: key, input_tokens: input, output_tokens: output, usd_cost: cost }) => (
-        <>
+        <Fragment key={key}>
           <dt>{key}</dt>
           <dd>
             {input.toLocaleString('en-GB')} tokens in, {output.toLocaleString('en-GB')} out, ${cost.toFixed(4)}
           </dd>
-        </>
+        </Fragment>
       ))}
     </dl>
     <h3>Input</h3>

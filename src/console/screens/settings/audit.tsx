@@ -5,8 +5,7 @@ import type { Change } from '../../data/types.ts';
 import { changeQuery, usePlace } from '../../navigation.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/fields.tsx';
-import { Empty, Loaded } from '../../parts/loading.tsx';
-import { More } from '../../parts/more.tsx';
+import { Listed } from '../../parts/more.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Section } from './parts.tsx';
@@ -22,37 +21,32 @@ export function AuditSection() {
   return (
     <Section about="Who changed what, and when. Starts of runs and messages to runs are in the runs." readBy="admin">
       <AuditFilter by={by ?? ''} action={action ?? ''} />
-      <Loaded resource={list.first} what="the audit">
-        {() =>
-          list.items.length === 0 ? (
-            <Empty>No change matches.</Empty>
-          ) : (
-            <Table
-              label="Changes"
-              rows={list.items}
-              keyOf={({ id }) => id}
-              columns={[
-                { name: 'at', label: 'When', cell: ({ at }) => <Time at={at} /> },
-                { name: 'by', label: 'Who', cell: ({ by: who }) => who ?? 'this machine' },
-                { name: 'action', label: 'What', isPlain: true, cell: ({ action: what }) => <code>{what}</code> },
-                { name: 'target', label: 'On', cell: ({ target }) => <code>{targetText(target)}</code> },
-                {
-                  name: 'outcome',
-                  label: 'Outcome',
-                  cell: ({ outcome, status }) => `${outcome}${status === undefined ? '' : ` (${status})`}`,
-                },
-                {
-                  name: 'request',
-                  label: 'Request',
-                  isExtra: true,
-                  cell: ({ requestId }) => <code class="dim">{requestId?.slice(0, 8) ?? ''}</code>,
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-      <More list={list} />
+      <Listed list={list} what="the audit" empty="No change matches.">
+        {(items) => (
+          <Table
+            label="Changes"
+            rows={items}
+            keyOf={({ id }) => id}
+            columns={[
+              { name: 'at', label: 'When', cell: ({ at }) => <Time at={at} /> },
+              { name: 'by', label: 'Who', cell: ({ by: who }) => who ?? 'this machine' },
+              { name: 'action', label: 'What', isPlain: true, cell: ({ action: what }) => <code>{what}</code> },
+              { name: 'target', label: 'On', cell: ({ target }) => <code>{targetText(target)}</code> },
+              {
+                name: 'outcome',
+                label: 'Outcome',
+                cell: ({ outcome, status }) => `${outcome}${status === undefined ? '' : ` (${status})`}`,
+              },
+              {
+                name: 'request',
+                label: 'Request',
+                isExtra: true,
+                cell: ({ requestId }) => <code class="dim">{requestId?.slice(0, 8) ?? ''}</code>,
+              },
+            ]}
+          />
+        )}
+      </Listed>
     </Section>
   );
 }

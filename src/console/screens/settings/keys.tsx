@@ -7,11 +7,10 @@ import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Actions, Dialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../parts/fields.tsx';
-import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
-import { Empty, Loaded } from '../../parts/loading.tsx';
-import { Table } from '../../parts/table.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { Section, useAll, wordsIn } from './parts.tsx';
+import { ListSection, useList, wordsIn } from './parts.tsx';
 
 const ROLES: readonly { readonly value: Role; readonly label: string }[] = [
   { value: 'viewer', label: 'viewer: reads' },
@@ -21,109 +20,81 @@ const ROLES: readonly { readonly value: Role; readonly label: string }[] = [
   { value: 'admin', label: 'admin: also keys, limits and servers' },
 ];
 
-type Open =
-  | { readonly kind: 'new' }
-  | { readonly kind: 'made'; readonly made: MadeKey }
-  | { readonly kind: 'delete'; readonly key: ApiKey };
+const COLUMNS: readonly Column<ApiKey>[] = [
+  { name: 'user', label: 'Person', cell: ({ user }) => user },
+  { name: 'emails', label: 'E-mail addresses', isExtra: true, cell: ({ emails }) => emails.join(', ') },
+  { name: 'role', label: 'Role', cell: ({ role }) => role },
+  {
+    name: 'standing',
+    label: 'Roles and groups in approvals',
+    isExtra: true,
+    cell: ({ roles, groups }) => [...roles, ...groups].join(', '),
+  },
+  {
+    name: 'used',
+    label: 'Last used',
+    isExtra: true,
+    cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : <Time at={lastUsedAt} />),
+  },
+];
 
 export function KeysSection() {
-  const keys = useAll<ApiKey>('/api/keys', 'admin');
+  const list = useList<ApiKey>('/api/keys', 'admin');
   const me = useMe();
-  const [open, setOpen] = useState<Open>();
-  const close = (isChanged: boolean): void => {
-    setOpen(undefined);
-    if (isChanged) keys.again();
+  const [made, setMade] = useState<MadeKey>();
+  const nameColumn: Column<ApiKey> = {
+    name: 'name',
+    label: 'Name',
+    isPlain: true,
+    cell: ({ name, prefix, id }) => (
+      <>
+        {name} <code class="dim">{prefix}…</code> {id === me?.keyId ? <span class="badge">yours</span> : null}
+      </>
+    ),
   };
   return (
-    <Section
-      about="Keys by which people and programs use this gateway. A person may have several."
-      readBy="admin"
-      actions={
-        <Button kind="primary" needs="admin" onClick={() => setOpen({ kind: 'new' })}>
-          New key
-        </Button>
-      }
-    >
-      <Loaded resource={keys} what="the keys">
-        {(items) =>
-          items.length === 0 ? (
-            <Empty>
-              <p>
-                {me?.hasKeys === true
-                  ? 'Keys stand here. The key of the environment is not listed.'
-                  : 'Without keys everyone on this machine may do everything. The first key must be an admin’s.'}
-              </p>
-            </Empty>
-          ) : (
-            <Table
-              label="API keys"
-              rows={items}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  name: 'name',
-                  label: 'Name',
-                  isPlain: true,
-                  cell: ({ name, prefix, id }) => (
-                    <>
-                      {name} <code class="dim">{prefix}…</code>{' '}
-                      {id === me?.keyId ? <span class="badge">yours</span> : null}
-                    </>
-                  ),
-                },
-                { name: 'user', label: 'Person', cell: ({ user }) => user },
-                {
-                  name: 'emails',
-                  label: 'E-mail addresses',
-                  isExtra: true,
-                  cell: ({ emails }) => emails.join(', '),
-                },
-                { name: 'role', label: 'Role', cell: ({ role }) => role },
-                {
-                  name: 'standing',
-                  label: 'Roles and groups in approvals',
-                  isExtra: true,
-                  cell: ({ roles, groups }) => [...roles, ...groups].join(', '),
-                },
-                {
-                  name: 'used',
-                  label: 'Last used',
-                  isExtra: true,
-                  cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : <Time at={lastUsedAt} />),
-                },
-                {
-                  name: 'actions',
-                  label: <span class="hidden">Actions</span>,
-                  cell: (key) => (
-                    <Button label={`Revoke ${key.name}`} onClick={() => setOpen({ kind: 'delete', key })}>
-                      Revoke…
-                    </Button>
-                  ),
-                },
-              ]}
-            />
-          )
+    <>
+      <ListSection
+        about="Keys by which people and programs use this gateway. A person may have several."
+        readBy="admin"
+        writtenBy="admin"
+        list={list}
+        noun="key"
+        label="API keys"
+        empty={
+          me?.hasKeys === true
+            ? 'Keys stand here. The key of the environment is not listed.'
+            : 'Without keys everyone on this machine may do everything. The first key must be an admin’s.'
         }
-      </Loaded>
-      {open?.kind === 'new' ? (
-        <KeyDialog onClose={() => close(false)} onMade={(made) => setOpen({ kind: 'made', made })} />
-      ) : null}
-      {open?.kind === 'made' ? <MadeDialog made={open.made} onClose={() => close(true)} /> : null}
-      {open?.kind === 'delete' ? (
-        <DeleteDialog
-          noun="key"
-          name={open.key.name}
-          path={at`/api/keys/${open.key.id}`}
-          about={
-            open.key.id === me?.keyId
+        columns={[nameColumn, ...COLUMNS]}
+        deletion={{
+          verb: 'Revoke',
+          pathOf: ({ id }) => at`/api/keys/${id}`,
+          about: ({ id }) =>
+            id === me?.keyId
               ? 'This is the key that you are logged in with: your session ends.'
-              : 'Whoever uses it is refused within two seconds.'
-          }
-          verb="Revoke"
-          onClose={close}
+              : 'Whoever uses it is refused within two seconds.',
+        }}
+        dialog={(_new, close) => (
+          <KeyDialog
+            onClose={() => close(false)}
+            onMade={(key) => {
+              close(false);
+              setMade(key);
+            }}
+          />
+        )}
+      />
+      {made === undefined ? null : (
+        <MadeDialog
+          made={made}
+          onClose={() => {
+            setMade(undefined);
+            list.first.again();
+          }}
         />
-      ) : null}
-    </Section>
+      )}
+    </>
   );
 }
 
@@ -140,8 +111,6 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
   const [roles, setRoles] = useState('');
   const [groups, setGroups] = useState('');
   const [emails, setEmails] = useState('');
-  // A repeated request makes no second key.
-  const [requestKey] = useState(() => crypto.randomUUID());
   const body = {
     name: name.trim(),
     role,
@@ -154,7 +123,7 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
     <FormDialog
       title="New key"
       saveLabel="Make"
-      save={async () => onMade(await post<MadeKey>('/api/keys', body, { headers: { 'Idempotency-Key': requestKey } }))}
+      save={async (headers) => onMade(await post<MadeKey>('/api/keys', body, { headers }))}
       onClose={(isSaved) => {
         if (!isSaved) onClose();
       }}

@@ -7,17 +7,36 @@ import type { Execution, Model } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { Actions, Dialog } from '../../parts/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../parts/fields.tsx';
-import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Json } from '../../parts/json.tsx';
 import { To } from '../../parts/link.tsx';
-import { Empty, Loaded } from '../../parts/loading.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { StatusBadge } from '../../parts/status.tsx';
-import { Table } from '../../parts/table.tsx';
-import { MissingSecrets, Section, useAll } from './parts.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { ListSection, MissingSecrets, useList } from './parts.tsx';
 
 type Provider = Model['provider'];
-type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete' | 'test'; readonly model: Model };
+const COLUMNS: readonly Column<Model>[] = [
+  {
+    name: 'name',
+    label: 'Name',
+    isPlain: true,
+    cell: ({ name, default: isDefault }) => (
+      <>
+        <code>{name}</code> {isDefault ? <span class="badge">default</span> : null}
+      </>
+    ),
+  },
+  { name: 'provider', label: 'Provider', cell: ({ provider }) => provider },
+  { name: 'model', label: 'Model', cell: ({ model }) => <code>{model}</code> },
+  { name: 'secret', label: 'API key', isExtra: true, cell: ({ apiKeySecret }) => apiKeySecret ?? 'none' },
+  {
+    name: 'prices',
+    label: 'USD for a million tokens',
+    isExtra: true,
+    cell: ({ prices }) => (prices === undefined ? '' : `${prices.input} in, ${prices.output} out`),
+  },
+];
 
 const PROVIDERS: readonly { readonly value: Provider; readonly label: string }[] = [
   { value: 'openai', label: 'OpenAI' },
@@ -27,107 +46,37 @@ const PROVIDERS: readonly { readonly value: Provider; readonly label: string }[]
 ];
 
 export function ModelsSection() {
-  const models = useAll<Model>('/api/models', 'viewer');
-  const [open, setOpen] = useState<Open>();
+  const list = useList<Model>('/api/models', 'viewer');
   const [stored, setStored] = useState<Model>();
-  const close = (isChanged: boolean): void => {
-    setOpen(undefined);
-    if (isChanged) models.again();
-  };
   return (
-    <Section
+    <ListSection
       about="How steps reach language models. API keys are secrets, which a model names."
       readBy="viewer"
-      actions={
-        <Button kind="primary" needs="editor" onClick={() => setOpen({ kind: 'new' })}>
-          New model
-        </Button>
+      writtenBy="editor"
+      list={list}
+      noun="model"
+      label="Models"
+      notice={<MissingSecrets of={stored} />}
+      empty="Models stand here by the names that steps use. The first one is the default."
+      columns={COLUMNS}
+      actions={[
+        { kind: 'test', text: 'Test…' },
+        { kind: 'change', text: 'Change…' },
+      ]}
+      deletion={{ pathOf: ({ name }) => at`/api/models/${name}`, about: () => 'Steps that use it fail from then on.' }}
+      dialog={({ kind, item }, close) =>
+        kind === 'test' && item !== undefined ? (
+          <TestDialog name={item.name} onClose={() => close(false)} />
+        ) : (
+          <ModelDialog model={item} onStored={setStored} onClose={close} />
+        )
       }
-    >
-      <MissingSecrets of={stored} />
-      <Loaded resource={models} what="the models">
-        {(items) =>
-          items.length === 0 ? (
-            <Empty>
-              <p>Models stand here by the names that steps use. The first one is the default.</p>
-            </Empty>
-          ) : (
-            <Table
-              label="Models"
-              rows={items}
-              keyOf={({ name }) => name}
-              columns={[
-                {
-                  name: 'name',
-                  label: 'Name',
-                  isPlain: true,
-                  cell: ({ name, default: isDefault }) => (
-                    <>
-                      <code>{name}</code> {isDefault ? <span class="badge">default</span> : null}
-                    </>
-                  ),
-                },
-                { name: 'provider', label: 'Provider', cell: ({ provider }) => provider },
-                { name: 'model', label: 'Model', cell: ({ model }) => <code>{model}</code> },
-                { name: 'secret', label: 'API key', isExtra: true, cell: ({ apiKeySecret }) => apiKeySecret ?? 'none' },
-                {
-                  name: 'prices',
-                  label: 'USD for a million tokens',
-                  isExtra: true,
-                  cell: ({ prices }) => (prices === undefined ? '' : `${prices.input} in, ${prices.output} out`),
-                },
-                {
-                  name: 'actions',
-                  label: <span class="hidden">Actions</span>,
-                  cell: (model) => (
-                    <span class="row">
-                      <Button
-                        needs="editor"
-                        label={`Test ${model.name}`}
-                        onClick={() => setOpen({ kind: 'test', model })}
-                      >
-                        Test…
-                      </Button>
-                      <Button
-                        needs="editor"
-                        label={`Change ${model.name}`}
-                        onClick={() => setOpen({ kind: 'change', model })}
-                      >
-                        Change…
-                      </Button>
-                      <Button
-                        needs="editor"
-                        label={`Delete ${model.name}`}
-                        onClick={() => setOpen({ kind: 'delete', model })}
-                      >
-                        Delete…
-                      </Button>
-                    </span>
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-      {open?.kind === 'new' ? <ModelDialog onStored={setStored} onClose={close} /> : null}
-      {open?.kind === 'change' ? <ModelDialog model={open.model} onStored={setStored} onClose={close} /> : null}
-      {open?.kind === 'test' ? <TestDialog name={open.model.name} onClose={() => close(false)} /> : null}
-      {open?.kind === 'delete' ? (
-        <DeleteDialog
-          noun="model"
-          name={open.model.name}
-          path={at`/api/models/${open.model.name}`}
-          about="Steps that use it fail from then on."
-          onClose={close}
-        />
-      ) : null}
-    </Section>
+    />
   );
 }
 
 interface ModelDialogProps {
-  readonly model?: Model;
+  readonly model: Model | undefined;
   readonly onStored: (model: Model) => void;
   readonly onClose: (isChanged: boolean) => void;
 }

@@ -3,91 +3,45 @@ import { SHORTEST_SECRET_CHARACTERS } from '../../../definition/document/limits.
 import { at, put } from '../../data/api.ts';
 import { problemAt } from '../../data/problem.ts';
 import type { Secret } from '../../data/types.ts';
-import { Button } from '../../parts/button.tsx';
 import { TextArea, TextField } from '../../parts/fields.tsx';
-import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
-import { Empty, Loaded } from '../../parts/loading.tsx';
-import { Table } from '../../parts/table.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { Section, useAll, wordsIn } from './parts.tsx';
+import { ListSection, useList, wordsIn } from './parts.tsx';
 
-type Open = { readonly kind: 'new' } | { readonly kind: 'change' | 'delete'; readonly secret: Secret };
+const COLUMNS: readonly Column<Secret>[] = [
+  { name: 'name', label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
+  { name: 'hosts', label: 'Sent to', cell: ({ allowedHosts }) => allowedHosts?.join(', ') ?? 'any host' },
+  {
+    name: 'workflows',
+    label: 'Used by',
+    cell: ({ allowedWorkflows }) => allowedWorkflows?.join(', ') ?? 'any workflow',
+  },
+  { name: 'changed', label: 'Changed', isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+];
 
-export function SecretsSection() {
-  const secrets = useAll<Secret>('/api/secrets', 'editor');
-  const [open, setOpen] = useState<Open>();
-  const close = (isChanged: boolean): void => {
-    setOpen(undefined);
-    if (isChanged) secrets.again();
-  };
-  return (
-    <Section
-      about="Values that workflows use by name. They are stored encrypted, and never shown again."
-      readBy="editor"
-      actions={
-        <Button kind="primary" needs="editor" onClick={() => setOpen({ kind: 'new' })}>
-          New secret
-        </Button>
-      }
-    >
-      <Loaded resource={secrets} what="the secrets">
-        {(items) =>
-          items.length === 0 ? (
-            <Empty>
-              <p>
-                Secrets stand here by name. A workflow uses one as <code>{'{{ secrets.NAME }}'}</code>.
-              </p>
-            </Empty>
-          ) : (
-            <Table
-              label="Secrets"
-              rows={items}
-              keyOf={({ name }) => name}
-              columns={[
-                { name: 'name', label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
-                { name: 'hosts', label: 'Sent to', cell: ({ allowedHosts }) => allowedHosts?.join(', ') ?? 'any host' },
-                {
-                  name: 'workflows',
-                  label: 'Used by',
-                  cell: ({ allowedWorkflows }) => allowedWorkflows?.join(', ') ?? 'any workflow',
-                },
-                { name: 'changed', label: 'Changed', isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-                {
-                  name: 'actions',
-                  label: <span class="hidden">Actions</span>,
-                  cell: (secret) => (
-                    <span class="row">
-                      <Button label={`Replace ${secret.name}`} onClick={() => setOpen({ kind: 'change', secret })}>
-                        Replace…
-                      </Button>
-                      <Button label={`Delete ${secret.name}`} onClick={() => setOpen({ kind: 'delete', secret })}>
-                        Delete…
-                      </Button>
-                    </span>
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-      {open?.kind === 'new' ? <SecretDialog onClose={close} /> : null}
-      {open?.kind === 'change' ? <SecretDialog secret={open.secret} onClose={close} /> : null}
-      {open?.kind === 'delete' ? (
-        <DeleteDialog
-          noun="secret"
-          name={open.secret.name}
-          path={at`/api/secrets/${open.secret.name}`}
-          about="Steps that use it fail from then on."
-          onClose={close}
-        />
-      ) : null}
-    </Section>
-  );
-}
+export const SecretsSection = () => (
+  <ListSection
+    about="Values that workflows use by name. They are stored encrypted, and never shown again."
+    readBy="editor"
+    writtenBy="editor"
+    list={useList<Secret>('/api/secrets', 'editor')}
+    noun="secret"
+    label="Secrets"
+    empty={
+      <>
+        Secrets stand here by name. A workflow uses one as <code>{'{{ secrets.NAME }}'}</code>.
+      </>
+    }
+    columns={COLUMNS}
+    actions={[{ kind: 'change', text: 'Replace…' }]}
+    deletion={{ pathOf: ({ name }) => at`/api/secrets/${name}`, about: () => 'Steps that use it fail from then on.' }}
+    dialog={({ item }, close) => <SecretDialog secret={item} onClose={close} />}
+  />
+);
 
 interface SecretDialogProps {
-  readonly secret?: Secret;
+  readonly secret: Secret | undefined;
   readonly onClose: (isChanged: boolean) => void;
 }
 

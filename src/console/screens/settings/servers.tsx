@@ -3,111 +3,61 @@ import { at, get, put } from '../../data/api.ts';
 import { counted } from '../../data/labels.ts';
 import { useResource } from '../../data/resource.ts';
 import type { McpServer, ToolPage } from '../../data/types.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../parts/fields.tsx';
-import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Json } from '../../parts/json.tsx';
-import { Empty, Loaded } from '../../parts/loading.tsx';
-import { Table } from '../../parts/table.tsx';
+import { Loaded } from '../../parts/loading.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { MissingSecrets, Section, useAll } from './parts.tsx';
+import { ListSection, MissingSecrets, useList } from './parts.tsx';
 
-type Open =
-  | { readonly kind: 'new' }
-  | { readonly kind: 'change' | 'delete' | 'tools' | 'test'; readonly server: McpServer };
+const COLUMNS: readonly Column<McpServer>[] = [
+  { name: 'name', label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
+  {
+    name: 'connection',
+    label: 'Connection',
+    cell: ({ url, command, args = [] }) => <code>{url ?? [command, ...args].join(' ')}</code>,
+  },
+  { name: 'changed', label: 'Changed', isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+];
 
 export function ServersSection() {
-  const servers = useAll<McpServer>('/api/mcp-servers', 'viewer');
-  const [open, setOpen] = useState<Open>();
+  const list = useList<McpServer>('/api/mcp-servers', 'viewer');
   const [stored, setStored] = useState<McpServer>();
-  const close = (isChanged: boolean): void => {
-    setOpen(undefined);
-    if (isChanged) servers.again();
-  };
   return (
-    <Section
+    <ListSection
       about="Servers of tools for agents, by the Model Context Protocol."
       readBy="viewer"
-      actions={
-        <Button kind="primary" needs="admin" onClick={() => setOpen({ kind: 'new' })}>
-          New server
-        </Button>
+      writtenBy="admin"
+      list={list}
+      noun="server"
+      label="MCP servers"
+      notice={<MissingSecrets of={stored} />}
+      empty="MCP servers stand here by the names that agents use."
+      columns={COLUMNS}
+      actions={[
+        { kind: 'test', text: 'Test', needs: 'viewer' },
+        { kind: 'tools', text: 'Tools', label: 'Tools of', needs: 'viewer' },
+        { kind: 'change', text: 'Change…' },
+      ]}
+      deletion={{
+        pathOf: ({ name }) => at`/api/mcp-servers/${name}`,
+        about: () => 'Agents that use its tools fail from then on.',
+      }}
+      dialog={({ kind, item }, close) =>
+        item !== undefined && kind !== 'change' ? (
+          <ToolsDialog name={item.name} isTest={kind === 'test'} onClose={() => close(false)} />
+        ) : (
+          <ServerDialog server={item} onStored={setStored} onClose={close} />
+        )
       }
-    >
-      <MissingSecrets of={stored} />
-      <Loaded resource={servers} what="the servers">
-        {(items) =>
-          items.length === 0 ? (
-            <Empty>
-              <p>MCP servers stand here by the names that agents use.</p>
-            </Empty>
-          ) : (
-            <Table
-              label="MCP servers"
-              rows={items}
-              keyOf={({ name }) => name}
-              columns={[
-                { name: 'name', label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
-                {
-                  name: 'connection',
-                  label: 'Connection',
-                  cell: ({ url, command, args = [] }) => <code>{url ?? [command, ...args].join(' ')}</code>,
-                },
-                { name: 'changed', label: 'Changed', isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-                {
-                  name: 'actions',
-                  label: <span class="hidden">Actions</span>,
-                  cell: (server) => (
-                    <span class="row">
-                      <Button label={`Test ${server.name}`} onClick={() => setOpen({ kind: 'test', server })}>
-                        Test
-                      </Button>
-                      <Button label={`Tools of ${server.name}`} onClick={() => setOpen({ kind: 'tools', server })}>
-                        Tools
-                      </Button>
-                      <Button
-                        needs="admin"
-                        label={`Change ${server.name}`}
-                        onClick={() => setOpen({ kind: 'change', server })}
-                      >
-                        Change…
-                      </Button>
-                      <Button
-                        needs="admin"
-                        label={`Delete ${server.name}`}
-                        onClick={() => setOpen({ kind: 'delete', server })}
-                      >
-                        Delete…
-                      </Button>
-                    </span>
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-      {open?.kind === 'new' ? <ServerDialog onStored={setStored} onClose={close} /> : null}
-      {open?.kind === 'change' ? <ServerDialog server={open.server} onStored={setStored} onClose={close} /> : null}
-      {open?.kind === 'tools' || open?.kind === 'test' ? (
-        <ToolsDialog name={open.server.name} isTest={open.kind === 'test'} onClose={() => close(false)} />
-      ) : null}
-      {open?.kind === 'delete' ? (
-        <DeleteDialog
-          noun="server"
-          name={open.server.name}
-          path={at`/api/mcp-servers/${open.server.name}`}
-          about="Agents that use its tools fail from then on."
-          onClose={close}
-        />
-      ) : null}
-    </Section>
+    />
   );
 }
 
 interface ServerDialogProps {
-  readonly server?: McpServer;
+  readonly server: McpServer | undefined;
   readonly onStored: (server: McpServer) => void;
   readonly onClose: (isChanged: boolean) => void;
 }
