@@ -283,6 +283,11 @@ describe('the house', () => {
     expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
+  it('has one assert, which workflows and browsers have too', () => {
+    const asserting = sources.filter((file) => /\bfunction assert\b|['"](?:node:)?assert\b/.test(texts.get(file)!));
+    expect(asserting).toEqual(['src/json/assert.ts']);
+  });
+
   it('cites only documents that are in the repository, and sections that they have', () => {
     const named = new Map(documents.map((file) => [basename(file), readFileSync(file, 'utf8')]));
     const missing = [...sources, ...tests].flatMap((file) =>

@@ -2,6 +2,7 @@
  * The trace of a whole execution: the runs of its chain, oldest first, joined across continue-as-new and retries. The
  * row of a visit is where the visit began, and gets what later runs add to it. A retry has rows of its own.
  */
+import { assert } from '../json/assert.ts';
 import { defined } from '../json/defined.ts';
 import type { Guess } from './ambiguities.ts';
 import type { RunTrace } from './run-trace.ts';
@@ -129,7 +130,8 @@ function settled(row: TraceRow, chain: readonly FoldedRun[], next: number): Trac
     if (evaluated !== undefined) full = { ...full, input: withEvaluated(full.input, evaluated) };
   }
   if (full.completedAt !== undefined) return full;
-  const last = chain.at(-1)!;
+  const last = chain.at(-1);
+  assert(last !== undefined, 'A chain has at least one run.');
   if (last.closed !== undefined && last.closed.how !== 'continued') {
     return { ...full, status: 'cancelled', completedAt: endedBy(full, last) };
   }

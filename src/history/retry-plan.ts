@@ -14,6 +14,7 @@ import { countUsage } from '../engine/state/costs.ts';
 import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
 import { DEADLINE } from '../engine/walk/ending.ts';
+import { assert } from '../json/assert.ts';
 import { defined } from '../json/defined.ts';
 import { isObject } from '../json/json.ts';
 import type { Program } from '../steps/program-types.ts';
@@ -126,7 +127,9 @@ export class RetryPlan {
     const decision = step?.behaviour.onRetry?.(visit.state, { code, ...defined({ suffix }) });
     if (decision === 'refuse') throw repeats(path, 'after its calls had ended');
     if (decision === undefined && answered === undefined) {
-      this.postponed.push(rewindOpenVisit(program, state, path)!);
+      const target = rewindOpenVisit(program, state, path);
+      assert(target !== undefined, 'The visit is open.');
+      this.postponed.push(target);
       if (event.type === 'message') keepForListener(state, event);
     } else this.#left.add(path);
     if (decision === 'continue') return true;

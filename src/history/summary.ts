@@ -2,6 +2,7 @@
  * What a run did, in an answer of bounded size: its steps with counts, and the iterations of its containers in ranges.
  * It is made of the visits without their values (`briefsOf`), so that a part of the run costs no more than the whole.
  */
+import { assert } from '../json/assert.ts';
 import { defined } from '../json/defined.ts';
 import { PART_STEPS, type Parts } from '../steps/parts.ts';
 import type { Brief, TraceRow } from './trace-rows.ts';
@@ -282,6 +283,7 @@ function rangesOf(
 
 function rangeOf(list: readonly Iteration[], from: number): IterationRange {
   const [first] = list;
+  assert(first !== undefined, 'A range has at least one iteration.');
   const statuses: { [status in VisitStatus]?: number } = {};
   for (const { worst } of list) statuses[worst] = (statuses[worst] ?? 0) + 1;
   const failed = list.findIndex(({ worst }) => worst === 'failed');
@@ -289,12 +291,12 @@ function rangeOf(list: readonly Iteration[], from: number): IterationRange {
   return {
     from,
     to: from + list.length - 1,
-    frame: first!.frame,
-    ...first!.place,
-    worst: list.reduce((worst, one) => worse(worst, one.worst), first!.worst),
+    frame: first.frame,
+    ...first.place,
+    worst: list.reduce((worst, one) => worse(worst, one.worst), first.worst),
     statuses,
     ...(failed < 0 ? {} : { firstFailed: { frame: list[failed]!.frame, ordinal: from + failed } }),
-    startedAt: list.reduce((earliest, one) => Math.min(earliest, one.startedAt), first!.startedAt),
+    startedAt: list.reduce((earliest, one) => Math.min(earliest, one.startedAt), first.startedAt),
     ...(Number.isFinite(completedAt) ? { completedAt } : {}),
   };
 }

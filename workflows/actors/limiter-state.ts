@@ -17,6 +17,7 @@ import {
   type TakeSlot,
   type Waiting,
 } from '../../src/contract/limiter.ts';
+import { assert } from '../../src/json/assert.ts';
 import { defined } from '../../src/json/defined.ts';
 
 /** Groups whose latest turn is remembered. */
@@ -291,5 +292,6 @@ function nextGroup(
     const [mine, theirs] = [turns.get(entry[0]) ?? 0, turns.get(best[0]) ?? 0];
     if (mine < theirs || (mine === theirs && entry[1][0]!.seq < best[1][0]!.seq)) best = entry;
   }
-  return best!;
+  assert(best !== undefined, 'Whoever asks has seen that runs wait.');
+  return best;
 }

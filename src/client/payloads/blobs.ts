@@ -95,13 +95,13 @@ function driverOf(store: BlobStore): StorageDriver {
   }
 
   async function find(
-    { place, digest }: Readonly<Record<string, string>>,
+    { place = '', digest = '' }: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<Payload> {
     // Other clients can write history: a reference must not lead elsewhere.
-    if (!DIGEST.test(place ?? '') || !DIGEST.test(digest ?? ''))
+    if (!DIGEST.test(place) || !DIGEST.test(digest))
       throw new BlobFault('blob_unavailable', 'the reference is none of ours');
-    const bytes = await store.read({ place: place!, name: digest! }, signal);
+    const bytes = await store.read({ place, name: digest }, signal);
     if (sha256(bytes) !== digest) throw new BlobFault('blob_damaged', 'its content has changed');
     return PayloadMessage.decode(bytes);
   }

@@ -3,10 +3,12 @@
  * (src/history/summary.ts). Its size does not grow with the number of visits. The runs of the chain are folded once and
  * cached as for the trace.
  */
+
 import { briefsOf, guessesOf, totalOf } from '../../history/chain.ts';
 import type { Unreadable } from '../../history/events.ts';
 import * as summary from '../../history/summary.ts';
 import type { Brief, TraceRow } from '../../history/trace-rows.ts';
+import { assert } from '../../json/assert.ts';
 import { defined } from '../../json/defined.ts';
 import type { Access } from '../temporal/access.ts';
 import { Turns } from '../temporal/turns.ts';
@@ -80,7 +82,8 @@ export async function readSummary(
 ): Promise<RunSummary> {
   const described = await describe(access, executionId, undefined);
   const chain = await readChain(access, executionId, described);
-  const last = chain.at(-1)!;
+  const last = chain.at(-1);
+  assert(last !== undefined, 'A chain has at least one run.');
   const briefs = briefsOf(chain);
   const total = totalOf(chain);
   const { counted, steps, containers } = await new Turns().take(summary.summaryOf(briefs, query));

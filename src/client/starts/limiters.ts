@@ -28,6 +28,7 @@ import {
   type TakeAnswer,
   type TakeSlot,
 } from '../../contract/limiter.ts';
+import { assert } from '../../json/assert.ts';
 import { defined } from '../../json/defined.ts';
 import { slotRequests } from '../../observe/metrics.ts';
 import { ClientError, hasCode } from '../errors.ts';
@@ -85,7 +86,9 @@ export async function reserveSlots(
     if (answer.as !== 'refused') continue;
     const held = answers.filter(({ as }) => as === 'granted').map(({ gate }) => gate);
     await giveBack(access, run, held);
-    const { scope, limit } = refusable.find(({ gate }) => gate === answer.gate)!;
+    const asked = refusable.find(({ gate }) => gate === answer.gate);
+    assert(asked !== undefined, 'A limiter answers only what it was asked.');
+    const { scope, limit } = asked;
     throw new ClientError(answer.code, answer.message, { details: { scope, limit } });
   }
   return gates.map(({ taken: _before, takenAt: _then, ...wanted }) =>

@@ -1,5 +1,7 @@
 /** Applies the requests of people: decisions, input, and operations on steps. Each key is answered once. */
+
 import type { Accepted, Refusal } from '../../contract/run.ts';
+import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Core } from '../state/core.ts';
 import { REMEMBERED_IDS } from '../state/limits.ts';
@@ -46,8 +48,9 @@ export function applyRequest(core: Core, event: AddressedEvent, known: StepAddre
     case 'skipTimer': {
       // The visit's own timer; without it (an escalated approval), the timer that was opened last.
       const timers = visit.commands.filter((open) => state.openCommands[open]?.type === 'timer');
-      const id = timers.find((open) => open === path) ?? timers.at(-1)!;
-      const timer = state.openCommands[id]!;
+      const id = timers.find((open) => open === path) ?? timers.at(-1);
+      const timer = id === undefined ? undefined : state.openCommands[id];
+      assert(id !== undefined && timer !== undefined, 'The request is refused where no timer is open.');
       visit.commands.splice(visit.commands.indexOf(id), 1);
       cancelCommand(core, id);
       if (timer.type === 'timer')
@@ -59,7 +62,8 @@ export function applyRequest(core: Core, event: AddressedEvent, known: StepAddre
         retryCommand(core, id);
       return;
     case 'cancelStep': {
-      const place = findVisit(core, frame, path)!;
+      const place = findVisit(core, frame, path);
+      assert(place !== undefined, 'The request is refused where no visit is open.');
       failVisit(core, place, {
         code: 'step_cancelled',
         message: `The step was cancelled${event.by === undefined ? '' : ` by ${event.by}`}.`,

@@ -210,10 +210,11 @@ function standingOf(state: RunState): string {
   // The first waits are listed; the others are summed into a number that changes with each of them.
   let others = 0;
   for (const { visit } of Object.values(state.frames)) {
-    for (const { path, waiting } of visit === undefined ? [] : waitsOf(visit)) {
+    if (visit === undefined) continue;
+    for (const { path, waiting } of waitsOf(visit)) {
       const { revision } = waiting;
       if (paths.length < MAX_SHOWN_WAITS) paths.push(revision === undefined ? path : `${path} *${revision}`);
-      else others += visit!.seq + 1;
+      else others += visit.seq + 1;
     }
   }
   return `${status} ${paths.join(' ')}${others === 0 ? '' : ` ${others}`}`;

@@ -6,6 +6,7 @@
 
 import type { GateWanted } from '../../contract/limiter.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { assert } from '../../json/assert.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { DAG_STEP } from '../../steps/kinds/dag.ts';
@@ -95,7 +96,8 @@ function defaultsOf({ state = {} }: Definition): { [key: string]: Json } {
 function setOutput(program: Program, state: RunState, frameId: string, slug: string, data: Json): void {
   const step = program.steps.get(slug);
   if (step === undefined) return;
-  const own = state.frames[frameId]!;
+  const own = state.frames[frameId];
+  assert(own !== undefined, 'The fork begins in a frame that it has kept.');
   let frame: Frame | undefined = own;
   while (frame !== undefined && !Object.hasOwn(frame.entries, slug))
     frame = frame.parent === undefined ? undefined : state.frames[frame.parent];

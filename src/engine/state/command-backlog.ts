@@ -7,6 +7,7 @@
  * - Ten slots are reserved for timers, and a hundred are never used by children.
  */
 
+import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Core } from './core.ts';
 import { MAX_ACTIVATION_BYTES, MAX_OPEN_CHILDREN, MAX_OPEN_COMMANDS, MAX_OPEN_EFFECTS } from './limits.ts';
@@ -75,7 +76,7 @@ class Dispatcher {
     let i = 0;
     for (; i < backlog.length && !this.#isHeld; i++) {
       const id = backlog[i]!;
-      const command = state.openCommands[id]!;
+      const command = this.#queued(id);
       if (isTimer(command)) timers--;
       else if (this.#hasPlace(command) && this.#makeRoom() && this.#send(id)) continue;
       else if (timers === 0 && state.sentCount - slots.timers >= MAX_OPEN_EFFECTS) break;
@@ -105,9 +106,7 @@ class Dispatcher {
   /** Sends queued timers, the earliest first. An earlier timer replaces an open timer that is due later. */
   #timers(): void {
     const state = this.#state;
-    const waiting = state.backlog
-      .filter((id) => isTimer(state.openCommands[id]!))
-      .sort((a, b) => this.#at(a) - this.#at(b));
+    const waiting = state.backlog.filter((id) => isTimer(this.#queued(id))).sort((a, b) => this.#at(a) - this.#at(b));
     const gone = new Set<string>();
     for (const id of waiting) {
       if (state.sentCount >= MAX_OPEN_COMMANDS) {
@@ -143,8 +142,8 @@ class Dispatcher {
   }
 
   #send(id: string): boolean {
-    const { openCommands: open, activation, commandCounts: slots } = this.#state;
-    const command = open[id]!;
+    const { activation, commandCounts: slots } = this.#state;
+    const command = this.#queued(id);
     const bytes = sizeOf(command);
     if (activation.bytes > 0 && activation.bytes + bytes > MAX_ACTIVATION_BYTES) {
       this.#isHeld = true;
@@ -162,8 +161,14 @@ class Dispatcher {
   }
 
   #at(id: string): number {
-    const command = this.#state.openCommands[id]!;
+    const command = this.#queued(id);
     return isTimer(command) ? command.at : 0;
+  }
+
+  #queued(id: string): OpenCommand {
+    const command = this.#state.openCommands[id];
+    assert(command !== undefined, 'A command that ends leaves the backlog.');
+    return command;
   }
 }
 

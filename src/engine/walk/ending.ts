@@ -2,6 +2,7 @@
 
 import { ABORTED_CODE, type RunError } from '../../contract/run.ts';
 import { valueLimitOf } from '../../definition/document/limits.ts';
+import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
@@ -11,7 +12,7 @@ import { type Core, evaluateOptions, namedIn, stepOf } from '../state/core.ts';
 import { errorRoot, failureOf, tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../state/limits.ts';
 import { commandId } from '../state/paths.ts';
-import type { Ending, RollbackStep, RunState } from '../state/state.ts';
+import type { Ending, Frame, RollbackStep, RunState } from '../state/state.ts';
 import { cancelCommand, closeCommand, openCommand } from './commands.ts';
 import { runCommand } from './effects.ts';
 import { cancelFrame } from './frames.ts';
@@ -19,6 +20,19 @@ import { FrameScope } from './scope.ts';
 import { RunStepContext } from './step-context.ts';
 
 export const ROOT = '';
+
+const UNDONE = 'A step is noted for the rollback only if it declares one.';
+
+function rootOf({ frames }: RunState): Frame {
+  const root = frames[ROOT];
+  assert(root !== undefined, 'A run has its root frame from its start to its end.');
+  return root;
+}
+
+function rollingBack({ rollback }: RunState): NonNullable<RunState['rollback']> {
+  assert(rollback !== undefined, 'Steps are undone only while the run rolls back.');
+  return rollback;
+}
 export const DEADLINE = '$deadline';
 
 /** The run's timeout in milliseconds from its start: from its starter, else from the definition's config.timeout. */
@@ -44,7 +58,7 @@ export function completeRun(core: Core, given: Json | undefined): void {
 
 /** @throws StepFailure `result_too_large`, and errors of expressions. */
 function outputOf({ program, state }: Core, given: Json | undefined): Json {
-  const root = state.frames[ROOT]!;
+  const root = rootOf(state);
   const output =
     program.output !== undefined
       ? render(program.output, new FrameScope(program, state, root, ''), evaluateOptions({ program, state })).value
@@ -143,7 +157,7 @@ function rollBackNext(core: Core): void {
   const { state } = core;
   const last = state.rollbackSteps.pop();
   if (last === undefined || last.kind === 'checkpoint') {
-    const { error, failures } = state.rollback!;
+    const { error, failures, aborted } = rollingBack(state);
     const reported =
       failures.length === 0
         ? error
@@ -154,12 +168,13 @@ function rollBackNext(core: Core): void {
               rollback: failures.map(({ path, error: e }) => ({ path, code: e.code, message: e.message })),
             },
           };
-    endRun(core, { status: state.rollback!.aborted === true ? 'aborted' : 'failed', error: reported });
+    endRun(core, { status: aborted === true ? 'aborted' : 'failed', error: reported });
     return;
   }
   const id = commandId(last.path, '/rollback');
   const step = stepOf(core, last.slug);
   const { rollback, slug } = step;
+  assert(rollback !== undefined, UNDONE);
   core.trace?.({ t: 'begin', path: id, slug, ...namedIn(step), stepType: 'rollback', at: state.now });
   let spec: RunSpec | undefined;
   try {
@@ -172,8 +187,8 @@ function rollBackNext(core: Core): void {
     return;
   }
   const command = runCommand(core, id, slug, last.path, spec, {
-    retry: rollback!.retry,
-    timeoutMs: rollback!.timeoutMs,
+    retry: rollback.retry,
+    timeoutMs: rollback.timeoutMs,
     local: false,
     fuse: false,
   });
@@ -186,9 +201,10 @@ function rollBackNext(core: Core): void {
  */
 function lateSpec(core: Core, undone: RollbackStep & { kind: 'step' }): RunSpec {
   const step = stepOf(core, undone.slug);
-  const locals = { ...undone.capturedRoots, error: { ...errorRoot(core.state.rollback!.error) } };
-  const context = new RunStepContext(core, core.state.frames[ROOT]!, step, undone.path, {}, locals);
-  const spec = rollbackSpec(step.rollback!.behaviour.begin(context));
+  assert(step.rollback !== undefined, UNDONE);
+  const locals = { ...undone.capturedRoots, error: { ...errorRoot(rollingBack(core.state).error) } };
+  const context = new RunStepContext(core, rootOf(core.state), step, undone.path, {}, locals);
+  const spec = rollbackSpec(step.rollback.behaviour.begin(context));
   if (spec !== undefined) return spec;
   throw new StepFailure(
     'rollback_kind',
@@ -215,14 +231,14 @@ export function rollbackStepEnded(core: Core, id: string, error: FailureShape | 
 
 function rollbackStepFailed(core: Core, path: string, error: FailureShape): void {
   const id = commandId(path, '/rollback');
-  core.state.rollback!.failures.push({ path, error });
+  rollingBack(core.state).failures.push({ path, error });
   core.trace?.({ t: 'end', path: id, status: 'failed', error: { ...error, path: id }, at: core.state.now });
 }
 
 function cancelAll(core: Core): void {
   const { state } = core;
   core.returnsMessages = 'not';
-  cancelFrame(core, state.frames[ROOT]!);
+  cancelFrame(core, rootOf(state));
   state.work = [];
   for (const id of Object.keys(state.openCommands)) cancelCommand(core, id);
 }

@@ -1,6 +1,7 @@
 /** Opens, ends and cancels frames with everything they opened (LANGUAGE.md §3.1, §3.5, §3.6; E9). */
 
 import type { RunError } from '../../contract/run.ts';
+import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
@@ -49,7 +50,7 @@ export function endFrame(core: Core, frame: Frame): void {
   leaveLoops(core, frame, 'completed');
   frame.ended = true;
   const data: Json = frame.hasOutput ? (frame.lastOutput?.data ?? null) : null;
-  resumeContainer(core, frame, { on: 'frame', name: frame.name!, ended: true, data });
+  resumeContainer(core, frame, { ended: true, data });
 }
 
 /** Fails a frame: cancels everything it opened, and resumes its container (§2.6). */
@@ -57,16 +58,21 @@ export function failFrame(core: Core, frame: Frame, error: FailureShape): void {
   cancelFrame(core, frame);
   frame.ended = true;
   core.state.bytes += jsonBytes({ ...error });
-  resumeContainer(core, frame, { on: 'frame', name: frame.name!, ended: false, error });
+  resumeContainer(core, frame, { ended: false, error });
 }
 
 function resumeContainer(
   core: Core,
   frame: Frame,
-  event: { on: 'frame'; name: string } & ({ ended: true; data: Json } | { ended: false; error: FailureShape }),
+  how: { ended: true; data: Json } | { ended: false; error: FailureShape },
 ): void {
-  const parent = core.state.frames[frame.parent!]!;
-  core.state.work.push({ do: 'resume', frame: parent.id, path: parent.visit!.path, event });
+  const { name, parent: id } = frame;
+  const path = id === undefined ? undefined : core.state.frames[id]?.visit?.path;
+  assert(
+    name !== undefined && id !== undefined && path !== undefined,
+    'All frames but the root, which ends with the run, are in the open visit of a container.',
+  );
+  core.state.work.push({ do: 'resume', frame: id, path, event: { on: 'frame', name, ...how } });
 }
 
 /** Cancels the frame's visit with its commands and frames, its loops, and its queued work. */
@@ -85,7 +91,8 @@ export function cancelFrame(core: Core, frame: Frame): void {
 
 /** Cancels everything that the open visit of a frame opened, frames first. */
 export function cancelOpened(core: Core, frame: Frame): void {
-  const visit = frame.visit!;
+  const { visit } = frame;
+  assert(visit !== undefined, 'Only an open visit has opened something.');
   for (const id of [...visit.frames]) dropFrame(core, visit, id);
   for (const id of visit.commands) cancelCommand(core, id);
   visit.commands = [];

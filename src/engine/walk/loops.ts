@@ -1,5 +1,6 @@
 /** Enters, ticks and breaks loops (LANGUAGE.md §3.1). follow.ts leaves them. */
 
+import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Json } from '../../json/json.ts';
 import { StepFailure } from '../../steps/kind.ts';
@@ -39,7 +40,8 @@ export function enterLoop(core: Core, place: VisitRef, state: LoopState): void {
 /** Begins the next tick: replaces the step's entry and walks the body. @throws StepFailure `state_too_large`. */
 export function beginTick(core: Core, place: VisitRef, data: Json): void {
   const { frame, step } = place;
-  const loop = place.record!;
+  const loop = place.record;
+  assert(loop !== undefined, 'A tick is one of an open loop.');
   loop.tick++;
   loop.counts = {};
   loop.hasOutput = false;

@@ -1,4 +1,5 @@
 /** One step of the walk: begins a visit, or resumes it with an event. */
+import { assert } from '../../json/assert.ts';
 import { defined } from '../../json/defined.ts';
 import { type Json, setOwn } from '../../json/json.ts';
 import { compared } from '../../steps/compared.ts';
@@ -69,7 +70,8 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
   if (place === undefined) return;
   if (event.on === 'tick' && !countVisit(core, path, place.step.slug)) return;
   // A dag has no joins: the output of a step is readable as soon as the step ends (§8).
-  if (event.on === 'frame' && path === ROOT) adoptDagEntries(core, frame, place.visit!, event.name);
+  if (event.on === 'frame' && path === ROOT && place.visit !== undefined)
+    adoptDagEntries(core, frame, place.visit, event.name);
   let outcome: Outcome;
   try {
     outcome = resumeKind(core, place, event);
@@ -83,11 +85,12 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
 
 /** Lets the kind handle the event. For a message, the outcome `ignore` means that the visit does not take it. */
 export function resumeKind(core: Core, place: VisitRef, event: Resume): Outcome {
-  const { step, frame, path } = place;
-  const state = place.visit?.state ?? place.record!.state;
+  const { step, frame, path, visit, record } = place;
+  const open = visit ?? record;
+  assert(open !== undefined, 'Only what has begun is resumed: an open visit, or a loop.');
   core.putBack = [];
   if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
-  return atPort(step, step.behaviour.resume(new RunStepContext(core, frame, step, path, state), event));
+  return atPort(step, step.behaviour.resume(new RunStepContext(core, frame, step, path, open.state), event));
 }
 
 /** Resumes an open visit without queueing. Returns false where the visit ignores the event. */

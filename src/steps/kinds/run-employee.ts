@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { declaredNames } from '../../definition/payload/format.ts';
+import { assert } from '../../json/assert.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { parsedJson, possibleJson } from '../../json/model-json.ts';
@@ -96,9 +97,11 @@ function attachmentsOf(value: Json): { attachments_json?: string; attachments?: 
 export function shaped(visit: Pick<StepContext, 'isMarked'>, format: PayloadFormat | undefined, answer: Json): Json {
   if (format === undefined) return answer;
   const readings = typeof answer === 'string' ? readingsOf(format, answer) : [answer];
+  const [asGiven] = readings;
+  assert(asGiven !== undefined, 'Any answer has at least one reading.');
   const fitting = readings.find((reading) => payloadProblems(visit, format, reading).length === 0);
   if (fitting !== undefined) return fitting;
-  const problems = payloadProblems(visit, format, readings[0]!);
+  const problems = payloadProblems(visit, format, asGiven);
   const [first] = problems;
   throw new StepFailure(
     'invalid_response',

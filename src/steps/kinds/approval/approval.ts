@@ -1,3 +1,4 @@
+import { assert } from '../../../json/assert.ts';
 import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
 import { instantMs, isoInstant, planDuration, planTimeout } from '../../config/duration.ts';
@@ -275,7 +276,8 @@ function timedOut(visit: Open, rules: Rules): Outcome<ApprovalState> {
 
 function escalated(visit: Open, rules: Rules): Outcome<ApprovalState> {
   const { state } = visit;
-  const until = visit.now + state.timeoutMs!;
+  assert(state.timeoutMs !== undefined, 'Only an approval that can time out escalates.');
+  const until = visit.now + state.timeoutMs;
   state.escalated = isoInstant(visit.now);
   state.audience = audienceOf(visit.render(rules.escalateTo), 'escalateTo');
   state.quorum = 'any';
