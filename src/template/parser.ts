@@ -1,7 +1,8 @@
 /**
  * Parses Jexl's grammar by precedence climbing. Where Jexl accepts mistakes (unclosed parentheses, calls on
  * properties), this parser reports what it expected and where. It also accepts more: unary minus before any operand,
- * quoted keys in objects, `[…]` and `? :` after any operand.
+ * quoted keys in objects, `[…]` and `? :` after any operand. By hand: Jexl evaluates with
+ * promises, does not count its work, and does not list what an expression reads.
  */
 import { type BinaryOperator, children, type Node, type Shape } from './ast.ts';
 import { Lexer, syntax, type Token } from './lexer.ts';

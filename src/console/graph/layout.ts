@@ -5,6 +5,8 @@
  * Between two rows is a gap. From top to bottom it has a band for the labels of the row above, one for ways back that
  * leave that row, one in which ways change their column, and one for ways back that enter the row below. So no line
  * passes through a step, and no label lies over another.
+ *
+ * By hand: dagre draws no containers with branches side by side, and ELK is larger than the whole console.
  */
 import { type Arc, type Ranked, rank, type Size } from './ranks.ts';
 import { type GraphInput, type Measure, pushTo, REPEATS, type Way, Ways } from './ways.ts';

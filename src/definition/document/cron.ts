@@ -2,7 +2,8 @@
  * Converts cron patterns of schedules (LANGUAGE.md §10) to the calendars of a Temporal Schedule. A pattern has the five
  * fields of crontab(5), or is a nickname. Names of months and days are case-insensitive; Sunday is 0 and 7; `a/n` goes
  * to the end of the field. If both day fields are restricted (neither begins with `*`), a day that matches either is
- * enough. That takes two calendars, since all fields of one calendar must match.
+ * enough. That takes two calendars, since all fields of one calendar must match. By hand: packages give dates and
+ * no calendars, and in Temporal's own cron strings both day fields have to match.
  */
 
 import { wallClock } from './zone-clock.ts';

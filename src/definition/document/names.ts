@@ -82,7 +82,10 @@ export function didYouMean(name: string, known: readonly string[]): string | und
   return known.length > 0 && known.length <= 20 ? `Known here: ${[...known].sort().join(', ')}.` : undefined;
 }
 
-/** The Levenshtein distance, at most `limit`. Two swapped neighbouring letters count as one edit. */
+/**
+ * The Levenshtein distance, at most `limit`. Two swapped neighbouring letters count as one edit. By hand: in small
+ * packages they are two.
+ */
 function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

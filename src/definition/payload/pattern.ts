@@ -1,7 +1,8 @@
 /**
  * Patterns of JSON Schema, which are regular expressions of users, matched in time that grows with the text and the
  * pattern only: all ways through the pattern are followed at once (Thompson). A pattern is one of JavaScript with the
- * flag `u`, without what needs to go back: references to groups, and looking ahead or behind.
+ * flag `u`, without what needs to go back: references to groups, and looking ahead or behind. By hand: no package lets
+ * its steps be counted.
  */
 
 /** In characters. */

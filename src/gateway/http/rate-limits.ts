@@ -1,7 +1,8 @@
 /**
  * Rate limits of this process, as token buckets. They are checked before a body is read and before Temporal is asked.
  * Routes without an API key are limited per caller address. All other routes are limited per key and per organization,
- * after the key is checked. A gateway without keys does not limit callers on its own machine.
+ * after the key is checked. A gateway without keys does not limit callers on its own machine. By hand: a bucket is two
+ * numbers, and packages bring stores and middleware of their own.
  */
 import type { Request, RequestHandler } from 'express';
 import type { Keyring } from '../../client/organization/keyring.ts';

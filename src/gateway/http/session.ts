@@ -1,7 +1,8 @@
 /**
  * The session of a browser: a cookie that is sealed under the master key. It names the id of the key that the person
  * logged in with, not the key, and is worth what that key is worth now: when the key is revoked, or its rights are not
- * those of the login, the session is over.
+ * those of the login, the session is over. By hand: packages for sealed cookies cannot ask
+ * whether a key was revoked.
  */
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';

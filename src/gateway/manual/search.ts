@@ -1,4 +1,7 @@
-/** The search of the manual: a section is found if it, or the title of its page, has every word of the query. */
+/**
+ * The search of the manual: a section is found if it, or the title of its page, has every word of the query. By hand:
+ * the manual is small enough to be read for each query, so the index that packages make is not needed.
+ */
 import { z } from 'zod';
 import type { Page } from './page.ts';
 

@@ -1,7 +1,8 @@
 /**
  * A pool of threads for work whose duration the caller decides: it keeps such work off the gateway's own thread. A task
  * that passes its deadline is ended together with its thread, and a new thread replaces it. Organizations take turns: a
- * busy organization can take neither all threads nor the whole queue.
+ * busy organization can take neither all threads nor the whole queue. By hand: packages have
+ * neither such turns nor a deadline for each kind of task.
  */
 
 import { extname } from 'node:path';
