@@ -343,6 +343,16 @@ describe('the documents that are read as they are', () => {
     expect(named('src/definition/LANGUAGE.md', '| number | system')).toEqual([...systems, ['003', 'rivet']].toSorted());
   });
 
+  it('describe every metric, in observing.md', () => {
+    const metrics = ['src/observe/metrics.ts', 'workflows/interceptors.ts', 'workers/observers.ts'].flatMap((file) =>
+      [...read(file).matchAll(/'(signalbox_\w+)'/g)].map(([, name = '']) => name),
+    );
+    const rows = rowsOf('src/gateway/manual/pages/observing.md', '| Metric').map(([cell]) => inCode(cell)[0]!);
+    // Temporal's SDK adds the endings of counters to those of workers and workflows.
+    const endless = (names: readonly string[]): string[] => names.map((name) => name.replace(/_(total|seconds)$/, ''));
+    expect(endless(rows).toSorted()).toEqual([...new Set(endless(metrics))].toSorted());
+  });
+
   it('name every room, in ARCHITECTURE.md §1', () => {
     const rooms = rowsOf('src/ARCHITECTURE.md', '| folder | holds').map(([cell]) => inCode(cell)[0]);
     const folders = readdirSync(join(sourceRoot, 'src'), { withFileTypes: true }).filter((entry) =>
