@@ -107,6 +107,28 @@ describeInBrowser('the run list', () => {
     await end();
   }, 180_000);
 
+  it('keeps the rows of further pages while the first one is renewed', async () => {
+    const own = await store('Paged rows');
+    for (const how of ['ask', 'end', 'end']) await start(how, own);
+    await counted({ waiting: 1, completed: 2 }, own);
+    const { page, end } = await browser.open('/console/approvals');
+    // Pages of two.
+    await page.route(/\/api\/executions\?.*limit=50/, (route) =>
+      route.continue({ url: route.request().url().replace('limit=50', 'limit=2') }),
+    );
+    await page.goto(`${gateway.url}/console/runs?workflowId=${own}`);
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(2);
+    await page.getByRole('button', { name: 'More' }).click();
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(3);
+    await page.getByRole('button', { name: 'More' }).waitFor({ state: 'detached' });
+    await start('end', own);
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    expect(await rowsOf(page).count()).toBe(3);
+    await page.getByRole('button', { name: '1 new' }).click();
+    await expect.poll(() => rowsOf(page).count(), WAIT).toBe(2);
+    await end();
+  }, 180_000);
+
   it('is worked by keys alone, and none acts in a field', async () => {
     const { page, end } = await browser.open(`/console/runs?workflowId=${slug}`);
     await expect.poll(() => rowsOf(page).count(), WAIT).toBe(6);
