@@ -38,6 +38,26 @@ describe('the OpenAPI document', () => {
     expect(Object.values(paths).flatMap((methods) => Object.keys(methods)).length).toBe(routes.length);
   });
 
+  it('gives each schema a name of its own', () => {
+    const { paths } = openApiDocument(routes) as never as {
+      paths: { [path: string]: { [method: string]: { responses: { [status: string]: Response } } } };
+    };
+    type Response = { content?: { [media: string]: { schema?: { $ref?: string } } } };
+    const schemas = new Map<string, unknown>();
+    const shared = routes.flatMap(({ id, path, method, answers }) =>
+      Object.entries(answers).flatMap(([status, { schema, media = ['application/json'] }]) => {
+        const { responses } = paths[documentedPath(path)]![method.toLowerCase()]!;
+        const ref = responses[status]?.content?.[media[0]!]?.schema?.$ref;
+        if (ref === undefined) return [];
+        const known = schemas.get(ref) ?? schema;
+        schemas.set(ref, schema);
+        return known === schema ? [] : [`${id} ${status}: ${ref}`];
+      }),
+    );
+    expect(shared).toEqual([]);
+    expect(schemas.size).toBeGreaterThan(60);
+  });
+
   it('says how a key is shown, where none is needed, and which role one must have', () => {
     const { paths, components, security } = openApiDocument(routes) as never as {
       paths: { [path: string]: { [method: string]: object } };

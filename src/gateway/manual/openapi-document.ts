@@ -99,12 +99,18 @@ export function problemsOf(route: Route): ReadonlyMap<number, readonly ProblemCo
 function makeDocument(routes: readonly Route[]): JsonObject {
   const names = z.registry<{ id: string }>();
   for (const [schema, id] of namedSchemas()) names.add(schema, { id });
-  const name = (schema: z.ZodType | undefined, id: string): void => {
-    if (schema !== undefined && isShape(schema) && !names.has(schema)) names.add(schema, { id });
+  const taken = new Set(namedSchemas().values());
+  const name = (schema: z.ZodType | undefined, ...ids: string[]): void => {
+    if (schema === undefined || !isShape(schema) || names.has(schema)) return;
+    const id = ids.find((one) => !taken.has(one));
+    if (id === undefined) throw new Error(`Two schemas are called ${ids[0]}.`);
+    taken.add(id);
+    names.add(schema, { id });
   };
   for (const { id, body, answers } of routes) {
     name(body?.schema, `${capital(id)}Request`);
-    for (const { schema } of Object.values(answers)) name(schema, `${capital(id)}Answer`);
+    for (const [status, { schema }] of Object.entries(answers))
+      name(schema, `${capital(id)}Answer`, `${capital(id)}Answer${status}`);
   }
   const { schemas } = z.toJSONSchema(names, {
     target: DIALECT,
