@@ -3,7 +3,7 @@
 import { sampleOf } from '../definition/payload/format-sample.ts';
 import type { Execution, Step, Wait } from './answers.ts';
 import { STEP_HEAD, stepRows } from './step-table.ts';
-import { brief, cut, durationText, pretty, table } from './text-layout.ts';
+import { brief, cut, durationText, factLines, pretty, table } from './text-layout.ts';
 
 /** The status of a run with its output, error or waits. */
 export type RunSummary = Pick<Execution, 'status' | 'output' | 'error' | 'paused' | 'pausedSince'> &
@@ -88,7 +88,7 @@ const undoneStep = (path: string): string => path.replace(/\/rollback$/, '');
 export function executionLines(execution: Execution, steps: readonly Step[], all: boolean): string[] {
   const { id, status, workflowId, workflowVersion, startedAt, completedAt, trigger, initiator, parentId } = execution;
   const { url } = execution.temporal;
-  const facts: [string, string | undefined][] = [
+  const facts = factLines([
     ['workflow', [workflowId, workflowVersion].filter((part) => part !== undefined).join(' ')],
     ['started', `${startedAt}${completedAt === undefined ? '' : `, took ${durationText(startedAt, completedAt)}`}`],
     ['trigger', [trigger.type, trigger.id].filter((part) => part !== undefined).join(' ')],
@@ -96,10 +96,10 @@ export function executionLines(execution: Execution, steps: readonly Step[], all
     ['parent', parentId],
     ['web ui', url],
     ['input', execution.input === undefined ? undefined : brief(execution.input)],
-  ];
+  ]);
   return [
     `${id}  ${status}`,
-    ...facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(8)}  ${value}`])),
+    ...facts,
     ...summaryLines(id, execution),
     ...rollbackLines(steps),
     ...(steps.length === 0 ? [] : ['', ...table(STEP_HEAD, stepRows(steps, all))]),

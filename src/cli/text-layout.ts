@@ -15,6 +15,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), ...rows.map(line)];
 }
 
+/** A line for each fact that there is. */
+export const factLines = (facts: readonly (readonly [name: string, value: string | undefined])[]): string[] =>
+  facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(8)}  ${value}`]));
+
 /** A value on one line of at most `width` characters. */
 export function brief(value: Json | undefined, width = 120): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');

@@ -9,7 +9,7 @@ import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
 import { allItems, showList } from '../show-list.ts';
-import { cut, pretty } from '../text-layout.ts';
+import { cut, factLines, pretty } from '../text-layout.ts';
 import type { AddCommand, Host } from './command.ts';
 
 const NOTES_WIDTH = 60;
@@ -78,17 +78,16 @@ function addShow(proposals: Command, { terminal, action }: Host): void {
 }
 
 function proposalLines({ id, status, workflowId, review, ...proposal }: Proposal): string[] {
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ['by', proposal.proposedBy],
-    ['run', proposal.executionId],
-    ['notes', proposal.notes],
-    ['expires', proposal.expiresAt],
-    ['review', review && [review.decision, review.by, review.notes].filter((part) => part !== undefined).join(': ')],
-    ['error', proposal.error],
-  ];
   return [
     `Proposal ${id} of ${workflowId}  ${status}`,
-    ...facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(8)}  ${value}`])),
+    ...factLines([
+      ['by', proposal.proposedBy],
+      ['run', proposal.executionId],
+      ['notes', proposal.notes],
+      ['expires', proposal.expiresAt],
+      ['review', review && [review.decision, review.by, review.notes].filter((part) => part !== undefined).join(': ')],
+      ['error', proposal.error],
+    ]),
   ];
 }
 
