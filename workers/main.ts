@@ -8,7 +8,7 @@ import { connectionOptions } from '../src/client/temporal/connect.ts';
 import { makeCurrent, type WorkerVersion } from '../src/client/temporal/deployment.ts';
 import { isEagerStart, startEagerly } from '../src/client/temporal/eager-starts.ts';
 import { identityOf } from '../src/client/temporal/worker-liveness.ts';
-import { renewEarlierSchedules } from '../src/client/triggers/renew-schedules.ts';
+import { renewEarlierSchedules } from '../src/client/triggers/triggers.ts';
 import { readConfig } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/config-error.ts';
 import { dataLimitOf } from '../src/definition/document/limits.ts';

@@ -1,3 +1,4 @@
+import { actionTool } from '../activities/agent/action-tools.ts';
 import type { ActionTool } from '../activities/agent/agent-tools.ts';
 import type { ModelReader } from '../activities/llm/open-model.ts';
 import type { McpServerStore } from '../activities/mcp/servers.ts';
@@ -14,7 +15,7 @@ import type { WriteAccess } from '../src/client/temporal/access.ts';
 import { callbackToken } from '../src/client/triggers/callbacks.ts';
 import { resolveWorkflow } from '../src/client/versions/resolve-workflow.ts';
 import type { Config } from '../src/config/config.ts';
-import { builtInActionTools } from './built-in-action-tools.ts';
+import { actionTypes } from '../src/steps/kinds/actions.ts';
 
 /** Access of activities to definitions, runs, models and MCP servers, and the URLs of callbacks. */
 export function runAccess(
@@ -50,6 +51,11 @@ export function runAccess(
     approvalUrl: (question) =>
       publicUrl === undefined ? undefined : `${publicUrl}/approvals/${approvalToken(over.keys.approvals, question)}`,
   };
+}
+
+/** The built-in actions as tools of agents. */
+export function builtInActionTools(): ActionTool[] {
+  return actionTypes.map(({ type, summary, schema }) => actionTool(type, summary, schema()));
 }
 
 /** The gateway's URL. If its port was picked at its start, `start` passes SIGNALBOX_PUBLIC_URL to the worker. */

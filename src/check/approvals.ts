@@ -102,6 +102,8 @@ function tells({ notify }: JsonObject, notice: Notice): boolean {
   );
 }
 
+const KEYS_MADE = '(in the settings of the console, by signalbox keys create, or POST /api/keys)';
+
 function checkQuorum(config: JsonObject, at: string, persons: boolean | undefined, findings: Findings): void {
   const { quorum } = config;
   const audience = constantAudience(config['approvers']);
@@ -122,8 +124,7 @@ function checkQuorum(config: JsonObject, at: string, persons: boolean | undefine
       `${at}/quorum`,
       'quorum_without_keys',
       `Without API keys all callers of this organization count as one person with one vote; ${needed} are needed.`,
-      'Create a key for each approver (in the settings of the console, by signalbox keys create, or POST /api/keys), ' +
-        'or set the quorum to any.',
+      `Create a key for each approver ${KEYS_MADE}, or set the quorum to any.`,
     ),
   );
 }
@@ -136,12 +137,7 @@ function checkKnown(config: JsonObject, at: string, people: readonly Person[] | 
       const message = unknownApprover(name, people);
       if (message !== undefined)
         findings.warnings.push(
-          problem(
-            `${at}/${member}`,
-            'approver_unknown',
-            message,
-            'Create a key for them (in the settings of the console, by signalbox keys create, or POST /api/keys).',
-          ),
+          problem(`${at}/${member}`, 'approver_unknown', message, `Create a key for them ${KEYS_MADE}.`),
         );
     }
 }

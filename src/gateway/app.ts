@@ -1,23 +1,24 @@
 /** Builds the gateway as an Express app. serve.ts makes it listen; route-table.ts lists its routes. */
 
-import express, { type ErrorRequestHandler, type Express } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { type AuditTrail, auditOver } from '../client/organization/audit.ts';
 import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
 import { areSeveral } from '../client/organization/organizations.ts';
 import { defined } from '../json/defined.ts';
 import { leadToConsole } from './console.ts';
 import { authenticate } from './http/auth.ts';
+import { readRawBody } from './http/body.ts';
 import { BodyPace, CLOCK, type Clock } from './http/body-pace.ts';
 import { demandHttp } from './http/client-error.ts';
 import { CODEC_PATH, codecDoor } from './http/codec.ts';
 import type { Gateway } from './http/context.ts';
 import { Crowd } from './http/crowd.ts';
 import { answerKeeper } from './http/idempotency.ts';
-import { publicAddresses } from './http/path-pattern.ts';
+import { addressesOf, publicAddresses } from './http/path-pattern.ts';
 import { asProblem, sendProblem } from './http/problem.ts';
 import { limitAddresses, limitPrincipals } from './http/rate-limits.ts';
-import { readBodies } from './http/read-bodies.ts';
 import { logRequests, noteProblem } from './http/request-log.ts';
+import type { Route } from './http/route.ts';
 import { serveRoutes } from './http/router.ts';
 import { routes } from './route-table.ts';
 import { HttpProblem } from './validation/http-problem.ts';
@@ -66,6 +67,22 @@ export function buildApp(
   });
   app.use(answerProblems(gateway));
   return app;
+}
+
+/** Reads the bodies of all routes except routes that read them late. Mount it after the key and rate limit checks. */
+function readBodies(routes: readonly Route[], pace: BodyPace): RequestHandler {
+  const isReadLate = addressesOf(routes, ({ body }) => body?.isReadLate === true);
+  const sizes = [...new Set(routes.flatMap(({ body }) => body?.maxBytes ?? []))];
+  const larger = sizes.map((maxBytes) => ({
+    covers: addressesOf(routes, ({ body }) => body?.maxBytes === maxBytes),
+    read: readRawBody(maxBytes),
+  }));
+  const read = readRawBody();
+  return async (req, res, next) => {
+    if (isReadLate(req.path)) return next();
+    await pace.read(larger.find(({ covers }) => covers(req.path))?.read ?? read, req, res, true);
+    next();
+  };
 }
 
 /** Turns every error into a problem. Unexpected errors are logged with their cause, which the answer omits. */

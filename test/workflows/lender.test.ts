@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SHARDED_FROM, shardOf } from '../../src/client/starts/shards.ts';
+import { SHARDED_FROM, shardOf } from '../../src/client/starts/limiters.ts';
 import { SHARDS, shardId } from '../../src/contract/lender.ts';
 import type { GateWanted } from '../../src/contract/limiter.ts';
 import { LENDER, World } from './shard-world.ts';

@@ -8,7 +8,6 @@
  */
 import type { ActorStart, RememberedAnswers } from '../../src/contract/actors.ts';
 import type { Json } from '../../src/json/json.ts';
-import { recall, remember } from './remembered-answers.ts';
 
 /** Why a request is refused. The caller sees `refused`, a code, as the type of the failure. */
 export interface Refusal {
@@ -102,6 +101,10 @@ export interface Actor<Start extends CarryingStart, State> {
 /** An actor's state between two operations. */
 export interface Live<State> {
   readonly state: State;
+  /**
+   * To the latest requests, by request key, oldest first. They are carried across continue-as-new, since Temporal
+   * executes an update id again there (TEMPORAL.md §2).
+   */
   readonly answers: RememberedAnswers;
 }
 
@@ -135,10 +138,27 @@ export function takeUpdate<Start extends CarryingStart, State>(
   const operation = actor.updates?.[name] as Operation<State, { readonly key: string }, unknown> | undefined;
   if (operation === undefined) return refuse('invalid_request', `There is no update '${name}'.`);
   if (typeof request?.key !== 'string') return refuse('invalid_request', 'The update needs an argument with a key.');
-  const known = recall(live.answers, request.key);
+  const known = live.answers.find(({ key }) => key === request.key);
   if (known !== undefined) return { state: live, answer: known.answer };
   const taken = operation(live.state, request, now);
   if (isRefusal(taken)) return taken;
   const answers = remember(live.answers, { key: request.key, answer: taken.answer as Json });
   return { ...taken, state: { state: taken.state, answers } };
+}
+
+/** A client repeats a request within seconds. */
+const MAX_ANSWERS = 64;
+/** Of all answers but the latest, as JSON: one payload carries them with the rest of the state. */
+const MAX_CHARACTERS = 300_000;
+
+/** The answers with a new one. The oldest ones go where there are too many. */
+function remember(answers: RememberedAnswers, latest: RememberedAnswers[number]): RememberedAnswers {
+  const all = [...answers, latest];
+  let from = Math.max(0, all.length - MAX_ANSWERS);
+  let characters = 0;
+  for (let at = all.length - 2; at >= from; at--) {
+    characters += JSON.stringify(all[at]).length;
+    if (characters > MAX_CHARACTERS) from = at + 1;
+  }
+  return all.slice(from);
 }

@@ -5,6 +5,7 @@
  * Handlers are synchronous. Validator and handler of an update run in the same activation, so what the validator
  * allowed still holds, and no operation is half done when the actor continues as new (TEMPORAL.md §2).
  */
+import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import {
   type ActivityFunction,
   type ActivityOptions,
@@ -24,6 +25,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import { ATTRIBUTES } from '../../src/contract/search-attributes.ts';
 import {
   type Actor,
   beginActor,
@@ -37,11 +39,13 @@ import {
   type Next,
   type Refusal,
   refuse,
+  type SearchAttributes,
   takeUpdate,
 } from '../actors/actor.ts';
 import { isWorkflowGone } from '../run/failures.ts';
-import { attributePairs } from './search-attributes.ts';
 import { stored } from './stored.ts';
+
+const { KEYWORD, KEYWORD_LIST } = SearchAttributeType;
 
 /** With fewer events than this an actor would do nothing but continue as new. */
 const MIN_HISTORY_LIMIT = 20;
@@ -234,4 +238,13 @@ function failureOf({ refused, message, details }: Refusal): ApplicationFailure {
     nonRetryable: true,
     ...(details === undefined ? {} : { details: [details] }),
   });
+}
+
+/** Search attributes by name, in the SDK's form. Tags are a list; the others that actors have are keywords. */
+function attributePairs(values: SearchAttributes): SearchAttributeUpdatePair[] {
+  return Object.entries(values).map(([name, value]) =>
+    name === ATTRIBUTES.tags
+      ? { key: defineSearchAttributeKey(name, KEYWORD_LIST), value: value === null ? null : [value].flat() }
+      : { key: defineSearchAttributeKey(name, KEYWORD), value: value as string | null },
+  );
 }

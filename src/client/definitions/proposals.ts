@@ -23,7 +23,7 @@ import { referenceOf, storeText, type WrittenText } from '../versions/texts.ts';
 import { readProposed, storeProposed } from '../versions/versions.ts';
 import { onCurrent, putDefinition } from './definitions.ts';
 
-export interface ProposalRequest {
+interface ProposalRequest {
   readonly baseHash: string;
   /** Checked, without secrets in clear text. */
   readonly definition: Definition;

@@ -11,7 +11,7 @@ import { holdsVersion } from '../versions/version-history.ts';
 import { readVersion } from '../versions/versions.ts';
 import { onCurrent, putDefinition } from './definitions.ts';
 
-export interface Rollback {
+interface Rollback {
   readonly hash: string;
   readonly notes?: string;
   readonly by?: string;

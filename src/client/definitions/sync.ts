@@ -44,7 +44,7 @@ export interface SyncOptions {
   readonly notes?: string;
 }
 
-export type SyncAction = 'created' | 'updated' | 'unchanged';
+type SyncAction = 'created' | 'updated' | 'unchanged';
 
 export interface SyncReport {
   readonly created: readonly string[];

@@ -9,7 +9,7 @@ export interface Finding {
   readonly lines?: readonly string[];
 }
 
-export const CHECKS = [
+const CHECKS = [
   'connection',
   'certificates',
   'server',

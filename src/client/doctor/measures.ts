@@ -17,7 +17,7 @@ const LATEST_MS = 8_000;
 /** Lists that are asked for at the same time. */
 export const LISTS = 40;
 
-export interface TimerMeasure {
+interface TimerMeasure {
   /** How late a timer of 10 ms is, the median of three. */
   readonly lateMs: number;
   /** The server's clock minus this machine's. */

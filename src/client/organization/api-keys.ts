@@ -34,7 +34,7 @@ const FORM = /^sbk_([a-z0-9][a-z0-9-]{0,62})_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$
 /** The person of the environment's admin key. */
 export const OPERATOR = { user: 'admin', role: 'admin' as Role, roles: [], groups: [] };
 
-export interface KeyRequest {
+interface KeyRequest {
   readonly name: string;
   readonly role: Role;
   /** Default: the name. */

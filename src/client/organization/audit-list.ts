@@ -16,7 +16,7 @@ const ROWS_PER_PAGE = 1_000;
 const ID = /\.(\d{4}-\d{2})(?:\.(\d+))?$/;
 
 /** A change as the list shows it. */
-export interface AuditEntry extends AuditedChange {
+interface AuditEntry extends AuditedChange {
   readonly outcome: AuditOutcome;
   /** The status of the answer. */
   readonly status?: number;

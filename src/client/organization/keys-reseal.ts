@@ -16,7 +16,7 @@ import { amendEntry, openEntries } from './organization-entries.ts';
 import { listOrganizations } from './organizations.ts';
 import { sealContext as secretPlace } from './secrets.ts';
 
-export interface Resealed {
+interface Resealed {
   /** Entries that are now sealed under the present key. */
   readonly resealed: number;
   /** Entries that were already under the present key. */

@@ -25,7 +25,7 @@ const KEPT_MS = 5_000;
 /** Limits of the host belong to no organization. */
 const HOST = 'host';
 
-export interface EffectiveLimit {
+interface EffectiveLimit {
   readonly limit: number;
   readonly overflow: Overflow;
 }

@@ -27,7 +27,7 @@ const TOOLS = 'mcp-tools';
 const LISTING_MS = 45_000;
 
 export type McpServerSettings = Omit<McpServerEntry, 'updatedAt'>;
-export type McpServerView = McpServerEntry & { readonly name: string };
+type McpServerView = McpServerEntry & { readonly name: string };
 
 /** Stores a server, and replaces one with the same name. @throws ClientError `too_large`, `too_many`. */
 export async function putServer(

@@ -14,7 +14,7 @@ const LISTED_NAMES = 10;
 
 export type ModelSettings = Omit<ModelEntry, 'defaultSince' | 'updatedAt'> & { readonly default?: boolean };
 
-export interface ModelView extends Omit<ModelEntry, 'defaultSince'> {
+interface ModelView extends Omit<ModelEntry, 'defaultSince'> {
   readonly name: string;
   /** Whether steps without a model use this one. */
   readonly default: boolean;

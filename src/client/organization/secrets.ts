@@ -21,7 +21,7 @@ const COLLECTION = 'secrets';
 export const LONGEST_SECRET_BYTES = 64 * 1024;
 
 /** A secret as lists show it, without its value. */
-export interface SecretSummary {
+interface SecretSummary {
   readonly name: string;
   readonly allowedHosts?: readonly string[];
   readonly allowedWorkflows?: readonly string[];

@@ -113,7 +113,7 @@ function textOf({ metadata }: Payload, name: string): string | undefined {
 }
 
 /** A payload in Temporal's JSON, as codec servers receive it: bytes are base64. */
-export interface JsonPayload {
+interface JsonPayload {
   readonly metadata?: { readonly [name: string]: string } | undefined;
   readonly data?: string | undefined;
 }

@@ -15,7 +15,7 @@ const REFERENCE = '$stored';
 const DAMAGED: BlobCode = 'blob_damaged';
 
 /** Whether the store may give or take it later. */
-export const isAway = (error: unknown): boolean =>
+const isAway = (error: unknown): boolean =>
   error instanceof ApplicationFailure && typeof error.type === 'string' && error.type !== DAMAGED;
 
 /** Leaves references in the task as they are. @throws the error, where a later try would not help */

@@ -38,7 +38,7 @@ interface Answer {
 }
 
 /** How long an attempt may take, for tests. */
-export interface S3Limits {
+interface S3Limits {
   readonly attemptMs?: number;
 }
 

@@ -17,7 +17,7 @@ export interface OfferedTool {
 }
 
 /** A server whose tools cannot be listed now. */
-export interface SilentServer {
+interface SilentServer {
   readonly server: string;
   readonly reason: string;
 }

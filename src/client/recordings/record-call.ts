@@ -2,7 +2,7 @@
  * Calls a tool for a recording. The recording first adds the step and resolves its references, then a workflow of its
  * own calls the tool and reports to the recording. So a call is recorded also where this process ends meanwhile.
  */
-import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
+import { WorkflowFailedError } from '@temporalio/client';
 import { ulid } from 'ulid';
 import {
   CALL_MS,
@@ -20,13 +20,13 @@ import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { unaudited, type WriteAccess } from '../temporal/access.ts';
+import { startUnlessTaken } from '../temporal/actor-calls.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { recordedCallId, recordingId, sha256Hex } from '../temporal/ids.ts';
-import { write } from '../temporal/rpc.ts';
 import { findTool } from './offered-tools.ts';
 import { ask, demandKnownReferences, demandRecording, readStep, sendTo } from './recordings.ts';
 
-export interface ToolCall {
+interface ToolCall {
   readonly tool: string;
   readonly server?: string;
   /** May hold references to earlier steps. */
@@ -86,21 +86,13 @@ async function called(
   const { input } = resolved;
   const start: RecordedCallStart = { organizationId: org, recording: recordingId(org, id), name, ...target, input };
   const workflowId = recordedCallId(org, id, name);
-  const apart = await actorAttributes(access);
-  await write(access, 'rest', workflowId, async () => {
-    try {
-      await access.client.workflow.start(RECORDED_CALL_WORKFLOW, {
-        workflowId,
-        taskQueue: access.taskQueue,
-        args: [start],
-        workflowExecutionTimeout: CALL_MS,
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        ...apart,
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
+  await startUnlessTaken(access, 'rest', RECORDED_CALL_WORKFLOW, {
+    workflowId,
+    args: [start],
+    workflowExecutionTimeout: CALL_MS,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    ...(await actorAttributes(access)),
   });
   try {
     return await access.client.workflow.getHandle(workflowId).result();

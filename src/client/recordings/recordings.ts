@@ -1,5 +1,3 @@
-/** Recordings: tool calls that become the steps of a definition. */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { ulid } from 'ulid';
 import {
   type AppendStep,
@@ -26,16 +24,16 @@ import { strayReferences } from '../../recording/references.ts';
 import { summaryOf } from '../../recording/view.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { describe, writeTo } from '../temporal/actor-calls.ts';
+import { describe, startUnlessTaken, writeTo } from '../temporal/actor-calls.ts';
 import { actorAttributes, actorQuery } from '../temporal/division.ts';
 import { recordingId } from '../temporal/ids.ts';
 import { compare } from '../temporal/query.ts';
-import { read, write } from '../temporal/rpc.ts';
+import { read } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { countOf } from '../visibility/count.ts';
 import { listPage, type Page, type PageRequest, partedRows, type Unread } from '../visibility/listing.ts';
 
-export interface NewRecording {
+interface NewRecording {
   /** Default: a new one. The same id again is the same recording. */
   readonly id?: string;
   readonly name: string;
@@ -71,20 +69,13 @@ export async function createRecording(
   const apart = await actorAttributes(access, { key: searchAttributes.org, value: org });
   const workflowId = recordingId(org, id);
   await demandRoom(access, org, workflowId);
-  await write(access, 'rest', workflowId, async () => {
-    try {
-      await access.client.workflow.start(RECORDING_WORKFLOW, {
-        workflowId,
-        taskQueue: access.taskQueue,
-        args: [start],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        memo: { [RECORDING_MEMO]: summary },
-        ...apart,
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
+  await startUnlessTaken(access, 'rest', RECORDING_WORKFLOW, {
+    workflowId,
+    args: [start],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    memo: { [RECORDING_MEMO]: summary },
+    ...apart,
   });
   return summary;
 }

@@ -24,7 +24,7 @@ import { type GivenAnswer, type Question, readQuestion } from './question.ts';
 import { decide } from './run-actions.ts';
 
 /** Whom the token is for, and about what. */
-export interface ApprovalLink {
+interface ApprovalLink {
   readonly executionId: string;
   /** The path of the visit. */
   readonly path: string;

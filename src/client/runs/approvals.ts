@@ -21,7 +21,7 @@ import type { ExecutionView } from './run-view.ts';
 const USER = 'user:';
 
 export const QUESTION_KINDS = ['approval', 'input'] as const;
-export type QuestionKind = (typeof QUESTION_KINDS)[number];
+type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** The caller. Without an id there are no persons, and every caller may decide. */
 export interface Viewer extends Standing {

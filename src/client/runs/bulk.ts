@@ -4,7 +4,6 @@
  * continue when the gateway stops.
  */
 
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default.
 import proto from '@temporalio/proto';
@@ -18,7 +17,7 @@ import type { ListsWanted } from '../../contract/search-attributes.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { describe } from '../temporal/actor-calls.ts';
+import { describe, startUnlessTaken } from '../temporal/actor-calls.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { GRPC } from '../temporal/grpc.ts';
@@ -35,7 +34,7 @@ import { type Part, runQuery } from './run-list.ts';
 import type { RowFilter } from './run-rows.ts';
 
 export const BULK_ACTIONS = ['cancel', 'terminate', 'retry'] as const;
-export type BulkAction = (typeof BULK_ACTIONS)[number];
+type BulkAction = (typeof BULK_ACTIONS)[number];
 
 export interface BulkRequest {
   readonly action: BulkAction;
@@ -196,24 +195,15 @@ function queryOf(org: string, { action, filter }: Pick<BulkRequest, 'action' | '
 
 /** False where the operation was started before. */
 async function startRetries(access: WriteAccess, workflowId: string, start: BulkRetryStart): Promise<boolean> {
-  const apart = await actorAttributes(access);
-  return write(access, 'rest', workflowId, async () => {
-    try {
-      await access.client.workflow.start(BULK_RETRY_WORKFLOW, {
-        workflowId,
-        taskQueue: access.taskQueue,
-        args: [start],
-        workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        ...apart,
-        staticSummary: `Retries ${start.total} runs`,
-      });
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-      throw error;
-    }
+  const started = await startUnlessTaken(access, 'rest', BULK_RETRY_WORKFLOW, {
+    workflowId,
+    args: [start],
+    workflowIdConflictPolicy: 'FAIL',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    ...(await actorAttributes(access)),
+    staticSummary: `Retries ${start.total} runs`,
   });
+  return started !== undefined;
 }
 
 /** As startRetries. @throws ClientError `bulk_busy`. */

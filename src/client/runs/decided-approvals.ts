@@ -28,7 +28,7 @@ export interface DecidedFilter {
   readonly executionId?: string;
 }
 
-export type DecidedView = Omit<ApprovalView, 'kind' | 'status' | 'unreadable'> & {
+type DecidedView = Omit<ApprovalView, 'kind' | 'status' | 'unreadable'> & {
   readonly kind: 'approval';
   /** `decided`: the run has decisions, and its history cannot be read. */
   readonly status: 'approved' | 'rejected' | 'decided';

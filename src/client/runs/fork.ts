@@ -27,7 +27,7 @@ import { type ForkPoint, findForkPoint, unwalkable } from './fork-point.ts';
 import { describeRun } from './run-read.ts';
 import { outcomeOf } from './run-view.ts';
 
-export interface ForkRequest {
+interface ForkRequest {
   /** The path of a visit, or the slug of a step that was visited once. Default: the first visit of the run. */
   readonly from?: string;
   readonly edits: ForkEdits;

@@ -102,7 +102,7 @@ export async function retriedEffects(converter: LoadedDataConverter, pending: Pe
 const pathOf = (activityId: string): string => activityId.replace(/![0-9]+$/, '');
 
 /** An attempt whose effect is done, and whose large result the store does not take. */
-export interface StoreWait {
+interface StoreWait {
   readonly path: string;
   readonly attempt: number;
   /** ISO 8601. */

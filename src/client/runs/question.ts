@@ -17,7 +17,7 @@ import { readTrace, type Step } from './trace.ts';
 import { readFoldedState } from './trace-chain.ts';
 
 /** How a question ended: by a decision or a submission, without one in time, or with its step or run. */
-export type AnsweredStatus = 'approved' | 'rejected' | 'submitted' | 'timeout' | 'failed' | 'cancelled';
+type AnsweredStatus = 'approved' | 'rejected' | 'submitted' | 'timeout' | 'failed' | 'cancelled';
 
 export interface GivenAnswer {
   readonly status: AnsweredStatus;

@@ -4,7 +4,7 @@
  * continues where it stopped.
  */
 
-import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { GateWanted } from '../../contract/limiter.ts';
 import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../../contract/run.ts';
@@ -20,16 +20,16 @@ import { ClientError } from '../errors.ts';
 import { consoleLink, measure } from '../starts/begin-run.ts';
 import { reserveSlots } from '../starts/limiters.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
+import { startUnlessTaken } from '../temporal/actor-calls.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { foldWith } from '../temporal/histories.ts';
-import { write } from '../temporal/rpc.ts';
 import { isOpen, statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { demandRunnableAgain } from '../versions/version-history.ts';
 import { describeRun } from './run-read.ts';
 import { outcomeOf } from './run-view.ts';
 
-export interface RetriedRun {
+interface RetriedRun {
   readonly executionId: string;
   readonly status: RunStatus;
   /** Temporal's new run. */
@@ -149,24 +149,15 @@ async function start(
   const { paused: _paused, ...memo } = failed.memo ?? {};
   const before = await describeRun(access, org, executionId);
   if (before.runId !== failed.runId) throw notFailed('The execution was retried meanwhile');
-  const runId = await write(access, 'starts', executionId, async () => {
-    try {
-      const handle = await access.client.workflow.start(RUN_WORKFLOW, {
-        workflowId: executionId,
-        taskQueue: access.taskQueue,
-        args: [input],
-        workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        memo: { ...memo, status: 'running', waitingFor: [], ...defined({ [RETRY_KEY]: key }) },
-        typedSearchAttributes: attributesOf(failed),
-        ...(input.definition.name === undefined ? {} : { staticSummary: input.definition.name.slice(0, 190) }),
-        ...consoleLink(access, executionId),
-      });
-      return handle.firstExecutionRunId;
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
-      throw error;
-    }
+  const runId = await startUnlessTaken(access, 'starts', RUN_WORKFLOW, {
+    workflowId: executionId,
+    args: [input],
+    workflowIdConflictPolicy: 'FAIL',
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    memo: { ...memo, status: 'running', waitingFor: [], ...defined({ [RETRY_KEY]: key }) },
+    typedSearchAttributes: attributesOf(failed),
+    ...(input.definition.name === undefined ? {} : { staticSummary: input.definition.name.slice(0, 190) }),
+    ...consoleLink(access, executionId),
   });
   if (runId !== undefined) return { executionId, status: 'pending', runId };
   // An earlier attempt of this call succeeded, or another caller was faster.

@@ -28,7 +28,7 @@ import { readTrace } from './trace.ts';
 const MEMO_WAITS = 20;
 
 /** A decision as a caller of the API sends it. */
-export interface DecideRequest extends Omit<Decision, 'via' | 'override' | 'reason'> {
+interface DecideRequest extends Omit<Decision, 'via' | 'override' | 'reason'> {
   /** The slug of a step with one open approval, or the path of a visit. */
   readonly step?: string;
   /** Names the approval: replaces `step`, or confirms it. */

@@ -6,7 +6,7 @@ import { currentPage } from '../visibility/current-runs.ts';
 import { listBareExact, listsWanted } from '../visibility/exact-lists.ts';
 import { RUN_STATUSES, type RunFilter, runQuery } from './run-list.ts';
 
-export interface RunCounts {
+interface RunCounts {
   /** Of every status. */
   readonly statuses: { readonly [status in RunStatus]: number };
   /** Some numbers may be too high: there were too many runs to tell which were retried since. */

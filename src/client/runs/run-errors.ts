@@ -7,7 +7,7 @@ import { readClosing } from '../temporal/first-event.ts';
 import { legible } from '../temporal/unreadable.ts';
 import { outcomeOf } from './run-view.ts';
 
-export type RowError = Omit<RunError, 'details'>;
+type RowError = Omit<RunError, 'details'>;
 
 /** A run of Temporal. */
 export interface RunIds {

@@ -43,7 +43,7 @@ export interface StepNews extends RowPlace {
 }
 
 /** An attempt has failed, and another follows. Members that nothing tells are absent. */
-export interface AttemptNews {
+interface AttemptNews {
   readonly path: string;
   readonly stepSlug?: string;
   readonly stepName?: string;

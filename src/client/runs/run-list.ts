@@ -114,7 +114,7 @@ export async function listOfWorkflow<T, Filter extends RunFilter>(
 }
 
 /** Each execution once, in its present state. A page may hold fewer rows than requested. */
-export function listRows(access: Access, org: string, filter: RunFilter): Promise<Page<Row>> {
+function listRows(access: Access, org: string, filter: RunFilter): Promise<Page<Row>> {
   const query = runQuery(org, filter);
   const wanted = listsWanted(filter);
   const list = async (request: PageRequest): Promise<Page<Row>> => {

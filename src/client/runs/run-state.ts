@@ -22,7 +22,7 @@ import { executionView } from './run-view.ts';
 import { readFolded } from './trace-chain.ts';
 
 /** An open visit. Of nested visits only the innermost is listed. */
-export interface CurrentStep {
+interface CurrentStep {
   readonly path: string;
   readonly stepSlug: string;
   readonly stepType: string;

@@ -18,7 +18,7 @@ import { eventUrlOf } from './run-view.ts';
 import { describe, readChain } from './trace-chain.ts';
 
 /** A visit that a summary points to. Times are ISO 8601. */
-export interface VisitRef {
+interface VisitRef {
   readonly path: string;
   readonly status: TraceRow['status'];
   readonly port?: string;

@@ -20,7 +20,7 @@ import type { ExecutionView } from './run-view.ts';
 import { readTrace, type Step } from './trace.ts';
 import { readFoldedState } from './trace-chain.ts';
 
-export interface Run004 {
+interface Run004 {
   readonly id: string;
   readonly run_id: string;
   readonly workflow_id: string;

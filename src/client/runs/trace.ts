@@ -55,7 +55,7 @@ export interface Step extends ShownRetrying, RowPlace {
   readonly unreadable?: Unreadable;
 }
 
-export interface TracePage {
+interface TracePage {
   /** In the order of their starts. */
   readonly items: readonly Step[];
   readonly nextCursor?: string;

@@ -46,7 +46,7 @@ const refused = (
 ): ClientError => new ClientError(code, message, { details: { problems: asJson(problems) } });
 
 /** Reads a value into a declared field of the state. */
-export type StateReader = typeof coerceState;
+type StateReader = typeof coerceState;
 
 /** Accepts only values of the declared type. */
 const strictly: StateReader = (field, value) =>

@@ -3,7 +3,6 @@
  * refuses a second run with it. Callers use `startRun` of start.ts.
  */
 
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import type { GateWanted } from '../../contract/limiter.ts';
 import {
@@ -26,17 +25,15 @@ import { noteScope } from '../../observe/scope.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { limitersOf } from '../organization/limits.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { describe } from '../temporal/actor-calls.ts';
+import { describe, startUnlessTaken } from '../temporal/actor-calls.ts';
 import { keyedRunId, namedRunId, newRunId } from '../temporal/ids.ts';
-import { write } from '../temporal/rpc.ts';
 import { statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { noteEarlyReturns } from './early-returns.ts';
-import { reserveSlots } from './limiters.ts';
-import { shardOf } from './shards.ts';
+import { reserveSlots, shardOf } from './limiters.ts';
 
 /** Temporal accepts 2 MB, and the rest of the request needs some of it. */
-export const MAX_START_BYTES = 1_900_000;
+const MAX_START_BYTES = 1_900_000;
 
 /** One key starts one run of a workflow. */
 export interface StartKey {
@@ -108,35 +105,26 @@ export async function beginRun(access: WriteAccess, org: string, request: RunSta
   const input = runInput(access, org, request, executionId, gates);
   const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
   const startedAt = new Date();
-  const start = async (): Promise<boolean> => {
-    try {
-      await access.client.workflow.start(RUN_WORKFLOW, {
-        workflowId: executionId,
-        taskQueue: access.taskQueue,
-        args: [input],
-        workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        memo: memoOf(org, request, status, startedAt),
-        typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request, status, startedAt)),
-        staticSummary: definition.name.slice(0, 190),
-        ...consoleLink(access, executionId),
-        requestEagerStart: access.startsEagerly === true,
-      });
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-      throw error;
-    }
-  };
-  const isNew = await write(access, 'starts', executionId, start).catch(async (error: unknown) => {
+  const started = startUnlessTaken(access, 'starts', RUN_WORKFLOW, {
+    workflowId: executionId,
+    args: [input],
+    workflowIdConflictPolicy: 'FAIL',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    memo: memoOf(org, request, status, startedAt),
+    typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request, status, startedAt)),
+    staticSummary: definition.name.slice(0, 190),
+    ...consoleLink(access, executionId),
+    requestEagerStart: access.startsEagerly === true,
+  });
+  const runId = await started.catch(async (error: unknown) => {
     // Only the answer may be lost: whether the run is there, its id tells. It may also come later.
     if (!hasCode(error, 'outcome_unknown', 'temporal_unreachable')) throw error;
     if ((await describe(access, executionId).catch(() => undefined)) === undefined) throw error;
-    return false;
+    return undefined;
   });
-  if (isNew) noteEarlyReturns(access, executionId, definition);
+  if (runId !== undefined) noteEarlyReturns(access, executionId, definition);
   // An id without a key is unique, so an earlier attempt of this call took it.
-  if (isNew || key === undefined) return { outcome: 'started', executionId, status: 'pending' };
+  if (runId !== undefined || key === undefined) return { outcome: 'started', executionId, status: 'pending' };
   const found = await findKeyedRun(access, org, definition.slug, key);
   if (found === undefined)
     throw new ClientError('outcome_unknown', 'The run was started and cannot be read. Send the same request again.');

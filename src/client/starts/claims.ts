@@ -5,7 +5,7 @@
  * when its gateway stops sending signals. A retry of the request reuses its request id, so a crash of the gateway
  * cannot create the resource twice.
  */
-import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { ulid } from 'ulid';
 import {
@@ -19,11 +19,11 @@ import { ClientError, hasCode } from '../errors.ts';
 import { hmacHex } from '../payloads/keys.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, unaudited } from '../temporal/access.ts';
-import { describe } from '../temporal/actor-calls.ts';
+import { describe, startUnlessTaken } from '../temporal/actor-calls.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { readClosing } from '../temporal/first-event.ts';
 import { requestActorId } from '../temporal/ids.ts';
-import { write, writeAlong } from '../temporal/rpc.ts';
+import { writeAlong } from '../temporal/rpc.ts';
 import { FINGERPRINT } from './begin-run.ts';
 
 /** How often a gateway signals that it still works on the request. */
@@ -141,24 +141,14 @@ async function begin(
   memo: { readonly [member: string]: string },
 ): Promise<string | undefined> {
   const start: RequestStart = { organizationId: org };
-  const apart = await actorAttributes(access);
-  return write(unaudited(access), 'starts', workflowId, async () => {
-    try {
-      const handle = await access.client.workflow.start(REQUEST_WORKFLOW, {
-        workflowId,
-        taskQueue: access.taskQueue,
-        args: [start],
-        workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        workflowExecutionTimeout: LONGEST_MS,
-        memo,
-        ...apart,
-      });
-      return handle.firstExecutionRunId;
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
-      throw error;
-    }
+  return startUnlessTaken(unaudited(access), 'starts', REQUEST_WORKFLOW, {
+    workflowId,
+    args: [start],
+    workflowIdConflictPolicy: 'FAIL',
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    workflowExecutionTimeout: LONGEST_MS,
+    memo,
+    ...(await actorAttributes(access)),
   });
 }
 

@@ -45,6 +45,19 @@ const LOOK_MS = 25;
 const SEEN_MS = 50;
 const ORDER_MS = 500;
 
+/** A smaller limit has one limiter, which keeps the order of its queue exactly. */
+export const SHARDED_FROM = 160;
+
+/**
+ * The limiter that the run asks: a shard, where the limit is divided. Limits of definitions are not, since runs that no
+ * gateway starts ask them too; nor those that refuse or replace runs, since that needs to know of all runs at once.
+ */
+export function shardOf(wanted: GateWanted, run: string): GateWanted {
+  const isDivided = wanted.scope !== 'workflow' && wanted.overflow === 'queue' && wanted.limit >= SHARDED_FROM;
+  if (!isDivided || wanted.lender !== undefined) return wanted;
+  return { ...wanted, gate: shardId(wanted.gate, run), lender: wanted.gate };
+}
+
 /**
  * Asks the limiters in order, until one does not grant a lease. Answers the results so far. Repeating it is harmless.
  */
@@ -109,7 +122,7 @@ async function giveBack(access: WriteAccess, run: string, gates: readonly string
 }
 
 /** Which of the runs have ended, and which do not exist. Waits up to `patienceMs` for runs that are about to end. */
-export async function describeHolders(access: Access, { runs, patienceMs }: HolderQuestion): Promise<HolderAnswer> {
+async function describeHolders(access: Access, { runs, patienceMs }: HolderQuestion): Promise<HolderAnswer> {
   const until = Date.now() + patienceMs;
   const closed: string[] = [];
   const closedAt: number[] = [];

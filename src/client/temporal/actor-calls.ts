@@ -1,5 +1,10 @@
 /** Writes to actors and reads from them, whatever they hold. */
-import { WithStartWorkflowOperation, type WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { type Priority, WorkflowNotFoundError } from '@temporalio/common';
 import { ulid } from 'ulid';
@@ -7,7 +12,7 @@ import type { ActorStart } from '../../contract/actors.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { Access, WriteAccess } from './access.ts';
 import { actorAttributes } from './division.ts';
-import { read, write } from './rpc.ts';
+import { type Lane, read, write } from './rpc.ts';
 import { legible } from './unreadable.ts';
 
 /** An actor, with its input in case it must be started. */
@@ -72,6 +77,24 @@ export function writeTo<Request extends { key: string }, Answer>(
       args: [{ ...request, key }],
     }),
   );
+}
+
+/** Starts a workflow. Answers its run id, or undefined where the id is taken. */
+export function startUnlessTaken(
+  access: WriteAccess,
+  lane: Lane,
+  workflowType: string,
+  options: Omit<WorkflowStartOptions, 'taskQueue'>,
+): Promise<string | undefined> {
+  return write(access, lane, options.workflowId, async () => {
+    try {
+      const handle = await access.client.workflow.start(workflowType, { ...options, taskQueue: access.taskQueue });
+      return handle.firstExecutionRunId;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+      throw error;
+    }
+  });
 }
 
 /** The latest execution under that id, or undefined. */

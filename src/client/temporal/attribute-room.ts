@@ -14,7 +14,7 @@ export type RegisteredAttributes = {
 };
 
 /** A type of which a namespace has too few columns left. */
-export interface Shortage {
+interface Shortage {
   readonly text: string;
   /** How many attributes of others would have to go. */
   readonly over: number;

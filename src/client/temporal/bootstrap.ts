@@ -23,7 +23,7 @@ export class BootstrapError extends Error {
 }
 
 /** The namespace was set up, but was not usable in time. */
-export class BootstrapTimeout extends Error {
+class BootstrapTimeout extends Error {
   readonly code = 'bootstrap_timeout';
   constructor(namespace: string, seconds: number) {
     super(

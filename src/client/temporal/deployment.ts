@@ -18,7 +18,7 @@ export interface WorkerVersion {
 }
 
 /** Temporal did not see the worker poll in time. */
-export class VersionUnknownError extends Error {
+class VersionUnknownError extends Error {
   readonly code = 'version_unknown';
   constructor({ deploymentName, buildId }: WorkerVersion) {
     super(

@@ -8,7 +8,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import type { TemporalSettings } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 
-export interface Probed {
+interface Probed {
   /** A sentence that names the cause. Undefined where the connection and its certificates are right. */
   readonly fault?: string;
   /** When the certificates end, where TLS is configured. */

@@ -22,7 +22,7 @@ import { describe } from '../temporal/actor-calls.ts';
 import { read } from '../temporal/rpc.ts';
 import { isOpen } from '../temporal/run-status.ts';
 
-export interface CallbackVisit {
+interface CallbackVisit {
   readonly executionId: string;
   /** The path of the visit. */
   readonly path: string;

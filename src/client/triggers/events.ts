@@ -1,8 +1,3 @@
-/**
- * Publishes events, once for each id. The workflow `event` delivers them to triggers and listening runs (LANGUAGE.md
- * §10).
- */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import {
   EVENT_WORKFLOW,
   type EventSpread,
@@ -15,14 +10,14 @@ import { canonicalText } from '../../json/canonical-text.ts';
 import { ClientError } from '../errors.ts';
 import { FINGERPRINT } from '../starts/begin-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { ACTOR_PRIORITY, describe } from '../temporal/actor-calls.ts';
+import { ACTOR_PRIORITY, describe, startUnlessTaken } from '../temporal/actor-calls.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { readClosing } from '../temporal/first-event.ts';
 import { eventId, sha256Hex } from '../temporal/ids.ts';
 import { write } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 
-export interface Published {
+interface Published {
   /** False where the id was published before. */
   readonly created: boolean;
   /** Undefined where no worker has delivered it in time. It will be delivered later. */
@@ -38,27 +33,17 @@ export async function publishEvent(access: WriteAccess, org: string, event: Publ
   const { name, data, key } = event;
   const fingerprint = sha256Hex(canonicalText(key === undefined ? [name, data] : [name, data, key]));
   const start: EventStart = { organizationId: org, event };
-  const apart = await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) });
-  const isNew = await write(access, 'rest', workflowId, async () => {
-    try {
-      await access.client.workflow.start(EVENT_WORKFLOW, {
-        workflowId,
-        taskQueue: access.taskQueue,
-        args: [start],
-        workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        memo: { [FINGERPRINT]: fingerprint, name },
-        ...apart,
-        priority: ACTOR_PRIORITY,
-        staticSummary: name.slice(0, 190),
-      });
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-      throw error;
-    }
+  const started = await startUnlessTaken(access, 'rest', EVENT_WORKFLOW, {
+    workflowId,
+    args: [start],
+    workflowIdConflictPolicy: 'FAIL',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    memo: { [FINGERPRINT]: fingerprint, name },
+    ...(await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) })),
+    priority: ACTOR_PRIORITY,
+    staticSummary: name.slice(0, 190),
   });
-  if (isNew) return { created: true, spread: await spreadOf(access, workflowId) };
+  if (started !== undefined) return { created: true, spread: await spreadOf(access, workflowId) };
   const description = await describe(access, workflowId);
   if (description !== undefined && description.memo?.[FINGERPRINT] !== fingerprint)
     throw new ClientError(

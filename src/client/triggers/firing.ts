@@ -23,7 +23,7 @@ export const ORCHESTRATOR = 'orchestrator';
 /**
  * A stored trigger that fires. Its id is known before it is read, so a repeat finds the run of a deleted trigger too.
  */
-export interface FireRequest extends Omit<StartRequest, 'run' | 'trigger'> {
+interface FireRequest extends Omit<StartRequest, 'run' | 'trigger'> {
   readonly triggerId: string;
   readonly read: () => Promise<Trigger> | Trigger;
   readonly parts: TriggerParts;

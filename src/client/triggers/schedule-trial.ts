@@ -16,7 +16,7 @@ import { scheduleId } from '../temporal/ids.ts';
 import { grpcOf, read } from '../temporal/rpc.ts';
 import { specOf } from './schedule-spec.ts';
 
-export interface TriedTrigger {
+interface TriedTrigger {
   readonly trigger: Pick<TriggerDefinition, 'type' | 'config'>;
   /** The JSON pointer of the trigger in the request. */
   readonly at: string;

@@ -45,7 +45,7 @@ const OVERLAPS: { readonly [name: string]: Overlap } = {
 const MOST_TICKS = 1_000;
 
 /** The state of a schedule in Temporal. */
-export interface ScheduleView {
+interface ScheduleView {
   /** Of the Temporal Schedule. */
   readonly scheduleId: string;
   /** The schedule starts nothing: its trigger is disabled, or it was paused in Temporal. */

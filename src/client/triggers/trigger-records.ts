@@ -80,7 +80,7 @@ export function firingOf(result: StartResult): Firing {
   return { at, outcome: result.outcome, executionId: result.executionId };
 }
 
-export type Refused = Firing & { readonly code: string; readonly message: string };
+type Refused = Firing & { readonly code: string; readonly message: string };
 
 /** The refusal of a firing. Undefined for a failure that may pass. */
 export function refusalOf(error: unknown): Refused | undefined {

@@ -5,6 +5,7 @@
 
 import { ulid } from 'ulid';
 import type { HookOwner, HookPath, RemovedDefinition } from '../../contract/actors.ts';
+import { FIRE_WORKFLOW, type FireStart } from '../../contract/fire.ts';
 import {
   type BackfillNote,
   type ChangeTrigger,
@@ -32,8 +33,9 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { actorQuery } from '../temporal/division.ts';
 import { eachConcurrently } from '../temporal/each-concurrently.ts';
-import { triggerActorId } from '../temporal/ids.ts';
-import { any, type Clause, compare } from '../temporal/query.ts';
+import { isScheduleId, triggerActorId } from '../temporal/ids.ts';
+import { any, type Clause, compare, hostQuery, isNull } from '../temporal/query.ts';
+import { read } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { listPage, type Page, type PageRequest, partedRows, type Unread } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
@@ -60,7 +62,7 @@ export async function readTrigger(access: Access, org: string, id: string): Prom
   return description?.status.name === 'RUNNING' ? viewOf(description.memo ?? {}) : undefined;
 }
 
-export interface TriggerFilter extends PageRequest {
+interface TriggerFilter extends PageRequest {
   readonly workflowId?: string;
   readonly type?: TriggerDefinition['type'];
   readonly enabled?: boolean;
@@ -335,6 +337,31 @@ export async function renewTimes(access: WriteAccess, org: string, id: string): 
   if (!(await hasOldTimes(access, org, id))) return;
   const view = await readTrigger(access, org, id);
   if (view !== undefined) await settle(access, org, view.trigger, renewSchedule);
+}
+
+/**
+ * Gives the schedules of 0.3 what this version writes. Their ticks do it too, but may be far. Answers how many. One
+ * that fails does not keep back the others; then it throws.
+ */
+export async function renewEarlierSchedules(access: WriteAccess): Promise<number> {
+  const { schedule } = access.client;
+  let renewed = 0;
+  let failed: unknown;
+  // Only those of 0.3 lack the attribute.
+  for await (const { scheduleId, action } of schedule.list({ query: hostQuery([isNull('trigger')]) })) {
+    if (!isScheduleId(scheduleId) || action?.workflowType !== FIRE_WORKFLOW) continue;
+    try {
+      const { action: started } = await read(access, () => schedule.getHandle(scheduleId).describe());
+      const [start] = (started.args ?? []) as FireStart[];
+      if (start === undefined || started.taskQueue !== access.taskQueue) continue;
+      await renewTimes(access, start.organizationId, start.triggerId);
+      renewed++;
+    } catch (error) {
+      failed ??= error;
+    }
+  }
+  if (failed !== undefined) throw failed;
+  return renewed;
 }
 
 /** Frees the schedule and path of a removed trigger. The definition's write frees the paths of its own triggers. */

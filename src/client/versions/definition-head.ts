@@ -120,7 +120,7 @@ async function withDefinition(
   return { head, definition: { ...current, version, enabled } };
 }
 
-export interface DefinitionFilter extends PageRequest {
+interface DefinitionFilter extends PageRequest {
   readonly enabled?: boolean;
   readonly tag?: string;
 }

@@ -1,9 +1,8 @@
 /** Starts the workflow that holds a version or a text of a definition. */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type TextStart, VERSION_WORKFLOW, type VersionStart } from '../../contract/actors.ts';
 import type { WriteAccess } from '../temporal/access.ts';
+import { startUnlessTaken } from '../temporal/actor-calls.ts';
 import { actorAttributes } from '../temporal/division.ts';
-import { write } from '../temporal/rpc.ts';
 
 /** One that runs already holds the same, since its id names the hash. */
 export async function startVersion(
@@ -11,20 +10,12 @@ export async function startVersion(
   workflowId: string,
   start: VersionStart | TextStart,
 ): Promise<void> {
-  const apart = await actorAttributes(access);
-  await write(access, 'rest', workflowId, async () => {
-    try {
-      await access.client.workflow.start(VERSION_WORKFLOW, {
-        workflowId,
-        taskQueue: access.taskQueue,
-        args: [start],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        ...apart,
-        staticSummary: `${start.slug} ${start.hash.slice(0, 19)}`,
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
+  await startUnlessTaken(access, 'rest', VERSION_WORKFLOW, {
+    workflowId,
+    args: [start],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    ...(await actorAttributes(access)),
+    staticSummary: `${start.slug} ${start.hash.slice(0, 19)}`,
   });
 }

@@ -51,7 +51,7 @@ export async function readText(
 }
 
 /** The text of a version: as it was written, or else its canonical form. */
-export interface VersionText extends WrittenText {
+interface VersionText extends WrittenText {
   /** The hash of the version. */
   readonly hash: string;
   /** The hash of the text. Absent where the text is made from the canonical form. */

@@ -10,7 +10,7 @@ import { pagesOf } from './pages.ts';
 
 const ROWS = 1_000;
 
-export interface ListFilter {
+interface ListFilter {
   readonly tag?: string;
   readonly state?: { readonly [key: string]: string };
   readonly waiting?: readonly string[];

@@ -8,7 +8,7 @@ import { read } from '../temporal/rpc.ts';
 const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 const TYPES = { workflow: TASK_QUEUE_TYPE_WORKFLOW, activity: TASK_QUEUE_TYPE_ACTIVITY } as const;
 
-export const OPEN_STATUSES = ['pending', 'running', 'waiting', 'rolling_back'] as const satisfies RunStatus[];
+const OPEN_STATUSES = ['pending', 'running', 'waiting', 'rolling_back'] as const satisfies RunStatus[];
 
 export const WAIT_KINDS = [
   'approval',

@@ -34,7 +34,6 @@ export const recordedStep = named(
   }),
 );
 
-export const recordingSummary = named('Recording', z.object(summary));
 export const recordingPage = named('RecordingPage', pageWithUnread(z.object(summary), { id: text }));
 export const madeRecording = named(
   'MadeRecording',

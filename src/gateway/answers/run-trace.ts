@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { unreadable } from './executions.ts';
 import { named, text, time } from './named.ts';
 
-export const visitStatus = z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped']);
+const visitStatus = z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped']);
 const count = z.int();
 const counts = z.partialRecord(visitStatus, count).describe('By status. Statuses that do not occur are absent.');
 

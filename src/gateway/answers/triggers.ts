@@ -51,7 +51,7 @@ export const trigger = named(
   }),
 );
 
-export const firing = named(
+const firing = named(
   'Delivery',
   z.object({
     at: time,

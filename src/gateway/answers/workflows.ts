@@ -76,5 +76,4 @@ export const draftGraph = named(
   }),
 );
 
-export type Graph = z.infer<typeof runGraph>;
 export type DraftGraph = z.infer<typeof draftGraph>;

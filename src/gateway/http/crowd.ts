@@ -6,7 +6,7 @@
 import type { Response } from 'express';
 import { HttpProblem } from '../validation/http-problem.ts';
 
-export interface CrowdLimits {
+interface CrowdLimits {
   readonly places: number;
   /** Of `places`: only for callers with keys, where there are several organizations. */
   readonly placesForKeys: number;

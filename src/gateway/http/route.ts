@@ -28,7 +28,7 @@ export interface RouteAnswer {
   readonly headers?: { readonly [name: string]: string };
 }
 
-export type RouteAnswers = { readonly [status: number]: RouteAnswer };
+type RouteAnswers = { readonly [status: number]: RouteAnswer };
 type Params = { readonly [name: string]: z.ZodType };
 
 /**

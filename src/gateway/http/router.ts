@@ -15,7 +15,7 @@ import { pathPattern } from './path-pattern.ts';
 import { demandRole, principalOf } from './principal.ts';
 import { type Outcome, type Route, SENT } from './route.ts';
 
-export interface Serving {
+interface Serving {
   readonly gateway: Gateway;
   readonly keyring: Keyring;
   /** Where changes are recorded. */

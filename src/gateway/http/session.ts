@@ -22,7 +22,7 @@ export const SESSION_COOKIE = 'signalbox_session';
 /** Over HTTPS browsers take the cookie from this very host only, not from a sibling of its domain. */
 const nameOf = (isSecure: boolean): string => (isSecure ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE);
 /** The header of requests of the console that change something. No form and no link of another page can send it. */
-export const CONSOLE_HEADER = 'x-signalbox-console';
+const CONSOLE_HEADER = 'x-signalbox-console';
 const SESSION_MS = 12 * 60 * 60 * 1000;
 /** What the cookie is sealed for. */
 const PLACE = 'session';

@@ -49,7 +49,7 @@ export interface Checked {
   readonly text?: WrittenText;
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly dialect?: string;
   /** The slug in the address. The document may omit it, but must not have a different one. */
   readonly slug?: string;

@@ -9,7 +9,7 @@ import type { Gateway } from '../http/context.ts';
 import { type Checked, demandValid } from './definition-input.ts';
 import { walkIn } from './in-threads.ts';
 
-export interface DryRun {
+interface DryRun {
   readonly organizationId: string;
   readonly input: Json;
   readonly presets: { readonly [slug: string]: Json };

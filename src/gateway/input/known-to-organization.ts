@@ -7,7 +7,7 @@ import type { Access } from '../../client/temporal/access.ts';
 import type { Json } from '../../json/json.ts';
 import type { Gateway } from '../http/context.ts';
 
-export type Known = Pick<CheckOptions, 'tools' | 'people'>;
+type Known = Pick<CheckOptions, 'tools' | 'people'>;
 
 /**
  * Matches documents that may use tools, and documents whose approvals name persons. Most documents do neither, and

@@ -70,7 +70,7 @@ export const triggerPatch = z.strictObject({
 type TriggerMembers = z.infer<typeof triggerPatch>;
 
 /** A valid trigger, and the secrets to store before it. */
-export interface CheckedTrigger {
+interface CheckedTrigger {
   readonly spec: TriggerSpec;
   readonly secrets: readonly ClearSecret[];
 }

@@ -77,7 +77,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
 }
 
 /** The codes that a route may answer, by status. */
-export function problemsOf(route: Route): ReadonlyMap<number, readonly ProblemCode[]> {
+function problemsOf(route: Route): ReadonlyMap<number, readonly ProblemCode[]> {
   const { problems = [], body, callers, asksTemporal, writes, idempotency } = route;
   const codes = new Set([
     ...COMMON_PROBLEMS,

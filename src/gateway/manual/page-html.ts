@@ -23,7 +23,7 @@ const marked = new Marked({
   },
 });
 
-export interface Link {
+interface Link {
   readonly href: string;
   readonly text: string;
 }

@@ -22,7 +22,7 @@ import { placedSchema, writtenSchema } from './action-schema.ts';
 import { objectOf } from './schema-words.ts';
 
 /** A JSON Schema, as JSON. */
-export type JsonSchema = JsonObject;
+type JsonSchema = JsonObject;
 
 /** The schema of a written definition, with the actions of the host's own. */
 export function languageSchema(actions: HostActions = NO_ACTIONS): JsonSchema {

@@ -5,7 +5,6 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../json/json.ts';
-import { asProblem } from '../http/problem.ts';
 import { type Incoming, route } from '../http/route.ts';
 import { jsonOf } from '../http/route-body.ts';
 import { API_VERSION } from '../manual/openapi-document.ts';
@@ -57,9 +56,7 @@ function serverFor({ req, res, routes, gateway }: Incoming, gone: AbortSignal): 
       const request = tool.requestOf((params.arguments ?? {}) as JsonObject);
       return tool.resultOf(await askInside({ req, res }, request, gone));
     } catch (error) {
-      const problem = asProblem(error);
-      if (problem.status === 500 && !gone.aborted) gateway.log.error({ err: problem.cause }, problem.message);
-      return refusalOf(problem);
+      return refusalOf(error, gateway, gone);
     }
   });
   return server;

@@ -21,14 +21,12 @@ import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { leaveCrowd } from '../http/crowd.ts';
 import type { Principal } from '../http/principal.ts';
-import { asProblem } from '../http/problem.ts';
 import { type Incoming, route } from '../http/route.ts';
 import { jsonOf } from '../http/route-body.ts';
 import { API_VERSION } from '../manual/openapi-document.ts';
 import { recordingParams } from '../routes/recordings/recordings.ts';
 import { nameText } from '../validation/validation.ts';
 import { answerMessage, invalidParams, MESSAGE_ANSWERS, message } from './one-message.ts';
-import { withReferences } from './reference-schema.ts';
 import { refusalOf } from './tools.ts';
 
 const INSTRUCTIONS = `Your tool calls are recorded as the steps of a workflow that can be run again.
@@ -97,9 +95,7 @@ function serverFor(call: RecordedRequest, gone: AbortSignal): Server {
       return resultOf(made);
     } catch (error) {
       if (hasCode(error, 'unknown_tool')) throw invalidParams((error as ClientError).message);
-      const problem = asProblem(error);
-      if (problem.status === 500 && !gone.aborted) gateway.log.error({ err: problem.cause }, problem.message);
-      return refusalOf(problem);
+      return refusalOf(error, gateway, gone);
     }
   });
   return server;
@@ -146,3 +142,42 @@ function contentsIn(output: Json): CallToolResult['content'] | undefined {
 const textOf = (output: Json): string => (typeof output === 'string' ? output : JSON.stringify(output));
 
 const isContent = (value: Json): boolean => isObject(value) && typeof value['type'] === 'string';
+
+const REFERENCE: JsonObject = { type: 'string', pattern: '^@', description: 'A reference, such as @get_user_1.id.' };
+const MOST_DEPTH = 10;
+/** Members of a schema that hold more than a text of any form. */
+const NARROW = ['enum', 'const', 'format', 'pattern', 'maxLength', 'minLength'];
+
+/**
+ * The input schema of a tool, in which every value may also be a reference: `@step.path` stands for a value of any
+ * type. The schema of the arguments as a whole stays an object.
+ */
+function withReferences(schema: JsonObject): JsonObject {
+  return { ...inner(schema, 0), type: 'object' };
+}
+
+/** The parts of a schema that may be references. What others refer to by `$ref` stays as it is. */
+function inner(schema: JsonObject, depth: number): JsonObject {
+  const { properties, items } = schema;
+  return {
+    ...schema,
+    ...(isObject(properties) ? { properties: mapped(properties, depth) } : {}),
+    ...(isObject(items) ? { items: orReference(items, depth) } : {}),
+  };
+}
+
+const mapped = (properties: JsonObject, depth: number): JsonObject =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, orReference(schema, depth)]));
+
+function orReference(schema: Json, depth: number): Json {
+  if (!isObject(schema) || depth >= MOST_DEPTH) return schema;
+  const isAnyText = schema['type'] === 'string' && !NARROW.some((name) => schema[name] !== undefined);
+  if (isAnyText) return schema;
+  const { description, title, default: usual, ...rest } = schema;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(title === undefined ? {} : { title }),
+    ...(usual === undefined ? {} : { default: usual }),
+    anyOf: [inner(rest, depth + 1), REFERENCE],
+  };
+}

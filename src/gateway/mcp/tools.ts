@@ -4,8 +4,9 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { getOwn, type Json, type JsonObject } from '../../json/json.ts';
+import type { Gateway } from '../http/context.ts';
 import { pathPattern } from '../http/path-pattern.ts';
-import { problemBody } from '../http/problem.ts';
+import { asProblem, problemBody } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import { jsonSchemaOf } from '../manual/schema-json.ts';
 import { objectOf } from '../manual/schema-words.ts';
@@ -30,7 +31,7 @@ const DESTRUCTIVE = [
 ];
 
 /** A tool, with the request that a call of it is. */
-export interface RouteTool {
+interface RouteTool {
   readonly tool: Tool;
   /** @throws HttpProblem `invalid_request` for arguments that no request can be made of; `not_found`. */
   requestOf(args: JsonObject): InnerRequest;
@@ -273,7 +274,9 @@ function resultOf(route: Route, { status, text }: InnerAnswer): CallToolResult {
 }
 
 /** A refusal as the API answers it: code, what is wrong, and where. */
-export function refusalOf(problem: HttpProblem): CallToolResult {
+export function refusalOf(error: unknown, { log }: Gateway, gone: AbortSignal): CallToolResult {
+  const problem = asProblem(error);
+  if (problem.status === 500 && !gone.aborted) log.error({ err: problem.cause }, problem.message);
   return refusal(problemBody(problem));
 }
 

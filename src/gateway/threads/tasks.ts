@@ -47,7 +47,7 @@ export interface Walked {
 }
 
 /** Two versions as JSON, and their labels in the text diff. */
-export interface Compared {
+interface Compared {
   readonly before: string;
   readonly after: string;
   readonly names: { readonly before: string; readonly after: string };

@@ -4,7 +4,7 @@ import type { Problem } from '../../definition/document/types.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts';
 
-export interface HttpProblemOptions {
+interface HttpProblemOptions {
   readonly problems?: readonly Problem[];
   readonly headers?: { readonly [name: string]: string };
   /** Members beside those of RFC 9457, such as `paths` or `executionId`. */

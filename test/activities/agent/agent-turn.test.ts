@@ -9,7 +9,7 @@ import type { AgentTurn, OfferedTools } from '../../../src/contract/agent.ts';
 import type { McpToolList } from '../../../src/contract/mcp.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
-import { builtInActionTools } from '../../../workers/built-in-action-tools.ts';
+import { builtInActionTools } from '../../../workers/run-access.ts';
 import { everythingServer, type ReferenceServer } from '../mcp-server.ts';
 import { type ModelServer, modelServer, type Said } from '../model-server.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';

@@ -1,6 +1,6 @@
 // What a start costs Temporal with more definitions, limits and organizations: counted as the bench counts it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SHARDED_FROM } from '../../../src/client/starts/shards.ts';
+import { SHARDED_FROM } from '../../../src/client/starts/limiters.ts';
 import { type CountedGateway, countedGateway, type StartCost } from '../../bench/scale/cost.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
 import { unique } from './gateway-support.ts';

@@ -1,7 +1,7 @@
 // A large limit, which is divided among shards: their lender, and what runs see of it.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SHARDED_FROM } from '../../../src/client/starts/shards.ts';
+import { SHARDED_FROM } from '../../../src/client/starts/limiters.ts';
 import { LENDER_WORKFLOW } from '../../../src/contract/lender.ts';
 import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 

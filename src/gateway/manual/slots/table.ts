@@ -25,7 +25,7 @@ export interface SlotContext {
   readonly file: string;
 }
 
-export type Slot = (context: SlotContext) => string;
+type Slot = (context: SlotContext) => string;
 
 export const SLOTS: { readonly [name: string]: Slot } = {
   kinds: kindList,

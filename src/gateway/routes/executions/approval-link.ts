@@ -15,9 +15,6 @@ import { readableTime } from '../../../template/time.ts';
 import { named, text, time } from '../../answers/named.ts';
 import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
-import { PAGE_HEADERS } from '../../http/page-policy.ts';
-import { asProblem } from '../../http/problem.ts';
-import { noteProblem } from '../../http/request-log.ts';
 import { type Incoming, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { fieldsOf, typedFields } from '../../input/form-fields.ts';
@@ -25,7 +22,7 @@ import { HttpProblem } from '../../validation/http-problem.ts';
 import { decodeText } from '../../validation/json-guard.ts';
 import { BODY_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText } from '../../validation/validation.ts';
-import { type AskedByLink, DATA, questionPage, refusalPage, thanksPage } from './callback-page.ts';
+import { type AskedByLink, answered, DATA, isPerson, questionPage, sendPage, thanksPage } from './callback-page.ts';
 
 const asked = named(
   'LinkedQuestion',
@@ -91,24 +88,6 @@ export const approvalLinkRoutes = [
 
 const linkedIn = (req: Request, access: Access, { config }: Gateway): Promise<LinkedQuestion> =>
   openLink(access, String(req.params['token']), config.adminKey !== undefined);
-
-/** Browsers ask for HTML first. */
-const isPerson = (req: Request): boolean => req.accepts(['json', 'html']) === 'html';
-
-/** Answers a person with a page also where the request is refused. */
-async function answered(req: Request, res: Response, act: () => Promise<void>): Promise<void> {
-  res.setHeader('referrer-policy', 'no-referrer');
-  res.setHeader('cache-control', 'no-store');
-  try {
-    await act();
-  } catch (error) {
-    const problem = asProblem(error);
-    if (!isPerson(req) || problem.status === 500) throw error;
-    noteProblem(res, problem);
-    for (const [name, value] of Object.entries(problem.options.headers ?? {})) res.setHeader(name, value);
-    sendPage(res, problem.status, refusalPage(problem.title, problem.message));
-  }
-}
 
 async function show(req: Request, res: Response, linked: LinkedQuestion): Promise<void> {
   if (isPerson(req)) {
@@ -214,9 +193,4 @@ function problemsOf({ decision, comments = '', data }: Given, { form, commentReq
 function unfit(problems: readonly Problem[]): HttpProblem {
   const [first] = problems;
   return new HttpProblem('invalid_submission', `Nothing was decided. ${first?.message ?? ''}`, { problems });
-}
-
-/** Pages run no scripts and load nothing from other hosts, since the address is the credential. */
-function sendPage(res: Response, status: number, html: string): void {
-  res.status(status).set(PAGE_HEADERS).type('html').send(html);
 }

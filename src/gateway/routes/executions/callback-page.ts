@@ -1,20 +1,24 @@
 /**
- * The HTML pages for people without an account: the form of a callback's URL and of an approval's link, a confirmation,
- * and why something was refused.
+ * The HTML pages for people without an account, and how they are sent: the form of a callback's URL and of an
+ * approval's link, a confirmation, and why something was refused.
  */
 
+import type { Request, Response } from 'express';
 import type { PayloadFormat, Problem } from '../../../definition/document/types.ts';
 import { isJsonSchema } from '../../../definition/payload/format.ts';
 import { getOwn, type JsonObject } from '../../../json/json.ts';
 import { childPointer } from '../../../json/pointer.ts';
 import { escaped } from '../../../template/escaped.ts';
+import { PAGE_HEADERS } from '../../http/page-policy.ts';
+import { asProblem } from '../../http/problem.ts';
+import { noteProblem } from '../../http/request-log.ts';
 import { type FormField, formFields } from '../../input/form-fields.ts';
 
 const STYLE =
   ':root{color-scheme:light dark}body{background:light-dark(#fff,#0f1216);color:light-dark(#171b21,#e8ebef);font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}label{display:block;margin:1rem 0 .25rem}small{display:block;margin-bottom:.25rem;color:light-dark(#555,#aaa)}input,select,textarea{width:100%;padding:.5rem;box-sizing:border-box;font:inherit}button{margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit}.error{color:light-dark(#b00020,#ff8087);margin:.25rem 0}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem}dt{color:light-dark(#555,#aaa)}dd{margin:0;overflow-wrap:anywhere}.thumbs{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.thumbs button{min-height:48px}h1{font-size:1.5rem;line-height:1.3}h1,.text{overflow-wrap:anywhere;white-space:pre-wrap}[aria-invalid]{border:2px solid light-dark(#b00020,#ff8087)}';
 
 /** A form that was refused. It keeps the values that were typed. */
-export interface Refused {
+interface Refused {
   readonly typed: JsonObject;
   readonly problems: readonly Problem[];
 }
@@ -38,9 +42,26 @@ export function thanksPage(title: string): string {
   return page(headingOf(title, 'Answered'), ['<p>Thank you: your answer was received.</p>']);
 }
 
-/** The page that says why a callback was refused. */
-export function refusalPage(title: string, detail: string): string {
-  return page(title, [`<p>${escaped(detail)}</p>`]);
+/** Browsers ask for HTML first. */
+export const isPerson = (req: Request): boolean => req.accepts(['json', 'html']) === 'html';
+
+/** Pages run no scripts and load nothing from other hosts, since the address is the credential. */
+export function sendPage(res: Response, status: number, html: string): void {
+  res.status(status).set(PAGE_HEADERS).type('html').send(html);
+}
+
+/** Answers a person with a page also where the request is refused. */
+export async function answered(req: Request, res: Response, act: () => Promise<void>): Promise<void> {
+  res.setHeader('referrer-policy', 'no-referrer');
+  try {
+    await act();
+  } catch (error) {
+    const problem = asProblem(error);
+    if (!isPerson(req) || problem.status === 500) throw error;
+    noteProblem(res, problem);
+    for (const [name, value] of Object.entries(problem.options.headers ?? {})) res.setHeader(name, value);
+    sendPage(res, problem.status, page(problem.title, [`<p>${escaped(problem.message)}</p>`]));
+  }
 }
 
 /** What a person is asked by a link. */

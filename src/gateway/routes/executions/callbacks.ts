@@ -1,6 +1,6 @@
 /** `/callbacks/:token`: ends a wait_callback step (ARCHITECTURE.md §5). The token authorizes the caller. */
 
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { z } from 'zod';
 import { deliverCallback, type ExpectedCallback, expectCallback } from '../../../client/triggers/callbacks.ts';
 import type { Problem } from '../../../definition/document/types.ts';
@@ -9,9 +9,6 @@ import type { Json, JsonObject } from '../../../json/json.ts';
 import { named, text } from '../../answers/named.ts';
 import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
-import { PAGE_HEADERS } from '../../http/page-policy.ts';
-import { asProblem } from '../../http/problem.ts';
-import { noteProblem } from '../../http/request-log.ts';
 import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
@@ -20,7 +17,7 @@ import { HttpProblem } from '../../validation/http-problem.ts';
 import { decodeText } from '../../validation/json-guard.ts';
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText } from '../../validation/validation.ts';
-import { callbackPage, refusalPage, thanksPage } from './callback-page.ts';
+import { answered, callbackPage, isPerson, sendPage, thanksPage } from './callback-page.ts';
 
 const callbackTaken = named('CallbackTaken', z.object({ accepted: z.literal(true) }));
 const TAKEN = { 202: { text: 'Taken.', schema: callbackTaken } };
@@ -55,17 +52,9 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
     ],
     handle: async (incoming) => {
       const { access, req, res } = incoming;
-      res.setHeader('referrer-policy', 'no-referrer');
-      try {
-        const expected = await expectCallback(access, String(req.params['token']));
-        await answer(incoming, expected);
-      } catch (error) {
-        const problem = asProblem(error);
-        if (!isPerson(req) || problem.status === 500) throw error;
-        noteProblem(res, problem);
-        for (const [name, value] of Object.entries(problem.options.headers ?? {})) res.setHeader(name, value);
-        sendPage(res, problem.status, refusalPage(problem.title, problem.message));
-      }
+      await answered(req, res, async () => {
+        await answer(incoming, await expectCallback(access, String(req.params['token'])));
+      });
       return SENT;
     },
   }),
@@ -98,14 +87,6 @@ async function answer({ access, req, res, takeBody }: Incoming, expected: Expect
   await deliverCallback(access, expected, payload);
   if (isPerson(req)) sendPage(res, 202, thanksPage(title));
   else res.status(202).json({ accepted: true });
-}
-
-/** Browsers ask for HTML first. */
-const isPerson = (req: Request): boolean => req.accepts(['json', 'html']) === 'html';
-
-/** Pages run no scripts and load nothing from other hosts, since the address is the credential. */
-function sendPage(res: Response, status: number, html: string): void {
-  res.status(status).set(PAGE_HEADERS).type('html').send(html);
 }
 
 /** Nothing was delivered. */

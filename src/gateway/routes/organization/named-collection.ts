@@ -10,7 +10,7 @@ import { jsonOf } from '../../http/route-body.ts';
 import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pageQuery } from '../../validation/validation.ts';
 
-export interface NamedCollection<Name extends string, Item extends { name: string }, Settings> {
+interface NamedCollection<Name extends string, Item extends { name: string }, Settings> {
   /** The name of the collection in paths, such as `models`. */
   readonly collection: Name;
   readonly tag: string;

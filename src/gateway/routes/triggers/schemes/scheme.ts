@@ -13,7 +13,7 @@ export interface Delivery {
   readonly now: number;
 }
 
-export type Verdict =
+type Verdict =
   | { readonly ok: true }
   | {
       readonly ok: false;

@@ -8,6 +8,6 @@ import { standard } from './standard.ts';
 import { stripe } from './stripe.ts';
 
 /** Every scheme that a webhook may name. */
-export const schemes: readonly Scheme[] = [github, stripe, slack, standard, genericHmac, apiKey, none];
+const schemes: readonly Scheme[] = [github, stripe, slack, standard, genericHmac, apiKey, none];
 
 export const schemeOf = (name: string): Scheme | undefined => schemes.find((scheme) => scheme.name === name);
