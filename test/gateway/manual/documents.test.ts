@@ -166,7 +166,8 @@ language`(\`wrf_rt_\` + ${constant('src/client/runs/resume-token.ts', 'DIGITS')}
 language`\`notify: [{${Object.keys(membersOf(objectOf(approval['notify'])['items']))}}]\` sends`;
 language`\`on\`: any of ${NOTICES} (default: all)`;
 language`a role that may decide (${rolesFrom('approver')})`;
-language`or the name of a policy: ${Object.keys(RETRY_POLICIES)}) ·`;
+language`or the name of a policy: ${Object.keys(RETRY_POLICIES)}.`;
+language`- \`rollback\`: {${Object.keys(membersOf(step['rollback']))}}.`;
 language`type: ${TRIGGER_TYPES}, enabled, config`;
 language`- webhook: \`{${Object.keys(trigger('webhook'))}}\`.`;
 language`\`scheme\`: ${enumOf(trigger('webhook')['scheme'])}.`;
