@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
+// biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of agent-ops, and nothing here is awaited.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -23,8 +23,8 @@ const collected = <T>(list: readonly T[], of: (one: T) => Iterable<string>): rea
   [...new Set(list.flatMap((one) => [...of(one)]))].sort();
 
 const own: { readonly [room: string]: readonly string[] } = {
-  'document 000': collected(DEFINITIONS_000, ({ document }) => of000(document)),
-  'document 002': collected(CASES['002']!, ({ document }) => of002(document)),
+  tale: collected(DEFINITIONS_000, ({ document }) => of000(document)),
+  'agent-ops': collected(CASES['002']!, ({ document }) => of002(document)),
   expressions: collected(
     [
       ...[...EXPRESSIONS, ...WRONG_EXPRESSIONS].map(([source]) => ofExpression(source, SCOPE)),
@@ -36,8 +36,8 @@ const own: { readonly [room: string]: readonly string[] } = {
 };
 
 const theirs: typeof own = {
-  'document 000': collected(shared000, ({ document }) => of000(document)),
-  'document 002': collected(shared002, ({ definition }) => of002(definition)),
+  tale: collected(shared000, ({ document }) => of000(document)),
+  'agent-ops': collected(shared002, ({ definition }) => of002(definition)),
   expressions: collected(
     ['jexl', 'tale'].flatMap((file) => sharedCases<SharedExpression>(`expressions/${file}.json`)),
     ({ expression = '', template, context }) =>

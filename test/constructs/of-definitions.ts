@@ -1,4 +1,4 @@
-/** The constructs that documents 000 and 002 use: members with their types, kinds, ports, ways, templates, paths. */
+/** The constructs that tale and agent-ops use: members with their types, kinds, ports, ways, templates, paths. */
 import { unwrapTemplates } from '../../src/definition/dialects/unwrap-templates.ts';
 import { isRoot } from '../../src/definition/document/roots.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../src/json/json.ts';

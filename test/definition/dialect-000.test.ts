@@ -29,7 +29,7 @@ function imported(steps: JsonObject[], config: JsonObject = {}): Conversion {
   return toCanonical({ workflowConfig: { name: 'X', config }, stepsConfig: steps });
 }
 
-describe('a definition of document 000', () => {
+describe('a definition of tale', () => {
   const imported = DEFINITIONS_000.map((one) => ({ ...one, checked: check(one.document) }));
   const told = (found: readonly Problem[]) => found.map(({ pointer, code }) => `${pointer} ${code}`);
 
@@ -60,7 +60,7 @@ describe('a definition of document 000', () => {
   });
 });
 
-describe('document 000', () => {
+describe('tale', () => {
   it('takes the inputSchema of its start step as the JSON Schema that it is, also without a type', () => {
     const inputSchema = { properties: { id: { type: 'string', description: 'Whose' } }, required: ['id'] };
     const { definition, problems } = imported([
@@ -306,7 +306,7 @@ describe('document 000', () => {
   });
 });
 
-describe('the later form of document 000', () => {
+describe('the later form of tale', () => {
   const documents = [
     ...shared000,
     ...examples.filter(({ dialect, document }) => dialect === '000' && document['workflowConfig'] !== undefined),

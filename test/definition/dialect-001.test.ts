@@ -15,7 +15,7 @@ function imported(...steps: JsonObject[]) {
   return toCanonical({ title: 'Graph', steps }, '001');
 }
 
-describe('texts of document 001', () => {
+describe('texts of mesh', () => {
   it.each<[string, string]>([
     ['{{ secrets.K }}', '{{ secrets.K }}'],
     ['literal {{ x }} braces', 'literal {{ x }} braces'],
@@ -39,7 +39,7 @@ describe('texts of document 001', () => {
   });
 });
 
-describe('names of members in document 001', () => {
+describe('names of members in mesh', () => {
   it.each<[string, string]>([
     ['@input.naïve', "{{ input['naïve'] }}"],
     ['@input.größe.wert', "{{ input['größe'].wert }}"],
@@ -53,7 +53,7 @@ describe('names of members in document 001', () => {
   });
 });
 
-describe('a text of document 001', () => {
+describe('a text of mesh', () => {
   it('may hold paths of any length, also one that is none in the end', () => {
     const path = `@input${'.a'.repeat(2000)}`;
     expect(imported(step('a', { text: `${path}!` })).definition?.steps['a']?.config?.['input']).toEqual({
@@ -62,7 +62,7 @@ describe('a text of document 001', () => {
   });
 });
 
-describe('names of steps in document 001', () => {
+describe('names of steps in mesh', () => {
   it('that are no slugs are found by the references to them', () => {
     const { definition, warnings } = imported(
       step('get user'),
@@ -100,7 +100,7 @@ describe('names of steps in document 001', () => {
   });
 });
 
-describe('an action of document 001', () => {
+describe('an action of mesh', () => {
   it.each<[JsonObject, string[]]>([
     [{ toolName: 'A', transformCode: 'x', server: 's' }, []],
     [{ toolName: 'A', code: 'export default () => 1' }, ['/steps/0/action/code']],
@@ -112,7 +112,7 @@ describe('an action of document 001', () => {
   });
 });
 
-describe('the time limit of a step of document 001', () => {
+describe('the time limit of a step of mesh', () => {
   const limited = (action: JsonObject, timeoutMs: number): unknown => {
     const { definition, problems } = imported({ name: 'a', action, config: { timeoutMs } });
     expect(problems).toEqual([]);
@@ -135,7 +135,7 @@ describe('the time limit of a step of document 001', () => {
   });
 });
 
-describe('what is found in document 001', () => {
+describe('what is found in mesh', () => {
   it('is said in its own words: no columns of templates, no braces, and @ before names', () => {
     const found = (...steps: JsonObject[]) => check({ title: 'Graph', steps }, { dialect: '001' }).problems;
     expect(found(step('a', { i: '@item' }))).toMatchObject([
@@ -157,7 +157,7 @@ describe('what is found in document 001', () => {
   });
 });
 
-describe('COLLECTION_WORKFLOW_EXECUTION_CREATE of document 001', () => {
+describe('COLLECTION_WORKFLOW_EXECUTION_CREATE of mesh', () => {
   const toolName = 'COLLECTION_WORKFLOW_EXECUTION_CREATE';
   const starting = (input: Json, more: JsonObject = {}) =>
     check({ id: 'wf-7', name: 'R', steps: [{ name: 'a', action: { toolName, ...more }, input }] });

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
+// biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of agent-ops, and nothing here is awaited.
 
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
@@ -8,7 +8,7 @@ import type { Json } from '../../src/json/json.ts';
 
 const GIVEN_OR_DEFAULT = "(input['my-var'] == undefined ? variables['my-var'] : input['my-var'])";
 
-describe('document 002', () => {
+describe('agent-ops', () => {
   it('has one hash for any order of keys, and another for another order of a list', () => {
     const of = (step: Json) => definitionHash(toCanonical({ name: 'x', steps: [step] }).definition!);
     const hash = of({ id: 'a', type: 'tool', tool: 't', arguments: { l: [1, 2], m: { p: 1, q: 2 } } });

@@ -45,7 +45,7 @@ const forked = {
   f: finish,
 };
 
-describe('the input of a step of document 004 that several others come before', () => {
+describe('the input of a step of alloy that several others come before', () => {
   it.each([
     [0, 'A'],
     [1, 'B'],

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
+// biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of agent-ops, and nothing here is awaited.
 /** Documents of each dialect that hold every member that its importer reads, beside those of `dialects`. */
 
 import { isObject, type JsonObject } from '../../src/json/json.ts';

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
+// biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of agent-ops, and nothing here is awaited.
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import { parseDocument } from '../../src/definition/document/parse.ts';

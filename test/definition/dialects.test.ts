@@ -57,7 +57,7 @@ describe('which dialect a document is in', () => {
     ]);
   });
 
-  it('is refused by a name that none has, also that of document 003, which is code', () => {
+  it('is refused by a name that none has, also that of rivet, which is code', () => {
     const [problem] = toCanonical({ steps: [] }, 'rivet').problems;
     expect(problem).toMatchObject({
       code: 'unknown_dialect',

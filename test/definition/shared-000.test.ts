@@ -1,4 +1,4 @@
-/** The definitions that the product of document 000 shipped (../shared/cases). */
+/** The definitions that tale shipped (../shared/cases). */
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { check } from '../../src/check/check.ts';
@@ -69,7 +69,7 @@ function grow(tree: JsonObject, [part, ...rest]: readonly (string | number)[]): 
 
 const sound = shared000.filter(({ document }) => check(document, { actions }).problems.length === 0);
 
-describeSharedCases('the definitions that the product of document 000 shipped', () => {
+describeSharedCases('the definitions that tale shipped', () => {
   it('are sound, but for two, where the checker says what is wrong', () => {
     expect(shared000).toHaveLength(21);
     const told = shared000.flatMap(({ document }) => check(document, { actions }).problems);

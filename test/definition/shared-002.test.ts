@@ -1,10 +1,10 @@
-/** Cases of the compiler of document 002 (../shared/cases): what it takes, refuses, and calls its steps. */
+/** Cases of the compiler of agent-ops (../shared/cases): what it takes, refuses, and calls its steps. */
 import { expect, it } from 'vitest';
 import { toCanonical } from '../../src/definition/dialects/dialects.ts';
 import { definitionHash } from '../../src/definition/document/canonical.ts';
 import { describeSharedCases, shared002 } from '../support/shared-cases.ts';
 
-describeSharedCases('the cases of document 002', () => {
+describeSharedCases('the cases of agent-ops', () => {
   it.each(shared002)('$name ($source)', (one) => {
     const { definition, problems } = toCanonical(one.definition, '002');
     const isOk = (one.actual?.ok ?? one.stated.ok ?? true) && !isEmpty(one.definition);

@@ -6,7 +6,7 @@ it.each([
   ['in_progress', ['running', 'rolling_back']],
   ['aborted,denied,failed', ['aborted', 'cancelled', 'failed']],
   ['suspended', ['waiting']],
-])('lists of document 004 take under %s what they show under it, and others what it is', (status, shown) => {
+])('lists of alloy take under %s what they show under it, and others what it is', (status, shown) => {
   expect(fullListQuery.parse({ status }).status).toEqual(shown);
   expect(runListQuery.parse({ status: 'aborted' }).status).toEqual(['aborted']);
   expect(fullListQuery.parse({})).not.toHaveProperty('status');

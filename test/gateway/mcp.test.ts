@@ -125,7 +125,7 @@ async function call(name: string, args: { [name: string]: unknown }, url = gatew
 }
 
 describe('the tools of /mcp', () => {
-  it('are those of document 001 and more, with schemas that say what they mean', async () => {
+  it('are those of mesh and more, with schemas that say what they mean', async () => {
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)) as Transport);
     const { tools } = await client.listTools();
@@ -183,7 +183,7 @@ describe('the tools of /mcp', () => {
     }
   });
 
-  it('take the names of arguments that document 001 has, and not both', () => {
+  it('take the names of arguments that mesh has, and not both', () => {
     const create = toolsOf(routes).get('COLLECTION_WORKFLOW_EXECUTION_CREATE');
     const { url, body } = create?.requestOf({ workflow_collection_id: 'w', input: { n: 1 } }) ?? {};
     expect([url, JSON.parse(String(body))]).toEqual(['/api/triggers/manual/run', { workflowId: 'w', input: { n: 1 } }]);
@@ -228,7 +228,7 @@ describe('the tools of /mcp', () => {
   });
 
   it('take the name of a system for the number of its dialect', async () => {
-    // By its form it would be taken for one of document 002.
+    // By its form it would be taken for one of agent-ops.
     const definition = { name: 'Add', steps: [{ type: '', name: 'a', action: { return: true }, input: { n: 1 } }] };
     const walk = (more: JsonObject) => call('DRY_RUN_WORKFLOW', { definition, ...more });
     for (const dialect of ['mesh', '001'])

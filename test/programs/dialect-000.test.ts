@@ -7,7 +7,7 @@ const walks = DEFINITIONS_000.flatMap(({ name, document, walks }) =>
   walks.map((walk, index) => ({ name: `${name}, walk ${index + 1}`, document, ...walk })),
 );
 
-describe('a definition of document 000', () => {
+describe('a definition of tale', () => {
   it.each(walks)('$name', ({ name, document, effects, sent: wanted, trace }) => {
     const { definition } = toCanonical(document);
     const file = {

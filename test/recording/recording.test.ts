@@ -1,4 +1,4 @@
-// References, suggestions and definitions of recordings (document 001), without an actor.
+// References, suggestions and definitions of recordings (mesh), without an actor.
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import type { RecordedStep } from '../../src/contract/recording.ts';

@@ -22,7 +22,7 @@ export function sharedCases<Case>(file: string): readonly Case[] {
   return hasCases ? (JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Case[]) : [];
 }
 
-/** The definitions that the product of document 000 shipped, with their names. */
+/** The definitions that tale shipped, with their names. */
 export const shared000: readonly { readonly name: string; readonly document: JsonObject }[] = hasCases
   ? readdirSync(new URL('definitions-000/seed/', FOLDER)).map((file) => ({
       name: basename(file, '.json'),
@@ -30,7 +30,7 @@ export const shared000: readonly { readonly name: string; readonly document: Jso
     }))
   : [];
 
-/** The cases of document 002: what its compiler takes, and runs. */
+/** The cases of agent-ops: what its compiler takes, and runs. */
 export const shared002 = sharedCases<{
   readonly kind: string;
   readonly name: string;

@@ -55,7 +55,7 @@ const definition000 = z.strictObject({
     .default([]),
 });
 
-/** Whole definitions of document 000, with their walks. */
+/** Whole definitions of tale, with their walks. */
 export const DEFINITIONS_000 = readdirSync(new URL('000/', import.meta.url)).map((file) => ({
   name: basename(file, '.yaml'),
   ...definition000.parse(read(`000/${file}`)),

@@ -1,4 +1,4 @@
-// Proposals expire by a timer of the definition's actor (document 002): after fourteen days, here after a shorter time.
+// Proposals expire by a timer of the definition's actor (agent-ops): after fourteen days, here after a shorter time.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { definitionId } from '../../../src/client/temporal/ids.ts';

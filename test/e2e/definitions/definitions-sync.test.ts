@@ -1,4 +1,4 @@
-// Syncs (document 002): one definition, or a whole set of which what is gone is deleted.
+// Syncs (agent-ops): one definition, or a whole set of which what is gone is deleted.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';

@@ -1,4 +1,4 @@
-// Versions of a definition (document 002): history, diff, rollback, proposals, single fields. And what needs no worker.
+// Versions of a definition (agent-ops): history, diff, rollback, proposals, single fields. And what needs no worker.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';

@@ -53,7 +53,7 @@ const some = (...places: number[]) => places.map((place) => ids[place]!).sort();
 const org = '/api/organizations/default/workflows';
 
 describe('run lists', () => {
-  it('take the filters of documents 002 and 004, by both their names', async () => {
+  it('take the filters of agent-ops and alloy, by both their names', async () => {
     expect(await list('status=completed')).toEqual(some(0, 1, 2));
     expect(await list('status=failed,waiting_approval')).toEqual(some(3, 4));
     expect(await list('status=suspended&status=exhausted')).toEqual(some(3, 4));
@@ -111,7 +111,7 @@ describe('run lists', () => {
       expect((await gateway.request('GET', `/api/executions?${query}`)).body.code, query).toBe('invalid_cursor');
   });
 
-  it('are those of document 004, with flow and state, or compressed', async () => {
+  it('are those of alloy, with flow and state, or compressed', async () => {
     const full = await gateway.request('GET', `${org}/${slug}/runs/?status=completed&limit=1`);
     expect(full.status).toBe(200);
     const [run] = full.body.items;
@@ -152,7 +152,7 @@ describe('run lists', () => {
     expect(one.body).toMatchObject({ run_id: ids[4], status: 'suspended', flow: { slug } });
   });
 
-  it('of document 004 take a limit of 1,000, and give it in pages of a hundred', async () => {
+  it('of alloy take a limit of 1,000, and give it in pages of a hundred', async () => {
     const many = unique('many');
     await stored(echoDefinition(many));
     const started: string[] = [];

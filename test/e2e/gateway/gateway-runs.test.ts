@@ -264,7 +264,7 @@ describe('runs over HTTP', () => {
     expect(answer.body.problems[0].pointer).toBe('/input/orderId');
   });
 
-  it('takes the organization that document 000 sends along where it is the caller’s own', async () => {
+  it('takes the organization that tale sends along where it is the caller’s own', async () => {
     const workflowConfig = { name: 'Named', config: {} };
     const stepsConfig = [
       { stepSlug: 'start', name: 'start', stepType: 'start', order: 1, config: {}, nextSteps: { success: 'out' } },
@@ -298,7 +298,7 @@ describe('runs over HTTP', () => {
     const refused = await manual({ workflowId: slug, state: { attempts: 'many' } });
     expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
     expect(refused.body.problems[0].pointer).toBe('/state/attempts');
-    // Document 004: a value is of its declared type, and none is made into it.
+    // alloy: a value is of its declared type, and none is made into it.
     expect(await manual({ workflowId: slug, state: { attempts: '4' } })).toMatchObject({
       status: 422,
       body: { problems: [{ pointer: '/state/attempts', code: 'invalid_state' }] },

@@ -88,7 +88,7 @@ describe('the visits of a run', () => {
     await gateway.request('POST', `${path}/terminate`);
   });
 
-  it('have the names of their steps, also after a retry, and are found by ids of document 002', async () => {
+  it('have the names of their steps, also after a retry, and are found by ids of agent-ops', async () => {
     const written = {
       name: 'Nested',
       steps: [

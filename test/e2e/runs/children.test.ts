@@ -313,7 +313,7 @@ describe('many children', () => {
   });
 });
 
-describe('a workflow of document 001 that begins itself anew', () => {
+describe('a workflow of mesh that begins itself anew', () => {
   it('is a chain of runs, each with its parent, and ends at the depth limit at the latest', async () => {
     const slug = unique('recursive-001');
     const stored = await gateway.request('PUT', `/api/workflows/${slug}`, {

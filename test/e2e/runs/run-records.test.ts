@@ -75,11 +75,11 @@ it('a run is found by any model that it asked, and by no other', async () => {
   expect((await ask('GET', `/api/executions/${several}`)).body.model).toBe(one);
 });
 
-it('runs of document 004 are found by each field of their state', async () => {
+it('runs of alloy are found by each field of their state', async () => {
   const slug = unique('al');
   const document = {
     slug,
-    name: 'Written as in document 004',
+    name: 'Written as in alloy',
     starting_step_id: 'start',
     flow: { start: { type: 'starting_step', next_step_id: 'f' }, f: { type: 'finish', config: { output: 1 } } },
     state_definition: {

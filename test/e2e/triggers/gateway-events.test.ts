@@ -84,7 +84,7 @@ describe('the events of a run', () => {
     expect(await listen(id, undefined, rest.seen.at(-1)?.id)).toMatchObject({ status: 204, seen: [] });
   });
 
-  it('have the names of document 002 where these are asked for', async () => {
+  it('have the names of agent-ops where these are asked for', async () => {
     const id = await start(approvalDefinition(unique('named')));
     const all = listen(id, undefined, undefined, '?names=002');
     const first = await listen(id, waiting, undefined, '?names=002');

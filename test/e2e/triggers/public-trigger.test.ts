@@ -1,4 +1,4 @@
-// Document 004: public and private triggers, the run of an organization, debounce, restart.
+// alloy: public and private triggers, the run of an organization, debounce, restart.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
@@ -64,7 +64,7 @@ describe('the public trigger', () => {
     expect((await send(slug, {})).status).toBe(201);
   });
 
-  it('starts only workflows that say so, and those of document 004', async () => {
+  it('starts only workflows that say so, and those of alloy', async () => {
     const closed = await put({ config: { publicStart: false } });
     expect(await send(closed, {})).toMatchObject({ status: 403, body: { code: 'public_start_not_allowed' } });
     expect((await privately(closed, {})).status).toBe(201);
