@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { personIn } from '../steps/kinds/approval/approval-notify.ts';
 import { standsFor, USER } from '../steps/kinds/approval/approval-persons.ts';
 import { constantAudience, isConstant } from './constant-approvers.ts';
-import { type Findings, problem } from './subject.ts';
+import type { Findings } from './subject.ts';
 
 /** The notices of an entry of `notify` that send a link. */
 const LINKED = ['asked', 'reminder', 'escalated'];
@@ -21,13 +21,11 @@ export function checkLinks(
 ): void {
   const { notify, outsiders } = config;
   if (outsiders === true)
-    warnings.push(
-      problem(
-        `${at}/outsiders`,
-        'outsiders_decide',
-        'Links decide here for every address that "approvers" and "notify" let in, also without an API key.',
-        'Leave "outsiders" out where each approver can have a key with their address.',
-      ),
+    warnings.add(
+      `${at}/outsiders`,
+      'outsiders_decide',
+      'Links decide here for every address that "approvers" and "notify" let in, also without an API key.',
+      'Leave "outsiders" out where each approver can have a key with their address.',
     );
   if (!Array.isArray(notify)) return;
   for (const [index, entry] of notify.entries()) {
@@ -37,13 +35,11 @@ export function checkLinks(
       entry['as'] !== undefined &&
       /\{\{[^}]*\binput\b/.test(JSON.stringify(entry['to'] ?? null))
     )
-      warnings.push(
-        problem(
-          `${at}/notify/${index}/to`,
-          'link_by_input',
-          'Whoever starts the run says where this link goes, and it decides as the person in "as".',
-          'Leave "as" out, so that the link decides as the person of its address, or write the address here.',
-        ),
+      warnings.add(
+        `${at}/notify/${index}/to`,
+        'link_by_input',
+        'Whoever starts the run says where this link goes, and it decides as the person in "as".',
+        'Leave "as" out, so that the link decides as the person of its address, or write the address here.',
       );
     for (const { name, place, isAs } of namesOf(entry)) {
       const message = uselessLink(name, asked(config, entry), people, outsiders === true);
@@ -51,7 +47,7 @@ export function checkLinks(
       const hint = isAs
         ? 'Name a person whom the approval asks.'
         : 'Set "as" to the approver who reads this mailbox, or add the address to a key of theirs.';
-      warnings.push(problem(`${at}/notify/${index}${place}`, 'link_of_nobody', message, hint));
+      warnings.add(`${at}/notify/${index}${place}`, 'link_of_nobody', message, hint);
     }
   }
 }

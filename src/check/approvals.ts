@@ -12,7 +12,7 @@ import { epochMs } from '../template/time.ts';
 import { checkLinks } from './approval-links.ts';
 import { constantAudience, isConstant } from './constant-approvers.ts';
 import type { Host } from './host.ts';
-import { type Findings, problem, type Subject } from './subject.ts';
+import type { Findings, Subject } from './subject.ts';
 
 export function checkApprovals({ definition, steps }: Subject, { persons, people }: Host, findings: Findings): void {
   let guarded: string | undefined;
@@ -27,13 +27,11 @@ export function checkApprovals({ definition, steps }: Subject, { persons, people
   }
   if (guarded === undefined) return;
   for (const { at, start } of startsOfAnyone(definition))
-    findings.warnings.push(
-      problem(
-        at,
-        'approval_of_anyone',
-        `${start} starts runs without an initiator, so its sender may also decide "${guarded.slice(0, 80)}".`,
-        'Have its deliveries signed, or name approvers who cannot send any.',
-      ),
+    findings.warnings.add(
+      at,
+      'approval_of_anyone',
+      `${start} starts runs without an initiator, so its sender may also decide "${guarded.slice(0, 80)}".`,
+      'Have its deliveries signed, or name approvers who cannot send any.',
     );
 }
 
@@ -53,40 +51,32 @@ function checkOne(config: JsonObject, at: string, persons: boolean | undefined, 
   const { problems, warnings } = findings;
   const { dueDate, priority, reminders } = config;
   if (isConstant(dueDate) && epochMs(dueDate) === undefined)
-    problems.push(
-      problem(
-        `${at}/dueDate`,
-        'invalid_config',
-        `"dueDate" must be a point in time, got ${JSON.stringify(dueDate)}.`,
-        "Write it as '2026-01-31T09:00:00Z', or as {{ now|addDuration('1d') }} for a time from now on.",
-      ),
+    problems.add(
+      `${at}/dueDate`,
+      'invalid_config',
+      `"dueDate" must be a point in time, got ${JSON.stringify(dueDate)}.`,
+      "Write it as '2026-01-31T09:00:00Z', or as {{ now|addDuration('1d') }} for a time from now on.",
     );
   if (typeof priority === 'string' && isConstant(priority) && !PRIORITIES.includes(priority))
-    warnings.push(
-      problem(
-        `${at}/priority`,
-        'unknown_priority',
-        `Lists do not know the priority "${priority.slice(0, 80)}": expected ${PRIORITIES.join(', ')}.`,
-        didYouMean(priority, PRIORITIES),
-      ),
+    warnings.add(
+      `${at}/priority`,
+      'unknown_priority',
+      `Lists do not know the priority "${priority.slice(0, 80)}": expected ${PRIORITIES.join(', ')}.`,
+      didYouMean(priority, PRIORITIES),
     );
   if (Array.isArray(reminders) && reminders.length > 0 && !tells(config, 'reminder'))
-    warnings.push(
-      problem(
-        `${at}/reminders`,
-        'reminders_without_notice',
-        'Reminders notify nobody: each only adds "(reminder n)" to the message that lists show.',
-        'To send messages, add notify: [{channel: email, to: …, on: [reminder]}].',
-      ),
+    warnings.add(
+      `${at}/reminders`,
+      'reminders_without_notice',
+      'Reminders notify nobody: each only adds "(reminder n)" to the message that lists show.',
+      'To send messages, add notify: [{channel: email, to: …, on: [reminder]}].',
     );
   if (config['onTimeout'] === 'escalate' && !tells(config, 'escalated'))
-    warnings.push(
-      problem(
-        `${at}/escalateTo`,
-        'escalation_without_notice',
-        'The escalation notifies nobody: those in "escalateTo" only see the approval in their lists.',
-        'To send messages, add notify: [{channel: email, to: …, on: [escalated]}].',
-      ),
+    warnings.add(
+      `${at}/escalateTo`,
+      'escalation_without_notice',
+      'The escalation notifies nobody: those in "escalateTo" only see the approval in their lists.',
+      'To send messages, add notify: [{channel: email, to: …, on: [escalated]}].',
     );
   checkQuorum(config, at, persons, findings);
 }
@@ -109,23 +99,19 @@ function checkQuorum(config: JsonObject, at: string, persons: boolean | undefine
   const audience = constantAudience(config['approvers']);
   const most = audience === undefined ? undefined : quorumLimit(audience);
   if (typeof quorum === 'number' && most !== undefined && quorum > most)
-    findings.problems.push(
-      problem(
-        `${at}/quorum`,
-        'quorum_unreachable',
-        `A quorum of ${quorum} can never be met: "approvers" names ${most === 1 ? 'one person' : `${most} persons`}.`,
-        `Name more approvers, or set the quorum to ${most} at most.`,
-      ),
+    findings.problems.add(
+      `${at}/quorum`,
+      'quorum_unreachable',
+      `A quorum of ${quorum} can never be met: "approvers" names ${most === 1 ? 'one person' : `${most} persons`}.`,
+      `Name more approvers, or set the quorum to ${most} at most.`,
     );
   const needed = quorum === 'all' ? (audience?.length ?? 0) : quorum;
   if (persons !== false || typeof needed !== 'number' || needed < 2) return;
-  findings.warnings.push(
-    problem(
-      `${at}/quorum`,
-      'quorum_without_keys',
-      `Without API keys all callers of this organization count as one person with one vote; ${needed} are needed.`,
-      `Create a key for each approver ${KEYS_MADE}, or set the quorum to any.`,
-    ),
+  findings.warnings.add(
+    `${at}/quorum`,
+    'quorum_without_keys',
+    `Without API keys all callers of this organization count as one person with one vote; ${needed} are needed.`,
+    `Create a key for each approver ${KEYS_MADE}, or set the quorum to any.`,
   );
 }
 
@@ -136,9 +122,7 @@ function checkKnown(config: JsonObject, at: string, people: readonly Person[] | 
     for (const name of constantAudience(config[member]) ?? []) {
       const message = unknownApprover(name, people);
       if (message !== undefined)
-        findings.warnings.push(
-          problem(`${at}/${member}`, 'approver_unknown', message, `Create a key for them ${KEYS_MADE}.`),
-        );
+        findings.warnings.add(`${at}/${member}`, 'approver_unknown', message, `Create a key for them ${KEYS_MADE}.`);
     }
 }
 

@@ -28,7 +28,7 @@ import { precedence } from './precedence.ts';
 import { checkReservedNames } from './reserved-names.ts';
 import { checkRootReferences, namesOf } from './root-references.ts';
 import { checkStepReferences, stepsRead } from './step-references.ts';
-import { type Findings, type Subject, subjectOf } from './subject.ts';
+import { type Findings, nothingFound, type Subject, subjectOf } from './subject.ts';
 import { checkTools, type KnownTools } from './tools.ts';
 import { checkTriggers } from './triggers.ts';
 import { checkWiring } from './wiring.ts';
@@ -101,7 +101,8 @@ export function check(document: Json | VettedDocument, options: CheckOptions = {
 function examine(definition: Definition, host: CheckOptions): Findings {
   const compiled = compile(definition);
   const subject = subjectOf(definition, 'program' in compiled ? compiled.program.regions : undefined);
-  const findings: Findings = { problems: configProblems(subject, host), warnings: [] };
+  const findings = nothingFound();
+  findings.problems.push(...configProblems(subject, host));
   if ('problems' in compiled) findings.problems.push(...unreported(compiled.problems, findings.problems, definition));
   const before = subject.isDag ? undefined : precedence(subject, trackedSteps(subject));
   checkWiring(subject, before, findings);

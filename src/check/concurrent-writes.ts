@@ -1,6 +1,6 @@
 /** Concurrent branches that write the same variable, state key or output: the last write wins (LANGUAGE.md §3.10). */
 import { stateWrites } from './declarations.ts';
-import { type CheckedStep, type Findings, opensFrames, problem, type Subject } from './subject.ts';
+import { type CheckedStep, type Findings, opensFrames, type Subject } from './subject.ts';
 
 interface Write {
   readonly key: string;
@@ -16,13 +16,11 @@ export function checkConcurrentWrites({ steps, regions }: Subject, { warnings }:
       if (concurrency === undefined || concurrency === 1) continue;
       for (const slug of region.body) {
         for (const { key, at } of writesOf(steps.get(slug))) {
-          warnings.push(
-            problem(
-              at,
-              'concurrent_write',
-              `Concurrent iterations of "${region.container}" all write ${key}: the last write wins.`,
-              `Read the results from steps.${region.container}.output.data.`,
-            ),
+          warnings.add(
+            at,
+            'concurrent_write',
+            `Concurrent iterations of "${region.container}" all write ${key}: the last write wins.`,
+            `Read the results from steps.${region.container}.output.data.`,
           );
         }
       }
@@ -35,13 +33,11 @@ export function checkConcurrentWrites({ steps, regions }: Subject, { warnings }:
           const other = writers.get(key);
           if (other === undefined) writers.set(key, branch);
           else if (other !== branch) {
-            warnings.push(
-              problem(
-                at,
-                'concurrent_write',
-                `Branches "${other}" and "${branch}" of "${region.container}" both write ${key}: the last write wins.`,
-                'Give each branch a key of its own.',
-              ),
+            warnings.add(
+              at,
+              'concurrent_write',
+              `Branches "${other}" and "${branch}" of "${region.container}" both write ${key}: the last write wins.`,
+              'Give each branch a key of its own.',
             );
           }
         }

@@ -1,6 +1,6 @@
 /** References that flow: dag cannot resolve: roots of a walk, and steps by computed names (LANGUAGE.md §3.6, §8). */
 import type { Reading } from './readings.ts';
-import { type Findings, problem, type Subject } from './subject.ts';
+import type { Findings, Subject } from './subject.ts';
 
 const ROOTS_OF_A_WALK: {
   readonly [root: string]: readonly [code: 'not_in_dag' | 'outside_loop', words: string, hint: string];
@@ -35,15 +35,13 @@ export function checkDagReferences({ isDag, steps, readings }: Subject, { proble
       const refused = root === 'error' && isOfRollback(reading) ? undefined : ROOTS_OF_A_WALK[root];
       if (refused !== undefined) {
         const [code, words, hint] = refused;
-        problems.push(problem(at, code, `Column ${column}: ${words}`, hint));
+        problems.add(at, code, `Column ${column}: ${words}`, hint);
       } else if (root === 'steps' && typeof path[0] !== 'string' && step !== undefined && !namesOthers) {
-        warnings.push(
-          problem(
-            at,
-            'unnamed_dependency',
-            `Column ${column}: "${step.slug}" reads a step by a computed name, and so does not wait for it.`,
-            'List the steps that it can read in dependsOn.',
-          ),
+        warnings.add(
+          at,
+          'unnamed_dependency',
+          `Column ${column}: "${step.slug}" reads a step by a computed name, and so does not wait for it.`,
+          'List the steps that it can read in dependsOn.',
         );
       }
     }

@@ -6,7 +6,7 @@ import { declaredNames, declares, formatProblems, formatWarnings } from '../defi
 import { isObject } from '../json/json.ts';
 import { childPointer } from '../json/pointer.ts';
 import type { StepKind } from '../steps/kind.ts';
-import { type Findings, problem, type Subject } from './subject.ts';
+import type { Findings, Subject } from './subject.ts';
 
 /** Members of configs that are payload formats, in every kind. */
 const FORMATS = ['inputs', 'form', 'schema', 'responseSchema', 'outputSchema'] as const;
@@ -38,12 +38,10 @@ function inspectFormat(format: PayloadFormat, at: string, { problems, warnings }
 function stateDefaults({ definition }: Subject, { problems }: Findings): void {
   for (const [key, field] of Object.entries(definition.state ?? {})) {
     if (field.default === undefined || typeof field.default === field.type) continue;
-    problems.push(
-      problem(
-        childPointer('/state', key),
-        'wrong_type',
-        `The default of "${key}" must be a ${field.type}, got ${typeof field.default}.`,
-      ),
+    problems.add(
+      childPointer('/state', key),
+      'wrong_type',
+      `The default of "${key}" must be a ${field.type}, got ${typeof field.default}.`,
     );
   }
 }
@@ -60,17 +58,15 @@ function inputReads({ definition, readings }: Subject, { problems, warnings }: F
           `Column ${column}: the input format declares parts of "${written}" by dotted names. Of an input that has ` +
           'them under these names, this is null.';
         const hint = 'Read the parts, or declare an object.';
-        warnings.push(problem(at + (pointer ?? ''), 'parts_of_input', message, hint));
+        warnings.add(at + (pointer ?? ''), 'parts_of_input', message, hint);
       }
       if (declared !== 'undeclared') continue;
       const hint = didYouMean(String(path[0]), declaredNames(input));
-      problems.push(
-        problem(
-          at + (pointer ?? ''),
-          'undeclared_input',
-          `Column ${column}: the input format does not declare "${written}".`,
-          hint,
-        ),
+      problems.add(
+        at + (pointer ?? ''),
+        'undeclared_input',
+        `Column ${column}: the input format does not declare "${written}".`,
+        hint,
       );
     }
   }
@@ -81,16 +77,13 @@ function stateUse({ definition, steps, readings }: Subject, { problems, warnings
   const writes = new Set(Object.keys(declared ?? {}));
   const report = (at: string, key: string, words: string): void => {
     const hint = didYouMean(key, Object.keys(declared ?? {}));
-    if (declared !== undefined)
-      problems.push(problem(at, 'undeclared_state', `${words}state does not declare "${key}".`, hint));
+    if (declared !== undefined) problems.add(at, 'undeclared_state', `${words}state does not declare "${key}".`, hint);
     else if (!writes.has(key))
-      warnings.push(
-        problem(
-          at,
-          'undeclared_state',
-          `${words}nothing declares or writes the state key "${key}".`,
-          'Declare it in state.',
-        ),
+      warnings.add(
+        at,
+        'undeclared_state',
+        `${words}nothing declares or writes the state key "${key}".`,
+        'Declare it in state.',
       );
   };
   const written = [...steps.values()].flatMap((step) => stateWrites(step).map(([key, at]) => ({ key, at })));

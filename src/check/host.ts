@@ -53,13 +53,11 @@ function checkMaxBytes(
   if (valueBytes === undefined) return;
   // The schema refuses what no host takes.
   if (typeof maxBytes !== 'number' || maxBytes <= valueBytes || maxBytes > MAX_BLOB_STATE_BYTES) return;
-  problems.push(
-    problem(
-      `${config}${at}`,
-      'invalid_config',
-      `On this host a step can keep at most ${valueBytes} bytes, got maxBytes ${maxBytes}.`,
-      `Set maxBytes to ${valueBytes} or less, or SIGNALBOX_BLOBS to a folder, which allows ${MAX_BLOB_STATE_BYTES}.`,
-    ),
+  problems.add(
+    `${config}${at}`,
+    'invalid_config',
+    `On this host a step can keep at most ${valueBytes} bytes, got maxBytes ${maxBytes}.`,
+    `Set maxBytes to ${valueBytes} or less, or SIGNALBOX_BLOBS to a folder, which allows ${MAX_BLOB_STATE_BYTES}.`,
   );
 }
 
@@ -73,12 +71,10 @@ function bashDisabled(at: string): Problem {
 function action(type: unknown, at: string, { actions }: Host, problems: Findings['problems']): void {
   if (typeof type !== 'string' || type === '' || actionOf(type) !== undefined || actions?.has(type) === true) return;
   const offered = [...actionTypes.map((one) => one.type), ...(actions?.keys() ?? [])];
-  problems.push(
-    problem(
-      at,
-      'unknown_action',
-      `This host offers no action "${type.slice(0, 80)}".`,
-      [didYouMean(type, offered), OWN_ACTIONS].join(' ').trim(),
-    ),
+  problems.add(
+    at,
+    'unknown_action',
+    `This host offers no action "${type.slice(0, 80)}".`,
+    [didYouMean(type, offered), OWN_ACTIONS].join(' ').trim(),
   );
 }

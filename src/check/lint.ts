@@ -7,7 +7,7 @@ import { MAX_ATTRIBUTE_VALUES } from '../contract/search-attributes.ts';
 import type { Json } from '../json/json.ts';
 import { childPointer } from '../json/pointer.ts';
 import { bracedStrings, mixedLogic } from '../template/lint.ts';
-import { type Findings, problem, type Subject } from './subject.ts';
+import type { Findings, Subject } from './subject.ts';
 
 export function checkLint({ definition, readings }: Subject, { warnings }: Findings): void {
   bracedValues(definition.config?.variables ?? {}, '/config/variables', warnings);
@@ -15,23 +15,19 @@ export function checkLint({ definition, readings }: Subject, { warnings }: Findi
   for (const reading of readings) {
     for (const { expression, at } of reading.expressions) {
       for (const column of mixedLogic(expression)) {
-        warnings.push(
-          problem(
-            at,
-            'mixed_logic',
-            `Column ${column}: && and || have the same precedence, and are evaluated from left to right.`,
-            'Group the operands with parentheses.',
-          ),
+        warnings.add(
+          at,
+          'mixed_logic',
+          `Column ${column}: && and || have the same precedence, and are evaluated from left to right.`,
+          'Group the operands with parentheses.',
         );
       }
       for (const column of bracedStrings(expression)) {
-        warnings.push(
-          problem(
-            at,
-            'template_in_expression',
-            `Column ${column}: this text is not a template, and its braces stay as they are.`,
-            'Join texts with + instead.',
-          ),
+        warnings.add(
+          at,
+          'template_in_expression',
+          `Column ${column}: this text is not a template, and its braces stay as they are.`,
+          'Join texts with + instead.',
         );
       }
     }
@@ -41,13 +37,11 @@ export function checkLint({ definition, readings }: Subject, { warnings }: Findi
 function searchableFields({ state = {} }: Subject['definition'], warnings: Findings['warnings']): void {
   const names = Object.entries(state).flatMap(([name, field]) => (field.searchable === true ? [name] : []));
   if (names.length <= MAX_ATTRIBUTE_VALUES) return;
-  warnings.push(
-    problem(
-      '/state',
-      'too_many_searchable',
-      `${names.length} fields are searchable; lists search only the first ${MAX_ATTRIBUTE_VALUES} values of a run.`,
-      'Remove searchable from fields that no list filters by, or put the other fields first.',
-    ),
+  warnings.add(
+    '/state',
+    'too_many_searchable',
+    `${names.length} fields are searchable; lists search only the first ${MAX_ATTRIBUTE_VALUES} values of a run.`,
+    'Remove searchable from fields that no list filters by, or put the other fields first.',
   );
 }
 
@@ -55,13 +49,11 @@ function searchableFields({ state = {} }: Subject['definition'], warnings: Findi
 function bracedValues(value: Json, at: string, warnings: Findings['warnings']): void {
   if (typeof value === 'string') {
     if (!/\{\{.*\}\}/s.test(value)) return;
-    warnings.push(
-      problem(
-        at,
-        'template_in_value',
-        'Variables are not rendered: the braces in this text stay as they are.',
-        'Write the template where it is used, or set the variable in a step of kind set.',
-      ),
+    warnings.add(
+      at,
+      'template_in_value',
+      'Variables are not rendered: the braces in this text stay as they are.',
+      'Write the template where it is used, or set the variable in a step of kind set.',
     );
     return;
   }

@@ -14,13 +14,11 @@ export function checkModifiers({ steps }: Subject, { warnings }: Findings): void
       // On a wait it is an error, which the compiler reports.
       const written = step.written[member];
       if (written === undefined || written === 'auto' || (member === 'timeout' && step.kind.class === 'wait')) continue;
-      warnings.push(
-        problem(
-          `${step.at}/${member}`,
-          'modifier_without_effect',
-          `"${member}" applies to effects only; a step of kind ${step.kind.type} ${WORDS[step.kind.class]}.`,
-          hintOf(member, step),
-        ),
+      warnings.add(
+        `${step.at}/${member}`,
+        'modifier_without_effect',
+        `"${member}" applies to effects only; a step of kind ${step.kind.type} ${WORDS[step.kind.class]}.`,
+        hintOf(member, step),
       );
     }
   }

@@ -2,14 +2,12 @@
 
 import { isRoot } from '../definition/document/roots.ts';
 import { childPointer } from '../json/pointer.ts';
-import { type Findings, problem, type Subject } from './subject.ts';
+import type { Findings, Subject } from './subject.ts';
 
 export function checkReservedNames({ definition, steps }: Subject, { problems }: Findings): void {
   const report = (at: string, name: string): void => {
     if (isRoot(name))
-      problems.push(
-        problem(at, 'reserved_name', `"${name}" is a root, which only the engine writes.`, 'Choose another name.'),
-      );
+      problems.add(at, 'reserved_name', `"${name}" is a root, which only the engine writes.`, 'Choose another name.');
   };
   for (const name of Object.keys(definition.config?.variables ?? {}))
     report(childPointer('/config/variables', name), name);

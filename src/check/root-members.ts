@@ -1,6 +1,6 @@
 /** The members of the roots that the engine makes, where LANGUAGE.md §3 fixes them. */
 import { didYouMean } from '../definition/document/names.ts';
-import { type Findings, problem } from './subject.ts';
+import type { Findings } from './subject.ts';
 
 /** What a value has: fixed members, or any JSON (`any`), of which nothing is known here. */
 type Members = { readonly [member: string]: Members | 'any' };
@@ -55,7 +55,7 @@ export function unknownRootMember(
     if (members === undefined || members === any || typeof member !== 'string') return;
     if (!Object.hasOwn(members, member)) {
       const message = `Column ${column}: ${name} has no member "${member.slice(0, 80)}".`;
-      warnings.push(problem(at, 'unknown_root_member', message, didYouMean(member, Object.keys(members))));
+      warnings.add(at, 'unknown_root_member', message, didYouMean(member, Object.keys(members)));
       return;
     }
     members = members[member];

@@ -117,8 +117,11 @@ function unknownName(
     (dialect === '000'
       ? 'It reads the key of the input, if the input has one.'
       : `Declare it in config.variables, or write input.${root}.`);
-  (isMaybe ? warnings : problems).push(
-    problem(at, isMaybe ? 'unknown_variable' : 'unknown_root', `Column ${column}: "${root}" ${words}.`, hint),
+  (isMaybe ? warnings : problems).add(
+    at,
+    isMaybe ? 'unknown_variable' : 'unknown_root',
+    `Column ${column}: "${root}" ${words}.`,
+    hint,
   );
 }
 
@@ -129,22 +132,18 @@ function unknownMember(
 ): void {
   if (typeof member !== 'string') return;
   if (root === 'outputs' && !names.outputs.has(member)) {
-    warnings.push(
-      problem(
-        at,
-        'unknown_output',
-        `Column ${column}: no step has the outputVariable "${member}".`,
-        didYouMean(member, [...names.outputs]),
-      ),
+    warnings.add(
+      at,
+      'unknown_output',
+      `Column ${column}: no step has the outputVariable "${member}".`,
+      didYouMean(member, [...names.outputs]),
     );
   } else if (root === 'variables' && !names.variables.has(member) && !names.areOpen && definition.dialect !== '000') {
-    warnings.push(
-      problem(
-        at,
-        'unknown_variable',
-        `Column ${column}: the variable "${member}" is neither declared nor set.`,
-        didYouMean(member, [...names.variables]),
-      ),
+    warnings.add(
+      at,
+      'unknown_variable',
+      `Column ${column}: the variable "${member}" is neither declared nor set.`,
+      didYouMean(member, [...names.variables]),
     );
   }
 }
@@ -166,13 +165,11 @@ function loopOutside(
         ));
   if (slug !== undefined) loopsBegun.set(slug, isOpen);
   if (isOpen || (slug !== undefined && !before.reachable.has(slug))) return;
-  problems.push(
-    problem(
-      at,
-      'outside_loop',
-      `Column ${column}: loop has no value here, since no loop can have begun.`,
-      'Read it in the body of a loop or after a loop.',
-    ),
+  problems.add(
+    at,
+    'outside_loop',
+    `Column ${column}: loop has no value here, since no loop can have begun.`,
+    'Read it in the body of a loop or after a loop.',
   );
 }
 
@@ -199,7 +196,7 @@ function itemOutside(
   const [where, hint] = subject.isDag
     ? ['a step with forEach', 'Give the step a forEach.']
     : ['the body of a forEach', `In a loop, write loop.${root}.`];
-  problems.push(problem(at, 'outside_iteration', `Column ${column}: ${root} has a value only in ${where}.`, hint));
+  problems.add(at, 'outside_iteration', `Column ${column}: ${root} has a value only in ${where}.`, hint);
 }
 
 /** Members that flow: dag evaluates for each item. It evaluates other modifiers once for the whole step. */
@@ -240,23 +237,19 @@ function secretsAndCallbacks({ definition, steps }: Subject, reading: Reading, {
       const hint =
         didYouMean(placeholder.secret, Object.keys(declared)) ??
         `Add config.secrets: {${placeholder.secret}: NAME-IN-THE-STORE}.`;
-      warnings.push(
-        problem(
-          at,
-          'undeclared_secret',
-          `Column ${column}: "${placeholder.secret}" is not in config.secrets; the stored secret of that name is used.`,
-          hint,
-        ),
+      warnings.add(
+        at,
+        'undeclared_secret',
+        `Column ${column}: "${placeholder.secret}" is not in config.secrets; the stored secret of that name is used.`,
+        hint,
       );
     } else if (steps.get(placeholder.callback)?.kind?.takesCallbacks !== true) {
       const waits = [...steps.values()].filter(({ kind }) => kind?.takesCallbacks === true).map(({ slug }) => slug);
-      problems.push(
-        problem(
-          at,
-          'unknown_step',
-          `Column ${column}: "${placeholder.callback}" is not a wait_callback step.`,
-          didYouMean(placeholder.callback, waits),
-        ),
+      problems.add(
+        at,
+        'unknown_step',
+        `Column ${column}: "${placeholder.callback}" is not a wait_callback step.`,
+        didYouMean(placeholder.callback, waits),
       );
     }
   }

@@ -34,28 +34,24 @@ export function checkStepReferences(
       const at = reading.at + (pointer ?? '');
       if (!subject.steps.has(read)) {
         const hint = didYouMean(read, slugs);
-        problems.push(problem(at, 'unknown_step', `Column ${column}: there is no step "${read}".`, hint));
+        problems.add(at, 'unknown_step', `Column ${column}: there is no step "${read}".`, hint);
         continue;
       }
       if (typeof member === 'string' && !ENTRY.has(member)) {
         const hint = `Write steps.${read}.output${OUTPUT.has(member) ? '' : '.data'}.${member}.`;
-        warnings.push(
-          problem(
-            at,
-            'unknown_step_member',
-            `Column ${column}: an entry of steps has stepType, name and output, but no "${member}".`,
-            hint,
-          ),
+        warnings.add(
+          at,
+          'unknown_step_member',
+          `Column ${column}: an entry of steps has stepType, name and output, but no "${member}".`,
+          hint,
         );
       } else if (member === 'output' && typeof inner === 'string' && !OUTPUT.has(inner)) {
         const hint = `Write steps.${read}.output.data.${inner}.`;
-        warnings.push(
-          problem(
-            at,
-            'unknown_step_member',
-            `Column ${column}: an output has type, data and meta, but no "${inner}".`,
-            hint,
-          ),
+        warnings.add(
+          at,
+          'unknown_step_member',
+          `Column ${column}: an output has type, data and meta, but no "${inner}".`,
+          hint,
         );
       } else if (member === 'output' && inner === 'data') {
         checkData(subject, read, last, { at, column }, warnings);
@@ -79,14 +75,12 @@ function checkData(
   if (members === undefined || typeof member !== 'string' || members.includes(member)) return;
   if (written?.preset !== undefined || written?.forEach !== undefined) return;
   const meant = nearest(member.slice(0, 100), members);
-  warnings.push(
-    problem(
-      at,
-      'unknown_step_member',
-      `Column ${column}: the data of the ${kind?.type} "${read}" has ${members.join(', ')}, but no "${member}".`,
-      // The message lists them all.
-      meant === undefined ? undefined : `Did you mean "${meant}"?`,
-    ),
+  warnings.add(
+    at,
+    'unknown_step_member',
+    `Column ${column}: the data of the ${kind?.type} "${read}" has ${members.join(', ')}, but no "${member}".`,
+    // The message lists them all.
+    meant === undefined ? undefined : `Did you mean "${meant}"?`,
   );
 }
 
@@ -124,13 +118,11 @@ function checkOrder(
   if (!before.reachable.has(slug) || (read === slug && moment === 'end')) return;
   if (!before.canPrecede(read, slug, moment)) {
     const words = read === slug ? 'itself, which has not run yet' : `"${read}", which can never have run before it`;
-    problems.push(
-      problem(
-        at,
-        'step_never_before',
-        `Column ${column}: "${slug}" reads ${words}.`,
-        'Wire the steps so that the step that is read comes first.',
-      ),
+    problems.add(
+      at,
+      'step_never_before',
+      `Column ${column}: "${slug}" reads ${words}.`,
+      'Wire the steps so that the step that is read comes first.',
     );
     return;
   }
@@ -139,13 +131,11 @@ function checkOrder(
   if (hidden === undefined) return;
   if (seen.every((container) => container !== undefined)) problems.push(notVisible(at, column, read, hidden));
   else
-    warnings.push(
-      problem(
-        at,
-        'not_visible',
-        `Column ${column}: "${slug}" is also reached from outside "${hidden}", where "${read}" is not visible.`,
-        'Add a fallback (?:), or use a separate step for each place.',
-      ),
+    warnings.add(
+      at,
+      'not_visible',
+      `Column ${column}: "${slug}" is also reached from outside "${hidden}", where "${read}" is not visible.`,
+      'Add a fallback (?:), or use a separate step for each place.',
     );
 }
 

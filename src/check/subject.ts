@@ -35,8 +35,16 @@ export interface Subject {
 
 /** What the analyses found. */
 export interface Findings {
-  readonly problems: Problem[];
-  readonly warnings: Problem[];
+  readonly problems: Problems;
+  readonly warnings: Problems;
+}
+
+export const nothingFound = (): Findings => ({ problems: new Problems(), warnings: new Problems() });
+
+class Problems extends Array<Problem> {
+  add(pointer: string, code: Code, message: string, hint?: string): void {
+    this.push(problem(pointer, code, message, hint));
+  }
 }
 
 export function problem(pointer: string, code: Code, message: string, hint?: string): Problem {

@@ -38,7 +38,7 @@ function call(
       offered.map(({ name }) => name),
     );
     const message = `There is no tool "${toolName.slice(0, 80)}" on the MCP servers of this step.`;
-    findings.problems.push(problem(`${at}/toolName`, 'unknown_tool', message, hint));
+    findings.problems.add(`${at}/toolName`, 'unknown_tool', message, hint);
   } else if (others.length === 0) findings.problems.push(...misfits(tool, input, `${at}/input`));
 }
 
@@ -84,7 +84,7 @@ function servers(written: Json | undefined, at: string, known: KnownTools, { war
     const place = Array.isArray(written) ? childPointer(at, i) : at;
     const message = `There is no MCP server "${name.slice(0, 80)}".`;
     const hint = didYouMean(name, [...known.keys()]) ?? 'Store it with PUT /api/mcp-servers/NAME.';
-    warnings.push(problem(place, 'unknown_server', message, hint));
+    warnings.add(place, 'unknown_server', message, hint);
   }
 }
 

@@ -12,7 +12,7 @@ import { references } from '../template/references.ts';
 import { parseTemplate, type Template } from '../template/template.ts';
 import { TemplateError } from '../template/types.ts';
 import { FILTER_ROOTS, limitedProblems, MAPPING_ROOTS } from './limited-roots.ts';
-import { type Findings, problem } from './subject.ts';
+import type { Findings } from './subject.ts';
 
 let built: { readonly [type in TriggerDefinition['type']]: z.ZodType } | undefined;
 
@@ -32,26 +32,22 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
   for (const [index, trigger] of triggers.entries()) {
     const at = childPointer('/triggers', index);
     if (names.has(trigger.name))
-      problems.push(
-        problem(
-          `${at}/name`,
-          'duplicate_trigger',
-          `Two triggers have the name "${trigger.name.slice(0, 80)}".`,
-          'Give each trigger a unique name.',
-        ),
+      problems.add(
+        `${at}/name`,
+        'duplicate_trigger',
+        `Two triggers have the name "${trigger.name.slice(0, 80)}".`,
+        'Give each trigger a unique name.',
       );
     names.add(trigger.name);
     problems.push(...zodProblems(triggerSchemas()[trigger.type], trigger.config ?? {}, `${at}/config`));
     const cron = trigger.config?.['cron'];
     const step = typeof cron === 'string' && trigger.type === 'schedule' ? overlongStep(cron) : undefined;
     if (step !== undefined)
-      warnings.push(
-        problem(
-          `${at}/config/cron`,
-          'overlong_step',
-          `The step of ${step.slice(0, 40)} is longer than its field, so only the first value matches.`,
-          'A pattern cannot say every 90 minutes. Write the values, such as 0 and 30, or one value.',
-        ),
+      warnings.add(
+        `${at}/config/cron`,
+        'overlong_step',
+        `The step of ${step.slice(0, 40)} is longer than its field, so only the first value matches.`,
+        'A pattern cannot say every 90 minutes. Write the values, such as 0 and 30, or one value.',
       );
     const filter = trigger.config?.['filter'];
     if (typeof filter === 'string' && trigger.type === 'event')
@@ -60,12 +56,10 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
       const place = childPointer(`${at}/variableMapping`, key);
       if (source.includes('{{')) parsed(() => parseTemplate(source), place, problems, MAPPING_ROOTS);
       else if (!/^\$(\.[^.[\]\s]+|\[\d+\]|\['[^']*'\]|\["[^"]*"\])*$/.test(source)) {
-        problems.push(
-          problem(
-            place,
-            'invalid_value',
-            `Expected a path such as $.order.id or a template, got "${source.slice(0, 80)}".`,
-          ),
+        problems.add(
+          place,
+          'invalid_value',
+          `Expected a path such as $.order.id or a template, got "${source.slice(0, 80)}".`,
         );
       }
     }
@@ -84,7 +78,7 @@ function parsed(
     if (roots !== undefined) problems.push(...limitedProblems(read, roots, at));
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    problems.push(problem(at, error.code, error.message, hintOf(error)));
+    problems.add(at, error.code, error.message, hintOf(error));
   }
 }
 

@@ -3,18 +3,16 @@ import { nearest } from '../definition/document/names.ts';
 import { childPointer } from '../json/pointer.ts';
 import { COMMON_PORTS } from '../steps/ports.ts';
 import type { Precedence } from './precedence.ts';
-import { bodyPorts, type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
+import { bodyPorts, type CheckedStep, type Findings, type Subject } from './subject.ts';
 
 export function checkWiring(subject: Subject, before: Precedence | undefined, findings: Findings): void {
   for (const step of subject.steps.values()) {
     if (before !== undefined && !before.reachable.has(step.slug)) {
-      findings.warnings.push(
-        problem(
-          step.at,
-          'unreachable_step',
-          `No path leads from "${subject.start ?? ''}" to "${step.slug}".`,
-          'Wire a port to it, or remove it.',
-        ),
+      findings.warnings.add(
+        step.at,
+        'unreachable_step',
+        `No path leads from "${subject.start ?? ''}" to "${step.slug}".`,
+        'Wire a port to it, or remove it.',
       );
     }
     if (subject.isDag) continue;
@@ -23,13 +21,11 @@ export function checkWiring(subject: Subject, before: Precedence | undefined, fi
     reservedBranches(subject, step, findings);
     for (const member of ['dependsOn', 'forEach', 'bail'] as const) {
       if (step.written[member] === undefined) continue;
-      findings.problems.push(
-        problem(
-          `${step.at}/${member}`,
-          'only_in_dag',
-          `"${member}" belongs to flow: dag, and this definition has flow: ports.`,
-          'Set flow: dag, or use nextSteps and the kind forEach.',
-        ),
+      findings.problems.add(
+        `${step.at}/${member}`,
+        'only_in_dag',
+        `"${member}" belongs to flow: dag, and this definition has flow: ports.`,
+        'Set flow: dag, or use nextSteps and the kind forEach.',
       );
     }
   }
@@ -40,13 +36,11 @@ function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): v
   const { names, normal, body } = step.ports;
   const wired = Object.keys(step.written.nextSteps ?? {});
   if (body !== undefined && bodyPorts(step).length === 0) {
-    warnings.push(
-      problem(
-        step.at,
-        'no_branches',
-        `"${step.slug}" has no body: no body port is wired.`,
-        body === 'any' ? 'Wire a port for each branch.' : `Wire its port ${body.join(' or ')}.`,
-      ),
+    warnings.add(
+      step.at,
+      'no_branches',
+      `"${step.slug}" has no body: no body port is wired.`,
+      body === 'any' ? 'Wire a port for each branch.' : `Wire its port ${body.join(' or ')}.`,
     );
   }
   for (const port of names) {
@@ -59,13 +53,11 @@ function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): v
       wired.filter((other) => !names.includes(other)),
     );
     const hint = meant === undefined ? endingHint(subject, step) : `Is the wired port "${meant}" a misspelling of it?`;
-    warnings.push(
-      problem(
-        step.written.nextSteps === undefined ? step.at : `${step.at}/nextSteps`,
-        'port_not_wired',
-        `The port "${port}" of "${step.slug}" is not wired.`,
-        hint,
-      ),
+    warnings.add(
+      step.written.nextSteps === undefined ? step.at : `${step.at}/nextSteps`,
+      'port_not_wired',
+      `The port "${port}" of "${step.slug}" is not wired.`,
+      hint,
     );
   }
 }
@@ -87,13 +79,11 @@ function emptyBodies({ regions, steps }: Subject, step: CheckedStep, { warnings 
     if (target === undefined || target === step.slug || body?.size !== 0) continue;
     // A step that ends the run belongs to no body.
     if (steps.get(target)?.kind?.class === 'end') continue;
-    warnings.push(
-      problem(
-        childPointer(`${step.at}/nextSteps`, port),
-        'no_branches',
-        `The port "${port}" of "${step.slug}" has no body: its other ports reach "${target}" too, or it is outside.`,
-        `Wire the port to steps that no other port reaches.`,
-      ),
+    warnings.add(
+      childPointer(`${step.at}/nextSteps`, port),
+      'no_branches',
+      `The port "${port}" of "${step.slug}" has no body: its other ports reach "${target}" too, or it is outside.`,
+      `Wire the port to steps that no other port reaches.`,
     );
   }
 }
@@ -105,13 +95,11 @@ function reservedBranches({ steps }: Subject, step: CheckedStep, { warnings }: F
     const target = step.next[port];
     if (target === undefined || !leadsTo(steps, target, step.slug)) continue;
     const when = port === 'error' ? 'it fails' : 'it is skipped';
-    warnings.push(
-      problem(
-        childPointer(`${step.at}/nextSteps`, port),
-        'reserved_port',
-        `"${port}" of "${step.slug}" is no branch: the name is reserved for what happens when ${when}.`,
-        'If it is meant as a branch, give the port another name.',
-      ),
+    warnings.add(
+      childPointer(`${step.at}/nextSteps`, port),
+      'reserved_port',
+      `"${port}" of "${step.slug}" is no branch: the name is reserved for what happens when ${when}.`,
+      'If it is meant as a branch, give the port another name.',
     );
   }
 }

@@ -217,11 +217,9 @@ export interface StepContext {
   wired(port: string): boolean;
   /** Body ports that are wired, in the order written. */
   readonly branches: readonly string[];
-  /** Takes the oldest unread message of that name that `accept` accepts out of the inbox. */
-  takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined;
   /**
-   * As takeMessage, for up to `most` messages, oldest first. `accept` is called once for each. `isConstant`: every
-   * visit of the step refuses the same messages, so later visits need not look at them again.
+   * Takes up to `most` unread messages that `accept` accepts out of the inbox, oldest first. `accept` is called once for
+   * each. `isConstant`: every visit of the step refuses the same messages, so later visits need not look at them again.
    */
   takeMessages(
     hearing: Subscription,

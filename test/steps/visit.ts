@@ -112,10 +112,6 @@ export class Driven {
       evaluate: (expression, locals) => evaluate(expression, scope(locals), options),
       test: (expression, locals) => truthy(evaluate(expression, scope(locals), options)),
       wired: (port) => this.#wired.includes(port),
-      takeMessage: (name, accept) => {
-        const at = this.inbox.findIndex((message) => message.name === name && accept(message.payload));
-        return at < 0 ? undefined : this.inbox.splice(at, 1)[0];
-      },
       takeMessages: ({ names }, most, accept) => {
         const taken = this.inbox
           .filter((message) => names.includes(message.name) && accept(message.payload))

@@ -106,10 +106,6 @@ export class RunStepContext implements OpenStepContext {
     return Object.hasOwn(this.#step.next, port);
   }
 
-  takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined {
-    return this.takeMessages({ names: [name] }, 1, accept)[0];
-  }
-
   takeMessages(
     hearing: Subscription,
     most: number,

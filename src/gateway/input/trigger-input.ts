@@ -1,6 +1,7 @@
 /** Triggers given to the API: checked like a definition's triggers, with their secrets taken out. */
 
 import { z } from 'zod';
+import { nothingFound } from '../../check/subject.ts';
 import { checkTriggers } from '../../check/triggers.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
 import type { TriggerSpec } from '../../contract/trigger.ts';
@@ -114,8 +115,9 @@ export function checkTrigger(
 
 function problemsOf(spec: TriggerSpec): Problem[] {
   const asDefinition = { name: 'a trigger', slug: 'a-trigger', steps: {}, triggers: [spec] } satisfies Definition;
-  const problems: Problem[] = [];
-  checkTriggers(asDefinition, { problems, warnings: [] });
+  const found = nothingFound();
+  checkTriggers(asDefinition, found);
+  const { problems } = found;
   if (problems.length === 0) problems.push(...hookProblems(asDefinition));
   return withinTrigger(problems);
 }

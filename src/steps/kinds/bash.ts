@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAbsent, wholeNumber } from '../config/read.ts';
 import { templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
-import { oneActivity, renderMembers } from './one-activity.ts';
+import { oneActivity, planMembers } from './one-activity.ts';
 
 const DEFAULT_BASH_TIMEOUT_MS = 120_000;
 const LONGEST_BASH_TIMEOUT_MS = 600_000;
@@ -63,16 +63,10 @@ Bash does not run as a login shell, so it reads no profile of the worker.
   plan(config, parse, step) {
     if (typeof config['command'] !== 'string' || config['command'].trim() === '')
       throw new ConfigError('invalid_config', '/command', "Expected a command such as 'ls -l'.");
-    const members = ['command', 'cwd', 'env']
-      .filter((member) => !isAbsent(config[member]))
-      .map((member) => ({
-        member,
-        hasSecrets: member === 'env',
-        template:
-          member === 'env'
-            ? parse.secretTemplate(config[member], `/${member}`)
-            : parse.template(config[member], `/${member}`),
-      }));
+    const members = ['command', 'cwd', 'env'].filter((member) => !isAbsent(config[member]));
+    const render = planMembers(config, members, '', (member) =>
+      member === 'env' ? parse.secretTemplate : parse.template,
+    );
     const timeout = parse.template(config['timeoutMs'], '/timeoutMs');
     const again: { repeatable?: true } = step.retry === undefined ? {} : { repeatable: true };
     return oneActivity((visit) => {
@@ -80,7 +74,7 @@ Bash does not run as a login shell, so it reads no profile of the worker.
       const timeoutMs = isAbsent(given)
         ? DEFAULT_BASH_TIMEOUT_MS
         : wholeNumber(given, 'timeoutMs', 1, LONGEST_BASH_TIMEOUT_MS);
-      const { value, secrets } = renderMembers(visit, members);
+      const { value, secrets } = render(visit);
       const rendered = { value: { ...(value as object), timeoutMs }, secrets };
       return {
         activity: 'bash',

@@ -6,7 +6,7 @@ import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent } from '../config/read.ts';
 import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
-import { oneActivity, renderMembers } from './one-activity.ts';
+import { oneActivity, planMembers } from './one-activity.ts';
 
 const DEFAULT_HTTP_TIMEOUT_MS = 30_000;
 /** The time of the activity beyond the request's own limit: reading secrets, measuring the response. */
@@ -123,19 +123,15 @@ export function httpSchema(): z.ZodType {
 export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: StepContext) => RunSpec {
   if (isAbsent(config['url']))
     throw new ConfigError('invalid_config', `${at}/url`, "Expected a URL such as 'https://api.example.com/orders'.");
-  const members = MEMBERS.filter((member) => config[member] !== undefined).map((member) => ({
-    member,
-    hasSecrets: SECRET_MEMBERS.has(member),
-    template: SECRET_MEMBERS.has(member)
-      ? parse.secretTemplate(config[member], `${at}/${member}`)
-      : parse.template(config[member], `${at}/${member}`),
-  }));
+  const render = planMembers(config, MEMBERS, at, (member) =>
+    SECRET_MEMBERS.has(member) ? parse.secretTemplate : parse.template,
+  );
   const timeoutMs = isAbsent(config['timeout'])
     ? () => DEFAULT_HTTP_TIMEOUT_MS
     : planDuration(config['timeout'], `${at}/timeout`, parse);
   return (visit) => {
     const limitMs = timeoutMs(visit);
-    const rendered = renderMembers(visit, members);
+    const rendered = render(visit);
     (rendered.value as JsonObject)['timeout'] = durationMs(limitMs);
     return {
       activity: 'http',

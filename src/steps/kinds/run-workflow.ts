@@ -16,6 +16,7 @@ import {
   type StepKind,
   type TimerSpec,
 } from '../kind.ts';
+import { activityEnd } from './one-activity.ts';
 
 /** The depth at which a run starts no further runs. A run that no step started has depth 0. */
 export const MAX_DEPTH = 20;
@@ -134,20 +135,10 @@ export function startChild<S extends JsonObject>(
 
 /** The end of a step that waits for one child. */
 export function endWithChild(visit: StepContext, event: Resume): Outcome<never> {
-  switch (event.on) {
-    case 'completed': {
-      const { data, meta } = event.result;
-      return { do: 'end', port: 'success', data, ...defined({ meta }) };
-    }
-    case 'failed':
-      return { do: 'fail', error: event.error };
-    case 'fired':
-      throw new StepFailure(
-        'timeout',
-        `The run that the step '${visit.slug}' waits for did not end in time, and was cancelled; ` +
-          "raise the step's timeout, or see what that run waits for.",
-      );
-    default:
-      return { do: 'ignore' };
-  }
+  if (event.on !== 'fired') return activityEnd(visit, event);
+  throw new StepFailure(
+    'timeout',
+    `The run that the step '${visit.slug}' waits for did not end in time, and was cancelled; ` +
+      "raise the step's timeout, or see what that run waits for.",
+  );
 }

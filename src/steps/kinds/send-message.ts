@@ -11,7 +11,7 @@ import type { JsonObject } from '../../json/json.ts';
 import { isAbsent } from '../config/read.ts';
 import { anyValue, nameList, templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
-import { oneActivity, renderMembers } from './one-activity.ts';
+import { oneActivity, planMembers } from './one-activity.ts';
 
 /** One attempt, with a margin for the connection. */
 const TIMEOUT_MS = 45_000;
@@ -133,9 +133,8 @@ function planMessage(config: JsonObject, parse: Parse): (visit: StepContext) => 
   const taken = channel === undefined ? known : MESSAGE_MEMBERS[channel];
   const credentials = channel === undefined ? Object.values(MESSAGE_CREDENTIALS).flat() : MESSAGE_CREDENTIALS[channel];
   const parserOf = (member: string): Parse['template'] => {
-    if (credentials.includes(member)) return (value, at) => parse.secretTemplate(value, at);
-    if (MESSAGE_WORDS.includes(member)) return (value, at) => parse.callbackTemplate(value, at);
-    return (value, at) => parse.template(value, at);
+    if (credentials.includes(member)) return parse.secretTemplate;
+    return MESSAGE_WORDS.includes(member) ? parse.callbackTemplate : parse.template;
   };
   const foreign = known.find((member) => !taken.includes(member) && !isAbsent(config[member]));
   if (foreign !== undefined)
@@ -144,16 +143,10 @@ function planMessage(config: JsonObject, parse: Parse): (visit: StepContext) => 
       `/${foreign}`,
       `The channel '${channel}' takes no ${foreign}; it takes ${taken.slice(1).join(', ')}.`,
     );
-  const members = taken
-    .filter((member) => config[member] !== undefined)
-    .map((member) => ({
-      member,
-      hasSecrets: credentials.includes(member) || MESSAGE_WORDS.includes(member),
-      template: parserOf(member)(config[member], `/${member}`),
-    }));
+  const render = planMembers(config, taken, '', parserOf);
   return (visit) => ({
     activity: 'sendMessage',
-    config: renderMembers(visit, members),
+    config: render(visit),
     timeoutMs: TIMEOUT_MS,
     heartbeatMs: HEARTBEAT_MS,
   });

@@ -5,7 +5,7 @@ import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent, object, optionalText, text } from '../config/read.ts';
 import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type OpenStepContext, type Outcome, type Resume, type RunSpec, type StepKind } from '../kind.ts';
-import { activityEnd, renderMembers } from './one-activity.ts';
+import { activityEnd, planMembers } from './one-activity.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** The time of the activity beyond the call's own limit: reading the server's entry, connecting, finding the tool. */
@@ -72,22 +72,15 @@ when the definition is stored, if the server's tools have been listed.
         '/transformCode',
         'Expected a module such as: export default function (result) { … }',
       );
-    const members = ['server', 'toolName', 'input', 'headers']
-      .filter((member) => config[member] !== undefined)
-      .map((member) => ({
-        member,
-        hasSecrets: member === 'headers',
-        template:
-          member === 'headers'
-            ? parse.secretTemplate(config[member], `/${member}`)
-            : parse.template(config[member], `/${member}`),
-      }));
+    const render = planMembers(config, ['server', 'toolName', 'input', 'headers'], '', (member) =>
+      member === 'headers' ? parse.secretTemplate : parse.template,
+    );
     const timeoutMs = isAbsent(config['timeout'])
       ? () => DEFAULT_TIMEOUT_MS
       : planDuration(config['timeout'], '/timeout', parse);
     return {
       begin(visit) {
-        const { value, secrets } = renderMembers(visit, members);
+        const { value, secrets } = render(visit);
         const { server, toolName, input, headers } = object(value, 'tool');
         const limitMs = timeoutMs(visit);
         const named = optionalText(server, 'server');

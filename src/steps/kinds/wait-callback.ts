@@ -62,7 +62,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
       begin(visit) {
         const state = schema.stored(visit);
         const name = callbackName(visit.path);
-        const early = visit.takeMessage(name, (payload) => fits(visit, state, payload));
+        const [early] = visit.takeMessages({ names: [name] }, 1, (payload) => fits(visit, state, payload));
         if (early !== undefined) return received(early.payload);
         const until = timeoutOf(visit);
         return {

@@ -146,7 +146,6 @@ function approvalContext(visit: StepContext, suffix: string): StepContext {
     renderSecret: (template) => visit.renderSecret(template),
     evaluate: (expression, locals) => visit.evaluate(expression, locals),
     test: (expression, locals) => visit.test(expression, locals),
-    takeMessage: () => undefined,
     takeMessages: () => [],
     returnMessages: () => undefined,
     assign: (target, name, value) => visit.assign(target, name, value),

@@ -146,7 +146,7 @@ function replyName(visit: StepContext): string {
 /** The agent may have answered before the activity that sent the message has ended. */
 function replyOrWait(visit: OpenStepContext<AgentMessageState>, until: number): Outcome<AgentMessageState> {
   const name = replyName(visit);
-  const early = visit.takeMessage(name, () => true);
+  const [early] = visit.takeMessages({ names: [name] }, 1, () => true);
   if (early !== undefined) return replied(early.payload);
   return {
     do: 'suspend',

@@ -100,11 +100,10 @@ calls of one turn run concurrently, with the step's \`retry\`.
           },
           messages,
         );
-        for (;;) {
-          const early = visit.takeMessage(AGENT_MESSAGE, (payload) => isFor(visit, agentMessageIn(payload)));
-          if (early === undefined) break;
-          state.queue.push(agentMessageIn(early.payload)!);
-        }
+        const early = visit.takeMessages({ names: [AGENT_MESSAGE] }, Number.POSITIVE_INFINITY, (payload) =>
+          isFor(visit, agentMessageIn(payload)),
+        );
+        state.queue.push(...early.map(({ payload }) => agentMessageIn(payload)!));
         return { ...askModel(state), hears: AGENT_MESSAGE };
       },
       resume: (visit, event) => resume(visit, event, rules),

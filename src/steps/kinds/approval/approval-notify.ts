@@ -17,7 +17,7 @@ import type { Rendered, SecretString } from '../../../template/types.ts';
 import { isoInstant } from '../../config/duration.ts';
 import { invalid, optionalText } from '../../config/read.ts';
 import { ConfigError, type Parse, type RunSpec, type StepContext } from '../../kind.ts';
-import { renderMembers } from '../one-activity.ts';
+import { planMembers } from '../one-activity.ts';
 
 export const NOTICES = ['asked', 'reminder', 'escalated', 'decided'] as const;
 export type Notice = (typeof NOTICES)[number];
@@ -94,19 +94,14 @@ function planEntry(entry: Json, at: string, parse: Parse): Entry {
   const foreign = NOTICE_MEMBERS.find((member) => !taken.includes(member) && entry[member] !== undefined);
   if (foreign !== undefined)
     throw new ConfigError('invalid_config', `${at}/${foreign}`, `The channel '${channel}' takes no ${foreign}.`);
-  const members = taken
-    .filter((member) => entry[member] !== undefined)
-    .map((member) => {
-      const hasSecrets = MESSAGE_CREDENTIALS[channel].includes(member);
-      const place = `${at}/${member}`;
-      const template = hasSecrets ? parse.secretTemplate(entry[member], place) : parse.template(entry[member], place);
-      return { member, hasSecrets, template };
-    });
+  const render = planMembers(entry, taken, at, (member) =>
+    MESSAGE_CREDENTIALS[channel].includes(member) ? parse.secretTemplate : parse.template,
+  );
   const as = entry['as'] === undefined ? undefined : parse.template(entry['as'], `${at}/as`);
   return {
     channel,
     on: on as readonly Notice[],
-    render: (visit) => renderMembers(visit, members),
+    render,
     as: (visit) => (as === undefined ? undefined : optionalText(visit.render(as), 'notify.as')),
   };
 }
