@@ -438,13 +438,11 @@ export type Outcome<S extends JsonObject = JsonObject> =
 export class ConfigError extends Error {
   readonly code: string;
   readonly at: string;
-  readonly hint: string | undefined;
-  constructor(code: string, at: string, message: string, hint?: string) {
+  constructor(at: string, message: string, code = 'invalid_config') {
     super(message);
     this.name = 'ConfigError';
     this.code = code;
     this.at = at;
-    this.hint = hint;
   }
 }
 

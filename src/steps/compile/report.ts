@@ -24,7 +24,7 @@ export function attempt<T>(pointer: string, report: Report, make: () => T): T | 
     if (error instanceof PlacedError) report(error.pointer, error.cause.code, error.message, hintOf(error.cause));
     else if (error instanceof TemplateError)
       report(`${pointer}${error.pointer ?? ''}`, error.code, error.message, hintOf(error));
-    else if (error instanceof ConfigError) report(`${pointer}${error.at}`, error.code, error.message, error.hint);
+    else if (error instanceof ConfigError) report(`${pointer}${error.at}`, error.code, error.message);
     else if (error instanceof StepFailure) report(pointer, error.code, error.message);
     else throw error;
     return undefined;

@@ -81,7 +81,7 @@ function plan(value: Json, at: string, parse: Parse, read: (value: Json) => numb
     const constant = read(value);
     return () => constant;
   } catch (error) {
-    if (error instanceof StepFailure) throw new ConfigError(error.code, at, error.message);
+    if (error instanceof StepFailure) throw new ConfigError(at, error.message, error.code);
     throw error;
   }
 }

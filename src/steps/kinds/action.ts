@@ -45,8 +45,8 @@ throws without a code fails with \`action_failed\`. Both are retried.`,
   plan(config, parse, step) {
     const { type, parameters = {} } = config;
     if (typeof type !== 'string' || type === '')
-      throw new ConfigError('invalid_config', '/type', "Expected an action such as 'http.request'.");
-    if (!isObject(parameters)) throw new ConfigError('invalid_config', '/parameters', 'Expected an object.');
+      throw new ConfigError('/type', "Expected an action such as 'http.request'.");
+    if (!isObject(parameters)) throw new ConfigError('/parameters', 'Expected an object.');
     const found = actionOf(type);
     const spec =
       found === undefined

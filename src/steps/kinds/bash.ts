@@ -62,7 +62,7 @@ Bash does not run as a login shell, so it reads no profile of the worker.
   needs: () => ({ bash: true }),
   plan(config, parse, step) {
     if (typeof config['command'] !== 'string' || config['command'].trim() === '')
-      throw new ConfigError('invalid_config', '/command', "Expected a command such as 'ls -l'.");
+      throw new ConfigError('/command', "Expected a command such as 'ls -l'.");
     const members = ['command', 'cwd', 'env'].filter((member) => !isAbsent(config[member]));
     const render = planMembers(config, members, '', (member) =>
       member === 'env' ? parse.secretTemplate : parse.template,

@@ -90,17 +90,12 @@ A port that is not wired ends the tick, the iteration, the branch or the run.`,
       };
     }
     const branches = config['branches'];
-    if (!Array.isArray(branches))
-      throw new ConfigError('invalid_config', '/branches', 'Expected a list of {port, expression}.');
+    if (!Array.isArray(branches)) throw new ConfigError('/branches', 'Expected a list of {port, expression}.');
     const otherwise = portName(defaultPort(config), '/default');
     const planned = branches.map((branch, i) => {
       const at = `/branches/${i}`;
       if (!isObject(branch))
-        throw new ConfigError(
-          'invalid_config',
-          at,
-          'Expected a branch such as {port: "big", expression: "input.amount > 100"}.',
-        );
+        throw new ConfigError(at, 'Expected a branch such as {port: "big", expression: "input.amount > 100"}.');
       return { port: portName(branch['port'], `${at}/port`), holds: planTest(branch, at, parse) };
     });
     return {
@@ -119,12 +114,12 @@ function defaultPort(config: JsonObject): string {
 /** A port that a config names. `error` and `skipped` are reserved. */
 export function portName(value: Json | undefined, at: string): string {
   if (typeof value !== 'string' || value === '')
-    throw new ConfigError('invalid_config', at, "Expected the name of a port, such as 'big'.");
+    throw new ConfigError(at, "Expected the name of a port, such as 'big'.");
   if (COMMON_PORTS.has(value))
     throw new ConfigError(
-      'reserved_port',
       at,
       `The port '${value}' is kept for steps that ${value === 'error' ? 'fail' : 'are skipped'}; take another name.`,
+      'reserved_port',
     );
   return value;
 }
@@ -133,11 +128,7 @@ export function portName(value: Json | undefined, at: string): string {
 function planTest(config: JsonObject, at: string, parse: Parse): (visit: StepContext) => boolean {
   const { expression: source, variable, ref } = config;
   if ([source, variable, ref].filter((way) => way !== undefined).length !== 1)
-    throw new ConfigError(
-      'invalid_config',
-      at,
-      "Expected one of 'expression', 'variable' with 'equals', 'ref', or 'branches'.",
-    );
+    throw new ConfigError(at, "Expected one of 'expression', 'variable' with 'equals', 'ref', or 'branches'.");
   if (typeof source === 'string') {
     const parsed = parse.expression(source, `${at}/expression`);
     return (visit) => visit.test(parsed);
@@ -148,19 +139,14 @@ function planTest(config: JsonObject, at: string, parse: Parse): (visit: StepCon
     return (visit) => sameJson(visit.evaluate(parsed) ?? null, visit.render(wanted));
   }
   if (typeof ref === 'string') return planRef(ref, config, at, parse);
-  throw new ConfigError(
-    'invalid_config',
-    at,
-    "Expected an expression as a text; 'expression', 'variable' and 'ref' are texts.",
-  );
+  throw new ConfigError(at, "Expected an expression as a text; 'expression', 'variable' and 'ref' are texts.");
 }
 
 function planRef(ref: string, config: JsonObject, at: string, parse: Parse): (visit: StepContext) => boolean {
   const parsed = parse.expression(ref, `${at}/ref`);
   const written = OPERATORS.filter((operator) => config[operator] !== undefined);
   const operator = written[0];
-  if (written.length > 1)
-    throw new ConfigError('invalid_config', `${at}/${written[1]}`, 'Expected at most one of eq, neq, gt, lt.');
+  if (written.length > 1) throw new ConfigError(`${at}/${written[1]}`, 'Expected at most one of eq, neq, gt, lt.');
   if (operator === undefined) return (visit) => visit.test(parsed);
   const operand = parse.template(config[operator], `${at}/${operator}`);
   return (visit) => compared(visit.evaluate(parsed), { op: operator, value: visit.render(operand) });

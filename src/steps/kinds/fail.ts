@@ -33,7 +33,7 @@ rolls back first. \`critical\` says that retrying is useless: \`error.retryable\
       ['critical', critical],
       ['rollback', rollback],
     ] as const) {
-      if (typeof value !== 'boolean') throw new ConfigError('invalid_config', `/${member}`, 'Expected true or false.');
+      if (typeof value !== 'boolean') throw new ConfigError(`/${member}`, 'Expected true or false.');
     }
     const code = parse.template(config['code'], '/code');
     const message = parse.template(config['message'], '/message');

@@ -30,7 +30,7 @@ draining, and the run still completes with its output.`,
   ports: () => ({ normal: null, names: [] }),
   plan(config, parse, step) {
     const { drain = step.stepType === 'return' } = config;
-    if (typeof drain !== 'boolean') throw new ConfigError('invalid_config', '/drain', 'Expected true or false.');
+    if (typeof drain !== 'boolean') throw new ConfigError('/drain', 'Expected true or false.');
     const output = config['output'] === undefined ? undefined : parse.template(config['output'], '/output');
     const last = parse.expression('lastOutput.data', '');
     return {

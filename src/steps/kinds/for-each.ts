@@ -59,11 +59,11 @@ state fails its iteration with \`state_too_large\`, like any other error.`,
   plan(config, parse) {
     const { as, onError = 'fail' } = config;
     if (as !== undefined && (typeof as !== 'string' || !NAME.test(as)))
-      throw new ConfigError('invalid_config', '/as', 'Expected a name such as order.');
+      throw new ConfigError('/as', 'Expected a name such as order.');
     if (onError !== 'fail' && onError !== 'continue')
-      throw new ConfigError('invalid_config', '/onError', "Expected 'fail' or 'continue'.");
+      throw new ConfigError('/onError', "Expected 'fail' or 'continue'.");
     if (config['items'] === undefined)
-      throw new ConfigError('invalid_config', '/items', 'Expected a list, or a template that gives one.');
+      throw new ConfigError('/items', 'Expected a list, or a template that gives one.');
     const items = parse.template(config['items'], '/items');
     const concurrency =
       config['concurrency'] === undefined ? undefined : parse.template(config['concurrency'], '/concurrency');

@@ -122,7 +122,7 @@ export function httpSchema(): z.ZodType {
  */
 export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: StepContext) => RunSpec {
   if (isAbsent(config['url']))
-    throw new ConfigError('invalid_config', `${at}/url`, "Expected a URL such as 'https://api.example.com/orders'.");
+    throw new ConfigError(`${at}/url`, "Expected a URL such as 'https://api.example.com/orders'.");
   const render = planMembers(config, MEMBERS, at, (member) =>
     SECRET_MEMBERS.has(member) ? parse.secretTemplate : parse.template,
   );

@@ -97,11 +97,11 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
   plan(config, parse) {
     const { timeout, until, match } = config;
     if (config['name'] === undefined)
-      throw new ConfigError('invalid_config', '/name', "Expected the messages' name, or a list of names.");
+      throw new ConfigError('/name', "Expected the messages' name, or a list of names.");
     if (!isAbsent(timeout) && !isAbsent(until))
-      throw new ConfigError('invalid_config', '/until', "Expected one of 'timeout' and 'until', not both.");
+      throw new ConfigError('/until', "Expected one of 'timeout' and 'until', not both.");
     if (match !== undefined && typeof match !== 'string')
-      throw new ConfigError('invalid_config', '/match', "Expected an expression such as 'payload.id == input.id'.");
+      throw new ConfigError('/match', "Expected an expression such as 'payload.id == input.id'.");
     const name = parse.template(config['name'], '/name');
     const key = isAbsent(config['key']) ? undefined : parse.template(config['key'], '/key');
     const count = parse.template(config['count'], '/count');

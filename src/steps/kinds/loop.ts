@@ -72,7 +72,7 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
     const asked = (member: 'while' | 'until') => {
       const source = config[member];
       if (source === undefined) return undefined;
-      if (typeof source !== 'string') throw new ConfigError('invalid_config', `/${member}`, 'Expected an expression.');
+      if (typeof source !== 'string') throw new ConfigError(`/${member}`, 'Expected an expression.');
       return parse.expression(source, `/${member}`);
     };
     const items = template('items');

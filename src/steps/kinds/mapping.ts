@@ -21,8 +21,7 @@ steps need the same shape, or before a step that reads \`lastOutput\`.`,
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {
-    if (config['output'] === undefined)
-      throw new ConfigError('invalid_config', '/output', 'Expected the value to make.');
+    if (config['output'] === undefined) throw new ConfigError('/output', 'Expected the value to make.');
     const output = parse.template(config['output'], '/output');
     return { begin: (visit) => ({ do: 'end', port: 'success', data: visit.render(output) }) };
   },

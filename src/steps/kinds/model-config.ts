@@ -36,7 +36,7 @@ export function modelSchema(): z.ZodRawShape {
 /** Parses the members. The result evaluates them into the input of the activities `llm` and `agentTurn`. */
 export function planModel(config: JsonObject, parse: Parse): (visit: StepContext) => JsonObject & { messages: Json[] } {
   if (isAbsent(config['userPrompt']) && isAbsent(config['messages']))
-    throw new ConfigError('invalid_config', '/userPrompt', 'Expected what the model is asked.');
+    throw new ConfigError('/userPrompt', 'Expected what the model is asked.');
   const template = (member: string) => parse.template(config[member], `/${member}`);
   const [model, systemPrompt, userPrompt] = [template('model'), template('systemPrompt'), template('userPrompt')];
   const [messages, outputFormat] = [template('messages'), template('outputFormat')];

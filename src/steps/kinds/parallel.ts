@@ -40,10 +40,8 @@ readable. A step that branches share is readable only through this step's output
   ports: () => ({ normal: 'done', names: ['done'], body: 'any' }),
   plan(config) {
     const { mode = 'all', failFast = false } = config;
-    if (mode !== 'all' && mode !== 'settled')
-      throw new ConfigError('invalid_config', '/mode', "Expected 'all' or 'settled'.");
-    if (failFast !== true && failFast !== false)
-      throw new ConfigError('invalid_config', '/failFast', 'Expected true or false.');
+    if (mode !== 'all' && mode !== 'settled') throw new ConfigError('/mode', "Expected 'all' or 'settled'.");
+    if (failFast !== true && failFast !== false) throw new ConfigError('/failFast', 'Expected true or false.');
     const ended = ({ state, slug, branches }: OpenStepContext<ParallelState>): Outcome<never> => {
       const { results, failures } = state;
       if (mode === 'all' && Object.keys(failures).length > 0) return { do: 'fail', error: joinFailed(slug, failures) };

@@ -67,13 +67,9 @@ both are JSON. Templates in \`code\` are not evaluated: pass the run's data thro
   plan(config, parse) {
     const { language = 'javascript', code } = config;
     if (!CODE_LANGUAGES.some((one) => one === language))
-      throw new ConfigError('invalid_config', '/language', `Expected one of ${CODE_LANGUAGES.join(', ')}.`);
+      throw new ConfigError('/language', `Expected one of ${CODE_LANGUAGES.join(', ')}.`);
     if (typeof code !== 'string' || code.trim() === '')
-      throw new ConfigError(
-        'invalid_config',
-        '/code',
-        'Expected a module such as: export default function (input) { … }',
-      );
+      throw new ConfigError('/code', 'Expected a module such as: export default function (input) { … }');
     const input = parse.template(config['input'] ?? {}, '/input');
     const timeout = parse.template(config['timeoutMs'], '/timeoutMs');
     const memory = parse.template(config['memoryMb'], '/memoryMb');

@@ -50,7 +50,7 @@ fails the step with \`invalid_response\`, and the problems in its details.`,
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse, step) {
     for (const member of ['employee', 'assignment'])
-      if (isAbsent(config[member])) throw new ConfigError('invalid_config', `/${member}`, 'Expected a text.');
+      if (isAbsent(config[member])) throw new ConfigError(`/${member}`, 'Expected a text.');
     const employee = parse.template(config['employee'], '/employee');
     const assignment = parse.template(config['assignment'], '/assignment');
     const attached = parse.template(config['attachments_json'], '/attachments_json');

@@ -63,11 +63,7 @@ definition, and this step's \`retry\` does not repeat it.
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse, step) {
     if (isAbsent(config['workflow']))
-      throw new ConfigError(
-        'invalid_config',
-        '/workflow',
-        "Expected the slug of a workflow such as 'refund-approval'.",
-      );
+      throw new ConfigError('/workflow', "Expected the slug of a workflow such as 'refund-approval'.");
     const workflow = parse.template(config['workflow'], '/workflow');
     const version = parse.template(config['version'], '/version');
     const input = parse.template(config['input'] === undefined ? {} : config['input'], '/input');

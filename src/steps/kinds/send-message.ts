@@ -124,11 +124,11 @@ function messageSchema(): z.ZodType {
 function planMessage(config: JsonObject, parse: Parse): (visit: StepContext) => RunSpec {
   const channel = channelOf(config);
   if (channel !== 'inbox' && isAbsent(config['to']))
-    throw new ConfigError('invalid_config', '/to', 'Expected whom the message goes to: a URL or an address.');
+    throw new ConfigError('/to', 'Expected whom the message goes to: a URL or an address.');
   if (isAbsent(config['text']) && ['html', 'blocks', 'data'].every((member) => isAbsent(config[member])))
-    throw new ConfigError('invalid_config', '/text', 'Expected the text of the message.');
+    throw new ConfigError('/text', 'Expected the text of the message.');
   if (channel === 'email' && isAbsent(config['subject']))
-    throw new ConfigError('invalid_config', '/subject', 'Expected a subject: an e-mail needs one.');
+    throw new ConfigError('/subject', 'Expected a subject: an e-mail needs one.');
   const known = [...new Set(Object.values(MESSAGE_MEMBERS).flat())];
   const taken = channel === undefined ? known : MESSAGE_MEMBERS[channel];
   const credentials = channel === undefined ? Object.values(MESSAGE_CREDENTIALS).flat() : MESSAGE_CREDENTIALS[channel];
@@ -139,7 +139,6 @@ function planMessage(config: JsonObject, parse: Parse): (visit: StepContext) => 
   const foreign = known.find((member) => !taken.includes(member) && !isAbsent(config[member]));
   if (foreign !== undefined)
     throw new ConfigError(
-      'invalid_config',
       `/${foreign}`,
       `The channel '${channel}' takes no ${foreign}; it takes ${taken.slice(1).join(', ')}.`,
     );
@@ -156,6 +155,6 @@ function planMessage(config: JsonObject, parse: Parse): (visit: StepContext) => 
 function channelOf({ channel }: JsonObject): MessageChannel | undefined {
   const known = MESSAGE_CHANNELS.find((one) => one === channel);
   if (known === undefined && !(typeof channel === 'string' && channel.includes('{{')))
-    throw new ConfigError('invalid_config', '/channel', `Expected one of ${MESSAGE_CHANNELS.join(', ')}.`);
+    throw new ConfigError('/channel', `Expected one of ${MESSAGE_CHANNELS.join(', ')}.`);
   return known;
 }

@@ -50,10 +50,10 @@ declares the keys and their types. A root (\`input\`, \`steps\`, …) cannot be 
   plan(config, parse) {
     const { values, target = 'variables' } = config;
     if (target !== 'variables' && target !== 'state')
-      throw new ConfigError('invalid_config', '/target', "Expected 'variables' or 'state'.");
+      throw new ConfigError('/target', "Expected 'variables' or 'state'.");
     if (Array.isArray(values)) return inOrder(values, target, parse);
     if (!isObject(values) && typeof values !== 'string')
-      throw new ConfigError('invalid_config', '/values', 'Expected an object of values, or a list of {name, value}.');
+      throw new ConfigError('/values', 'Expected an object of values, or a list of {name, value}.');
     return atOnce(parse.template(values, '/values'), target);
   },
 };
@@ -82,7 +82,7 @@ function inOrder(entries: readonly Json[], target: Target, parse: Parse): Behavi
   const planned = entries.map((entry, i) => {
     const at = `/values/${i}`;
     if (!isObject(entry) || typeof entry['name'] !== 'string')
-      throw new ConfigError('invalid_config', at, 'Expected an entry such as {name: "page", value: 1}.');
+      throw new ConfigError(at, 'Expected an entry such as {name: "page", value: 1}.');
     return { name: parse.template(entry['name'], `${at}/name`), value: parse.template(entry['value'], `${at}/value`) };
   });
   return {

@@ -22,7 +22,7 @@ early. A time in the past does not wait. \`skipTimer\` ends the wait immediately
   plan(config, parse) {
     const { duration: forSoLong, until } = config;
     if ((forSoLong === undefined) === (until === undefined))
-      throw new ConfigError('invalid_config', '', "Expected one of 'duration' and 'until'.");
+      throw new ConfigError('', "Expected one of 'duration' and 'until'.");
     const waitMs = forSoLong === undefined ? undefined : planDuration(forSoLong, '/duration', parse);
     const instantOf = until === undefined ? undefined : planInstant(until, '/until', parse);
     return {

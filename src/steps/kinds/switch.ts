@@ -34,10 +34,8 @@ the case \`"true"\`, null the case \`"null"\`; lists and objects match none. A v
     return { normal, names: [...new Set([...named, normal])] };
   },
   plan(config, parse) {
-    if (config['value'] === undefined)
-      throw new ConfigError('invalid_config', '/value', 'Expected the value that decides.');
-    if (!isObject(config['cases']))
-      throw new ConfigError('invalid_config', '/cases', 'Expected an object: value → port.');
+    if (config['value'] === undefined) throw new ConfigError('/value', 'Expected the value that decides.');
+    if (!isObject(config['cases'])) throw new ConfigError('/cases', 'Expected an object: value → port.');
     const value = parse.template(config['value'], '/value');
     const cases = new Map(
       Object.entries(config['cases']).map(([key, port]) => [key, portName(port, childPointer('/cases', key))]),

@@ -63,15 +63,10 @@ when the definition is stored, if the server's tools have been listed.
     mcpTool: { ...defined({ server }), tool: toolName, input },
   }),
   plan(config, parse) {
-    if (isAbsent(config['toolName']))
-      throw new ConfigError('invalid_config', '/toolName', 'Expected the name of a tool.');
+    if (isAbsent(config['toolName'])) throw new ConfigError('/toolName', 'Expected the name of a tool.');
     const { transformCode } = config;
     if (transformCode !== undefined && typeof transformCode !== 'string')
-      throw new ConfigError(
-        'invalid_config',
-        '/transformCode',
-        'Expected a module such as: export default function (result) { … }',
-      );
+      throw new ConfigError('/transformCode', 'Expected a module such as: export default function (result) { … }');
     const render = planMembers(config, ['server', 'toolName', 'input', 'headers'], '', (member) =>
       member === 'headers' ? parse.secretTemplate : parse.template,
     );

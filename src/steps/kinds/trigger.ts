@@ -70,18 +70,13 @@ that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload
 function formatOf(inputs: Json | undefined): PayloadFormat | undefined {
   if (inputs === undefined || inputs === null) return undefined;
   if (isObject(inputs)) return inputs;
-  if (!Array.isArray(inputs))
-    throw new ConfigError('invalid_config', '/inputs', 'Expected a payload format or a list of fields.');
+  if (!Array.isArray(inputs)) throw new ConfigError('/inputs', 'Expected a payload format or a list of fields.');
   const properties: { [name: string]: Json } = {};
   const required: string[] = [];
   inputs.forEach((field, i) => {
     const name = isObject(field) ? field['name'] : undefined;
     if (!isObject(field) || typeof name !== 'string')
-      throw new ConfigError(
-        'invalid_config',
-        `/inputs/${i}`,
-        'Expected a field such as {name: "orderId", type: "string"}.',
-      );
+      throw new ConfigError(`/inputs/${i}`, 'Expected a field such as {name: "orderId", type: "string"}.');
     const type = field['type'];
     setOwn(properties, name, typeof type === 'string' && JSON_TYPES.has(type) ? { type } : {});
     if (field['required'] === true) required.push(name);

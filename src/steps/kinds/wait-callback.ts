@@ -53,7 +53,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
   }),
   plan(config, parse) {
     if (callbackMethods(config) === undefined)
-      throw new ConfigError('invalid_config', '/methods', `Expected a list of ${CALLBACK_METHODS.join(', ')}.`);
+      throw new ConfigError('/methods', `Expected a list of ${CALLBACK_METHODS.join(', ')}.`);
     const schema = planFormat(config['schema'], 'schema', parse);
     const timeoutOf = planTimeout(config, parse);
     const fits = (visit: StepContext, state: StoredFormat<'schema'>, payload: Json): boolean =>

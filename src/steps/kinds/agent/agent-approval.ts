@@ -59,17 +59,13 @@ export interface CallApproval {
 export function planApproval(config: JsonObject, parse: Parse, step: StepDefinition): CallApproval | undefined {
   const written = config['approval'];
   if (isAbsent(written)) return undefined;
-  if (!isObject(written)) throw new ConfigError('invalid_config', '/approval', 'Expected an object with tools.');
+  if (!isObject(written)) throw new ConfigError('/approval', 'Expected an object with tools.');
   const { tools, ...rules } = written;
   if (!Array.isArray(tools) || tools.length === 0)
-    throw new ConfigError('invalid_config', '/approval/tools', 'Expected the names of the calls that are asked about.');
+    throw new ConfigError('/approval/tools', 'Expected the names of the calls that are asked about.');
   // Names are compared as written. A template would match no call, and the call would run without approval.
   if (tools.some((name) => typeof name !== 'string' || name.includes('{{')))
-    throw new ConfigError(
-      'invalid_config',
-      '/approval/tools',
-      'Names are written as they are: no {{ … }} stands here.',
-    );
+    throw new ConfigError('/approval/tools', 'Names are written as they are: no {{ … }} stands here.');
   const behaviour = approval.plan({ message: DEFAULT_MESSAGE, ...rules }, underApproval(parse), step);
   const asked = (state: AgentState, suffix: string, call: OpenCall, outcome: Outcome<ApprovalState>): Asked => {
     switch (outcome.do) {

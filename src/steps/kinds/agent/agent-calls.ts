@@ -71,7 +71,7 @@ const LITERAL: Parse = {
   secretTemplate: constant,
   callbackTemplate: constant,
   expression: () => {
-    throw new ConfigError('invalid_config', '', 'A call holds no expressions.');
+    throw new ConfigError('', 'A call holds no expressions.');
   },
 };
 

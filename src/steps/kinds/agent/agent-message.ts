@@ -75,7 +75,7 @@ begins. An agent that has ended does not receive it.
   }),
   plan(config, parse) {
     const said = CONTENT.find((member) => !isAbsent(config[member]));
-    if (said === undefined) throw new ConfigError('invalid_config', '/content', 'Expected content, message or goal.');
+    if (said === undefined) throw new ConfigError('/content', 'Expected content, message or goal.');
     const template = (member: string) => parse.template(config[member], `/${member}`);
     const [content, to, interrupt] = [template(said), template('to'), template('interrupt')];
     const [awaitResponse, timeout] = [template('await_response'), template('await_timeout_ms')];

@@ -53,8 +53,7 @@ export const DECIDED = '/notify/decided';
 /** @throws ConfigError `invalid_config`. */
 export function planNotify(written: Json | undefined, parse: Parse): Notify {
   if (written === undefined || written === null) return () => [];
-  if (!Array.isArray(written))
-    throw new ConfigError('invalid_config', '/notify', 'Expected a list of {channel, to, on}.');
+  if (!Array.isArray(written)) throw new ConfigError('/notify', 'Expected a list of {channel, to, on}.');
   const entries = written.map((entry, index) => planEntry(entry, `/notify/${index}`, parse));
   return (visit, notice, name, told) => {
     const messages = entries
@@ -81,19 +80,17 @@ interface Entry {
 }
 
 function planEntry(entry: Json, at: string, parse: Parse): Entry {
-  if (!isObject(entry)) throw new ConfigError('invalid_config', at, 'Expected {channel, to, on}.');
+  if (!isObject(entry)) throw new ConfigError(at, 'Expected {channel, to, on}.');
   const channel = MESSAGE_CHANNELS.find((one) => one === entry['channel']);
-  if (channel === undefined)
-    throw new ConfigError('invalid_config', `${at}/channel`, `Expected one of ${MESSAGE_CHANNELS.join(', ')}.`);
+  if (channel === undefined) throw new ConfigError(`${at}/channel`, `Expected one of ${MESSAGE_CHANNELS.join(', ')}.`);
   if (entry['to'] === undefined || entry['to'] === null)
-    throw new ConfigError('invalid_config', `${at}/to`, 'Expected whom the message goes to.');
+    throw new ConfigError(`${at}/to`, 'Expected whom the message goes to.');
   const on = entry['on'] ?? [...NOTICES];
   if (!Array.isArray(on) || on.length === 0 || !on.every((one) => NOTICES.some((notice) => notice === one)))
-    throw new ConfigError('invalid_config', `${at}/on`, `Expected a list of ${NOTICES.join(', ')}.`);
+    throw new ConfigError(`${at}/on`, `Expected a list of ${NOTICES.join(', ')}.`);
   const taken = NOTICE_MEMBERS.filter((member) => MESSAGE_MEMBERS[channel].includes(member));
   const foreign = NOTICE_MEMBERS.find((member) => !taken.includes(member) && entry[member] !== undefined);
-  if (foreign !== undefined)
-    throw new ConfigError('invalid_config', `${at}/${foreign}`, `The channel '${channel}' takes no ${foreign}.`);
+  if (foreign !== undefined) throw new ConfigError(`${at}/${foreign}`, `The channel '${channel}' takes no ${foreign}.`);
   const render = planMembers(entry, taken, at, (member) =>
     MESSAGE_CREDENTIALS[channel].includes(member) ? parse.secretTemplate : parse.template,
   );

@@ -95,17 +95,12 @@ Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: tempor
   }),
   needs: (config) => ({ approval: { rules: config, at: '' } }),
   plan(config, parse) {
-    if (config['message'] === undefined) throw new ConfigError('invalid_config', '/message', 'Expected what is asked.');
+    if (config['message'] === undefined) throw new ConfigError('/message', 'Expected what is asked.');
     const onTimeout = option(config, 'onTimeout', ON_TIMEOUT) ?? 'timeout';
     if (onTimeout === 'escalate' && config['escalateTo'] === undefined)
-      throw new ConfigError(
-        'invalid_config',
-        '/escalateTo',
-        "Expected who is asked after the timeout, since onTimeout is 'escalate'.",
-      );
+      throw new ConfigError('/escalateTo', "Expected who is asked after the timeout, since onTimeout is 'escalate'.");
     const reminders = config['reminders'] ?? [];
-    if (!Array.isArray(reminders))
-      throw new ConfigError('invalid_config', '/reminders', "Expected a list of durations such as ['1d'].");
+    if (!Array.isArray(reminders)) throw new ConfigError('/reminders', "Expected a list of durations such as ['1d'].");
     const template = (member: string) => parse.template(config[member], `/${member}`);
     const rules: Rules = {
       onTimeout,
@@ -385,16 +380,12 @@ function option<T extends string>(config: JsonObject, member: string, options: r
   const value = config[member];
   const found = options.find((one) => one === value);
   if (value !== undefined && found === undefined)
-    throw new ConfigError(
-      'invalid_config',
-      `/${member}`,
-      `Expected one of ${options.map((one) => `'${one}'`).join(', ')}.`,
-    );
+    throw new ConfigError(`/${member}`, `Expected one of ${options.map((one) => `'${one}'`).join(', ')}.`);
   return found;
 }
 
 function flag(config: JsonObject, member: string): boolean {
   const value = config[member] ?? false;
-  if (typeof value !== 'boolean') throw new ConfigError('invalid_config', `/${member}`, 'Expected true or false.');
+  if (typeof value !== 'boolean') throw new ConfigError(`/${member}`, 'Expected true or false.');
   return value;
 }
