@@ -218,8 +218,9 @@ export interface StepContext {
   /** Body ports that are wired, in the order written. */
   readonly branches: readonly string[];
   /**
-   * Takes up to `most` unread messages that `accept` accepts out of the inbox, oldest first. `accept` is called once for
-   * each. `isConstant`: every visit of the step refuses the same messages, so later visits need not look at them again.
+   * Takes up to `most` unread messages that `accept` accepts out of the inbox, oldest first. `accept` is called once
+   * for each. `isConstant`: every visit of the step refuses the same messages, so later visits need not look at them
+   * again.
    */
   takeMessages(
     hearing: Subscription,
