@@ -1,5 +1,6 @@
 // Compiles to dist/, bundles the workflows and builds the console, each only if its sources have changed. It does not
-// check types, so that a start does not wait for it (`npm run typecheck` does).
+// check types, so that a start does not wait for it (`npm run typecheck` does). `--cli` also builds the package
+// signalbox-cli, in dist/cli.
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -188,6 +189,8 @@ function swap(next, kept) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     say((await build()) ? 'Built.' : 'The build is up to date.');
+    if (process.argv.includes('--cli'))
+      await run('Building signalbox-cli', process.execPath, [join(root, 'deploy/cli/build.mjs'), join(dist, 'cli')]);
   } catch (error) {
     console.error(error.message);
     process.exit(1);

@@ -36,6 +36,7 @@ await build({
   build: {
     outDir: folder,
     emptyOutDir: true,
+    license: { fileName: 'licenses.md' },
     target: 'es2023',
     // Browsers that the console is for know module preloading.
     modulePreload: { polyfill: false },

@@ -1,108 +1,17 @@
-/** The `signalbox` command with its subcommands and exit codes (ARCHITECTURE.md §5). */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Command, CommanderError } from 'commander';
+/** The `signalbox` command. */
 import { addBackup, addRestore } from './commands/backup.ts';
-import { addCancel, addTerminate } from './commands/cancel.ts';
-import type { AddCommand, Host } from './commands/command.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDoctor } from './commands/doctor.ts';
-import { addImport } from './commands/import.ts';
 import { addInit } from './commands/init.ts';
-import { addKeys } from './commands/keys.ts';
-import { addList } from './commands/list.ts';
-import { addLogs } from './commands/logs.ts';
-import { addPromote } from './commands/promote.ts';
-import { addProposals } from './commands/proposals.ts';
-import { addPropose } from './commands/propose.ts';
-import { addPush } from './commands/push.ts';
-import { addApprove, addResume } from './commands/resume.ts';
-import { addFork, addRetry } from './commands/retry.ts';
-import { addRun } from './commands/run.ts';
-import { addSecrets } from './commands/secrets.ts';
-import { addShow } from './commands/show.ts';
 import { addStart } from './commands/start.ts';
-import { addMessage, addSubmit } from './commands/submit.ts';
-import { addTriggers } from './commands/triggers.ts';
-import { addValidate } from './commands/validate.ts';
-import { addWorkflows } from './commands/workflows.ts';
-import { CliError, EXIT, type ExitCode } from './exit.ts';
-import { projectRoot } from './start/project-root.ts';
+import { type CommandGroup, runProgram } from './program.ts';
+import { REMOTE_COMMANDS } from './remote.ts';
 import type { Terminal } from './terminal.ts';
 
-/** With headings, in the order of --help. */
-const commands: readonly (readonly [heading: string, ...commands: AddCommand[]])[] = [
+export const COMMANDS: readonly CommandGroup[] = [
   ['This machine:', addStart, addDoctor, addBackup, addRestore, addInit, addCompletion],
-  ['Definitions:', addValidate, addImport, addPush, addPropose, addProposals, addWorkflows, addPromote],
-  [
-    'Executions:',
-    addRun,
-    addList,
-    addShow,
-    addLogs,
-    addResume,
-    addApprove,
-    addSubmit,
-    addMessage,
-    addCancel,
-    addTerminate,
-    addRetry,
-    addFork,
-  ],
-  ['Organization:', addTriggers, addSecrets, addKeys],
+  ...REMOTE_COMMANDS,
 ];
 
-const AFTER_HELP = `
-All commands except those of this machine, validate, import and run --dry call a gateway. They find it in this order:
-SIGNALBOX_URL; SIGNALBOX_HOST and SIGNALBOX_PORT; the stack on SIGNALBOX_DATA (.signalbox); 127.0.0.1:8787. Set
-SIGNALBOX_API_KEY to your API key if the gateway requires one.
-Exit codes: 0 success, 1 internal error, 10 invalid input or no gateway, 20 invalid command line, 30 differences,
-40 execution failed.`;
-
-/** Runs one command line and resolves to its exit code. Errors go to standard error. It never rejects. */
-export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
-  let exit: ExitCode = EXIT.ok;
-  const host: Host = {
-    terminal,
-    action:
-      (run) =>
-      async (...given) => {
-        exit = await run(...given);
-      },
-  };
-  const program = new Command('signalbox')
-    .version(ownVersion(), '-V, --version', 'print the version')
-    .description('Workflows that are data, run durably on Temporal')
-    .addHelpText('after', AFTER_HELP)
-    // Options of the program stand before the command, so that a command may have --version.
-    .enablePositionalOptions()
-    .showHelpAfterError('(run with --help for usage)')
-    .configureOutput({
-      writeOut: (text) => terminal.out(text.trimEnd()),
-      writeErr: (text) => terminal.err(text.trimEnd()),
-    })
-    .exitOverride();
-  for (const [heading, ...group] of commands) {
-    program.commandsGroup(heading);
-    for (const add of group) add(program, host);
-  }
-  try {
-    await program.parseAsync([...args], { from: 'user' });
-    return exit;
-  } catch (error) {
-    return told(terminal, error);
-  }
-}
-
-function ownVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as { version: string };
-  return version;
-}
-
-function told(terminal: Terminal, error: unknown): number {
-  // Commander has printed its own errors. Help is not an error.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.flags;
-  terminal.err(error instanceof Error ? error.message : String(error));
-  if (error instanceof CliError) for (const line of error.lines) terminal.err(`  ${line}`);
-  return error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : EXIT.broken;
-}
+export const runCli = (args: readonly string[], terminal: Terminal): Promise<number> =>
+  runProgram(COMMANDS, args, terminal);

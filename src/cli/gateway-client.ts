@@ -1,7 +1,7 @@
 /** Calls the gateway that the settings or the data folder name. Every refusal becomes a CliError. */
 
 import { runningStack } from '#stacks';
-import { readConfig } from '../config/config.ts';
+import { readHostConfig } from '../config/host-config.ts';
 import type { Problem } from '../definition/document/types.ts';
 import type { Method } from '../gateway/http/method.ts';
 import { defined } from '../json/defined.ts';
@@ -91,7 +91,7 @@ export function gatewayAt(address: GatewayAddress): Gateway {
  * folder without a stack, the call is refused and does not go to another gateway.
  */
 function gatewayUrl(env: NodeJS.ProcessEnv): string {
-  const { url, host, port, dataDir } = readConfig(env);
+  const { url, host, port, dataDir } = readHostConfig(env);
   if (url !== undefined) return url;
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';
   const byAddress = `http://${reachable(host)}:${port}`;

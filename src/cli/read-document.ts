@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { loadActions } from '../actions/load.ts';
 import { type Checked, type CheckOptions, check } from '../check/check.ts';
 import { hookProblems } from '../client/triggers/hook-config.ts';
-import { readConfig } from '../config/config.ts';
+import { readHostConfig } from '../config/host-config.ts';
 import { parseDocument } from '../definition/document/parse.ts';
 import type { VettedDocument } from '../definition/document/vet.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -48,7 +48,7 @@ export async function checkWritten(
   written: WrittenDocument,
   options: CheckOptions,
 ): Promise<Checked> {
-  const { bash, actionsDir } = readConfig(terminal.env);
+  const { bash, actionsDir } = readHostConfig(terminal.env);
   const actions = await loadActions(actionsDir);
   const checked = check(written.document, { bash: bash !== 'off', actions, ...options });
   if (!checked.valid || checked.definition === undefined) return checked;
