@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
 import { beginRun } from '../../src/client/starts/begin-run.ts';
-import { access, unaudited, type WriteAccess } from '../../src/client/temporal/access.ts';
+import type { WriteAccess } from '../../src/client/temporal/access.ts';
 import { connectionOptions } from '../../src/client/temporal/connect.ts';
-import { loadMasterKey } from '../../src/config/master-key.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
-import { startWorker, type TestServer } from '../support/temporal.ts';
+import { startWorker, type TestServer, writeAccess } from '../support/temporal.ts';
 import { approval, chain, empty, fanned, looped, pure } from './definitions.ts';
 import { median, paired, type Row, timed } from './rows.ts';
 
@@ -48,7 +47,7 @@ export async function startSides(server: TestServer, handBundle: string, activit
   return {
     server,
     hand,
-    gateway: unaudited(access(server, server.config, loadMasterKey(server.config))),
+    gateway: writeAccess(server),
     stop: async () => {
       worker.shutdown();
       await running;

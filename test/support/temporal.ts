@@ -10,10 +10,12 @@ import { createActivities } from '../../activities/table.ts';
 import { loadActions } from '../../src/actions/load.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
+import { access, unaudited, type WriteAccess } from '../../src/client/temporal/access.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/temporal/connect.ts';
 import { makeCurrent } from '../../src/client/temporal/deployment.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
+import { loadMasterKey } from '../../src/config/master-key.ts';
 import { dataLimitOf } from '../../src/definition/document/limits.ts';
 import { defined } from '../../src/json/defined.ts';
 import { activityDependencies } from '../../workers/activity-dependencies.ts';
@@ -59,6 +61,10 @@ const namespaceFor = ({ SIGNALBOX_CODEC }: Record<string, string>): string =>
   SIGNALBOX_CODEC === undefined
     ? namespaceOfSlot(Number(process.env['VITEST_POOL_ID']))
     : `signalbox-test-codec-${randomBytes(4).toString('hex')}`;
+
+/** As a gateway over the server has it. */
+export const writeAccess = (server: TestServer): WriteAccess =>
+  unaudited(access(server, server.config, loadMasterKey(server.config)));
 
 /** Connects to the shared server. `overrides` are environment variables, such as SIGNALBOX_HISTORY_LIMIT. */
 export async function testServer(overrides: Record<string, string> = {}): Promise<TestServer> {

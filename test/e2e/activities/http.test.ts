@@ -2,13 +2,12 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { putDefinition } from '../../../src/client/definitions/definitions.ts';
 import { putSecret } from '../../../src/client/organization/secrets.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { definitionHash } from '../../../src/definition/document/canonical.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { Json } from '../../../src/json/json.ts';
 import type { TestServer as HttpServer } from '../../activities/server.ts';
 import type { TestServer } from '../../support/temporal.ts';
+import { writeAccess } from '../../support/temporal.ts';
 import { reaching } from '../runs/reaching-support.ts';
 import { startRun, waitsAt } from '../runs/run-support.ts';
 
@@ -50,7 +49,7 @@ async function historyText(handle: WorkflowHandle): Promise<string> {
 
 describe('a run that calls another side', () => {
   it('uses a stored secret, which occurs nowhere in history, even when the other side tells it', async () => {
-    const held = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const held = writeAccess(server);
     await putSecret(held, 'default', SECRET_NAME, {
       value: CANARY,
       allowedHosts: ['127.0.0.1'],
@@ -76,7 +75,7 @@ describe('a run that calls another side', () => {
   });
 
   it('fails typed where the secret is bound to another host', async () => {
-    const held = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const held = writeAccess(server);
     await putSecret(held, 'default', 'elsewhere', { value: CANARY, allowedHosts: ['api.example.com'] });
     const before = other.seen.length;
     const handle = await startRun(

@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliverToInbox } from '../../../src/client/organization/inbox-messages.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
+import { writeAccess } from '../../support/temporal.ts';
 import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';
 import { startRun } from '../runs/run-support.ts';
 import { unpacked } from './canary-search.ts';
@@ -147,7 +146,7 @@ describe('the inbox', () => {
   });
 
   it('takes a message once, however often an attempt hands it over', async () => {
-    const held = unaudited(access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config)));
+    const held = writeAccess(gateway.server);
     const message = {
       id: `msg_${'0a'.repeat(16)}`,
       to: ['ann'],

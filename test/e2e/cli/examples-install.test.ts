@@ -6,11 +6,9 @@ import { projectRoot } from '../../../src/cli/start/project-root.ts';
 import { removeDefinition } from '../../../src/client/definitions/definitions.ts';
 import { installExamples } from '../../../src/client/definitions/examples.ts';
 import { listSecrets, readSecret } from '../../../src/client/organization/secrets.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { listDefinitions, readDefinition } from '../../../src/client/versions/definition-head.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { until } from '../../support/stack.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { startWorker, type TestServer, type TestWorker, testServer, writeAccess } from '../../support/temporal.ts';
 import { unique } from '../gateway/gateway-support.ts';
 
 const folder = join(projectRoot(), 'deploy/examples');
@@ -29,7 +27,7 @@ afterAll(async () => {
 describe('the examples', () => {
   it('are put into an empty store once, with their secrets encrypted', async () => {
     const org = unique('examples');
-    const store = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const store = writeAccess(server);
     const slugs = ['issue-triage', 'order-approval', 'reminders'];
     expect(await installExamples(store, org, folder)).toEqual(slugs);
     await until(
@@ -51,7 +49,7 @@ describe('the examples', () => {
   it('are refused by name where a file is no definition', async () => {
     const broken = mkdtempSync(join(tmpdir(), 'signalbox-examples-'));
     writeFileSync(join(broken, 'broken.yaml'), 'steps: 3\n');
-    const store = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const store = writeAccess(server);
     await expect(installExamples(store, unique('examples'), broken)).rejects.toThrow('broken.yaml is no definition');
     rmSync(broken, { recursive: true });
   });

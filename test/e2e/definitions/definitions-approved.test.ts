@@ -2,16 +2,16 @@
 // not run, by whatever way a version is named; and a secret that is bound to the workflow is not given to it.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { access, unaudited, type WriteAccess } from '../../../src/client/temporal/access.ts';
+import type { WriteAccess } from '../../../src/client/temporal/access.ts';
 import { writeTo } from '../../../src/client/temporal/actor-calls.ts';
 import { definitionId } from '../../../src/client/temporal/ids.ts';
 import { storeVersion } from '../../../src/client/versions/versions.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { DEFINITION_WORKFLOW, type DefinitionStart } from '../../../src/contract/actors.ts';
 import { RUN_WORKFLOW, type RunInput } from '../../../src/contract/run.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
+import { writeAccess } from '../../support/temporal.ts';
 import { type Answer, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const VALUE = 'canary-of-what-was-approved';
@@ -27,7 +27,7 @@ beforeAll(async () => {
     SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789',
     SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8',
   });
-  over = unaudited(access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config)));
+  over = writeAccess(gateway.server);
   for (const role of ['viewer', 'runner', 'approver', 'editor']) {
     const { body } = await gateway.request('POST', '/api/keys', { json: { name: unique(role), role } });
     keys[role] = body.key;

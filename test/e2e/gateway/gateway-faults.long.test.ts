@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendMessage } from '../../../src/client/runs/run-actions.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { connect } from '../../../src/client/temporal/connect.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import { startWorker, type TestWorker } from '../../support/temporal.ts';
+import { startWorker, type TestWorker, writeAccess } from '../../support/temporal.ts';
 import { Wire } from '../../support/wire.ts';
 import {
   type Answer,
@@ -161,7 +159,7 @@ describe('messages', () => {
     const id = body.executionId;
     await gateway.until(`/api/executions/${id}`, (answer) => answer.body.status === 'waiting');
     const { server } = gateway;
-    const direct = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const direct = writeAccess(server);
     let sent = 0;
     const sender = async () => {
       for (let n = sent++; n < 3_950; n = sent++)

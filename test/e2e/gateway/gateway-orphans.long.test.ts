@@ -2,8 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Claim, claimRequest } from '../../../src/client/starts/claims.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
+import { writeAccess } from '../../support/temporal.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 let gateway: TestGateway;
@@ -20,7 +19,7 @@ describe('a POST with an Idempotency-Key', () => {
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
     const json = { workflowId: slug, name: 'x', type: 'manual' };
     const { server } = gateway;
-    const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const over = writeAccess(server);
     const content = JSON.stringify(['', '', JSON.stringify({ name: 'x', type: 'manual', workflowId: slug })]);
     const scope = JSON.stringify([null, 'admin', '/api/triggers']);
     const held = { scope, key: unique('held'), content };

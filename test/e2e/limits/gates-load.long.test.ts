@@ -5,12 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limitersOf } from '../../../src/client/organization/limits.ts';
 import { takeSlots } from '../../../src/client/starts/limiters.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { ABANDONED_MS } from '../../../src/contract/limiter.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { startWorker } from '../../support/temporal.ts';
+import { startWorker, writeAccess } from '../../support/temporal.ts';
 import { type Answer, approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const STARTS = 200;
@@ -101,7 +99,7 @@ describe('a starter that dies after it was let in', () => {
     const slug = unique('abandoned');
     const definition = approvalDefinition(slug, { config: { concurrency: { limit: 1, overflow: 'reject' } } });
     await store(definition);
-    const over = unaudited(access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config)));
+    const over = writeAccess(gateway.server);
     const subject = {
       definition: definition as unknown as Definition,
       input: { amount: 1 },

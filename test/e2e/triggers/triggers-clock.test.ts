@@ -1,26 +1,21 @@
 // Schedules on the days on which the clock is changed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { fireId, scheduleId } from '../../../src/client/temporal/ids.ts';
 import { clockSpec } from '../../../src/client/triggers/schedule-spec.ts';
 import { renewTimes } from '../../../src/client/triggers/triggers.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { clockChanges } from '../../../src/definition/document/zone-clock.ts';
-import { forkWorker } from '../../support/temporal.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { forkWorker, writeAccess } from '../../support/temporal.ts';
+import { echoDefinition, unique } from '../gateway/gateway-support.ts';
+import { type ScheduleGateway, scheduleGateway } from './schedule-support.ts';
 
 const HOUR = 3_600_000;
 const YEAR_MS = 366 * 24 * HOUR;
 
-let gateway: TestGateway;
-const stored: string[] = [];
+let gateway: ScheduleGateway;
 beforeAll(async () => {
-  gateway = await testGateway();
+  gateway = await scheduleGateway();
 });
-afterAll(async () => {
-  for (const slug of stored) await gateway.request('DELETE', `/api/workflows/${slug}`);
-  await gateway.close();
-});
+afterAll(() => gateway.close());
 
 /** The last change of the clock, and the next one: to summer time, or back. */
 function changesOf(timezone: string, isSpring: boolean): { last: number; next: number } {
@@ -32,7 +27,7 @@ function changesOf(timezone: string, isSpring: boolean): { last: number; next: n
 
 async function scheduled(cron: string, timezone: string): Promise<{ slug: string; path: string; id: string }> {
   const slug = unique('clock');
-  stored.push(slug);
+  gateway.stored.push(slug);
   const triggers = [{ name: 'tick', type: 'schedule', config: { cron, timezone, overlap: 'allow_all' } }];
   const answer = await gateway.request('PUT', `/api/workflows/${slug}`, {
     json: { ...echoDefinition(slug), triggers },
@@ -41,7 +36,7 @@ async function scheduled(cron: string, timezone: string): Promise<{ slug: string
   return { slug, path: `/api/triggers/${slug}.tick`, id: `${slug}.tick` };
 }
 
-const over = () => unaudited(access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config)));
+const over = () => writeAccess(gateway.server);
 
 const around = (at: number) => ({
   start: new Date(at - 6 * HOUR).toISOString(),

@@ -3,9 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { holdOrBegin } from '../../../src/client/starts/debounce.ts';
 import { partsOf, prepareRun } from '../../../src/client/starts/prepare-run.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
-import { forkWorker } from '../../support/temporal.ts';
+import { forkWorker, writeAccess } from '../../support/temporal.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 let gateway: TestGateway;
@@ -34,7 +32,7 @@ const runsOf = async (slug: string, enough: (runs: { id: string; status: string 
 describe('debounce', () => {
   it("waits by Temporal's clock, whatever that of the gateway says", async () => {
     const { server } = gateway;
-    const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const over = writeAccess(server);
     const slug = await put();
     const prepared = await prepareRun(over, 'default', { of: { workflow: slug }, parts: partsOf({}, 0) });
     const now = Date.now();

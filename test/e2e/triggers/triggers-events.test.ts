@@ -1,10 +1,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { eventActivitiesOver } from '../../../src/client/triggers/event-spread.ts';
 import { publishEvent } from '../../../src/client/triggers/events.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import type { Json } from '../../../src/json/json.ts';
+import { writeAccess } from '../../support/temporal.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 let gateway: TestGateway;
@@ -97,7 +96,7 @@ describe('an event', () => {
   it('reaches a trigger though the clock of the gateway is behind', async () => {
     const name = unique('behind');
     const slug = await taking(name);
-    const over = unaudited(access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config)));
+    const over = writeAccess(gateway.server);
     const at = new Date(Date.now() - 60_000).toISOString();
     await publishEvent(over, 'default', { name, data: {}, id: unique('event'), at });
     await startedOf(slug, 1);
@@ -168,7 +167,7 @@ describe('an event', () => {
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { config, triggers }) });
     const id = unique('event');
     const at = new Date(Date.now() + 60_000).toISOString();
-    const over = unaudited(access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config)));
+    const over = writeAccess(gateway.server);
     // As after attempts whose word of whom they came to was lost.
     const { spreadEvent } = eventActivitiesOver(over, { told: () => undefined, tell: () => undefined });
     const round = { organizationId: 'default', event: { name, data: { n: 1 }, id, at } };

@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { scheduleId } from '../../../src/client/temporal/ids.ts';
 import { backfillSchedule } from '../../../src/client/triggers/schedules.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { writeAccess } from '../../support/temporal.ts';
+import { echoDefinition, unique } from '../gateway/gateway-support.ts';
+import { type ScheduleGateway, scheduleGateway } from './schedule-support.ts';
 
-let gateway: TestGateway;
-const stored: string[] = [];
+let gateway: ScheduleGateway;
 beforeAll(async () => {
-  gateway = await testGateway();
+  gateway = await scheduleGateway();
 });
-afterAll(async () => {
-  // Schedules outlive their workflows' workers.
-  for (const slug of stored) await gateway.request('DELETE', `/api/workflows/${slug}`);
-  await gateway.close();
-});
+afterAll(() => gateway.close());
 
 type Members = { [key: string]: Json };
 
@@ -28,7 +23,7 @@ async function scheduled(
   const triggers = [{ name: 'tick', type: 'schedule', config: { cron: '0 0 * * *', ...config } }];
   const answer = await gateway.request('PUT', `/api/workflows/${slug}`, { json: { ...definition, triggers } });
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
-  stored.push(slug);
+  gateway.stored.push(slug);
   return { slug, id: `${slug}.tick` };
 }
 
@@ -155,7 +150,7 @@ describe('a schedule', () => {
     let noted = 0;
     const before = async () => void noted++;
     const { server } = gateway;
-    const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
+    const over = writeAccess(server);
     const span = (end: string) => ({ start: new Date(json.start), end: new Date(end), before });
     const asked = (end: string) => backfillSchedule(over, 'default', id, span(end));
     await expect(asked(json.end)).rejects.toMatchObject({ code: 'too_many' });

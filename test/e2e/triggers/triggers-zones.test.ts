@@ -2,29 +2,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { putDefinition } from '../../../src/client/definitions/definitions.ts';
 import { syncSet } from '../../../src/client/definitions/sync.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { demandSchedules } from '../../../src/client/triggers/schedule-trial.ts';
 import { deleteSchedule, readSchedule } from '../../../src/client/triggers/schedules.ts';
 import { changeTrigger, createTrigger, readTrigger } from '../../../src/client/triggers/triggers.ts';
 import { readHead } from '../../../src/client/versions/definition-head.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { definitionHash } from '../../../src/definition/document/canonical.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { ZONE_NAMES } from '../../../src/definition/document/zone-names.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { writeAccess } from '../../support/temporal.ts';
+import { echoDefinition, unique } from '../gateway/gateway-support.ts';
+import { type ScheduleGateway, scheduleGateway } from './schedule-support.ts';
 
 const ORG = 'default';
 
-let gateway: TestGateway;
-const stored: string[] = [];
+let gateway: ScheduleGateway;
 beforeAll(async () => {
-  gateway = await testGateway();
+  gateway = await scheduleGateway();
 });
-afterAll(async () => {
-  for (const slug of stored) await gateway.request('DELETE', `/api/workflows/${slug}`);
-  await gateway.close();
-});
+afterAll(() => gateway.close());
 
 const schedule = (timezone: string, name = 'at-eight') => ({
   name,
@@ -39,7 +35,7 @@ function given(timezone: string, slug = unique('zone')) {
   return { definition, hash: definitionHash(definition), slug };
 }
 
-const over = () => unaudited(access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config)));
+const over = () => writeAccess(gateway.server);
 
 const REFUSED = {
   code: 'invalid_trigger',
@@ -81,7 +77,7 @@ describe('the time zone of a schedule', () => {
 
   it('is shown in the spelling of tzdata', async () => {
     const slug = unique('zone');
-    stored.push(slug);
+    gateway.stored.push(slug);
     const written = { ...echoDefinition(slug), triggers: [schedule('europe/berlin')] };
     expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: written })).status).toBe(201);
     const { body } = await gateway.request('GET', `/api/triggers/${slug}.at-eight`);
@@ -122,7 +118,7 @@ describe('a schedule that the server alone refuses', () => {
 
   it('leaves no trigger of the API behind, and a changed one as it was', async () => {
     const slug = unique('zone');
-    stored.push(slug);
+    gateway.stored.push(slug);
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
     await expect(createTrigger(over(), ORG, slug, schedule('BST'))).rejects.toMatchObject(REFUSED);
     expect(await readTrigger(over(), ORG, `${slug}.at-eight`)).toBeUndefined();
@@ -138,7 +134,7 @@ describe('a schedule that the server alone refuses', () => {
 describe('a disabled schedule', () => {
   it('refuses a backfill as it refuses to run', async () => {
     const slug = unique('zone');
-    stored.push(slug);
+    gateway.stored.push(slug);
     const written = { ...echoDefinition(slug), triggers: [{ ...schedule('UTC'), enabled: false }] } as unknown as Json;
     expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: written })).status).toBe(201);
     const id = `/api/triggers/${slug}.at-eight`;
@@ -159,7 +155,7 @@ describe('a disabled schedule', () => {
 describe('a request that stored a trigger and was interrupted before its schedule', () => {
   it('is completed by the same request, and by no other', async () => {
     const slug = unique('zone');
-    stored.push(slug);
+    gateway.stored.push(slug);
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
     const json = { workflowId: slug, ...schedule('UTC') };
     expect((await gateway.request('POST', '/api/triggers', { json })).status).toBe(201);

@@ -5,10 +5,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
 import { SHARDED_FROM, takeSlots } from '../../../src/client/starts/limiters.ts';
-import { access, unaudited } from '../../../src/client/temporal/access.ts';
-import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { LENDER_WORKFLOW, shardId } from '../../../src/contract/lender.ts';
-import { type ForkedWorker, forkWorker, startWorker, type TestServer, testServer } from '../../support/temporal.ts';
+import {
+  type ForkedWorker,
+  forkWorker,
+  startWorker,
+  type TestServer,
+  testServer,
+  writeAccess,
+} from '../../support/temporal.ts';
 import { unique } from '../gateway/gateway-support.ts';
 
 let server: TestServer;
@@ -28,7 +33,7 @@ async function limiterThatWaits(): Promise<() => Promise<readonly Pending[]>> {
   const nobody = { taskQueue: unique('nobody'), workflowExecutionTimeout: '60s' } as const;
   const start = { organizationId, historyLimit: 100 };
   await workflow.start(LENDER_WORKFLOW, { ...nobody, workflowId: lender, args: [start] });
-  const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
+  const over = writeAccess(server);
   const gate = shardId(lender, run);
   const wanted = { gate, scope: 'organization', limit: SHARDED_FROM, overflow: 'queue', group: '', lender } as const;
   expect(await takeSlots(over, organizationId, run, [wanted])).toMatchObject([{ as: 'waiting' }]);
