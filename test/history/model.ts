@@ -8,19 +8,13 @@ import { buildIdOf, MARKS } from '../../src/contract/build-id.ts';
 import type { RunError, RunInput } from '../../src/contract/run.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
-import { admit, advance, genesis } from '../../src/engine/advance.ts';
+import { genesis } from '../../src/engine/advance.ts';
 import { toEvent, updateToEvent } from '../../src/engine/inbound/signals.ts';
-import {
-  failedSegment,
-  type SegmentConfig,
-  type SegmentEnd,
-  type SegmentOutcome,
-  SegmentWalk,
-} from '../../src/engine/segment.ts';
+import { type Inbound, Runner, segmentConfig } from '../../src/engine/runner.ts';
+import { failedSegment, type SegmentConfig, type SegmentEnd, SegmentWalk } from '../../src/engine/segment.ts';
 import { type FailureCause, failureOfCause } from '../../src/engine/state/causes.ts';
-import { CHILDREN, childEvents, resolvedIn } from '../../src/engine/state/child-run.ts';
-import { completionOf, INVALID_RESULT } from '../../src/engine/state/effect-results.ts';
-import type { Command, Event, RunCommand, TraceEvent } from '../../src/engine/state/protocol.ts';
+import { CHILDREN, resolvedIn } from '../../src/engine/state/child-run.ts';
+import type { Command, RunCommand, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
@@ -30,7 +24,6 @@ import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import { Segments } from '../../workflows/run/segments.ts';
 import { programOf } from '../support/program.ts';
 
 const YIELD = '$yield';
@@ -71,7 +64,6 @@ export interface SegmentPlan {
 interface OpenSegment {
   readonly config: SegmentConfig;
   readonly plan: SegmentPlan;
-  readonly ended: (outcome: SegmentOutcome) => void;
 }
 
 interface OpenTask {
@@ -108,7 +100,7 @@ export class Model {
   /** One for each segment, in turn. Without plans there are no segments. */
   readonly #plans: readonly SegmentPlan[];
   #planned = 0;
-  #segments!: Segments;
+  #runner!: Runner;
   #localSegment: OpenSegment | undefined;
   #hadLocalSegment = false;
 
@@ -142,7 +134,7 @@ export class Model {
       as: 'request',
       take: (at) => {
         const event = toEvent(name, payload, at);
-        if (event !== undefined) this.#segments.whenFree(() => this.#apply(event));
+        if (event !== undefined) this.#take({ type: 'message', as: 'signal', at, event });
       },
     });
   }
@@ -157,19 +149,16 @@ export class Model {
       take: (at) => {
         const event = updateToEvent(name, payload, at);
         if (event === undefined) return;
-        const isTaken = (): boolean => 'accepted' in admit(this.program, this.state, event);
-        if (!this.#segments.isOpen && !isTaken()) return;
+        if (this.#runner.isFree && !('accepted' in this.#runner.admits(event))) return;
         this.#accepted.push({ type: 'updateAccepted', sequencingId, updateId, name, payload });
-        this.#segments.whenFree(() => {
-          if (isTaken()) this.#apply(event);
-        });
+        this.#take({ type: 'message', as: 'update', at, event });
       },
     });
   }
 
   cancel(): void {
     this.#write({ type: 'cancelRequested' });
-    this.#jobs.push({ as: 'other', take: (at) => this.#segments.whenFree(() => this.#apply({ type: 'cancel', at })) });
+    this.#jobs.push({ as: 'other', take: (at) => this.#take({ type: 'cancelRequested', at }) });
   }
 
   completeActivity(n: number, result: EffectResult = { data: { n } }): void {
@@ -187,10 +176,7 @@ export class Model {
           : this.#returned(n, { data: { definition: { steps: {} }, hash: 'sha256:child' } });
     this.#write({ type: 'activityStarted', scheduledId: task.openedBy, attempt: 1 });
     this.#write({ type: 'activityCompleted', scheduledId: task.openedBy, result: given });
-    this.#jobs.push({
-      as: 'other',
-      take: (at) => this.#segments.whenFree(() => this.#completed(task, given, at)),
-    });
+    this.#jobs.push({ as: 'other', take: (at) => this.#completed(task, given, at) });
   }
 
   /** Now and then somebody completes the activity by hand, with a result of another form. */
@@ -198,25 +184,20 @@ export class Model {
     return this.#plans.length > 0 && n % 7 === 6 ? ({ n } as unknown as EffectResult) : result;
   }
 
-  #completed(task: OpenTask, given: EffectResult, at: number): void {
-    if (task.cancelled) return;
-    if (task.id === YIELD) this.#apply({ type: 'continue', at });
-    else if (task.id === CHILDREN) {
-      for (const event of childEvents(given.data, at)) this.#apply(event);
-      this.#asked();
-    } else if (task.child === undefined) this.#apply(completionOf(task.id, at, given));
-    else if (resolvedIn(given) === undefined) this.#apply({ type: 'failed', at, id: task.id, error: INVALID_RESULT });
-    else {
-      this.#apply({ type: 'completed', at, id: task.id, result: { data: null } });
-      if (!this.ended) this.#commands.push({ ...task.child, type: 'initiate' });
-    }
+  #completed({ id, cancelled, child }: OpenTask, result: EffectResult, at: number): void {
+    if (cancelled) return;
+    this.#take({ type: 'completed', at, id, result });
+    if (id === CHILDREN) this.#asked();
+    if (child !== undefined && resolvedIn(result) !== undefined && !this.ended)
+      this.#commands.push({ ...child, type: 'initiate' });
   }
 
   #endSegment({ openedBy }: OpenTask, segment: OpenSegment): void {
     const ends = this.#walkSegment(segment);
     this.#write({ type: 'activityStarted', scheduledId: openedBy, attempt: 1 });
     this.#write({ type: 'activityCompleted', scheduledId: openedBy, result: { data: { ends } } });
-    this.#jobs.push({ as: 'other', take: () => segment.ended({ ends, isFailed: false }) });
+    const outcome = { ends, isFailed: false };
+    this.#jobs.push({ as: 'other', take: (at) => this.#take({ type: 'segmentEnded', at, outcome }) });
   }
 
   /** What the activity does: it walks a copy of the state. */
@@ -255,7 +236,7 @@ export class Model {
         as: 'other',
         take: (at) => {
           if (starting.cancelled) return;
-          this.#segments.whenFree(() => this.#apply({ type: 'childStarted', at, id: starting.id }));
+          this.#take({ type: 'childStarted', at, id: starting.id });
           this.#running.push(starting.id);
         },
       });
@@ -295,15 +276,11 @@ export class Model {
       as: 'other',
       take: (at) => {
         if (task.segment !== undefined) {
-          task.segment.ended(failedSegment(reported));
+          this.#take({ type: 'segmentEnded', at, outcome: failedSegment(reported) });
           return;
         }
-        this.#segments.whenFree(() => {
-          if (task.id === CHILDREN) this.#asked();
-          if (task.cancelled || task.id === CHILDREN) return;
-          if (task.id === YIELD) this.#apply({ type: 'continue', at });
-          else this.#apply({ type: 'failed', at, id: task.id, error: failureOfCause(cause) });
-        });
+        if (!task.cancelled) this.#take({ type: 'failed', at, id: task.id, error: failureOfCause(cause) });
+        if (task.id === CHILDREN) this.#asked();
       },
     });
   }
@@ -316,7 +293,7 @@ export class Model {
     this.#jobs.push({
       as: 'other',
       take: (at) => {
-        if (!task.cancelled) this.#segments.whenFree(() => this.#apply({ type: 'fired', at, id: task.id }));
+        if (!task.cancelled) this.#take({ type: 'fired', at, id: task.id });
       },
     });
   }
@@ -338,7 +315,7 @@ export class Model {
     this.#hadLocalSegment = false;
     if (!this.#begun) {
       this.#begun = true;
-      if (this.#input.carried === undefined && this.histories.length === 1) this.#apply({ type: 'started', at });
+      if (this.#input.carried === undefined && this.histories.length === 1) this.#take({ type: 'started', at });
     }
     for (const job of jobs) if (job.as === 'request') job.take(at);
     for (const job of jobs) if (job.as === 'other') job.take(at);
@@ -391,45 +368,41 @@ export class Model {
       plain.carried === undefined
         ? genesis(this.program, genesisOf(runInputOf(plain)!, WORKFLOW_ID, event.time))
         : restore(plain.carried);
-    this.#segments = this.#segmentsOf(state);
+    const policy = { mayBegin: () => this.#plans.length > 0, holds: () => false };
+    this.#runner = new Runner(this.program, state, policy, { trace: (line) => this.trace.push(line) });
     return state;
   }
 
-  #segmentsOf(state: RunState): Segments {
-    return new Segments({
-      program: this.program,
-      state,
-      mayBegin: () => this.#plans.length > 0,
-      measures: () => true,
-      now: () => this.clock,
-      run: (config, _first, ended) => {
-        const plan = this.#plans[this.#planned++ % this.#plans.length]!;
-        const segment = { config, plan, ended };
-        if (!plan.local || this.#hadLocalSegment) {
-          this.#commands.push({ type: 'segment', segment });
-          return;
-        }
-        this.#hadLocalSegment = true;
-        this.#localSegment = segment;
-      },
-      goesOn: (command, failure, askedMs) => {
-        const next = nextAttempt(command, failure, askedMs);
-        if (next !== undefined) this.#commands.push(next.command);
-        return next !== undefined;
-      },
-      noteEnd: () => undefined,
-      apply: (event) => this.#apply(event),
-      perform: (command) => this.#commands.push(command),
-    });
+  #take(inbound: Inbound): void {
+    for (const outbound of this.#runner.take(inbound)) {
+      if (outbound === undefined) continue;
+      switch (outbound.type) {
+        case 'hurry':
+        case 'answered':
+          break;
+        case 'broken':
+          throw outbound.error;
+        case 'cancel':
+          this.#takeBack(outbound.id);
+          break;
+        case 'segment':
+          this.#beginSegment(segmentConfig(this.program, this.state, outbound.at));
+          break;
+        case 'attempt':
+          this.#commands.push(outbound.command);
+          break;
+        default:
+          this.#commands.push(outbound);
+      }
+    }
   }
 
-  #apply(event: Event): void {
-    if (this.ended) return;
-    const commands = advance(this.program, this.state, event, (line) => this.trace.push(line));
-    for (const command of this.#segments.takeFrom(commands)) {
-      if (command.type === 'cancel') this.#takeBack(command.id);
-      else this.#commands.push(command);
-    }
+  #beginSegment(config: SegmentConfig): void {
+    const segment = { config, plan: this.#plans[this.#planned++ % this.#plans.length]! };
+    if (segment.plan.local && !this.#hadLocalSegment) {
+      this.#hadLocalSegment = true;
+      this.#localSegment = segment;
+    } else this.#commands.push({ type: 'segment', segment });
   }
 
   #takeBack(id: string): void {
@@ -458,7 +431,7 @@ export class Model {
         this.clock = Math.max(this.clock, clock);
         const times = { attempt: 1, completedAt: clock, backoff: false };
         markers.push({ type: 'localActivity', summary: SEGMENT, ...times, result: { data: { ends } } });
-        segment.ended({ ends, isFailed: false });
+        this.#take({ type: 'segmentEnded', at: clock, outcome: { ends, isFailed: false } });
         continue;
       }
       const n = this.#commands.findIndex((command) => command.type === 'run' && command.local);
@@ -470,7 +443,7 @@ export class Model {
       const times = { attempt: 1, completedAt: clock, backoff: false };
       const result = { data: { at: clock } };
       markers.push({ type: 'localActivity', summary: command.id, ...times, result });
-      this.#apply({ type: 'completed', at: clock, id: command.id, result });
+      this.#take({ type: 'completed', at: clock, id: command.id, result });
     }
   }
 

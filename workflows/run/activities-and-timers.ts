@@ -29,14 +29,13 @@ import {
 } from '../../src/contract/activity.ts';
 import { dataBytesOf, hasMark, type Mark } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
+import type { Inbound, Outbound } from '../../src/engine/runner.ts';
 import { completedSegment, failedSegment, type SegmentConfig, type SegmentOutcome } from '../../src/engine/segment.ts';
-import { completionOf } from '../../src/engine/state/effect-results.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
-import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
-import { nextAttempt } from '../../src/engine/walk/next-attempt.ts';
+import type { RunCommand } from '../../src/engine/state/protocol.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { asJson, isObject, type Json } from '../../src/json/json.ts';
-import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
+import type { EffectResult } from '../../src/steps/kind.ts';
 import { failureFrom, lastHeartbeatOf, retryAfterOf } from './failures.ts';
 import { TaskBytes } from './task-bytes.ts';
 
@@ -59,8 +58,8 @@ const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToClo
 
 type Call = (input: ActivityInput) => Promise<EffectResult>;
 
-/** Takes an event. Must not throw. */
-export type Receiver = (event: Event) => void;
+/** Takes what has happened. Must not throw. */
+export type Receiver = (inbound: Inbound) => void;
 
 /** The run's open activities and timers, by command id. */
 export class ActivitiesAndTimers {
@@ -112,15 +111,14 @@ export class ActivitiesAndTimers {
       () => (isLocal ? localCall(command) : regularCall(command, this.#nameOf(command.stepSlug)))(input),
       (result) => {
         ended(asJson(result));
-        // Workers before segments took a result of any form.
-        const at = Date.now();
-        this.#receive(isMarked('segments') ? completionOf(id, at, result) : { type: 'completed', at, id, result });
+        this.#receive({ type: 'completed', at: Date.now(), id, result });
       },
       (error) => {
         const failure = failureFrom(error, command.local ? undefined : earlierAttempts + command.retry.maxAttempts);
         ended(asJson(failure));
-        if (isLocal && this.goesOn(command, failure, retryAfterOf(error))) return;
-        this.#receive({ type: 'failed', at: Date.now(), id, error: failure });
+        const failed = { at: Date.now(), id, error: failure };
+        if (isLocal) this.#receive({ type: 'attemptFailed', ...failed, retryAfterMs: retryAfterOf(error) });
+        else this.#receive({ type: 'failed', ...failed });
       },
       ended,
     );
@@ -131,20 +129,17 @@ export class ActivitiesAndTimers {
     return this.#notLight.size > 0 && isMarked('segments') && this.#notLight.has(actionOf(command));
   }
 
-  /** The next attempt after the first, local one, as a regular activity. False where there is none. */
-  goesOn(command: RunCommand, failure: FailureShape, askedMs: number | undefined): boolean {
+  /** The next attempt after the first, local one, as a regular activity. */
+  nextAttempt({ command, failure, earlierAttempts, pauseMs }: Extract<Outbound, { type: 'attempt' }>): void {
     if (failure.code === NOT_LIGHT) this.#notLight.add(actionOf(command));
-    const next = nextAttempt(command, failure, askedMs);
-    if (next === undefined) return false;
-    this.#after(next.pauseMs, command.id, () => this.activity(next.command, next.earlierAttempts));
-    return true;
+    this.#after(pauseMs, command.id, () => this.activity(command, earlierAttempts));
   }
 
   /**
    * A segment: local where it has room in this task and is the first, otherwise regular. An activity that was cancelled
    * before it began has failed. `first`: the path at which it begins.
    */
-  segment(config: SegmentConfig, first: string, ended: (outcome: SegmentOutcome) => void): void {
+  segment(config: SegmentConfig, first: string): void {
     const isLocal = this.#task.takesSegment;
     const input: ActivityInput = {
       config: asJson(config),
@@ -162,7 +157,7 @@ export class ActivitiesAndTimers {
       this.#segment = undefined;
       if (isLocal) this.#task.localEnds(sizeOf(asJson(result)));
       else this.#task.renew();
-      ended(outcome);
+      this.#receive({ type: 'segmentEnded', at: Date.now(), outcome });
     };
     const scope = new CancellationScope({ cancellable: true, parent: this.#shield });
     if (!isLocal) this.#segment = scope;
@@ -224,7 +219,7 @@ export class ActivitiesAndTimers {
   }
 
   /**
-   * Ends the workflow task, so that other tasks run, and then sends `continue` to the core. A timer would take a second
+   * Ends the workflow task, so that other tasks run, and then lets the core go on. A timer would take a second
    * (TEMPORAL.md §1). A local activity would end within the same task: all commands of the task would go out in one
    * message, which the server refuses above 4 MB, and a failed task would begin again from its start.
    */
@@ -233,7 +228,7 @@ export class ActivitiesAndTimers {
     const done = (): void => {
       this.inFlight--;
       this.#task.renew();
-      this.#receive({ type: 'continue', at: Date.now() });
+      this.#receive({ type: 'completed', at: Date.now(), id: YIELD, result: null });
     };
     const nothing = { config: null, secrets: [], idempotencyKey: YIELD, path: YIELD, stepSlug: YIELD };
     // If the no-op fails, the walk goes on all the same.

@@ -21,17 +21,18 @@ import type { OpenChild } from '../../src/contract/children.ts';
 import {
   CHILDREN,
   CHILDREN_CLOCK,
-  childEvents,
+  childRunId,
+  endedChildren,
   type ResolvedWorkflow,
   resolvedIn,
 } from '../../src/engine/state/child-run.ts';
-import { dataIn, INVALID_RESULT } from '../../src/engine/state/effect-results.ts';
-import type { Event } from '../../src/engine/state/protocol.ts';
+import { dataIn } from '../../src/engine/state/effect-results.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { asJson, isPlainObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
-import { isMarked } from './activities-and-timers.ts';
+import { isMarked, type Receiver } from './activities-and-timers.ts';
 import { type ChildCommand, type Parent, startRun } from './child-start.ts';
 import { failureFrom } from './failures.ts';
 
@@ -52,8 +53,8 @@ export interface ChildrenOptions {
   readonly parent: Parent;
   /** The slug of this run's definition. */
   readonly workflow: string;
-  /** Takes an event. Must not throw. */
-  readonly receive: (event: Event) => void;
+  /** Takes what has happened. Must not throw. */
+  readonly receive: Receiver;
   /** An event of history came, although it may bring no event for the core. */
   readonly noteEvent: () => void;
   /** Children that are running and that the core waits for. */
@@ -106,9 +107,13 @@ export class Children {
       .run(async () => {
         this.#resolve(command).then((result) => {
           const resolved = resolvedIn(result);
-          if (starting.cancelled) gone(() => undefined);
-          else if (resolved !== undefined) this.#begin(command, starting, resolved);
-          else gone(() => this.#options.receive({ type: 'failed', at: Date.now(), id, error: INVALID_RESULT }));
+          const tell = (): void => this.#options.receive({ type: 'completed', at: Date.now(), id, result });
+          if (starting.cancelled || resolved === undefined) {
+            gone(tell);
+            return;
+          }
+          tell();
+          this.#begin(command, starting, resolved);
         }, failed);
       })
       .catch(failed);
@@ -140,8 +145,6 @@ export class Children {
   #begin(command: ChildCommand, starting: Starting, resolved: ResolvedWorkflow): void {
     const { id, executionId } = command;
     const { receive } = this.#options;
-    // The core's clock needs the activity's end, which is in history. Only the child needs its result.
-    receive({ type: 'completed', at: Date.now(), id, result: { data: null } });
     const begun = (known: boolean): void => {
       this.#underway--;
       this.#options.noteEvent();
@@ -223,14 +226,13 @@ export class Children {
     if (children.length === 0) return;
     this.#asking = true;
     this.#underway++;
-    const answered = (data: unknown): void => {
+    const answered = (result?: EffectResult): void => {
+      const data = dataIn(result);
       this.#underway--;
       this.#options.noteEvent();
       this.#asking = false;
-      for (const event of childEvents(data, Date.now())) {
-        if (event.type === 'childDone') this.#running.delete(event.id);
-        this.#options.receive(event);
-      }
+      for (const { id } of endedChildren(data)) this.#running.delete(id);
+      this.#options.receive({ type: 'completed', at: Date.now(), id: CHILDREN, result });
       const again = this.#askAgain || (isPlainObject(data) && data['more'] === true);
       this.#askAgain = false;
       if (again) this.#ask();
@@ -238,10 +240,7 @@ export class Children {
     this.#shield
       .run(() => this.#call('describeChildren', CHILDREN, { children: asJson(children) }))
       // A question that failed is asked again in an hour.
-      .then(
-        (result) => answered(dataIn(result)),
-        () => answered(undefined),
-      );
+      .then(answered, () => answered());
   }
 
   /** One timer for all children. It is started again while there are children. */
@@ -262,4 +261,13 @@ export class Children {
 function checkMs(): number {
   const given = workflowInfo().memo?.[CHILD_CHECK_MEMO];
   return typeof given === 'number' && given >= 1 ? given : CHILD_CHECK_MS;
+}
+
+/** Children that are running and that this run waits for. */
+export function openChildren(state: RunState): OpenChild[] {
+  return Object.entries(state.openCommands).flatMap(([id, open]) =>
+    open.type === 'child' && open.started === true
+      ? [{ id, executionId: childRunId(state.genesis, id, open.child.workflow) }]
+      : [],
+  );
 }

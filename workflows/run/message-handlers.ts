@@ -12,7 +12,7 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
-import type { Accepted, Recorded, Refusal } from '../../src/contract/run.ts';
+import type { Accepted, Refusal } from '../../src/contract/run.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../../src/engine/inbound/signal-texts.ts';
 import {
   deepMember,
@@ -28,34 +28,22 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import { refusal } from './failures.ts';
 
+/** What a message is answered. A signal has no answer; only its refusal is told. */
+export type Answer = Accepted | Refusal;
+
 /** The run, as its handlers see it. */
 export interface RunHandlers {
-  /** Applies an event. Must not throw. */
-  take(event: Event): void;
-  /** Acts on the event now, or after the open segment. */
-  whenFree(act: () => void, event: Event): void;
+  /** Applies a message, and answers it, now or after the open segment. Must not throw. */
+  take(event: Event, as: 'signal' | 'update', answered: (answer: Answer) => void): void;
   /** No segment is open. */
   isFree(): boolean;
   /** Whether the run accepts the event now, and which visit takes it. Changes nothing. */
-  admit(event: Event): Accepted | Refusal;
-  /** What became of a decision that `take` has applied, for the answer of its update. */
-  recorded(path: string): Recorded;
+  admit(event: Event): Answer;
   /** A signal was ignored. Only the run's details show it, since a signal has no answer. */
   ignored(signal: string, message: string): void;
 }
 
 const DESCRIPTIONS: { readonly [name: string]: string } = { ...SIGNAL_TEXTS, ...QUERY_TEXTS };
-
-/** The events that the core can refuse. The others are always taken. */
-const CAN_BE_REFUSED: ReadonlySet<Event['type']> = new Set([
-  'decide',
-  'submit',
-  'cancelStep',
-  'retryStep',
-  'skipTimer',
-  'pause',
-  'resume',
-]);
 
 export function listenToSignals(run: RunHandlers): void {
   const receive = (name: string, payload: unknown): void => {
@@ -69,15 +57,12 @@ export function listenToSignals(run: RunHandlers): void {
       run.ignored(name, `${why} ${DESCRIPTIONS[name] ?? ''}`.trim());
       return;
     }
-    run.whenFree(() => taken(name, event), event);
-  };
-  const taken = (name: string, event: Event): void => {
-    const answer = CAN_BE_REFUSED.has(event.type) ? run.admit(event) : undefined;
-    run.take(event);
-    if (answer === undefined || 'accepted' in answer) return;
-    const { code, message } = answer;
-    log.warn('A signal was ignored.', { signal: name, code, message });
-    run.ignored(name, message);
+    run.take(event, 'signal', (answer) => {
+      if ('accepted' in answer) return;
+      const { code, message } = answer;
+      log.warn('A signal was ignored.', { signal: name, code, message });
+      run.ignored(name, message);
+    });
   };
   // The default handler first: it gets the signals that came before there were handlers in the order of history.
   // Handlers by name would get them name by name.
@@ -97,26 +82,23 @@ export function answerUpdates(run: RunHandlers): void {
       }
       return event;
     };
-    const admitted = (event: Event): Accepted => {
-      const answer = run.admit(event);
+    const accepted = (answer: Answer): Accepted => {
       if ('accepted' in answer) return answer;
       throw refusal(answer);
     };
     const taken = (event: Event): Accepted => {
-      const answer = admitted(event);
-      run.take(event);
-      return event.type === 'decide' ? { ...answer, ...run.recorded(answer.path) } : answer;
+      let answer: Answer | undefined;
+      run.take(event, 'update', (given) => {
+        answer = given;
+      });
+      return accepted(answer ?? { code: 'closed', message: 'The run has ended.' });
     };
     const takenLater = (event: Event): Promise<Accepted> =>
       new Promise((resolve, reject) => {
-        const act = (): void => {
-          try {
-            resolve(taken(event));
-          } catch (error) {
-            reject(error);
-          }
-        };
-        run.whenFree(act, event);
+        run.take(event, 'update', (answer) => {
+          if ('accepted' in answer) resolve(answer);
+          else reject(refusal(answer));
+        });
       });
     setHandler(
       defineUpdate<Accepted, [unknown]>(name),
@@ -124,12 +106,12 @@ export function answerUpdates(run: RunHandlers): void {
         const event = asked(payload);
         return run.isFree() ? taken(event) : takenLater(event);
       },
-      // A refusal here leaves no event in history. The handler asks again, because a replay does not run validators,
-      // and because an open segment may change the answer.
+      // A refusal here leaves no event in history. The runner asks again, because a replay does not run validators, and
+      // because an open segment may change the answer.
       {
         validator: (payload) => {
           const event = asked(payload);
-          if (run.isFree()) admitted(event);
+          if (run.isFree()) accepted(run.admit(event));
         },
         ...described(name),
       },

@@ -20,23 +20,17 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import { YIELD } from '../../src/contract/activity.ts';
 import { dataBytesOf } from '../../src/contract/build-id.ts';
-import {
-  type Accepted,
-  CANCEL_REASON,
-  type Recorded,
-  type Refusal,
-  RUN_WORKFLOW,
-  type RunError,
-  type RunInput,
-} from '../../src/contract/run.ts';
+import { CANCEL_REASON, RUN_WORKFLOW, type RunError, type RunInput } from '../../src/contract/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
-import { admit, advance, genesis } from '../../src/engine/advance.ts';
+import { genesis } from '../../src/engine/advance.ts';
 import { heldGates, wantedSlots } from '../../src/engine/inbound/admission.ts';
-import { inboxOf, pausedSince, recordedAt, statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
+import { inboxOf, pausedSince, statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
 import { resumedAt } from '../../src/engine/resume/rewind.ts';
+import { type Inbound, type Outbound, Runner, type RunnerPolicy, segmentConfig } from '../../src/engine/runner.ts';
 import { carriedLimitOf } from '../../src/engine/state/limits.ts';
-import type { Command, Event } from '../../src/engine/state/protocol.ts';
+import type { Event } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
@@ -47,14 +41,12 @@ import { compile } from '../../src/steps/compile/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { ActivitiesAndTimers, isMarked } from './activities-and-timers.ts';
 import { cancelDetails, endAsCancelled } from './cancelled.ts';
-import { Children } from './children.ts';
+import { Children, openChildren } from './children.ts';
 import { ContinueAsNewPolicy } from './continue-as-new-policy.ts';
 import type { RefusedRequest } from './current-details.ts';
 import { internalError, invalidDefinition, runFailure } from './failures.ts';
-import { answerQueries, answerUpdates, listenToSignals } from './message-handlers.ts';
-import { openChildren, openCommands } from './open-commands.ts';
+import { type Answer, answerQueries, answerUpdates, listenToSignals, type RunHandlers } from './message-handlers.ts';
 import { reportToParent } from './parent-report.ts';
-import { Segments } from './segments.ts';
 import { releaseSlots, Slots } from './slots.ts';
 import { stepsOf } from './steps-query.ts';
 import { type Shown, showDetails, showInLists } from './visibility.ts';
@@ -99,6 +91,9 @@ function compiled(definition: Definition): Program {
   return result.program;
 }
 
+/** `isNew`: an event of history that ends no activity or timer of ActivitiesAndTimers. */
+type Received = Inbound & { readonly isNew?: true; readonly answered?: (answer: Answer) => void };
+
 type Outcome =
   | { readonly as: 'completed'; readonly output: Json }
   | { readonly as: 'failed'; readonly error: RunError }
@@ -109,15 +104,11 @@ class RunExecution {
   readonly #program: Program;
   readonly #input: RunInput;
   readonly #state: RunState;
+  readonly #runner: Runner<Received>;
   readonly #commands: ActivitiesAndTimers;
-  readonly #segments: Segments;
   readonly #children: Children;
   readonly #slots: Slots;
   readonly #policy = new ContinueAsNewPolicy();
-  /**
-   * Commands that were held back (ContinueAsNewPolicy). They are open in the state, so the next execution sends them.
-   */
-  readonly #held = new Map<string, Command>();
   #outcome: Outcome | undefined;
   #toShow: Shown | undefined;
   /** The report of the returned output to the parent, before the activities in flight have ended. */
@@ -141,28 +132,10 @@ class RunExecution {
       organizationId,
       definition: defined({ hash, inline }),
     };
-    const receive = (event: Event): void => {
-      if (event.type === 'continue') this.#policy.noteEvent();
-      else this.#policy.noteOutsideEvent();
-      this.#segments.whenFree(() => this.#apply(event));
-    };
+    this.#runner = this.#runnerOf(program, this.#state);
+    const receive = (inbound: Inbound): void => this.#take(inbound);
+    const receiveNew = (inbound: Inbound): void => this.#take({ ...inbound, isNew: true });
     this.#commands = new ActivitiesAndTimers(execution, receive, (slug) => program.steps.get(slug)?.name);
-    this.#segments = new Segments({
-      program,
-      state: this.#state,
-      mayBegin: () => isMarked('segments') && !this.#policy.holds(),
-      measures: () => isMarked('segments2'),
-      now: () => Date.now(),
-      run: (config, first, ended) => this.#commands.segment(config, first, ended),
-      goesOn: (command, failure, askedMs) => this.#commands.goesOn(command, failure, askedMs),
-      noteEnd: () => this.#policy.noteOutsideEvent(),
-      apply: (event) => this.#apply(event),
-      perform: (command) => this.#perform(command),
-    });
-    const receiveNew = (event: Event): void => {
-      this.#commands.noteEvent();
-      receive(event);
-    };
     this.#slots = new Slots({ execution, receive: receiveNew, wanted: () => wantedSlots(this.#state) });
     this.#children = new Children({
       parent: {
@@ -179,22 +152,42 @@ class RunExecution {
     });
   }
 
+  #runnerOf(program: Program, state: RunState): Runner<Received> {
+    const policy: RunnerPolicy = {
+      mayBegin: () => isMarked('segments') && !this.#policy.holds(),
+      holds: () => this.#policy.holds(),
+    };
+    let [wasPaused, dropped] = [state.paused, state.droppedCount];
+    return new Runner(program, state, policy, {
+      arrives: (inbound) => this.#note(inbound),
+      takes: (event) => {
+        [wasPaused, dropped] = [state.paused, state.droppedCount];
+        return event;
+      },
+      taken: (event) => this.#noteShown(event, wasPaused, dropped),
+    });
+  }
+
+  #note(inbound: Received): void {
+    if (inbound.isNew === true) this.#commands.noteEvent();
+    if (inbound.type === 'started' || inbound.type === 'cancelRequested') return;
+    if ('id' in inbound && inbound.id === YIELD) this.#policy.noteEvent();
+    else this.#policy.noteOutsideEvent();
+  }
+
   /** `root`: the scope that Temporal cancels. */
   onCancellation(root: CancellationScope): void {
     root.cancelRequested.catch(() => {
       this.#policy.close();
-      this.#commands.noteEvent();
-      this.#release();
-      const event: Event = { type: 'cancel', at: Date.now() };
-      this.#segments.whenFree(() => this.#apply(event));
-      this.#commands.hurry();
+      this.#take({ type: 'cancelRequested', at: Date.now(), isNew: true });
     });
   }
 
   /** Walks to the end, or to the next execution. */
   async end(): Promise<Json> {
-    if (this.#input.carried === undefined) this.#apply({ type: 'started', at: Date.now() });
-    else this.#sendOpenCommands();
+    const at = Date.now();
+    if (this.#input.carried === undefined) this.#take({ type: 'started', at });
+    else this.#takeOver(at);
     this.#listen();
     for (;;) {
       await condition(() => this.#outcome !== undefined || this.#toShow !== undefined || this.#mayContinue());
@@ -207,25 +200,11 @@ class RunExecution {
   }
 
   #listen(): void {
-    const noted = (): void => {
-      this.#policy.noteOutsideEvent();
-      this.#commands.noteEvent();
-    };
-    const run = {
-      take: (event: Event): void => {
-        // An event that waited for a segment was noted when it came.
-        if (!this.#segments.isApplied) noted();
-        this.#apply(event);
-      },
-      whenFree: (act: () => void, event: Event): void => {
-        if (this.#segments.isOpen) noted();
-        this.#segments.whenFree(act);
-        if (event.type === 'abort' || event.type === 'cancel') this.#commands.hurry();
-      },
-      isFree: (): boolean => !this.#segments.isOpen,
-      admit: (event: Event): Accepted | Refusal => admit(this.#program, this.#state, event),
-      recorded: (path: string): Recorded => recordedAt(this.#state, path),
-      ignored: (signal: string, message: string): void => {
+    const run: RunHandlers = {
+      take: (event, as, answered) => this.#take({ type: 'message', at: event.at, as, event, isNew: true, answered }),
+      isFree: () => this.#runner.isFree,
+      admit: (event) => this.#runner.admits(event),
+      ignored: (signal, message) => {
         this.#refused = { signal, at: new Date().toISOString(), message };
         this.#showDetails();
       },
@@ -246,84 +225,88 @@ class RunExecution {
   }
 
   /** Never throws: it is called from handlers and detached promises. */
-  #apply(event: Event): void {
-    if (this.#outcome !== undefined) return;
-    const { paused, droppedCount: dropped } = this.#state;
-    try {
-      const commands = advance(this.#program, this.#state, event);
-      for (const command of this.#segments.takeFrom(commands)) this.#perform(command);
-    } catch (error) {
-      log.error('The core failed.', { error: String(error), event: event.type });
-      this.#outcome = { as: 'failed', error: internalError(error) };
+  #take(inbound: Received): void {
+    for (const outbound of this.#runner.take(inbound)) {
+      try {
+        if (outbound !== undefined) this.#perform(outbound);
+      } catch (error) {
+        this.#broken(error, inbound.type);
+      }
     }
+  }
+
+  #broken(error: unknown, during: string): void {
+    log.error('The core failed.', { error: String(error), event: during });
+    this.#runner.stop();
+    this.#outcome = { as: 'failed', error: internalError(error) };
+  }
+
+  #noteShown(event: Event, wasPaused: boolean, dropped: number | undefined): void {
     // Each vote of a person changes the lists. Votes of nobody in particular are shown here.
     if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes()) this.#toShow = this.#standing();
-    if (this.#state.droppedCount !== dropped) {
+    const { paused, droppedCount } = this.#state;
+    if (droppedCount !== dropped) {
       this.#showDetails();
       // Only the first: each more would be an event of history. Lists get the number when the run is shown next.
       if (dropped === undefined) this.#toShow ??= this.#standing();
     }
-    if (this.#state.paused === paused) return;
+    if (paused === wasPaused) return;
     this.#showDetails();
     this.#toShow = this.#standing();
   }
 
-  #perform(command: Command): void {
-    switch (command.type) {
+  #perform(outbound: Outbound<Received>): void {
+    switch (outbound.type) {
       case 'run':
-      case 'yield':
-      case 'child':
-        if (this.#policy.holds()) this.#held.set('id' in command ? command.id : command.type, command);
-        else this.#begin(command);
+        this.#commands.activity(outbound);
         return;
-      case 'timer':
-        this.#commands.timer(command.id, command.at);
+      case 'attempt':
+        this.#commands.nextAttempt(outbound);
         return;
-      case 'cancel':
-        if (!this.#held.delete(command.id) && !this.#children.cancel(command.id)) this.#commands.cancel(command.id);
+      case 'segment':
+        this.#commands.segment(segmentConfig(this.#program, this.#state, outbound.at), outbound.runs[0]?.id ?? '');
         return;
-      case 'visible':
-        this.#toShow = command;
-        return;
-      case 'complete':
-        this.#outcome = { as: 'completed', output: command.output };
-        return;
-      case 'fail':
-        this.#outcome = { as: 'failed', error: command.error };
-        return;
-      case 'slots':
-        this.#slots.ask(command.gates);
-        return;
-      case 'cancelled':
-        this.#outcome = {
-          as: 'cancelled',
-          ...defined({ reason: command.reason, details: command.details }),
-        };
-    }
-  }
-
-  #begin(command: Command): void {
-    switch (command.type) {
-      case 'run':
-        this.#commands.activity(command);
+      case 'hurry':
+        this.#commands.hurry();
         return;
       case 'yield':
         this.#commands.yieldTask();
         return;
       case 'timer':
-        this.#commands.timer(command.id, command.at);
+        this.#commands.timer(outbound.id, outbound.at);
         return;
       case 'child':
-        this.#children.start(command);
+        this.#children.start(outbound);
         return;
-      default:
+      case 'slots':
+        this.#slots.ask(outbound.gates);
         return;
+      case 'cancel':
+        if (!this.#children.cancel(outbound.id)) this.#commands.cancel(outbound.id);
+        return;
+      case 'visible':
+        this.#toShow = outbound;
+        return;
+      case 'answered':
+        outbound.inbound.answered?.(outbound.answer);
+        return;
+      case 'complete':
+        this.#outcome = { as: 'completed', output: outbound.output };
+        return;
+      case 'fail':
+        this.#outcome = { as: 'failed', error: outbound.error };
+        return;
+      case 'cancelled':
+        this.#outcome = { as: 'cancelled', ...defined({ reason: outbound.reason, details: outbound.details }) };
+        return;
+      case 'broken':
+        this.#broken(outbound.error, outbound.event);
     }
   }
 
   /** After continue-as-new: sends the open commands again, timers with the time that is left. */
-  #sendOpenCommands(): void {
-    for (const command of this.#segments.takeFrom(openCommands(this.#state))) this.#begin(command);
+  #takeOver(at: number): void {
+    this.#take({ type: 'carried', at });
     this.#children.adopt(openChildren(this.#state));
     this.#slots.ask(wantedSlots(this.#state));
     // Memo and attributes were passed on, so this writes nothing. The current details were not.
@@ -340,12 +323,6 @@ class RunExecution {
 
   #showDetails(): void {
     showDetails(this.#program, this.#state, this.#standing(), this.#refused);
-  }
-
-  #release(): void {
-    const held = [...this.#held.values()];
-    this.#held.clear();
-    for (const command of held) this.#begin(command);
   }
 
   #show(shown: Shown): void {
@@ -382,7 +359,7 @@ class RunExecution {
   #mayContinue(): boolean {
     return this.#policy.reached(
       this.#commands.inFlight + this.#children.underway + this.#slots.underway,
-      this.#held.size > 0,
+      this.#runner.isHolding,
     );
   }
 
@@ -393,6 +370,7 @@ class RunExecution {
     const bytes = jsonBytes(asJson(next));
     const limit = carriedLimitOf(this.#program.dataBytes());
     if (bytes > limit) {
+      this.#runner.stop();
       this.#outcome = {
         as: 'failed',
         error: {

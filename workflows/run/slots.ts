@@ -9,8 +9,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { GateActivities, GateWanted, ReleaseSlot, SlotAnswers } from '../../src/contract/limiter.ts';
-import { SLOTS, SLOTS_CLOCK, slotEvents } from '../../src/engine/inbound/admission.ts';
-import type { Event } from '../../src/engine/state/protocol.ts';
+import { SLOTS, SLOTS_CLOCK } from '../../src/engine/inbound/admission.ts';
+import type { Receiver } from './activities-and-timers.ts';
 import { isWorkflowGone } from './failures.ts';
 
 /** A run that waits asks again after this pause: its limiter may have been terminated. */
@@ -21,8 +21,8 @@ const RETRY: RetryPolicy = { initialInterval: 500, backoffCoefficient: 2, maximu
 
 export interface SlotsOptions {
   readonly execution: { readonly id: string; readonly organizationId: string };
-  /** Takes an event. Must not throw. */
-  readonly receive: (event: Event) => void;
+  /** Takes what has happened. Must not throw. */
+  readonly receive: Receiver;
   /** Limiters whose slots the run does not have yet. */
   readonly wanted: () => readonly GateWanted[];
 }
@@ -49,7 +49,7 @@ export class Slots {
     this.#asking = asking;
     const answered = (answers?: SlotAnswers): void => {
       this.#asking = undefined;
-      for (const event of slotEvents(answers, Date.now())) this.#options.receive(event);
+      this.#options.receive({ type: 'completed', at: Date.now(), id: SLOTS, result: answers });
       this.#watch();
     };
     const running = asking.run(async () => {

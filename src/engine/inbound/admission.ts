@@ -19,7 +19,7 @@ export const SLOTS = '$slots';
 /** The id of the timer after which a waiting run asks again, since a limiter may have been terminated. */
 export const SLOTS_CLOCK = '$slots-clock';
 
-/** The events in the activity's result. The shell and the fold both call this (E6). */
+/** The events in the activity's result. */
 export function slotEvents(data: unknown, at: number): Event[] {
   const answers = isObject(data) ? data['answers'] : undefined;
   return Array.isArray(answers) ? [{ type: 'slots', at, answers: answers.filter(isSlotAnswer) }] : [];

@@ -44,11 +44,15 @@ export function resolvedIn(result: unknown): ResolvedWorkflow | undefined {
   return data as unknown as ResolvedWorkflow;
 }
 
-/** The events in the activity's result. The shell and the fold both call this (E6). */
-export function childEvents(data: unknown, at: number): Event[] {
+/** The children that have ended, as the data of the activity's result says. */
+export function endedChildren(data: unknown): readonly EndedChild[] {
   const ended = isPlainObject(data) ? data['ended'] : undefined;
-  if (!Array.isArray(ended)) return [];
-  return (ended as readonly unknown[]).filter(isEndedChild).map(({ id, output, error }) => ({
+  return Array.isArray(ended) ? (ended as readonly unknown[]).filter(isEndedChild) : [];
+}
+
+/** The events in the data of the activity's result. */
+export function childEvents(data: unknown, at: number): Event[] {
+  return endedChildren(data).map(({ id, output, error }) => ({
     type: 'childDone',
     at,
     id,
