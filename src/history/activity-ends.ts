@@ -1,11 +1,8 @@
-/** What the ends of activities in the history say to the core: events, lists of segments, failed attempts. */
+/** What the ends of activities in the history say: lists of segments, failed attempts. */
 
-import { NOT_LIGHT, PAUSE, SEGMENT } from '../contract/activity.ts';
+import { PAUSE, SEGMENT } from '../contract/activity.ts';
 import { completedSegment, failedSegment, type SegmentOutcome } from '../engine/segment.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
-import { resolvedIn } from '../engine/state/child-run.ts';
-import { completionOf, INVALID_RESULT } from '../engine/state/effect-results.ts';
-import type { Event } from '../engine/state/protocol.ts';
 import type { LocalMarker } from './events.ts';
 import type { AnswerEvent, TaskEvents } from './task-events.ts';
 import type { FailedAttempt } from './trace-rows.ts';
@@ -43,11 +40,6 @@ export function segmentOutcomeIn(answer: ActivityAnswer): SegmentOutcome {
   return failedSegment(answer.cause.kind === 'timeout' ? answer.cause.lastHeartbeat : undefined);
 }
 
-/** Whether the attempt found a step that is not light, and did nothing. */
-export function isNotLight(cause: FailureCause): boolean {
-  return cause.kind === 'application' && cause.type === NOT_LIGHT;
-}
-
 /** Of the attempts of an activity the history has their number, and why the last but one failed. */
 export function failuresBefore(before: number, start: ActivityStart | undefined): FailedAttempt[] {
   const attempts = start?.attempt ?? 1;
@@ -57,18 +49,4 @@ export function failuresBefore(before: number, start: ActivityStart | undefined)
     const known = attempt === attempts - 1 ? start?.lastFailure : undefined;
     return { attempt: before + attempt, ...(known === undefined ? {} : { error: failureOfCause(known) }) };
   });
-}
-
-/** The event of an activity's failure. `attempts`: how many failed, where there will be no other. */
-export function failureEvent(id: string, at: number, cause: FailureCause, attempts?: number): Event & { id: string } {
-  return { type: 'failed', at, id, error: failureOfCause(cause, attempts) };
-}
-
-/**
- * The event of an activity's result, which may have another form if it was given by hand. `isChild`: the activity
- * resolves the definition of a child.
- */
-export function resultEvent(id: string, at: number, result: unknown, isChild: boolean): Event & { id: string } {
-  if (isChild && resolvedIn(result) === undefined) return { type: 'failed', at, id, error: INVALID_RESULT };
-  return completionOf(id, at, result);
 }

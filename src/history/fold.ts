@@ -5,21 +5,19 @@
  * (ambiguities.ts).
  */
 
-import { NOT_LIGHT, SEGMENT, YIELD } from '../contract/activity.ts';
+import { SEGMENT, YIELD } from '../contract/activity.ts';
 import { dataBytesOf, hasMark } from '../contract/build-id.ts';
 import type { RunInput } from '../contract/run.ts';
 import type { Definition } from '../definition/document/types.ts';
-import { admit, advanceInParts, genesis } from '../engine/advance.ts';
-import { SLOTS, slotEvents } from '../engine/inbound/admission.ts';
+import { genesis } from '../engine/advance.ts';
 import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
 import { resumedAt } from '../engine/resume/rewind.ts';
-import { completedSegment, eventOf, failedSegment, type SegmentEnd, type SegmentOutcome } from '../engine/segment.ts';
+import { type FailedFirst, type Inbound, Runner } from '../engine/runner.ts';
+import { completedSegment, failedSegment, type SegmentEnd } from '../engine/segment.ts';
 import { failureOfCause } from '../engine/state/causes.ts';
-import { CHILDREN, childEvents } from '../engine/state/child-run.ts';
 import type { Postpone } from '../engine/state/core.ts';
-import { dataIn } from '../engine/state/effect-results.ts';
 import { commandId } from '../engine/state/paths.ts';
-import type { Command, Event, TraceEvent } from '../engine/state/protocol.ts';
+import type { Event, TraceEvent } from '../engine/state/protocol.ts';
 import { restore } from '../engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../engine/state/start.ts';
 import type { RunState } from '../engine/state/state.ts';
@@ -27,25 +25,21 @@ import { waitsOf } from '../engine/state/waits.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
 import { compileInParts } from '../steps/compile/program.ts';
-import type { EffectResult } from '../steps/kind.ts';
 import { type Parts, runParts } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
 import {
   type ActivityAnswer,
   type ActivityStart,
-  failureEvent,
   failuresBefore,
   goesOn,
-  isNotLight,
   isOfSegment,
-  resultEvent,
   segmentOutcomeIn,
+  segmentsBegunIn,
 } from './activity-ends.ts';
 import { Ambiguities } from './ambiguities.ts';
 import type { HistoryEvent, LocalMarker, Unreadable } from './events.ts';
 import { OpenCommands } from './open-commands.ts';
 import { openRows, visitOf, visits } from './open-rows.ts';
-import { OpenSegment } from './open-segment.ts';
 import type { Inherited, PendingAttempt, RunTrace } from './run-trace.ts';
 import { type AnswerEvent, Grouping, type RequestEvent, type TaskEvents } from './task-events.ts';
 import { type FailedAttempt, Rows, type RowWindow, type TraceRow } from './trace-rows.ts';
@@ -67,6 +61,24 @@ export interface FoldOptions {
 
 type Begun = Extract<HistoryEvent, { type: 'workflowStarted' }>;
 
+/** How an effect came to its end. Times are epoch milliseconds. */
+interface Effort {
+  readonly attempts: number;
+  readonly startedAt: number | undefined;
+  readonly completedAt: number;
+  readonly failures?: readonly FailedAttempt[];
+  readonly by?: string | undefined;
+}
+
+/** What happened, as an event of the history tells it. */
+type Told = Inbound & {
+  readonly eventId: number;
+  /** Of the end of an effect that is not in a segment. */
+  readonly effort?: Effort;
+  /** Of an attempt that failed. */
+  readonly completedAt?: number | undefined;
+};
+
 const ALL_ROWS: RowWindow = { from: 0, to: Number.POSITIVE_INFINITY };
 
 /** Folds event by event, so that memory does not hold a long history. Push the events in order, then read the trace. */
@@ -82,14 +94,15 @@ export class Fold {
   readonly #openCommands = new OpenCommands();
   /** Attempts and starts of open activities. */
   readonly #starts = new Map<number, ActivityStart>();
-  /** Attempts as a local activity, for steps that continue as a regular activity. */
-  readonly #tries = new Map<string, number>();
-  readonly #segment = new OpenSegment();
+  #runner: Runner<Told> | undefined;
+  /** How many segments begin in the current task, as far as its events tell. */
+  #segmentsBegun = 0;
+  /** The place of the event that the core is taking. */
+  #place = '';
   #restarted = false;
   #groups = 0;
   #unreadable: Unreadable | undefined;
   readonly #options: FoldOptions;
-  /** The data limit of the worker that completed the current task. */
   /** Of the worker of the task that is folded. */
   #buildId: string | undefined;
 
@@ -171,7 +184,7 @@ export class Fold {
     const closed = this.#grouping.closed;
     for (const one of pending) {
       const path = this.#rowOf(one.activityId);
-      const before = this.#tries.get(one.activityId) ?? 0;
+      const before = this.#runner?.attemptsBefore(one.activityId) ?? 0;
       if (path !== undefined) this.#rows.attempt(path, { ...one, attempt: one.attempt + before });
     }
     const isWhole = this.#unreadable === undefined;
@@ -199,11 +212,11 @@ export class Fold {
   *#take(group: TaskEvents): Parts {
     this.#groups++;
     this.#buildId = group.buildId;
-    this.#segment.enter(group);
+    this.#segmentsBegun = segmentsBegunIn(group);
     if (group.begins !== undefined) yield* this.#begin(group.begins, group.at);
     if (this.#state === undefined) return;
     this.#ambiguities.ofGroup(group);
-    this.#openCarriedSegment(group);
+    yield* this.#takeOverSegment(group);
     for (const request of group.requests) yield* this.#request(request, group.at);
     for (const answer of group.answers) yield* this.#answer(answer, group.at);
     yield* this.#markers(group);
@@ -230,10 +243,11 @@ export class Fold {
     this.#program = compiled;
     if (input.carried !== undefined) {
       this.#resume({ ...input, carried: input.carried }, compiled, event);
+      yield* this.#tell({ type: 'carried', at, eventId: event.id });
       return;
     }
-    this.#state = genesis(compiled, genesisOf(input, this.#workflowId, event.time));
-    yield* this.#apply({ type: 'started', at }, event.id);
+    this.#run(compiled, genesis(compiled, genesisOf(input, this.#workflowId, event.time)));
+    yield* this.#tell({ type: 'started', at, eventId: event.id });
   }
 
   /** A run whose definition does not compile, or is not a definition, failed in its first task. */
@@ -255,12 +269,12 @@ export class Fold {
     this.#restarted = event.continuedFrom === undefined;
     try {
       const carried = this.#options.from ?? restore(input.carried);
-      this.#state = this.#restarted ? resumedAt(program, carried, event.time) : carried;
+      this.#run(program, this.#restarted ? resumedAt(program, carried, event.time) : carried);
     } catch {
       this.#ambiguities.note(event.id, 'not_walkable');
       return;
     }
-    const state = this.#state;
+    const state = this.#state!;
     const open = openRows(state, program);
     if (this.#restarted) for (const row of open) this.#reopen(state, row, event);
     else {
@@ -278,9 +292,9 @@ export class Fold {
   ): void {
     const { inner, ...place } = at;
     const where = inner === true ? { within: visitOf(state, path) ?? path } : { place };
-    this.#tell({ t: 'begin', path, slug: stepSlug, ...defined({ name }), stepType, ...where, at: time }, `${id}/`);
+    this.#show({ t: 'begin', path, slug: stepSlug, ...defined({ name }), stepType, ...where, at: time }, `${id}/`);
     const command = state.openCommands[path];
-    if (command?.type === 'run') this.#tell({ t: 'input', path, input: command.command.config }, `${id}/`);
+    if (command?.type === 'run') this.#show({ t: 'input', path, input: command.command.config }, `${id}/`);
   }
 
   *#request(request: RequestEvent, at: number): Parts {
@@ -289,22 +303,14 @@ export class Fold {
         ? toEvent(request.name, request.payload, at)
         : updateToEvent(request.name ?? '', request.payload, at);
     if (event === undefined) return;
-    yield* this.#segment.whenFree(() =>
-      request.type === 'signal' ? this.#apply(event, request.id) : this.#updated(event, request.id),
-    );
-  }
-
-  /** An update that was accepted while a segment was open may be refused after it (message-handlers.ts). */
-  *#updated(event: Event, eventId: number): Parts {
-    const [program, state] = [this.#program, this.#state];
-    if (program !== undefined && state !== undefined && !('accepted' in admit(program, state, event))) return;
-    yield* this.#apply(event, eventId);
+    const as = request.type === 'signal' ? 'signal' : 'update';
+    yield* this.#tell({ type: 'message', as, at, event, eventId: request.id });
   }
 
   *#answer(answer: AnswerEvent, at: number): Parts {
     switch (answer.type) {
       case 'cancelRequested':
-        yield* this.#segment.whenFree(() => this.#apply({ type: 'cancel', at }, answer.id));
+        yield* this.#tell({ type: 'cancelRequested', at, eventId: answer.id });
         return;
       case 'activityStarted':
         this.#starts.set(answer.scheduledId, {
@@ -315,13 +321,13 @@ export class Fold {
         return;
       case 'timerFired': {
         const id = this.#openCommands.answered(answer.startedId);
-        if (id !== undefined) yield* this.#segment.whenFree(() => this.#fired(id, at, answer.id));
+        // The shell has timers that the core does not know.
+        if (id !== undefined && this.#isOpen(id)) yield* this.#tell({ type: 'fired', at, id, eventId: answer.id });
         return;
       }
       case 'childStarted': {
         const id = this.#openCommands.answered(answer.initiatedId);
-        if (id !== undefined)
-          yield* this.#segment.whenFree(() => this.#apply({ type: 'childStarted', at, id }, answer.id));
+        if (id !== undefined) yield* this.#tell({ type: 'childStarted', at, id, eventId: answer.id });
         return;
       }
       case 'activityCompleted':
@@ -330,98 +336,32 @@ export class Fold {
         this.#starts.delete(answer.scheduledId);
         const id = this.#openCommands.answered(answer.scheduledId);
         if (id === SEGMENT) {
-          yield* this.#endSegment(segmentOutcomeIn(answer), answer.id);
-        } else if (id !== undefined) yield* this.#segment.whenFree(() => this.#activityEnded(id, answer, at, start));
+          const outcome = segmentOutcomeIn(answer);
+          yield* this.#tell({ type: 'segmentEnded', at, outcome, eventId: answer.id });
+        } else if (id !== undefined) yield* this.#activityEnded(id, answer, at, start);
       }
     }
-  }
-
-  /** The shell has timers that the core does not know. */
-  *#fired(id: string, at: number, eventId: number): Parts {
-    if (this.#isOpen(id)) yield* this.#apply({ type: 'fired', at, id }, eventId);
   }
 
   *#activityEnded(id: string, answer: ActivityAnswer, at: number, start: ActivityStart | undefined): Parts {
-    if (id === YIELD) {
-      yield* this.#apply({ type: 'continue', at }, answer.id);
+    const before = this.#runner?.attemptsBefore(id) ?? 0;
+    const attempts = before + (start?.attempt ?? 1);
+    const { id: eventId, time: completedAt, by } = answer;
+    const effort = { attempts, startedAt: start?.at, completedAt, failures: failuresBefore(before, start), by };
+    const ended = { at, id, eventId, effort };
+    if (answer.type === 'activityCompleted') {
+      yield* this.#tell({ type: 'completed', ...ended, result: answer.result });
       return;
     }
-    const before = this.#tries.get(id) ?? 0;
-    this.#tries.delete(id);
-    const failed = answer.type === 'activityFailed';
-    if (id === CHILDREN && !failed) {
-      for (const event of childEvents(dataIn(answer.result), at)) yield* this.#apply(event, answer.id);
-    }
-    if (id === SLOTS && !failed) {
-      for (const event of slotEvents(answer.result, at)) yield* this.#apply(event, answer.id);
-    }
-    if (id === CHILDREN || id === SLOTS) return;
-    const attempts = before + (start?.attempt ?? 1);
-    const event = failed
-      ? failureEvent(id, at, answer.cause, answer.exhausted === true ? attempts : undefined)
-      : this.#completed(id, at, answer.result);
-    yield* this.#applyEnd(event, answer.id, {
-      attempts,
-      startedAt: start?.at,
-      completedAt: answer.time,
-      failures: failuresBefore(before, start),
-      by: answer.by,
-    });
+    const error = failureOfCause(answer.cause, answer.exhausted === true ? attempts : undefined);
+    yield* this.#tell({ type: 'failed', ...ended, error });
   }
 
-  /** Workers before segments took a result of any form. */
-  #completed(id: string, at: number, result: unknown): Event & { id: string } {
-    if (!this.#segment.isKnown) return { type: 'completed', at, id, result: result as EffectResult };
-    return resultEvent(id, at, result, this.#state?.openCommands[id]?.type === 'child');
-  }
-
-  /**
-   * A segment that began before the events of this group: with the state that the run carried, or as a local activity
-   * that went on when its task ended.
-   */
-  #openCarriedSegment(group: TaskEvents): void {
-    const isCarried = group.begins !== undefined && this.#groups === 1;
-    if (this.#segment.isOpen || this.#state === undefined) return;
-    if (!isCarried && !group.markers.some(isOfSegment)) return;
-    const { openCommands, backlog } = this.#state;
-    const runs = Object.entries(openCommands).flatMap(([id, open]) =>
-      open.type === 'run' && !backlog.includes(id) && !this.#openCommands.has(id) ? [open.command] : [],
-    );
-    this.#openSegment(runs);
-  }
-
-  #openSegment(commands: readonly Command[]): void {
-    if (this.#program !== undefined && this.#state !== undefined)
-      this.#segment.open(this.#program, this.#state, commands);
-  }
-
-  /** Applies a segment's list, then what has waited for it. */
-  *#endSegment({ ends, isFailed }: SegmentOutcome, eventId: number): Parts {
-    const runs = this.#segment.apply();
-    if (runs === undefined) return;
-    let goesOn = !isFailed;
-    for (const end of ends) {
-      const event = eventOf(end) as (Event & { id: string }) | undefined;
-      const { id, startedAt, at: completedAt } = end;
-      if (event === undefined) {
-        goesOn = false;
-        this.#attemptFailed(end, eventId);
-      } else {
-        runs.delete(id);
-        yield* this.#applyEnd(event, eventId, { attempts: 1, startedAt, completedAt });
-      }
-    }
-    yield* this.#segment.close();
-    if (goesOn) this.#openSegment([...runs.values()]);
-  }
-
-  /** The first attempt of an effect, in a segment, after which a regular activity goes on. */
-  #attemptFailed({ id, startedAt, at: completedAt, error }: SegmentEnd, eventId: number): void {
-    // A step that is not light had no attempt.
-    if (error === undefined || error.code === NOT_LIGHT) return;
-    this.#tries.set(id, 1);
-    const path = this.#rowOf(id);
-    if (path !== undefined) this.#failed(path, [{ attempt: 1, error: error, startedAt, completedAt }], eventId);
+  /** A segment that began before the events of this group, as a local activity that went on when its task ended. */
+  *#takeOverSegment({ markers, at, startedId }: TaskEvents): Parts {
+    if (this.#runner?.isFree !== true || !markers.some(isOfSegment)) return;
+    const isUnderway = (id: string): boolean => this.#openCommands.has(id);
+    yield* this.#tell({ type: 'carried', at, eventId: startedId, isUnderway });
   }
 
   *#markers(group: TaskEvents): Parts {
@@ -432,26 +372,19 @@ export class Fold {
       // after a pause if one is due.
       if (marker.backoff) continue;
       if (marker.cause !== undefined && again.has(id)) {
-        // A step that is not light had no attempt.
-        if (isNotLight(marker.cause)) continue;
-        this.#tries.set(id, attempt);
-        const path = this.#rowOf(id);
-        const failed = {
-          attempt,
-          error: failureOfCause(marker.cause),
-          ...defined({ completedAt: marker.completedAt }),
-        };
-        if (path !== undefined) this.#failed(path, [failed], marker.id);
+        const { completedAt, id: eventId } = marker;
+        const failed = { id, at: group.at, attempt, error: failureOfCause(marker.cause), completedAt, eventId };
+        yield* this.#tell({ type: 'attemptFailed', goesOn: true, ...failed });
         continue;
       }
       if (isOfSegment(marker)) {
         const outcome = marker.cause === undefined ? completedSegment(marker.result) : failedSegment();
-        yield* this.#endSegment(outcome, marker.id);
+        yield* this.#tell({ type: 'segmentEnded', at: group.at, outcome, eventId: marker.id });
         continue;
       }
       const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
       if (id === YIELD) {
-        yield* this.#apply({ type: 'continue', at }, marker.id);
+        yield* this.#tell({ type: 'completed', at, id, result: marker.result, eventId: marker.id });
         continue;
       }
       // It was cancelled meanwhile: the shell ignores its result, and so does not read its clock either.
@@ -460,10 +393,11 @@ export class Fold {
         this.#ambiguities.note(marker.id, 'local_activities_together');
       }
       // It began when its visit did, and both have the workflow's clock.
-      const tried = { attempts: attempt, startedAt: undefined, completedAt: at };
+      const effort = { attempts: attempt, startedAt: undefined, completedAt: at };
+      const ended = { at, id, eventId: marker.id, effort };
       const { cause, result } = marker;
-      const event = cause === undefined ? this.#completed(id, at, result) : failureEvent(id, at, cause);
-      yield* this.#applyEnd(event, marker.id, tried);
+      if (cause === undefined) yield* this.#tell({ type: 'completed', ...ended, result });
+      else yield* this.#tell({ type: 'failed', ...ended, error: failureOfCause(cause) });
     }
   }
 
@@ -475,32 +409,69 @@ export class Fold {
     return Object.hasOwn(this.#state?.openCommands ?? {}, id);
   }
 
-  *#applyEnd(
-    event: Event & { id: string },
-    eventId: number,
-    tried: {
-      attempts: number;
-      startedAt: number | undefined;
-      completedAt: number;
-      failures?: readonly FailedAttempt[];
-      by?: string | undefined;
-    },
-  ): Parts {
-    const path = this.#rowOf(event.id);
-    if (path !== undefined) {
-      const { attempts, startedAt, completedAt, failures = [], by: endedBy } = tried;
-      this.#failed(path, failures, eventId);
-      this.#rows.opened(path, eventId);
-      // The core's clock never goes back: an effect ends before what follows it begins, whoever wrote the times.
-      const now = Math.max(this.#state?.now ?? 0, event.at);
-      const end = Math.min(completedAt, now);
-      const begin = startedAt === undefined ? undefined : Math.min(startedAt, end);
-      const effort = { path, attempts, completedAt: end, ...defined({ startedAt: begin, endedBy }) };
-      this.#rows.tried(effort);
-      this.#rows.during(effort);
+  #run(program: Program, state: RunState): void {
+    this.#state = state;
+    const policy = {
+      // In the current task, as its events tell.
+      mayBegin: () => hasMark(this.#buildId, 'segments') && this.#segmentsBegun-- > 0,
+      holds: () => false,
+    };
+    this.#runner = new Runner<Told>(program, state, policy, {
+      takes: (event, told, end) => this.#takes(event, told, end),
+      taken: () => this.#rows.during(undefined),
+      trace: (line) => this.#show(line, this.#place),
+      postpone: this.#options.postpone,
+      attemptFailed: (failed, told, end) => this.#attemptFailed(failed, told, end),
+    });
+  }
+
+  *#tell(told: Told): Parts {
+    if (this.#runner === undefined) return;
+    for (const outbound of this.#runner.take(told)) {
+      if (outbound === undefined) yield;
+      else if (outbound.type === 'broken') throw outbound.error;
+      else this.#openCommands.note(outbound);
     }
-    yield* this.#apply(event, eventId);
-    this.#rows.during(undefined);
+  }
+
+  /** Before the core takes the event. */
+  #takes(event: Event, told: Told, end: SegmentEnd | undefined): Event | undefined {
+    const { eventId } = told;
+    const id = 'id' in event ? event.id : undefined;
+    if (id !== undefined && end !== undefined)
+      this.#ends(id, event.at, eventId, { attempts: 1, startedAt: end.startedAt, completedAt: end.at });
+    else if (id !== undefined && told.effort !== undefined && 'id' in told && told.id === id)
+      this.#ends(id, event.at, eventId, told.effort);
+    this.#place = `${eventId}/${id ?? ''}`;
+    const [program, state] = [this.#program, this.#state];
+    const { takes } = this.#options;
+    if (takes === undefined || program === undefined || state === undefined) return event;
+    const taken = takes(event, { program, state, place: this.#place });
+    if (taken === undefined) this.#rows.during(undefined);
+    return taken;
+  }
+
+  #ends(id: string, at: number, eventId: number, tried: Effort): void {
+    const path = this.#rowOf(id);
+    if (path === undefined) return;
+    const { attempts, startedAt, completedAt, failures = [], by: endedBy } = tried;
+    this.#failed(path, failures, eventId);
+    this.#rows.opened(path, eventId);
+    // The core's clock never goes back: an effect ends before what follows it begins, whoever wrote the times.
+    const now = Math.max(this.#state?.now ?? 0, at);
+    const end = Math.min(completedAt, now);
+    const begin = startedAt === undefined ? undefined : Math.min(startedAt, end);
+    const effort = { path, attempts, completedAt: end, ...defined({ startedAt: begin, endedBy }) };
+    this.#rows.tried(effort);
+    this.#rows.during(effort);
+  }
+
+  #attemptFailed({ id, attempt, error }: FailedFirst, told: Told, end: SegmentEnd | undefined): void {
+    const path = this.#rowOf(id);
+    if (path === undefined) return;
+    const times =
+      end === undefined ? { completedAt: told.completedAt } : { startedAt: end.startedAt, completedAt: end.at };
+    this.#failed(path, [{ attempt, error, ...defined(times) }], told.eventId);
   }
 
   #failed(path: string, failures: readonly FailedAttempt[], eventId: number): void {
@@ -519,20 +490,7 @@ export class Fold {
     return Object.hasOwn(inner, command.suffix) ? commandId(command.path, command.suffix) : command.path;
   }
 
-  /** `eventId`: the id of the history event. */
-  *#apply(event: Event, eventId: number): Parts {
-    const { program, state } = { program: this.#program, state: this.#state };
-    if (program === undefined || state === undefined) return;
-    const place = `${eventId}/${'id' in event ? event.id : ''}`;
-    const { takes, postpone } = this.#options;
-    const taken = takes === undefined ? event : takes(event, { program, state, place });
-    if (taken === undefined) return;
-    const commands = yield* advanceInParts(program, state, taken, (line) => this.#tell(line, place), postpone);
-    for (const command of commands) this.#openCommands.note(command);
-    this.#segment.issued(program, state, commands);
-  }
-
-  #tell(line: TraceEvent, place: string): void {
+  #show(line: TraceEvent, place: string): void {
     const row = this.#rows.take(line);
     this.#options.heard?.(line, place, row);
   }

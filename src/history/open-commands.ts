@@ -1,6 +1,7 @@
 /** Finds the command of the core that a history event answers, by the earlier event to which it refers. */
+
+import type { Outbound } from '../engine/runner.ts';
 import { childRunId } from '../engine/state/child-run.ts';
-import type { Command } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
 import type { TaskEvents } from './task-events.ts';
 
@@ -21,7 +22,7 @@ export class OpenCommands {
   /**
    * Records a command of the core: a child by its workflow id, as in history. A cancelled command has no answer (E4).
    */
-  note(command: Command): void {
+  note(command: Outbound): void {
     if (command.type === 'cancel') this.#events.delete(command.id);
     else if (command.type === 'child') this.#children.set(command.executionId, command.id);
   }
