@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Simulated } from '../src/engine/simulate.ts';
 import { compile } from '../src/steps/compile/program.ts';
 import { loadPrograms, type ProgramFile } from './programs/load.ts';
-import { START, sent, simulateProgram, writtenTrace } from './programs/run.ts';
+import { START, sent, simulateProgram, type Walk, writtenTrace } from './programs/run.ts';
 
 const programs = loadPrograms();
 
 describe('programs', () => {
   it.each(programs.filter((file) => file.expect !== undefined))('$name: $about', (file) => {
-    const run = simulateProgram(file, false);
+    const run = simulateProgram(file);
     const { status, output, error, reason, waits, trace, traceIncludes, tookMs, sent: configs } = file.expect!;
     if (trace !== undefined) expect(writtenTrace(run)).toEqual(trace);
     if (traceIncludes !== undefined) {
@@ -29,9 +30,23 @@ describe('programs', () => {
   it.each(programs.filter((file) => file.expect !== undefined))(
     '$name: continuing as new after every event changes nothing (E2)',
     (file) => {
-      expect(shown(file, true)).toEqual(shown(file, false));
+      expect(shown(file, { carryAlways: true })).toEqual(shown(file));
     },
   );
+
+  it.each(programs.filter((file) => file.expect !== undefined))('$name: light effects in segments', (file) => {
+    const [plain, inSegments] = [simulateProgram(file), simulateProgram(file, { segments: true })];
+    expect(writtenTrace(inSegments)).toEqual(writtenTrace(plain));
+    expect(ended(inSegments)).toEqual(ended(plain));
+  });
+
+  it('many of them have segments', () => {
+    const counts = programs
+      .filter((file) => file.expect !== undefined)
+      .map((file) => simulateProgram(file, { segments: true }).segments);
+    expect(counts.filter((count) => count > 0).length).toBeGreaterThan(20);
+    expect(Math.max(...counts)).toBeGreaterThan(2);
+  });
 
   it.each(programs.filter((file) => file.problems !== undefined))('$name: $about', (file) => {
     const compiled = compile(file.definition);
@@ -41,7 +56,9 @@ describe('programs', () => {
   });
 });
 
-function shown(file: ProgramFile, carryAlways: boolean) {
-  const { trace, commands, status, output, error, waits } = simulateProgram(file, carryAlways);
+const ended = ({ status, output, error }: Simulated) => ({ status, output, error });
+
+function shown(file: ProgramFile, walk: Walk = {}) {
+  const { trace, commands, status, output, error, waits } = simulateProgram(file, walk);
   return { trace, commands, status, output, error, waits };
 }

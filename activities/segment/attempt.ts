@@ -1,10 +1,9 @@
 /** The attempt of an effect within a segment. */
 import { ApplicationFailure } from '@temporalio/common';
 import { type ActivityInput, LOCAL_LIMIT_MS } from '../../src/contract/activity.ts';
-import type { SegmentEnd } from '../../src/engine/segment.ts';
+import { failedEnd, type SegmentEnd } from '../../src/engine/segment.ts';
 import { failureOfCause, retryAfterIn } from '../../src/engine/state/causes.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
-import { nextAttempt } from '../../src/engine/walk/next-attempt.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { FailureShape } from '../../src/steps/kind.ts';
 import type { Activity, Attempt } from '../runtime/wrap-activity.ts';
@@ -51,21 +50,16 @@ export async function attemptOf(
     // The attempt learns of it, and its own end is ignored.
     running.catch(() => undefined);
     cancel.abort();
-    return failed(command, failureOfCause({ kind: 'timeout', timeoutType: 'START_TO_CLOSE' }), undefined);
+    return failedEnd(command, failureOfCause({ kind: 'timeout', timeoutType: 'START_TO_CLOSE' }));
   } catch (error) {
     const asked = error instanceof ApplicationFailure ? retryAfterIn(error.details) : undefined;
-    return failed(command, failureOf(error), asked);
+    return failedEnd(command, failureOf(error), asked);
   } finally {
     clearTimeout(timer);
   }
 }
 
 const LATE = Symbol('late');
-
-function failed(command: RunCommand, error: FailureShape, retryAfterMs: number | undefined): AttemptEnd {
-  const goesOn = nextAttempt(command, error, retryAfterMs) !== undefined;
-  return { error, ...(goesOn ? { again: 'retry', ...defined({ retryAfterMs }) } : {}) };
-}
 
 /** The failure as the run would read it from an activity of its own (workflows/run/failures.ts). */
 function failureOf(error: unknown): FailureShape {

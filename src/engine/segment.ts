@@ -10,6 +10,7 @@
 
 import type { Mark } from '../contract/build-id.ts';
 import type { Definition } from '../definition/document/types.ts';
+import { defined } from '../json/defined.ts';
 import { isPlainObject, type Json } from '../json/json.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
@@ -19,6 +20,7 @@ import type { Command, Event, RunCommand } from './state/protocol.ts';
 import { carriedBytes, definitionBytes } from './state/serialize.ts';
 import { correctEstimate } from './state/space.ts';
 import type { RunState } from './state/state.ts';
+import { nextAttempt } from './walk/next-attempt.ts';
 
 /** A segment needs a copy of the state. A run whose state is larger than this, definition included, has none. */
 export const MAX_SEGMENT_STATE_BYTES = 256_000;
@@ -141,6 +143,16 @@ export function eventOf({ id, at, result, error, again }: SegmentEnd): Event | u
   if (again !== undefined) return undefined;
   if (error !== undefined) return { type: 'failed', at, id, error };
   return { type: 'completed', at, id, result: result ?? { data: null } };
+}
+
+/** What the end of an effect says of a failure. `askedMs`: the pause that the other side asked for. */
+export function failedEnd(
+  command: RunCommand,
+  error: FailureShape,
+  askedMs?: number,
+): Pick<SegmentEnd, 'error' | 'again' | 'retryAfterMs'> {
+  if (nextAttempt(command, error, askedMs) === undefined) return { error };
+  return { error, again: 'retry', ...defined({ retryAfterMs: askedMs }) };
 }
 
 /** The walk within a segment. It says what to begin next, and when only the run itself can go on. */

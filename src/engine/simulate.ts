@@ -1,16 +1,20 @@
 /**
  * Walks a program on a simulated clock: a 30-day approval takes a millisecond. A function answers activities, a script
- * plays people. Dry runs and the tests of whole programs use it. It behaves like Temporal where a run can see it:
- * retries with backoff, timers that are never early, events one after the other.
+ * plays people. Dry runs and the tests of whole programs use it. The runner that drives live runs drives it too, so
+ * events have the same order, and segments may be simulated. It behaves like Temporal where a run can see it: retries
+ * with backoff, timers that are never early, events one after the other.
  */
 
+import { YIELD } from '../contract/activity.ts';
 import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
 import type { Json } from '../json/json.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
-import { advance, genesis } from './advance.ts';
+import { genesis } from './advance.ts';
 import { toEvent } from './inbound/signals.ts';
 import { statusOf, waitingFor } from './inbound/view.ts';
+import { type Inbound, type Outbound, Runner, type RunnerPolicy } from './runner.ts';
+import { failedEnd, type SegmentEnd, SegmentWalk } from './segment.ts';
 import type { Command, Event, Genesis, RunCommand, TraceEvent } from './state/protocol.ts';
 import { restore, serialize } from './state/serialize.ts';
 import type { RunState } from './state/state.ts';
@@ -51,6 +55,11 @@ export interface Simulation {
   readonly reply?: (program: Program, state: RunState, wait: AskedWait) => SimulatedReply | undefined;
   /** Whether timeouts of waits for people fire (true). Without, the walk stops where only such waits are left. */
   readonly timeouts?: boolean;
+  /**
+   * Whether light effects run in segments, as they do on workers. A walk in which effects take no time is the same with
+   * and without them, since nothing can come while one is open; it is cheaper without (false).
+   */
+  readonly segments?: boolean;
   /** E2: carry and restore the state after every event, as continue-as-new would. */
   readonly carryAlways?: boolean;
   /** The number of events after which the walk counts as endless. */
@@ -69,6 +78,8 @@ export interface Simulated {
   readonly trace: readonly TraceEvent[];
   readonly commands: readonly Command[];
   readonly state: RunState;
+  /** How many segments it had. */
+  readonly segments: number;
   /** The signals of the script that were never sent. */
   readonly unsent: readonly ScriptedSignal[];
 }
@@ -78,8 +89,11 @@ type TimedSignal = ScriptedSignal & { readonly afterMs: number };
 interface Due {
   readonly at: number;
   readonly seq: number;
-  readonly event: Event | ((at: number) => void);
+  readonly event: Inbound | ((at: number) => void);
 }
+
+/** As on workers, a segment begins no effect later than this, in milliseconds. */
+const SEGMENT_MS = 1_000;
 
 const DEFAULT_MAX_EVENTS = 1_000_000;
 
@@ -87,7 +101,7 @@ const DEFAULT_MAX_EVENTS = 1_000_000;
 export function simulate(program: Program, simulation: Simulation): Simulated {
   const world = new Simulator(program, simulation);
   world.walk();
-  const { state, trace, commands, unsent } = world;
+  const { state, trace, commands, segments, unsent } = world;
   const { ending } = state;
   return {
     status: statusOf(state),
@@ -97,6 +111,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
     trace,
     commands,
     state,
+    segments,
     unsent,
   };
 }
@@ -105,6 +120,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
 class Simulator {
   readonly trace: TraceEvent[] = [];
   readonly commands: Command[] = [];
+  segments = 0;
   state: RunState;
   readonly #program: Program;
   readonly #simulation: Simulation;
@@ -115,6 +131,10 @@ class Simulator {
   /** Signals with a time, and those that wait for a step or for their turn. */
   readonly #timed: Set<TimedSignal>;
   readonly #script: ScriptedSignal[];
+  readonly #policy: RunnerPolicy;
+  #runner: Runner;
+  /** The ends of the open segment, and what ends it. */
+  #segment: { readonly ends: readonly SegmentEnd[]; readonly due: Due } | undefined;
   /** Waits that are to time out. */
   readonly #passing = new Set<string>();
   #now: number;
@@ -126,10 +146,23 @@ class Simulator {
     this.#simulation = simulation;
     this.#onTrace = onTrace ?? ((line) => this.trace.push(line));
     this.state = genesis(program, from);
+    this.#policy = { mayBegin: () => simulation.segments === true, holds: () => false };
+    this.#runner = this.#runnerOf(this.state);
     this.#now = from.startedAt;
     this.#timed = new Set(signals.filter(isTimed));
     this.#script = signals.filter((signal) => !isTimed(signal));
     for (const signal of this.#timed) this.#schedule(signal, from.startedAt + signal.afterMs);
+  }
+
+  #runnerOf(state: RunState): Runner {
+    return new Runner(this.#program, state, this.#policy, {
+      takes: (event) => {
+        this.#now = Math.max(this.#now, event.at);
+        this.#simulation.onEvent?.(event);
+        return event;
+      },
+      trace: this.#onTrace,
+    });
   }
 
   get unsent(): readonly ScriptedSignal[] {
@@ -175,7 +208,7 @@ class Simulator {
       const given = reply(this.#program, this.state, wait);
       if (given === undefined) continue;
       if ('event' in given) {
-        this.#feed(given.event);
+        this.#say(given.event);
         return true;
       }
       this.#passing.add(deadlineOf(wait));
@@ -183,8 +216,10 @@ class Simulator {
     return false;
   }
 
-  #later(at: number, event: Due['event']): void {
-    this.#due.push({ at, seq: this.#seq++, event });
+  #later(at: number, event: Due['event']): Due {
+    const due = { at, seq: this.#seq++, event };
+    this.#due.push(due);
+    return due;
   }
 
   #schedule(signal: TimedSignal, at: number): void {
@@ -195,52 +230,127 @@ class Simulator {
   }
 
   #send({ signal, payload }: ScriptedSignal, at: number): void {
-    const event = signal === 'cancel' ? ({ type: 'cancel', at } as const) : toEvent(signal, payload, at);
+    if (signal === 'cancel') {
+      this.#feed({ type: 'cancelRequested', at });
+      return;
+    }
+    const event = toEvent(signal, payload, at);
     if (event === undefined) throw new Error(`The script's signal '${signal}' is none, or its payload does not fit.`);
-    this.#feed(event);
+    this.#say(event);
   }
 
-  #feed(event: Event): void {
-    this.#now = Math.max(this.#now, event.at);
-    this.#simulation.onEvent?.(event);
-    for (const command of advance(this.#program, this.state, event, this.#onTrace)) this.#perform(command);
-    if (this.#simulation.carryAlways === true && this.state.ending === undefined)
-      this.state = restore(JSON.parse(JSON.stringify(serialize(this.#program, this.state))) as Json);
+  #say(event: Event): void {
+    this.#feed({ type: 'message', as: 'signal', at: event.at, event });
   }
 
-  #perform(command: Command): void {
+  #feed(inbound: Inbound): void {
+    this.#now = Math.max(this.#now, inbound.at);
+    for (const outbound of this.#runner.take(inbound)) if (outbound !== undefined) this.#perform(outbound);
+    const { carryAlways } = this.#simulation;
+    if (carryAlways !== true || this.state.ending !== undefined || !this.#runner.isFree) return;
+    this.state = this.#copied();
+    this.#runner = this.#runnerOf(this.state);
+  }
+
+  #copied(): RunState {
+    return restore(JSON.parse(JSON.stringify(serialize(this.#program, this.state))) as Json);
+  }
+
+  #perform(outbound: Outbound): void {
     const now = this.#now;
-    this.commands.push(command);
-    switch (command.type) {
+    switch (outbound.type) {
+      case 'broken':
+        throw outbound.error;
+      case 'answered':
+        return;
+      case 'segment':
+        this.#runSegment(outbound.at);
+        return;
+      case 'hurry':
+        this.#hurry();
+        return;
+      case 'attempt':
+        this.#attempt(outbound.command, 1, now + outbound.pauseMs, outbound.earlierAttempts);
+        return;
+    }
+    this.commands.push(outbound);
+    switch (outbound.type) {
       case 'run':
-        this.#cancelled.delete(command.id);
-        this.#attempt(command, 1, now);
+        this.#cancelled.delete(outbound.id);
+        this.#attempt(outbound, 1, now);
         return;
       case 'timer': {
-        const at = Math.max(command.at, now);
-        this.#later(at, { type: 'fired', id: command.id, at });
+        const at = Math.max(outbound.at, now);
+        this.#later(at, { type: 'fired', id: outbound.id, at });
         return;
       }
       case 'cancel':
-        this.#cancelled.add(command.id);
+        this.#cancelled.add(outbound.id);
         return;
       case 'yield':
-        this.#later(now, { type: 'continue', at: now });
+        this.#later(now, { type: 'completed', id: YIELD, at: now, result: null });
         return;
       case 'child': {
-        this.#later(now, { type: 'childStarted', id: command.id, at: now });
-        const ended = command.wait === false ? undefined : this.#simulation.child?.(command);
-        if (ended !== undefined) this.#later(now, { type: 'childDone', id: command.id, at: now, ...ended });
-        return;
+        const { id } = outbound;
+        this.#later(now, { type: 'childStarted', id, at: now });
+        const ended = outbound.wait === false ? undefined : this.#simulation.child?.(outbound);
+        if (ended === undefined) return;
+        const event: Event = { type: 'childDone', id, at: now, ...ended };
+        this.#later(now, { type: 'message', as: 'signal', at: now, event });
       }
-      default:
     }
   }
 
-  /** The n-th attempt of an activity, and after a backoff the next one, as on Temporal. */
-  #attempt(command: RunCommand, n: number, at: number): void {
+  /** Walks a copy of the state through its light effects, as the activity of a segment does. */
+  #runSegment(began: number): void {
+    this.segments++;
+    const walk = new SegmentWalk(this.#program, this.#copied());
+    const ends: SegmentEnd[] = [];
+    const inFlight = new Map<string, SegmentEnd>();
+    for (let at = began; ; ) {
+      for (const command of at - began < SEGMENT_MS ? walk.begin() : []) {
+        this.commands.push(command);
+        inFlight.set(command.id, this.#endInSegment(command, at));
+      }
+      const [next] = [...inFlight.values()].sort((a, b) => a.at - b.at);
+      if (next === undefined) break;
+      at = next.at;
+      ends.push(next);
+      inFlight.delete(next.id);
+      for (const id of walk.take(next)) inFlight.delete(id);
+    }
+    const at = ends.at(-1)?.at ?? began;
+    this.#segment = { ends, due: this.#later(at, (then) => this.#endSegment(ends, then)) };
+  }
+
+  #endInSegment(command: RunCommand, startedAt: number): SegmentEnd {
+    const answer = this.#simulation.effect(command, 1);
+    const end = { id: command.id, at: startedAt + (answer.afterMs ?? 0), startedAt };
+    if ('result' in answer) return { ...end, result: answer.result };
+    return { ...end, ...failedEnd(command, { ...answer.error, attempts: 1 }) };
+  }
+
+  #endSegment(ends: readonly SegmentEnd[], at: number): void {
+    this.#segment = undefined;
+    this.#feed({ type: 'segmentEnded', at, outcome: { ends, isFailed: false } });
+  }
+
+  /** The open segment ends now, with what has ended. */
+  #hurry(): void {
+    if (this.#segment === undefined) return;
+    const { due, ends } = this.#segment;
+    this.#due.splice(this.#due.indexOf(due), 1);
+    const ended = ends.filter(({ at }) => at <= this.#now);
+    this.#later(this.#now, (at) => this.#endSegment(ended, at));
+  }
+
+  /**
+   * The n-th attempt of an activity, and after a backoff the next one, as on Temporal. `earlier`: attempts before, in a
+   * segment.
+   */
+  #attempt(command: RunCommand, n: number, at: number, earlier = 0): void {
     const { id, retry } = command;
-    const answer = this.#simulation.effect(command, n);
+    const answer = this.#simulation.effect(command, earlier + n);
     const when = at + (answer.afterMs ?? 0);
     if ('result' in answer) {
       this.#later(when, { type: 'completed', id, result: answer.result, at: when });
@@ -248,12 +358,12 @@ class Simulator {
     }
     const { error } = answer;
     if (!error.retryable || n >= retry.maxAttempts || retry.nonRetryable.includes(error.code)) {
-      this.#later(when, { type: 'failed', id, error: { ...error, attempts: n }, at: when });
+      this.#later(when, { type: 'failed', id, error: { ...error, attempts: earlier + n }, at: when });
       return;
     }
     const backoff = Math.min(retry.initialIntervalMs * retry.backoffCoefficient ** (n - 1), retry.maximumIntervalMs);
     this.#later(when + backoff, (then) => {
-      if (!this.#cancelled.has(id)) this.#attempt(command, n + 1, then);
+      if (!this.#cancelled.has(id)) this.#attempt(command, n + 1, then, earlier);
     });
   }
 }

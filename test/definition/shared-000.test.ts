@@ -110,7 +110,7 @@ describeSharedCases('the definitions that tale shipped', () => {
         effects: answersFor(mock, round),
         expect: { status: 'completed' as const },
       };
-      const [plain, carried] = [simulateProgram(file, false), simulateProgram(file, true)];
+      const [plain, carried] = [simulateProgram(file), simulateProgram(file, { carryAlways: true })];
       ends.add(plain.status);
       // An answer of another type may end a run, with an error that says so.
       if (plain.status === 'failed')

@@ -11,14 +11,19 @@ import type { Definition } from '../../src/definition/document/types.ts';
 import { genesis } from '../../src/engine/advance.ts';
 import { toEvent, updateToEvent } from '../../src/engine/inbound/signals.ts';
 import { type Inbound, Runner, segmentConfig } from '../../src/engine/runner.ts';
-import { failedSegment, type SegmentConfig, type SegmentEnd, SegmentWalk } from '../../src/engine/segment.ts';
+import {
+  failedEnd,
+  failedSegment,
+  type SegmentConfig,
+  type SegmentEnd,
+  SegmentWalk,
+} from '../../src/engine/segment.ts';
 import { type FailureCause, failureOfCause } from '../../src/engine/state/causes.ts';
 import { CHILDREN, resolvedIn } from '../../src/engine/state/child-run.ts';
 import type { Command, RunCommand, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
-import { nextAttempt } from '../../src/engine/walk/next-attempt.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
@@ -216,9 +221,8 @@ export class Model {
       const end = { id, at, startedAt: at - 1 };
       const error = failureOfCause(REFUSED);
       const isFailed = plan.fails[ends.length % Math.max(1, plan.fails.length)] === true;
-      const again = isFailed && nextAttempt(command, error, undefined) !== undefined;
       const ended: SegmentEnd = isFailed
-        ? { ...end, error, ...(again ? { again: 'retry' } : {}) }
+        ? { ...end, ...failedEnd(command, error) }
         : { ...end, result: { data: { at } } };
       ends.push(ended);
       for (const cancelled of walk.take(ended)) open.delete(cancelled);

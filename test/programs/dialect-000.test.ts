@@ -20,7 +20,7 @@ describe('a definition of tale', () => {
       timeouts: true,
       expect: { status: 'completed' as const },
     };
-    const [plain, carried] = [simulateProgram(file, false), simulateProgram(file, true)];
+    const [plain, carried] = [simulateProgram(file), simulateProgram(file, { carryAlways: true })];
     expect({ status: plain.status, error: plain.error }).toEqual({ status: 'completed', error: undefined });
     expect(writtenTrace(plain)).toEqual(trace);
     expect(sent(plain)).toMatchObject(wanted);

@@ -7,22 +7,28 @@ import type { RunState } from '../../src/engine/state/state.ts';
 import { waitsOf } from '../../src/engine/state/waits.ts';
 import { Rows, type TraceRow } from '../../src/history/trace-rows.ts';
 import type { Json } from '../../src/json/json.ts';
+import type { Program, Step } from '../../src/steps/program-types.ts';
 import { programOf } from '../support/program.ts';
 import type { ProgramAnswer, ProgramFile } from './load.ts';
 
 /** 2026-01-15T10:30:00Z */
 export const START = 1_768_473_000_000;
 
-/** Who listens to what a walk is given. */
-export interface Listeners {
+/** How a walk is made, and who listens to what it is given. */
+export interface Walk {
+  readonly carryAlways?: boolean;
+  readonly segments?: boolean;
   readonly onEvent?: (event: Event) => void;
   /** An attempt of the effect with that id was answered so. */
   readonly onAnswer?: (id: string, answer: SimulatedAnswer) => void;
 }
 
-export function simulateProgram(file: ProgramFile, carryAlways: boolean, listeners: Listeners = {}): Simulated {
+export function simulateProgram(
+  file: ProgramFile,
+  { carryAlways = false, segments = false, onEvent, onAnswer }: Walk = {},
+): Simulated {
   const program = programOf(file.definition);
-  return simulate(program, {
+  return simulate(segments ? light(program, file) : program, {
     genesis: {
       executionId: `run.default.${file.definition.slug}.1`,
       organizationId: 'default',
@@ -32,8 +38,8 @@ export function simulateProgram(file: ProgramFile, carryAlways: boolean, listene
       depth: 0,
       startedAt: START,
     },
-    effect: listened(answers(file), listeners.onAnswer),
-    ...(listeners.onEvent === undefined ? {} : { onEvent: listeners.onEvent }),
+    effect: listened(answers(file), onAnswer),
+    ...(onEvent === undefined ? {} : { onEvent }),
     signals: file.signals.map(({ when, afterMs, signal, payload }) => ({
       signal,
       ...(when === undefined ? {} : { when }),
@@ -42,8 +48,20 @@ export function simulateProgram(file: ProgramFile, carryAlways: boolean, listene
     })),
     timeouts: file.timeouts,
     carryAlways,
+    segments,
     maxEvents: 100_000,
   });
+}
+
+/** The program with every effect light whose answers take no time, so that all those may be in segments. */
+function light(program: Program, { effects }: ProgramFile): Program {
+  const slow = Object.entries(effects).filter(([, listed]) => listed.some(({ afterMs = 0 }) => afterMs > 0));
+  const isSlow = (slug: string) => slow.some(([name]) => name === slug || name.endsWith(`/${slug}`));
+  const steps = [...program.steps].map(([key, step]): [string, Step] => [
+    key,
+    step.kind.class === 'effect' && !isSlow(step.slug) ? { ...step, local: true } : step,
+  ]);
+  return { ...program, steps: new Map(steps) };
 }
 
 /** Answers by the visit's path, else by the step's slug. Each attempt takes the next one, and the last one repeats. */
@@ -61,7 +79,7 @@ function answers(file: ProgramFile): (command: RunCommand) => SimulatedAnswer {
 
 function listened(
   effect: (command: RunCommand) => SimulatedAnswer,
-  onAnswer: Listeners['onAnswer'],
+  onAnswer: Walk['onAnswer'],
 ): (command: RunCommand) => SimulatedAnswer {
   return (command) => {
     const answer = effect(command);

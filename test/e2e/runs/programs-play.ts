@@ -62,7 +62,7 @@ export function scriptOf(file: ProgramFile): {
 } {
   const events: Event[] = [];
   const answers = new Map<string, SimulatedAnswer[]>();
-  simulateProgram(file, false, {
+  simulateProgram(file, {
     onEvent: (event) => events.push(event),
     onAnswer: (id, answer) => answers.set(id, [...(answers.get(id) ?? []), answer]),
   });
