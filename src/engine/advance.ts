@@ -12,7 +12,7 @@
  *  E3  Ids of commands are paths of visits, deterministic, and unique among the open ones (paths.ts, commands.ts).
  *  E4  An event for an id that is not open is ignored (commands.ts `closeCommand`, walk.ts `findVisit`).
  *  E5  One decision per approval: the first ends the visit, and later ones are refused (address.ts).
- *  E6  Folding a run's history gives the run's live state: same events, same order, same core (src/history).
+ *  E6  Folding a run's history gives the run's live state: one runner gives both their order (runner.ts).
  *  E7  No secret value is ever in state, command or history: rendering leaves placeholders
  *      (src/template/placeholders.ts).
  *  E8  Every failure is typed: code, message, path, retryable (failure.ts).
@@ -29,7 +29,7 @@ import type { Program } from '../steps/program-types.ts';
 import { requestSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
 import { applyChildStarted, applyCompletion } from './inbound/completions.ts';
 import { receiveMessage } from './inbound/messages.ts';
-import { applyRequest, noteFound, rememberAnswer, rememberedAnswer, takeFound } from './inbound/requests.ts';
+import { applyRequest, rememberAnswer, rememberedAnswer } from './inbound/requests.ts';
 import { shownOf, statusOf, waitingFor } from './inbound/view.ts';
 import type { Core, Postpone } from './state/core.ts';
 import { failureOf, tooLarge } from './state/failure.ts';
@@ -38,7 +38,7 @@ import { MAX_PAYLOAD_BYTES } from './state/limits.ts';
 import { measure } from './state/measure.ts';
 import type { Command, Event, Genesis, TraceEvent } from './state/protocol.ts';
 import type { RunState } from './state/state.ts';
-import { pathOf } from './walk/address.ts';
+import { findTarget, pathOf, type StepAddress } from './walk/address.ts';
 import { openCommand, sendBacklog } from './walk/commands.ts';
 import { abortRun, cancelRun, DEADLINE, failRun, ROOT, runTimeoutMs } from './walk/ending.ts';
 import { newFrame } from './walk/frames.ts';
@@ -65,13 +65,17 @@ export function advance(
   return runParts(advanceInParts(program, state, event, trace, postpone));
 }
 
-/** As `advance`, in parts. Between parts the state is incomplete: nothing else may read or advance it. */
+/**
+ * As `advance`, in parts. Between parts the state is incomplete: nothing else may read or advance it. `found`: what
+ * `examine` has just found for this event in this state, so that it is not looked for again.
+ */
 export function* advanceInParts(
   program: Program,
   state: RunState,
   event: Event,
   trace?: (event: TraceEvent) => void,
   postpone?: Postpone,
+  found?: StepAddress | Refusal,
 ): Parts<Command[]> {
   if (state.ending !== undefined) return [];
   const core: Core = { program, state, commands: [], trace, postpone };
@@ -79,7 +83,7 @@ export function* advanceInParts(
   state.now = Math.max(state.now, event.at);
   if (state.activation.at !== state.now || event.type === 'continue') resetEffort(state);
   try {
-    take(core, event);
+    take(core, event, found);
     yield* drainInParts(core);
     checkLimit(core);
   } catch (error) {
@@ -95,35 +99,40 @@ export function* advanceInParts(
 
 /**
  * Whether the event would be accepted, and by which visit: the answer of an update, before it is applied. Changes
- * nothing. A key that was answered before gets the same answer. If the same event is applied next, `advance` goes by
- * this answer, and does not ask again.
+ * nothing. A key that was answered before gets the same answer.
  */
 export function admit(program: Program, state: RunState, event: Event): Accepted | Refusal {
-  const core: Core = { program, state, commands: [], trace: undefined };
+  return examine(program, state, event).answer;
+}
+
+/** As `admit`, with what an addressed event addresses. */
+export function examine(
+  program: Program,
+  state: RunState,
+  event: Event,
+): { readonly answer: Accepted | Refusal; readonly found?: StepAddress | Refusal } {
   const known = rememberedAnswer(state, event);
-  if (known !== undefined) return known;
+  if (known !== undefined) return { answer: known };
   switch (event.type) {
     case 'decide':
     case 'submit':
     case 'cancelStep':
     case 'retryStep':
     case 'skipTimer': {
-      const found = noteFound(core, event);
-      return 'code' in found ? found : { accepted: true, path: pathOf(found) };
+      const found = findTarget({ program, state, commands: [], trace: undefined }, event);
+      return { answer: 'code' in found ? found : { accepted: true, path: pathOf(found) }, found };
     }
     case 'pause':
     case 'resume':
-      return state.ending === undefined
-        ? { accepted: true, path: ROOT }
-        : { code: 'closed', message: 'The run has ended.' };
+      if (state.ending === undefined) return { answer: { accepted: true, path: ROOT } };
+      return { answer: { code: 'closed', message: 'The run has ended.' } };
     default:
-      return { code: 'invalid_signal', message: `'${event.type}' is not a request that can be refused.` };
+      return { answer: { code: 'invalid_signal', message: `'${event.type}' is not a request that can be refused.` } };
   }
 }
 
-function take(core: Core, event: Event): void {
+function take(core: Core, event: Event, found: StepAddress | Refusal | undefined): void {
   const { state } = core;
-  const found = takeFound(state, event);
   switch (event.type) {
     case 'started':
       begin(core);

@@ -1,10 +1,10 @@
 /**
  * The runner: what happens to a run comes here in the order in which it happened, becomes events of the core, and the
- * core's commands become what the world is asked for. The live run, the fold of a history, a simulation and the model of
- * the tests feed the same runner, so that all of them have one order of events (E6).
+ * core's commands become what the world is asked for. The live run, the fold of a history, a simulation and the model
+ * of the tests feed the same runner, so that all of them have one order of events (E6).
  *
- * - While a segment is open (segment.ts), everything that comes waits. Then the segment's list is applied, then what has
- *   waited, in order; and only then the next segment begins, or effects go on by themselves.
+ * - While a segment is open (segment.ts), everything that comes waits. Then the segment's list is applied, then what
+ *   has waited, in order; and only then the next segment begins, or effects go on by themselves.
  * - An update is admitted when its turn comes, since an open segment may change the answer.
  * - Attempts of an effect are counted here: one that failed as a local activity or in a segment goes on as a regular
  *   activity.
@@ -16,7 +16,7 @@ import { MARKS } from '../contract/build-id.ts';
 import type { Accepted, Recorded, Refusal } from '../contract/run.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
-import { admit, advanceInParts } from './advance.ts';
+import { admit, advanceInParts, examine } from './advance.ts';
 import { SLOTS, slotEvents } from './inbound/admission.ts';
 import { recordedAt } from './inbound/view.ts';
 import { eventOf, type SegmentConfig, type SegmentEnd, type SegmentOutcome, segmentOf } from './segment.ts';
@@ -107,6 +107,12 @@ export interface FailedFirst {
   readonly id: string;
   readonly attempt: number;
   readonly error: FailureShape;
+}
+
+/** What is known of an event: the segment's end that it is, what it addresses. */
+interface Known {
+  readonly end?: SegmentEnd;
+  readonly found?: ReturnType<typeof examine>['found'];
 }
 
 /** The events that the core can refuse. The others are always taken. */
@@ -263,18 +269,19 @@ export class Runner<I extends Inbound = Inbound> {
 
   /** `isNew`: it has not waited. */
   *#turn(event: Event, inbound: I, isNew = false): Taking<I> {
-    if (inbound.type !== 'message') {
+    const isUpdate = inbound.type === 'message' && inbound.as === 'update';
+    if (!isUpdate && !CAN_BE_REFUSED.has(event.type)) {
+      if (isNew && inbound.type === 'message') this.#watch.arrives?.(inbound);
       yield* this.#apply(event, inbound);
       return;
     }
-    const isUpdate = inbound.as === 'update';
-    const answer = isUpdate || CAN_BE_REFUSED.has(event.type) ? this.admits(event) : undefined;
-    const isRefused = answer !== undefined && !('accepted' in answer);
+    const { answer, found } = examine(this.#program, this.#state, event);
+    const isRefused = !('accepted' in answer);
     if (!isUpdate || !isRefused) {
       if (isNew) this.#watch.arrives?.(inbound);
-      yield* this.#apply(event, inbound);
+      yield* this.#apply(event, inbound, { found });
     }
-    if (isUpdate || isRefused) yield { type: 'answered', inbound, answer: this.#answered(event, answer!) };
+    if (isUpdate || isRefused) yield { type: 'answered', inbound, answer: this.#answered(event, answer) };
   }
 
   /** Whether the run accepts the event now, and which visit takes it. Changes nothing. */
@@ -288,13 +295,15 @@ export class Runner<I extends Inbound = Inbound> {
     return { ...answer, ...recordedAt(this.#state, answer.path) };
   }
 
-  *#apply(given: Event, inbound: I, end?: SegmentEnd): Taking<I> {
+  *#apply(given: Event, inbound: I, { end, found }: Known = {}): Taking<I> {
     if (this.#isOver) return;
     const { takes, trace, postpone, taken } = this.#watch;
     const event = takes === undefined ? given : takes(given, inbound, end);
     if (event === undefined) return;
     try {
-      this.#issue(yield* advanceInParts(this.#program, this.#state, event, trace, postpone), inbound.at);
+      const known = event === given ? found : undefined;
+      const commands = yield* advanceInParts(this.#program, this.#state, event, trace, postpone, known);
+      this.#issue(commands, inbound.at);
     } catch (error) {
       this.#isOver = true;
       this.#out.push({ type: 'broken', error, event: event.type });
@@ -361,7 +370,7 @@ export class Runner<I extends Inbound = Inbound> {
       const event = eventOf(end);
       if (event !== undefined) {
         left.delete(end.id);
-        yield* this.#apply(event, inbound, end);
+        yield* this.#apply(event, inbound, { end });
         continue;
       }
       again.set(end.id, end);

@@ -4,8 +4,8 @@
  * that have ended. The run then applies the list to its own state with `advance`: both come to the same state, since
  * both begin with the same one and take the same events at the same times (E2).
  *
- * While a segment is open, everything else that happens to the run waits until its list has been applied, in the run
- * and in the fold alike. Otherwise the run would be somewhere else than the activity, and effects would be lost (E4).
+ * While a segment is open, everything else that happens to the run waits in the runner until its list has been applied.
+ * Otherwise the run would be somewhere else than the activity, and effects would be lost (E4).
  */
 
 import type { Mark } from '../contract/build-id.ts';

@@ -1,7 +1,7 @@
 /**
- * The fold of one run's history (E6). It turns groups of history events into events of the core. The core walks the
- * same program with the same events as the live run, so it comes to the same state and reports every visit. No worker
- * is needed. If history does not tell what the workflow saw, the fold takes the likeliest case and marks the place
+ * The fold of one run's history (E6). It tells the runner what each event of the history says. The runner and the core
+ * are those of the live run, so the fold comes to the same state, and hears of every visit. No worker is needed. If
+ * history does not tell what the workflow saw, the fold takes the likeliest case and marks the place
  * (ambiguities.ts).
  */
 

@@ -1,19 +1,24 @@
 import { expect, it } from 'vitest';
-import type { Accepted, Refusal } from '../../src/contract/run.ts';
-import { admit, advance, genesis } from '../../src/engine/advance.ts';
-import type { Event } from '../../src/engine/state/protocol.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
+import { genesis } from '../../src/engine/advance.ts';
+import { type Inbound, Runner } from '../../src/engine/runner.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import { answerUpdates } from '../../workflows/run/message-handlers.ts';
+import { type Answer, answerUpdates } from '../../workflows/run/message-handlers.ts';
 import { GENESIS } from '../engine/player.ts';
 import { programOf } from '../support/program.ts';
 
+type Received = Inbound & { readonly answered?: (answer: Answer) => void };
 type Update = { readonly handler: (payload: unknown) => unknown; readonly validator: (payload: unknown) => void };
 
+const review = { stepType: 'approval', config: { message: 'Well?', form: { note: 'string' }, quorum: 2 } };
+/** While it asks, a light effect is under way in a segment. */
+const both = { stepType: 'parallel', nextSteps: { ask: 'review', call: 'call' } };
+const call = { stepType: 'http', local: true, config: { url: 'https://a.test' } };
+
 /** A run that asks for two decisions, and how often it has checked one against its form. */
-function asking() {
+function asking(steps: Definition['steps'] = { review }) {
   let checks = 0;
-  const approval = { stepType: 'approval', config: { message: 'Well?', form: { note: 'string' }, quorum: 2 } };
-  const compiled = programOf({ name: 'Asks', slug: 'asks', steps: { review: approval } });
+  const compiled = programOf({ name: 'Asks', slug: 'asks', steps });
   const program: Program = {
     ...compiled,
     isMarked(mark) {
@@ -22,18 +27,20 @@ function asking() {
     },
   };
   const state = genesis(program, GENESIS);
-  advance(program, state, { type: 'started', at: GENESIS.startedAt });
-  const waiting: (() => void)[] = [];
-  let isOpen = false;
+  const runner = new Runner<Received>(program, state, { mayBegin: () => true, holds: () => false });
+  const take = (inbound: Received): void => {
+    for (const outbound of runner.take(inbound))
+      if (outbound?.type === 'answered') outbound.inbound.answered?.(outbound.answer);
+  };
+  const at = GENESIS.startedAt;
+  take({ type: 'started', at });
   const updates = new Map<string, Update>();
   const context = globalThis as { __TEMPORAL_ACTIVATOR__?: unknown };
   context.__TEMPORAL_ACTIVATOR__ = { updateHandlers: updates, dispatchBufferedUpdates: () => undefined };
   answerUpdates({
-    take: (event: Event) => void advance(program, state, event),
-    whenFree: (act) => void (isOpen ? waiting.push(act) : act()),
-    isFree: () => !isOpen,
-    admit: (event): Accepted | Refusal => admit(program, state, event),
-    recorded: () => ({ recorded: 'vote' }) as never,
+    take: (event, as, answered) => take({ type: 'message', at: event.at, as, event, answered }),
+    isFree: () => runner.isFree,
+    admit: (event) => runner.admits(event),
     ignored: () => undefined,
   });
   delete context.__TEMPORAL_ACTIVATOR__;
@@ -45,12 +52,10 @@ function asking() {
       validator(payload);
       return handler(payload);
     },
-    openSegment(): void {
-      isOpen = true;
-    },
-    closeSegment(): void {
-      isOpen = false;
-      for (const act of waiting.splice(0)) act();
+    endSegment(): void {
+      expect(runner.isFree).toBe(false);
+      const end = { id: 'both/call/call', at, startedAt: at, result: { data: null } };
+      take({ type: 'segmentEnded', at, outcome: { ends: [end], isFailed: false } });
     },
     checksSince(): number {
       const counted = checks;
@@ -79,15 +84,14 @@ it('checks a decision at its update and when it is applied, and no more', () => 
 });
 
 it('checks a decision that waited for a segment when it is applied', async () => {
-  const run = asking();
-  run.openSegment();
+  const run = asking({ both, review, call });
   const answers = [run.approve(vote('ann')), run.approve(vote('ann')), run.approve(vote('bob', 1))];
   run.checksSince();
-  run.closeSegment();
+  run.endSegment();
   expect(run.checksSince()).toBe(2);
   const settled = await Promise.allSettled(answers);
   expect(settled).toMatchObject([
-    { status: 'fulfilled', value: { accepted: true, path: 'review' } },
+    { status: 'fulfilled', value: { accepted: true, path: 'both/ask/review' } },
     { status: 'rejected', reason: { type: 'already_voted' } },
     { status: 'rejected', reason: { type: 'invalid_submission' } },
   ]);

@@ -13,22 +13,6 @@ import { cancelCommand, openCommand } from '../walk/commands.ts';
 import { failVisit } from '../walk/outcome.ts';
 import { findVisit, resumeNow } from '../walk/walk.ts';
 
-/** What `admit` found last, until the state is advanced. */
-const lastFound = new WeakMap<RunState, { readonly event: Event; readonly found: StepAddress | Refusal }>();
-
-export function noteFound(core: Core, event: AddressedEvent): StepAddress | Refusal {
-  const found = findTarget(core, event);
-  lastFound.set(core.state, { event, found });
-  return found;
-}
-
-/** What `admit` has found for the event in this state, if it was asked about it last. */
-export function takeFound(state: RunState, event: Event): StepAddress | Refusal | undefined {
-  const last = lastFound.get(state);
-  lastFound.delete(state);
-  return last?.event === event ? last.found : undefined;
-}
-
 /** A signal that no visit accepts is dropped. An update is refused instead (E5). */
 export function applyRequest(core: Core, event: AddressedEvent, known: StepAddress | Refusal | undefined): void {
   const { state } = core;

@@ -1,6 +1,6 @@
 /**
  * Checks the results of activities as they come from Temporal. The worker returns them in their form, but
- * `temporal activity complete` stores any JSON. The shell and the fold both call these functions (E6).
+ * `temporal activity complete` stores any JSON.
  */
 import { isPlainObject } from '../../json/json.ts';
 import type { EffectResult, FailureShape } from '../../steps/kind.ts';

@@ -3,7 +3,7 @@ import { NOT_LIGHT, TIMEOUT } from '../../contract/activity.ts';
 import type { FailureShape } from '../../steps/kind.ts';
 import type { RunCommand } from '../state/protocol.ts';
 
-interface NextAttempt {
+export interface NextAttempt {
   /** The rest of the effect, as a regular activity. */
   readonly command: RunCommand;
   readonly earlierAttempts: number;
