@@ -1,6 +1,9 @@
 // The core alone: no Temporal, and a process of its own, whose memory holds nothing else to be collected.
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { it } from 'vitest';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
@@ -15,6 +18,10 @@ const compiled = <Module>(path: string): Promise<Module> => import(join(compiled
 const { advance, genesis } = await compiled<typeof import('../../src/engine/advance.ts')>('engine/advance.js');
 const { serialize } = await compiled<typeof import('../../src/engine/state/serialize.ts')>('engine/state/serialize.js');
 const { jsonBytes } = await compiled<typeof import('../../src/json/bytes.ts')>('json/bytes.js');
+const { Fold } = await compiled<typeof import('../../src/history/fold.ts')>('history/fold.js');
+const { plainEvent } = await compiled<typeof import('../../src/client/temporal/trace-events.ts')>(
+  'client/temporal/trace-events.js',
+);
 const { compile } = await compiled<typeof import('../../src/steps/compile/program.ts')>('steps/compile/program.js');
 
 const PURE_STEPS = 200_000;
@@ -22,6 +29,7 @@ const TICKS = 100_000;
 const NAMES = {
   speed: 'core: pure steps a second of CPU',
   compiling: 'compile of 1,000 steps, warm',
+  fold: 'fold of recorded histories, events a second of CPU',
   growth: `state after ${TICKS.toLocaleString('en')} ticks / after 1,000`,
 };
 /** Compilations before it counts: a worker lives long, and V8 takes about a hundred to know this code. */
@@ -74,6 +82,35 @@ function compiling(): Row {
   return { name: NAMES.compiling, value: median(taken), unit: ' ms of CPU', aim: { most: 20 } };
 }
 
+/** Walks with thousands of steps, in segments and without. */
+const FOLDED = ['0.2.0/long-walk.json', '0.3.0/segments-grown.json', '0.4.0/segments-grown.json'];
+
+async function folding(): Promise<Row> {
+  const converter = {
+    payloadConverter: defaultPayloadConverter,
+    failureConverter: defaultFailureConverter,
+    payloadCodecs: [],
+  };
+  const histories = await Promise.all(
+    FOLDED.map((file) => {
+      const text = readFileSync(new URL(`../histories/${file}`, import.meta.url), 'utf8');
+      return Promise.all((historyFromJSON(JSON.parse(text)).events ?? []).map((event) => plainEvent(converter, event)));
+    }),
+  );
+  const events = histories.reduce((sum, { length }) => sum + length, 0);
+  const speeds: number[] = [];
+  for (let round = 0; round < 25; round++) {
+    const begun = process.cpuUsage();
+    for (const history of histories) {
+      const fold = new Fold('run.default.recorded.1');
+      for (const event of history) fold.push(event);
+      if (fold.finish().state?.ending?.status !== 'completed') throw new Error('A recorded history does not fold.');
+    }
+    if (round >= 5) speeds.push(events / (cpuMs(begun) / 1_000));
+  }
+  return { name: NAMES.fold, value: median(speeds), unit: '/s', aim: { least: 1_000 } };
+}
+
 function growth(): Row {
   return { name: NAMES.growth, value: stateAfter(TICKS) / stateAfter(1_000), unit: '', aim: { most: 1.1 } };
 }
@@ -90,10 +127,11 @@ function stateAfter(ticks: number): number {
   return jsonBytes(serialize(program(definition), walk(definition)) as Json);
 }
 
-it('measures the core', { timeout: 600_000 }, () => {
+it('measures the core', { timeout: 600_000 }, async () => {
   const rows: Row[] = [];
   if (only(NAMES.speed)) rows.push(speed());
   if (only(NAMES.compiling)) rows.push(compiling());
+  if (only(NAMES.fold)) rows.push(await folding());
   if (only(NAMES.growth)) rows.push(growth());
   handOver('core', rows);
 });
