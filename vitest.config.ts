@@ -8,6 +8,9 @@ const THREADS_READ_SOURCES = ['--import', new URL('./test/support/typescript.mjs
 // Half of the time of an end-to-end test is waiting, so there are more of them than cores.
 const SIDE_BY_SIDE = Math.min(4, availableParallelism() + 1);
 
+// Machines differ, and share their cores: what a test does or waits for may take long, and no limit here is a promise.
+const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 30_000 } } };
+
 // What `e2e`, `long` and `alone` have in common: one Temporal server, which the global setup obtains and starts. Files that run
 // side by side have a namespace each (test/support/namespaces.ts).
 const ON_TEMPORAL = {
@@ -16,16 +19,13 @@ const ON_TEMPORAL = {
   // A third of the processor time of a file went into loading and warming up the same modules.
   isolate: false,
   execArgv: THREADS_READ_SOURCES,
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  // Machines differ, and share their cores: what a test waits for may take long, and no limit here is a promise.
-  expect: { poll: { timeout: 30_000 } },
+  ...PATIENT,
   // On a machine at its limit Temporal may lose seconds. What passes at the second try is marked in the report.
   retry: process.env['CI'] === 'true' ? 1 : 0,
 } as const;
 
 // Tests without Temporal that take seconds: they start processes or threads, bundle workflows, wait for a peer that does
-// not answer, or fill a run to its limits.
+// not answer, fill a run to its limits, or try hundreds of random runs or documents.
 const SLOW = [
   'test/activities/bash/**/*.test.ts',
   'test/activities/mcp/tool.test.ts',
@@ -34,16 +34,21 @@ const SLOW = [
   'test/activities/runtime/scrub.test.ts',
   'test/activities/runtime/scrub-tables.test.ts',
   'test/cli/terminal-asks.test.ts',
+  'test/definition/dialect-members.test.ts',
   'test/deploy/kubernetes-types.test.ts',
   'test/engine/command-backlog.test.ts',
   'test/engine/limits.test.ts',
   'test/engine/space.test.ts',
+  'test/engine/whole-roots.test.ts',
   'test/gateway/events-stream-gone.test.ts',
   'test/gateway/http.test.ts',
   'test/gateway/temporal-refuses.test.ts',
   'test/gateway/threads.test.ts',
+  'test/history/dry-run-property.test.ts',
+  'test/history/fold.test.ts',
+  'test/history/fold-property.test.ts',
   'test/replay/**/*.test.ts',
-  'test/workers/workflow-thread.test.ts',
+  'test/workflows/lender.test.ts',
 ];
 
 // Tests of the project `e2e` that do more where they are long ones (LONG=1).
@@ -59,7 +64,7 @@ const WITHOUT_TEMPORAL = {
   isolate: false,
   execArgv: THREADS_READ_SOURCES,
   maxWorkers: 2,
-  testTimeout: 30_000,
+  ...PATIENT,
   sequence: { groupOrder: 1 },
 };
 

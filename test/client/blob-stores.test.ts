@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { folderStore } from '../../src/client/payloads/folder-store.ts';
 import { s3Store, urlOf } from '../../src/client/payloads/s3-store.ts';
 import { blobPlaceOf } from '../../src/config/blob-place.ts';
@@ -112,7 +112,7 @@ describe('a bucket whose server fails', () => {
     const { place, asked } = await serverThat(() => undefined);
     const caller = new AbortController();
     const reading = s3Store(place).read(BLOB, caller.signal);
-    await vi.waitFor(() => expect(asked()).toBe(1), { timeout: 10_000 });
+    await expect.poll(asked).toBe(1);
     caller.abort();
     await expect(reading).rejects.toMatchObject({ code: 'blob_unavailable' });
     expect(asked()).toBe(1);

@@ -127,7 +127,7 @@ it('tells doctor when certificates end, and warns three weeks before', async () 
   expect(await certificateFindings({ temporal: { namespace: 'n', address: await plain() } })).toEqual([]);
 });
 
-it('is what doctor says', { timeout: 30_000 }, async () => {
+it('is what doctor says', async () => {
   const findings = await examine(readConfig({ TEMPORAL_ADDRESS: await secure() }));
   expect(findings).toEqual([
     expect.objectContaining({ level: 'blocks', text: expect.stringContaining('set TEMPORAL_TLS=true') }),

@@ -80,10 +80,7 @@ function vanished({ document, dialect }: Example): string[] {
   return found;
 }
 
-/** Hundreds of documents are checked for each example. */
-const LONG = { timeout: 180_000 };
-
-describe('a member of another type', LONG, () => {
+describe('a member of another type', () => {
   it.each(examples.map((one) => [one.name, one] as const))('is reported or carried over: %s', (_, example) => {
     expect(vanished(example)).toEqual([]);
   });
@@ -104,7 +101,7 @@ it('is tried with examples that can be imported', () => {
   expect(sound.length).toBeGreaterThan(30);
 });
 
-describe('a member that no dialect has', LONG, () => {
+describe('a member that no dialect has', () => {
   it.each([...sound, ...wholeExamples.filter(isSound)].map((one) => [one.name, one] as const))(
     'is reported or carried over: %s',
     (_, { document, dialect }) => {
@@ -124,7 +121,7 @@ describe('a member that no dialect has', LONG, () => {
   );
 });
 
-describe('a member', LONG, () => {
+describe('a member', () => {
   it.each(sound.map((one) => [one.name, one] as const))('means something or is reported: %s', (_, example) => {
     const { document, dialect } = example;
     const before = check(document, { dialect });

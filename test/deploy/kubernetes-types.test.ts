@@ -31,7 +31,7 @@ async function refusals(all: readonly Pick<Manifest, 'apiVersion' | 'kind' | 'bo
   );
 }
 
-describe('deploy/kubernetes', { timeout: 60_000 }, () => {
+describe('deploy/kubernetes', () => {
   it('has no members that Kubernetes does not know', async () => {
     const all = objects();
     expect(all.length).toBeGreaterThan(10);

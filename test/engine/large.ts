@@ -10,9 +10,6 @@ import type { Program } from '../../src/steps/program-types.ts';
 import { programOf } from '../support/program.ts';
 import { GENESIS, type Happening } from './player.ts';
 
-/** For tests that walk for seconds. */
-export const LONG_MS = 60_000;
-
 export interface Run {
   readonly program: Program;
   readonly state: RunState;

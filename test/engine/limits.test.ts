@@ -15,59 +15,51 @@ import { definitionBytes } from '../../src/engine/state/serialize.ts';
 import { fits } from '../../src/engine/state/space.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
-import { carried, completed, http, LONG_MS, listening, message, start, text } from './large.ts';
+import { carried, completed, http, listening, message, start, text } from './large.ts';
 
 describe('limits', () => {
-  it(
-    'has at most 500 commands open; the others wait, and go out in order as answers come',
-    () => {
-      const items = Array.from({ length: 2_000 }, (_, i) => i);
-      const run = start({
-        each: { stepType: 'forEach', config: { items, concurrency: 500 }, nextSteps: { item: 'call' } },
-        call: http(),
-      });
-      const open: string[] = [];
-      const begun: string[] = [];
-      let most = 0;
-      const heed = (commands: readonly Command[]) => {
-        for (const command of commands) if (command.type === 'run') begun.push(command.id);
-        open.push(...commands.flatMap((command) => (command.type === 'run' ? [command.id] : [])));
-        most = Math.max(most, open.length);
-      };
-      heed(run.first);
-      while (open.length > 0) heed(run.feed(completed(open.shift()!)));
-      expect(most).toBe(MAX_OPEN_EFFECTS);
-      expect(begun).toEqual(items.map((i) => `each[${i}]/call`));
-      expect(run.state.ending).toMatchObject({ status: 'completed' });
-    },
-    LONG_MS,
-  );
+  it('has at most 500 commands open; the others wait, and go out in order as answers come', () => {
+    const items = Array.from({ length: 2_000 }, (_, i) => i);
+    const run = start({
+      each: { stepType: 'forEach', config: { items, concurrency: 500 }, nextSteps: { item: 'call' } },
+      call: http(),
+    });
+    const open: string[] = [];
+    const begun: string[] = [];
+    let most = 0;
+    const heed = (commands: readonly Command[]) => {
+      for (const command of commands) if (command.type === 'run') begun.push(command.id);
+      open.push(...commands.flatMap((command) => (command.type === 'run' ? [command.id] : [])));
+      most = Math.max(most, open.length);
+    };
+    heed(run.first);
+    while (open.length > 0) heed(run.feed(completed(open.shift()!)));
+    expect(most).toBe(MAX_OPEN_EFFECTS);
+    expect(begun).toEqual(items.map((i) => `each[${i}]/call`));
+    expect(run.state.ending).toMatchObject({ status: 'completed' });
+  });
 
-  it(
-    'walks 2,000 iterations at once with 500 commands open, and can carry them at any moment',
-    () => {
-      const items = Array.from({ length: 2_500 }, (_, i) => i);
-      const run = start({
-        each: { stepType: 'forEach', config: { items, concurrency: 2_000 }, nextSteps: { item: 'call' } },
-        call: http({ query: { item: '{{ item }}' } }),
-      });
-      const open: string[] = [];
-      let most = 0;
-      const heed = (commands: readonly Command[]) => {
-        for (const command of commands) if (command.type === 'run') open.push(command.id);
-        most = Math.max(most, open.length);
-      };
-      heed(run.first);
-      expect(Object.keys(run.state.openCommands)).toHaveLength(2_000);
-      for (let answered = 0; open.length > 0; answered++) {
-        if (answered % 500 === 0) expect(carried(run)).toBeLessThan(MAX_STATE_BYTES);
-        heed(run.feed(completed(open.shift()!)));
-      }
-      expect(most).toBe(MAX_OPEN_EFFECTS);
-      expect(run.state.ending).toMatchObject({ status: 'completed' });
-    },
-    LONG_MS,
-  );
+  it('walks 1,000 iterations at once with 500 commands open, and can carry them at any moment', () => {
+    const items = Array.from({ length: 1_250 }, (_, i) => i);
+    const run = start({
+      each: { stepType: 'forEach', config: { items, concurrency: 1_000 }, nextSteps: { item: 'call' } },
+      call: http({ query: { item: '{{ item }}' } }),
+    });
+    const open: string[] = [];
+    let most = 0;
+    const heed = (commands: readonly Command[]) => {
+      for (const command of commands) if (command.type === 'run') open.push(command.id);
+      most = Math.max(most, open.length);
+    };
+    heed(run.first);
+    expect(Object.keys(run.state.openCommands)).toHaveLength(1_000);
+    for (let answered = 0; open.length > 0; answered++) {
+      if (answered % 500 === 0) expect(carried(run)).toBeLessThan(MAX_STATE_BYTES);
+      heed(run.feed(completed(open.shift()!)));
+    }
+    expect(most).toBe(MAX_OPEN_EFFECTS);
+    expect(run.state.ending).toMatchObject({ status: 'completed' });
+  });
 
   it('holds back what goes over that with several containers open, and cancels it with them', () => {
     const items = Array.from({ length: 40 }, (_, i) => i);
@@ -109,31 +101,27 @@ describe('limits', () => {
     expect(sent.reduce((a, b) => a + b)).toBe(30);
   });
 
-  it(
-    'walks 100,000 ticks of pure steps in turns, and carries no more at the end than at the beginning (§2.5)',
-    () => {
-      const run = start(
-        {
-          each: { stepType: 'loop', config: { items: '{{ input }}' }, nextSteps: { loop: 'add' } },
-          add: { stepType: 'set', config: { values: { sum: '{{ sum + loop.item }}' } } },
-        },
-        Array.from({ length: 100_000 }, () => 1),
-        { variables: { sum: 0 } },
-      );
-      const sizes: number[] = [];
-      let commands = run.first;
-      for (; commands.some(({ type }) => type === 'yield'); commands = run.feed({ type: 'continue' })) {
-        expect(statusOf(run.state)).toBe('running');
-        if (sizes.length % 3 === 0) sizes.push(carried(run));
-        else sizes.push(sizes.at(-1)!);
-      }
-      expect(sizes.length).toBeGreaterThan(3);
-      expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(1_000);
-      expect(run.state.variables['sum']).toBe(100_000);
-      expect(run.state.ending).toMatchObject({ status: 'completed' });
-    },
-    LONG_MS,
-  );
+  it('walks 100,000 ticks of pure steps in turns, and carries no more at the end than at the beginning (§2.5)', () => {
+    const run = start(
+      {
+        each: { stepType: 'loop', config: { items: '{{ input }}' }, nextSteps: { loop: 'add' } },
+        add: { stepType: 'set', config: { values: { sum: '{{ sum + loop.item }}' } } },
+      },
+      Array.from({ length: 100_000 }, () => 1),
+      { variables: { sum: 0 } },
+    );
+    const sizes: number[] = [];
+    let commands = run.first;
+    for (; commands.some(({ type }) => type === 'yield'); commands = run.feed({ type: 'continue' })) {
+      expect(statusOf(run.state)).toBe('running');
+      if (sizes.length % 3 === 0) sizes.push(carried(run));
+      else sizes.push(sizes.at(-1)!);
+    }
+    expect(sizes.length).toBeGreaterThan(3);
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(1_000);
+    expect(run.state.variables['sum']).toBe(100_000);
+    expect(run.state.ending).toMatchObject({ status: 'completed' });
+  });
 
   it('drops and counts messages that a full inbox cannot keep, and the run goes on', () => {
     const run = start(listening);
@@ -148,16 +136,12 @@ describe('limits', () => {
     expect(run.state.ending).toMatchObject({ status: 'completed' });
   });
 
-  it(
-    'keeps five thousand messages that say nothing, and what is carried stays below the limit',
-    () => {
-      const run = start(listening);
-      for (let i = 0; i < 10_000; i++) run.feed(message('n', null));
-      expect(inboxOf(run.state)).toMatchObject({ unread: MAX_INBOX_MESSAGES, dropped: 10_000 - MAX_INBOX_MESSAGES });
-      expect(carried(run)).toBeLessThan(MAX_STATE_BYTES);
-    },
-    LONG_MS,
-  );
+  it('keeps five thousand messages that say nothing, and what is carried stays below the limit', () => {
+    const run = start(listening);
+    for (let i = 0; i < 10_000; i++) run.feed(message('n', null));
+    expect(inboxOf(run.state)).toMatchObject({ unread: MAX_INBOX_MESSAGES, dropped: 10_000 - MAX_INBOX_MESSAGES });
+    expect(carried(run)).toBeLessThan(MAX_STATE_BYTES);
+  });
 
   it('asks each unread message once, however many match', () => {
     const many = MAX_INBOX_MESSAGES / 2;
@@ -227,31 +211,27 @@ describe('limits', () => {
     }
   });
 
-  it(
-    'ends by a typed error where values grow by themselves',
-    () => {
-      const grow = (next: Json) =>
-        start({
-          grow: {
-            stepType: 'loop',
-            config: { while: 'true', initial: 'x', next, maxIterations: 100_000 },
-            nextSteps: { loop: 'work' },
-          },
-          work: { stepType: 'checkpoint' },
-        });
-      for (const next of [
-        '{{ loop.carry + loop.carry }}',
-        { again: '{{ loop.carry }}' },
-        ['{{ loop.carry }}', '{{ loop.carry }}'],
-      ]) {
-        const run = grow(next);
-        for (let i = 0; i < 1_000 && run.state.ending === undefined; i++) run.feed({ type: 'continue' });
-        expect(run.state.ending).toMatchObject({
-          status: 'failed',
-          error: { code: expect.stringMatching(/state_too_large|value_too_deep|expression_limit/) },
-        });
-      }
-    },
-    LONG_MS,
-  );
+  it('ends by a typed error where values grow by themselves', () => {
+    const grow = (next: Json) =>
+      start({
+        grow: {
+          stepType: 'loop',
+          config: { while: 'true', initial: 'x', next, maxIterations: 100_000 },
+          nextSteps: { loop: 'work' },
+        },
+        work: { stepType: 'checkpoint' },
+      });
+    for (const next of [
+      '{{ loop.carry + loop.carry }}',
+      { again: '{{ loop.carry }}' },
+      ['{{ loop.carry }}', '{{ loop.carry }}'],
+    ]) {
+      const run = grow(next);
+      for (let i = 0; i < 1_000 && run.state.ending === undefined; i++) run.feed({ type: 'continue' });
+      expect(run.state.ending).toMatchObject({
+        status: 'failed',
+        error: { code: expect.stringMatching(/state_too_large|value_too_deep|expression_limit/) },
+      });
+    }
+  });
 });

@@ -129,7 +129,7 @@ describe('with keys', () => {
     expect(await put('admin', 'sh', ['-c', 'id'])).toBe('temporal_unreachable');
     expect(await put('editor', '/opt/mcp/search')).toBe('role_required');
     await other.close();
-  }, 60_000);
+  });
 
   it('asks for an editor where results are given by hand', async () => {
     const body = JSON.stringify({ workflowId: 'orders', presets: { pay: {} } });

@@ -49,4 +49,4 @@ it('follows nothing for a listener who has gone before the run was looked up', a
   await delay(10 * POLLING_MS);
   expect(polls).toBe(before);
   await gateway.close();
-}, 30_000);
+});

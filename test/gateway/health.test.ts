@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { late, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
 it('is not ready while Temporal answers, and its database does not', async () => {
@@ -15,7 +15,7 @@ it('is not ready while Temporal answers, and its database does not', async () =>
   await gateway.close();
 });
 
-it('says in its log what Temporal answered, and callers which part is away', { timeout: 20_000 }, async () => {
+it('says in its log what Temporal answered, and callers which part is away', async () => {
   const words = 'no usable database connection found at 10.1.2.3';
   const away = Object.assign(new Error(`14 UNAVAILABLE: ${words}`), {
     code: 14,
@@ -32,7 +32,7 @@ it('says in its log what Temporal answered, and callers which part is away', { t
     code: 'temporal_unreachable',
     detail: 'Temporal answers, but its database does not at the moment. Try again shortly.',
   });
-  await vi.waitFor(() => expect(gateway.logged.join('')).toContain('"msg":"request"'));
+  await expect.poll(() => gateway.logged.join('')).toContain('"msg":"request"');
   const lines = gateway.logged.join('').split('\n').filter(Boolean);
   expect(lines.map((line) => JSON.parse(line))).toContainEqual(
     expect.objectContaining({

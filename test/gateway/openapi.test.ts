@@ -23,7 +23,7 @@ describe('the OpenAPI document', () => {
     const validator = new Validator();
     expect(await validator.validate(document)).toMatchObject({ valid: true });
     expect(validator.version).toBe('3.1');
-  }, 30_000);
+  });
 
   it('has the version of the package', () => {
     const { version } = JSON.parse(readFileSync(join(sourceRoot, 'package.json'), 'utf8'));

@@ -43,7 +43,7 @@ describe('the table of routes', () => {
     expect(await head('/api/workflows')).toBe(503);
     expect(await head('/api/keys')).toBe(403);
     await gateway.close();
-  }, 60_000);
+  });
 
   it('keeps the answers of POSTs that neither start a run nor change nothing', () => {
     const keeping = (idempotency: Idempotency) =>

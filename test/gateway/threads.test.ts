@@ -10,9 +10,13 @@ import { callsIn } from '../support/work.ts';
 import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
 
 /** Threads that nobody gives up for the time they take. */
-const patient = (): OffloadPool => {
+const patient = (deadlines = {}): OffloadPool => {
   const kinds = ['checkBytes', 'check', 'evaluate', 'walk', 'diff', 'graph', 'draft'];
-  return new OffloadPool(undefined, Object.fromEntries(kinds.map((kind) => [kind, 600_000])), () => 0);
+  return new OffloadPool(
+    undefined,
+    { ...Object.fromEntries(kinds.map((kind) => [kind, 600_000])), ...deadlines },
+    () => 0,
+  );
 };
 
 let gateway: LonelyGateway;
@@ -153,7 +157,7 @@ describe('what is small enough to be done at once', () => {
 
 describe('the threads', () => {
   it('give up what passes its deadline, and serve the next', async () => {
-    const pool = new OffloadPool(undefined, { evaluate: 50 });
+    const pool = patient({ evaluate: 50 });
     const small = { kind: 'checkBytes', bytes: Buffer.from('name: a'), media: 'yaml', options: {} } as const;
     await pool.run('acme', small);
     const list = Array.from({ length: 100_000 }, (_, i) => ({ i }));

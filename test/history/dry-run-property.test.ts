@@ -146,4 +146,4 @@ it('decides as the real run does on the same clock, with the same answers', () =
   expect(met.ended).toBeGreaterThan(10);
   expect(met.waiting).toBeGreaterThan(10);
   expect(met.timedOut).toBeGreaterThan(5);
-}, 120_000);
+});

@@ -241,7 +241,7 @@ it('folds every history to the live state, whatever shares a task (E6)', () => {
     ),
     { numRuns },
   );
-}, 60_000);
+});
 
 it('folds to the live state also where whole roots are stored at random places (E6)', () => {
   fc.assert(
@@ -250,7 +250,7 @@ it('folds to the live state also where whole roots are stored at random places (
     ),
     { numRuns },
   );
-}, 60_000);
+});
 
 const plan: fc.Arbitrary<SegmentPlan> = fc.record({
   local: fc.boolean(),
@@ -268,7 +268,7 @@ it('folds segments to the live state, whatever comes while they run and wherever
     ),
     { numRuns },
   );
-}, 60_000);
+});
 
 it('does not apply an update that was accepted while a segment was open, and refused after it', () => {
   const acts: Act[] = [
@@ -304,7 +304,7 @@ it('shows the same rows with segments, wherever they are cut, as without them', 
     }),
     { numRuns },
   );
-}, 60_000);
+});
 
 /** The winner of a race depends on the order in which effects end. Waits for people do not end here. */
 function withoutRaces(definition: Definition): Definition {

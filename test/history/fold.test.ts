@@ -262,7 +262,7 @@ describe('what history cannot tell', () => {
 
 const WORDS = 'word '.repeat(400);
 
-describe('a long history', { timeout: 60_000 }, () => {
+describe('a long history', () => {
   const ticks = around({ stepType: 'loop', config: { items: '{{ input.items }}' } }, ['done']);
   const looping = {
     ...ticks,

@@ -136,4 +136,4 @@ it('arms what failed, and nothing else, in any program', () => {
     { numRuns: Number(process.env['FOLD_RUNS'] ?? 150), examples: [HEARD_ELSEWHERE] },
   );
   expect(armedRuns).toBeGreaterThan(10);
-}, 60_000);
+});

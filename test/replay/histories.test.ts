@@ -24,11 +24,11 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'signalbox-replay-'));
   bundle = join(folder, 'bundle.js');
   await bundleWorkflows(bundle);
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('histories of earlier runs', () => {
-  it('replay, whatever history limit the worker has now', { timeout: 120_000 }, async () => {
+  it('replay, whatever history limit the worker has now', async () => {
     expect(files.length).toBeGreaterThanOrEqual(4);
     const histories = files.map((file) => {
       const history = JSON.parse(readFileSync(join(root, file), 'utf8'));

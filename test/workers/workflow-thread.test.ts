@@ -37,7 +37,7 @@ it('gives the calls of the SDK no time limit each', async () => {
     registeredActivityNames: new Set<string>(),
     logger: { trace: () => undefined, error: () => undefined } as never,
   }).catch(() => undefined);
-  await vi.waitFor(() => expect(sent).toHaveBeenCalledOnce());
+  await expect.poll(() => sent.mock.calls.length).toBe(1);
   const [{ input }] = sent.mock.calls[0] as [{ input: Record<string, unknown> }];
   expect(input).toMatchObject({ type: 'init', reuseV8Context: true, isolateExecutionTimeoutMs: undefined });
 });

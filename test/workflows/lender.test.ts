@@ -30,9 +30,7 @@ function demandBooks(world: World): void {
 }
 
 describe('a divided limit', () => {
-  it('admits five hundred runs a second, and no workflow hears of more than a part of them', {
-    timeout: 60_000,
-  }, () => {
+  it('admits five hundred runs a second, and no workflow hears of more than a part of them', () => {
     const draw = random(7);
     const [limit, perSecond, seconds] = [600, 500, 12];
     const world = new World(limit, { ...quiet, delayMs: () => 5 + draw() * 20 });
@@ -96,7 +94,7 @@ describe('a divided limit', () => {
     expect(world.active).toBeGreaterThan(300);
   });
 
-  it('is never exceeded and loses no slot, whatever is repeated, delayed or carried on', { timeout: 60_000 }, () => {
+  it('is never exceeded and loses no slot, whatever is repeated, delayed or carried on', () => {
     const arrival = fc.record({ at: fc.nat(8_000), ms: fc.integer({ min: 1, max: 3_000 }), id: fc.nat(40) });
     fc.assert(
       fc.property(
@@ -137,7 +135,7 @@ function costOf(perSecond: number, isDivided: boolean): { readonly aRun: number;
 }
 
 describe('what a limit costs', () => {
-  it('grows with the runs of its one limiter, unless it is divided', { timeout: 60_000 }, () => {
+  it('grows with the runs of its one limiter, unless it is divided', () => {
     const few = { whole: costOf(20, false), divided: costOf(20, true) };
     const many = { whole: costOf(300, false), divided: costOf(300, true) };
     // A take, a release, and a part of a question for each run; divided, now and then a request to the lender.

@@ -12,9 +12,6 @@ import type { JsonObject } from '../../../src/json/json.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';
 
-/** A machine that has much else to do. */
-const PATIENCE = { timeout: 15_000 };
-
 const SANDBOX: ActivitySettings = { ...LOOPBACK, bash: 'sandbox' };
 const UNSAFE: ActivitySettings = { ...LOOPBACK, bash: 'unsafe' };
 const CANARY = 'canary/7f3a "quoted" ü';
@@ -51,7 +48,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-describe('a command', { timeout: 30_000 }, () => {
+describe('a command', () => {
   it('gives its output and exit code', async () => {
     expect(await run({ command: 'echo out; echo err >&2' })).toEqual({
       data: { stdout: 'out\n', stderr: 'err\n', exitCode: 0 },
@@ -97,24 +94,24 @@ describe('a command', { timeout: 30_000 }, () => {
     const failed = await failing({ command: 'echo $$; sleep 60 & echo $!; wait', timeoutMs: 500 });
     expect(failed).toMatchObject({ type: 'bash_timeout:500', nonRetryable: true });
     const { stdout } = failed.details[0].details;
-    for (const pid of stdout.trim().split('\n')) await expect.poll(() => isAlive(Number(pid)), PATIENCE).toBe(false);
+    for (const pid of stdout.trim().split('\n')) await expect.poll(() => isAlive(Number(pid))).toBe(false);
   });
 
   it('is ended with all that it started when it is cancelled', async () => {
     const own = environment();
     const file = join(folder, 'pids');
     const running = run({ command: `echo $$ > ${file}; sleep 60 & echo $! >> ${file}; wait` }, { environment: own });
-    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').split('\n').length, PATIENCE).toBe(3);
+    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').split('\n').length).toBe(3);
     own.cancel();
     await expect(running).rejects.toBeInstanceOf(CancelledFailure);
     for (const pid of readFileSync(file, 'utf8').trim().split('\n'))
-      await expect.poll(() => isAlive(Number(pid)), PATIENCE).toBe(false);
+      await expect.poll(() => isAlive(Number(pid))).toBe(false);
   });
 
   it('does not outlive its shell', async () => {
     const { data } = await run({ command: 'sleep 60 & echo $!' });
     const pid = Number((data as { stdout: string }).stdout);
-    await expect.poll(() => isAlive(pid), PATIENCE).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   it('waits for nothing that has left its group, when it has ended, is late or cancelled', async () => {
@@ -129,7 +126,7 @@ describe('a command', { timeout: 30_000 }, () => {
     expect(late).toMatchObject({ type: 'bash_timeout:4000' });
     const own = environment();
     const running = run({ command: leaving(`echo $! > ${file}; sleep 600`) }, { environment: own });
-    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'), PATIENCE).toBe(true);
+    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')).toBe(true);
     own.cancel();
     await expect(running).rejects.toBeInstanceOf(CancelledFailure);
     const left = [stdout, late.details[0].details.stdout, readFileSync(file, 'utf8')].map((text) =>
@@ -217,7 +214,7 @@ if (!sandboxed)
   );
 
 // What holds in bubblewrap can be tested only where there is one.
-describe.runIf(sandboxed)('the sandbox', { timeout: 30_000 }, () => {
+describe.runIf(sandboxed)('the sandbox', () => {
   const inside = async (command: string, more: JsonObject = {}, settings = SANDBOX) =>
     ((await run({ command, ...more }, { settings })).data as { stdout: string }).stdout;
 
@@ -298,7 +295,7 @@ describe.runIf(sandboxed)('the sandbox', { timeout: 30_000 }, () => {
         .catch((error: unknown) => error);
     const forks = 'for i in $(seq 60); do sleep 62 & done; wait';
     expect(await ends(forks)).toMatchObject({ type: 'bash_processes:20', nonRetryable: true });
-    await expect.poll(() => spawnSync('pgrep', ['-f', '^sleep 62$']).stdout.toString(), PATIENCE).toBe('');
+    await expect.poll(() => spawnSync('pgrep', ['-f', '^sleep 62$']).stdout.toString()).toBe('');
     // One that takes it all by itself is told so by the kernel; several together are ended.
     expect(await ends('head -c 80000000 /dev/zero | tail -c 80000000 > /dev/null')).toMatchObject({
       type: expect.stringMatching(/^bash_(exit_code:1|memory:67108864)$/),
@@ -316,6 +313,6 @@ describe.runIf(sandboxed)('the sandbox', { timeout: 30_000 }, () => {
   it('is ended with all that it started', async () => {
     const failed = await failing({ command: 'setsid sleep 61 & sleep 61', timeoutMs: 700 }, { settings: SANDBOX });
     expect(failed).toMatchObject({ type: 'bash_timeout:700' });
-    await expect.poll(() => spawnSync('pgrep', ['-f', '^sleep 61$']).stdout.toString(), PATIENCE).toBe('');
+    await expect.poll(() => spawnSync('pgrep', ['-f', '^sleep 61$']).stdout.toString()).toBe('');
   });
 });

@@ -27,7 +27,7 @@ const failing = (...args: Parameters<typeof run>) =>
   );
 const body = (statements: string): string => `export default function (input) { ${statements} }`;
 
-describe('a script', { timeout: 30_000 }, () => {
+describe('a script', () => {
   it('gives what its function returns', async () => {
     expect(await run(body('return { sum: input.a + 1, list: [null, "ü"] }'), { input: { a: 2 } })).toEqual({
       data: { sum: 3, list: [null, 'ü'] },
@@ -78,7 +78,7 @@ export default function ({ cents }: Order): number { return (cents as number) * 
   });
 });
 
-describe('a script that runs again', { timeout: 30_000 }, () => {
+describe('a script that runs again', () => {
   it('finds nothing of its own last run', async () => {
     const code = body('globalThis.runs = (globalThis.runs ?? 0) + 1; Array.prototype.runs = 1; return globalThis.runs');
     const results: Json[] = [];
@@ -109,7 +109,7 @@ describe('a script that replaces what is around it', () => {
   });
 });
 
-describe('a script that goes wrong', { timeout: 30_000 }, () => {
+describe('a script that goes wrong', () => {
   it('tells what it threw, where, and what it had printed', async () => {
     const failed = await failing(
       '\nexport default () => {\n  console.log("here");\n  throw new RangeError("too far");\n}',
@@ -177,7 +177,7 @@ describe('a script that goes wrong', { timeout: 30_000 }, () => {
   });
 });
 
-describe('the activity runCode', { timeout: 30_000 }, () => {
+describe('the activity runCode', () => {
   const config = { language: 'javascript', code: body('return input'), input: 1, timeoutMs: 10_000, memoryMb: 64 };
   const { runCode } = createActivities(LOOPBACK);
 
