@@ -317,6 +317,18 @@ describe('the house', () => {
     expect(named.filter((file) => !existsSync(file))).toEqual([]);
   });
 
+  it('has no test that fails where the machine is slow: work is counted, and durations only in the bench', () => {
+    const measured = [
+      /cpuUsage\(|monitorEventLoopDelay/,
+      /(?:Date|performance)\.now\(\) - \w+\)\.toBeLess/,
+      /expect\((?:Date|performance)\.now\(\)\)/,
+    ];
+    const clocks = filesUnder('test', '.ts')
+      .filter((file) => !file.startsWith('test/bench/') && file !== 'test/house.test.ts')
+      .filter((file) => measured.some((form) => form.test(readFileSync(file, 'utf8'))));
+    expect(clocks).toEqual([]);
+  });
+
   it('has no long lines', () => {
     const folders = ['src', 'workflows', 'activities', 'workers', 'deploy', 'test'];
     const long = folders

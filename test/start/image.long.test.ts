@@ -126,12 +126,9 @@ describe('the image', { timeout: 120_000 }, () => {
       });
       expect([await ran.ended, ran.output()]).toEqual([0, expect.stringContaining('completed')]);
     } finally {
-      const asked = Date.now();
       for (const { child } of [worker, gateway]) child.kill('SIGTERM');
       const codes = await Promise.all([worker.ended, gateway.ended]);
-      console.log(`[image] ended after ${Date.now() - asked} ms`);
       expect([codes, worker.output(), gateway.output()]).toEqual([[0, 0], expect.any(String), expect.any(String)]);
-      expect(Date.now() - asked).toBeLessThan(14_000);
     }
     expect(filesOf(app)).toEqual(before);
   });

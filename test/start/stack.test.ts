@@ -35,21 +35,19 @@ describe('a stack', { timeout: 120_000 }, () => {
     const first = await startStack(folder.path);
     await runHello(first, 'kept');
     expect(statSync(join(folder.path, 'stack.json')).mode & 0o777).toBe(0o600);
-    expect(await first.end('SIGTERM')).toBeLessThan(15_000);
+    expect(await first.end('SIGTERM')).toBe(0);
     expect(folder.processes()).toEqual([]);
     expect(runningStack(folder.path)).toBeUndefined();
 
     const second = await startStack(folder.path);
     expect(await statusOf(second, 'kept')).toBe('COMPLETED');
     await runHello(second, 'another');
-    expect(await second.end('SIGINT')).toBeLessThan(15_000);
+    expect(await second.end('SIGINT')).toBe(0);
     expect(folder.processes()).toEqual([]);
   });
 
   test('says where to look when it is ready, and lends its Temporal CLI', async () => {
-    const begun = Date.now();
     const stack = await startStack(folder.path);
-    expect(Date.now() - begun).toBeLessThan(30_000);
     expect(stack.output()).toContain(stack.note.temporal.uiUrl);
     await until('the examples are stored', 30_000, () => stack.output().includes('example workflows:'));
     expect(stack.output()).not.toContain('Warning');

@@ -56,8 +56,8 @@ export type Stack = {
   output(): string;
   note: StackNote;
   client: Client;
-  /** Sends the signal and resolves with the milliseconds until the process ended. */
-  end(signal: NodeJS.Signals): Promise<number>;
+  /** Sends the signal and resolves with the exit code of the process. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
 };
 
 /** Runs `node deploy/start.mjs` and resolves once it says that it is ready. */
@@ -120,12 +120,10 @@ function runStart(dataDir: string, extra: NodeJS.ProcessEnv, args: readonly stri
   };
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const end = async (signal: NodeJS.Signals): Promise<number> => {
-    const begun = Date.now();
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const end = (signal: NodeJS.Signals): Promise<number | null> => {
     child.kill(signal);
-    await ended;
-    return Date.now() - begun;
+    return ended;
   };
   return { child, output: () => text, ended, end };
 }

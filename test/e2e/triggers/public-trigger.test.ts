@@ -185,7 +185,6 @@ describe.concurrent('debounce', () => {
       expect((await send(slug, { n })).status).toBe(202);
       const { body } = await gateway.request('GET', `/api/workflows/${slug}/executions`);
       if (body.items.length > 0) break;
-      expect(Date.now() - begun).toBeLessThan(15_000);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     expect(Date.now() - begun).toBeGreaterThan(2_500);
