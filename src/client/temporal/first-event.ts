@@ -64,6 +64,9 @@ export async function readClosing(
   return event ? decodeClosing(access, event) : undefined;
 }
 
+/** How long before the deadline of a long poll the server answers it. */
+const SERVER_MARGIN_MS = 1_000;
+
 async function longPoll(
   access: Access,
   waitMs: number,
@@ -71,13 +74,17 @@ async function longPoll(
   request: HistoryRequest,
 ): Promise<HistoryPage | undefined> {
   const { client } = access;
-  const bounded = () => client.withDeadline(Date.now() + waitMs, () => askForHistory(access, request));
+  // The server answers a long poll a second before its deadline. Who then asked again until `waitMs` is over would send
+  // hundreds of calls.
+  const deadline = Date.now() + waitMs + SERVER_MARGIN_MS;
+  const bounded = () => client.withDeadline(deadline, () => askForHistory(access, request));
   // The client does not notice a signal that was aborted before the call.
   if (signal?.aborted === true) return undefined;
   // The client leaves a listener at the signal with each call, so each call has its own signal.
   const own = new AbortController();
   const abort = (): void => own.abort();
   signal?.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(abort, waitMs);
   let page: HistoryPage;
   try {
     page = await client.withAbortSignal(own.signal, bounded);
@@ -85,6 +92,7 @@ async function longPoll(
     if (isOver(error)) return undefined;
     throw translated(error, false);
   } finally {
+    clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
   return withBlobs(access, page);

@@ -3,7 +3,7 @@
 // made from the OpenAPI document. A route that no right request can be made for fails.
 
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { ROLES, type Role, rolesUpTo } from '../../../src/contract/organization.ts';
 import { openApiDocument } from '../../../src/gateway/manual/openapi-document.ts';
 import { routes } from '../../../src/gateway/route-table.ts';
@@ -94,7 +94,8 @@ async function makeWorld(): Promise<Known> {
   const proposed = { baseWorkflowHash: hash, proposal: { ...definition, description: `${CANARY} proposed` } };
   const proposal = await as('POST', `/api/workflows/${slug}/proposals`, proposed);
   const { id: key } = await as('POST', '/api/keys', { name: unique('key'), role: 'viewer' });
-  await expect.poll(async () => (await as('GET', '/api/executions?status=waiting')).items).not.toHaveLength(0);
+  const isListed = async () => (await as('GET', '/api/executions?status=waiting')).items.length > 0;
+  await vi.waitUntil(isListed, { timeout: 30_000, interval: 100 });
   const execution = run.executionId as string;
   ids = { slug, hash, name, execution, recording, key, acme, trigger: trigger.id, proposal: proposal.id };
   const own = echoDefinition(unique('own'));
