@@ -122,6 +122,15 @@ it.each<[string, { first: string; again: string; other: string; refused: string 
   expect([plain.status, calledPlain]).toEqual([201, 'start run']);
 });
 
+it('waits for the result in one call, also in the last second of the time', async () => {
+  const slug = await put({ steps: { ask: { stepType: 'approval', config: { message: 'Well?' } } } });
+  const { body } = await first.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
+  calls = [];
+  const answer = await requestTo(counted.url, 'GET', `/api/executions/${body.executionId}/result?wait=2`, {});
+  expect(answer.status).toBe(202);
+  expect(calls.filter(({ method }) => method === 'GetWorkflowExecutionHistory').length).toBeLessThanOrEqual(2);
+});
+
 it('a payload that is held claims its key', async () => {
   const slug = await put({ config: { publicStart: true, debounce: { seconds: 2 } } });
   const { publicApiKey } = (await first.request('GET', '/api/public-key')).body;
