@@ -18,6 +18,7 @@ import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import { admit, advanceInParts, examine } from './advance.ts';
 import { SLOTS, slotEvents } from './inbound/admission.ts';
+import { UPDATES } from './inbound/signals.ts';
 import { recordedAt } from './inbound/view.ts';
 import { eventOf, type SegmentConfig, type SegmentEnd, type SegmentOutcome, segmentOf } from './segment.ts';
 import { CHILDREN, childEvents, resolvedIn } from './state/child-run.ts';
@@ -115,16 +116,8 @@ interface Known {
   readonly found?: ReturnType<typeof examine>['found'];
 }
 
-/** The events that the core can refuse. The others are always taken. */
-const CAN_BE_REFUSED: ReadonlySet<Event['type']> = new Set([
-  'decide',
-  'submit',
-  'cancelStep',
-  'retryStep',
-  'skipTimer',
-  'pause',
-  'resume',
-]);
+/** What an update says, the core can refuse. The other events are always taken. */
+const CAN_BE_REFUSED: ReadonlySet<string> = new Set(UPDATES);
 
 /** Runs one program from one state. */
 export class Runner<I extends Inbound = Inbound> {

@@ -341,7 +341,7 @@ class Simulator {
     const { due, ends } = this.#segment;
     this.#due.splice(this.#due.indexOf(due), 1);
     const ended = ends.filter(({ at }) => at <= this.#now);
-    this.#later(this.#now, (at) => this.#endSegment(ended, at));
+    this.#segment = { ends: ended, due: this.#later(this.#now, (at) => this.#endSegment(ended, at)) };
   }
 
   /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { genesis } from '../../src/engine/advance.ts';
 import { type Inbound, type Outbound, Runner, type RunnerPolicy } from '../../src/engine/runner.ts';
+import { simulate } from '../../src/engine/simulate.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { Json } from '../../src/json/json.ts';
@@ -116,4 +117,15 @@ it('takes nothing more after the core has failed, and answers all the same', () 
   expect(take({ type: 'completed', at, id: '$yield', result: null })).toEqual([]);
   expect(take({ type: 'message', as: 'update', at, event: { type: 'pause', at } })).toEqual(['accepted']);
   expect(runner.isFree).toBe(true);
+});
+
+it('a simulated segment that is hurried twice at the same moment ends once', () => {
+  const cancel = { afterMs: 5, signal: 'cancel' };
+  const run = simulate(programOf({ name: 'P', slug: 'p', steps: { call } as never }), {
+    genesis: GENESIS,
+    effect: () => ({ result: { data: null }, afterMs: 100 }),
+    signals: [cancel, cancel],
+    segments: true,
+  });
+  expect([run.segments, run.status, run.state.now - at]).toEqual([1, 'cancelled', 5]);
 });
