@@ -126,13 +126,21 @@ const kept = new Map();
 async function makeInstance(memoryBytes) {
   const maximum = Math.max(LEAST_PAGES, Math.ceil(memoryBytes / PAGE_BYTES));
   const memory = new WebAssembly.Memory({ initial: LEAST_PAGES, maximum });
-  const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(baseVariant, { wasmModule, wasmMemory: memory }));
-  return { quickjs, memory, maximum, memoryBytes, runs: 0 };
+  const instance = { memory, memoryBytes, runs: 0, isFull: false };
+  // The engine asks for less when it is refused: the memory is full if its last request was.
+  memory.grow = (pages) => {
+    instance.isFull = true;
+    const before = WebAssembly.Memory.prototype.grow.call(memory, pages);
+    instance.isFull = false;
+    return before;
+  };
+  const variant = newVariant(baseVariant, { wasmModule, wasmMemory: memory });
+  return Object.assign(instance, { quickjs: await newQuickJSWASMModuleFromVariant(variant) });
 }
 
 /** Creates an engine with the prelude in an instance. */
 function makeGuest(instance) {
-  const { quickjs, memory, maximum } = instance;
+  const { quickjs } = instance;
   const runtime = quickjs.newRuntime();
   runtime.setMaxStackSize(STACK_BYTES);
   const context = runtime.newContext();
@@ -154,7 +162,6 @@ function makeGuest(instance) {
   const prelude = context.callFunction(make, context.undefined, emit).unwrap();
   return {
     instance,
-    isFull: () => memory.buffer.byteLength > (maximum - 16) * PAGE_BYTES,
     context,
     runtime,
     lines,
@@ -243,10 +250,13 @@ function settled(guest, handle) {
   const { context, runtime } = guest;
   const jobs = runtime.executePendingJobs(-1);
   if (jobs.error) throw failureOf(guest, jobs.error);
+  // What was interrupted may be work that the result does not wait for.
+  if (guest.state.isLate) throw late();
   const state = context.getPromiseState(handle);
   if (state.type === 'fulfilled') return state.value;
   if (state.type === 'rejected') throw failureOf(guest, state.error);
-  if (guest.state.isLate) throw late();
+  // QuickJS drops a job that it has no memory for.
+  if (guest.instance.isFull) throw outOfMemory();
   throw new Failure(
     'script_error',
     'The code awaits a promise that never settles: scripts have no timers and no network.',
@@ -267,7 +277,7 @@ function failureOf(guest, thrown, isLoading = false) {
   const { name, message, stack, isError, code } = readDescribed(context, described.value);
   const isEngines = isError && name === 'InternalError';
   // QuickJS throws null if there is no memory for an error.
-  if ((isEngines && message === 'out of memory') || (message === 'null' && guest.isFull())) return outOfMemory();
+  if ((isEngines && message === 'out of memory') || (message === 'null' && guest.instance.isFull)) return outOfMemory();
   if (isLoading && name === 'SyntaxError') {
     const place = /:(\d+)(?::(\d+))?/.exec(stack);
     const at = place === null ? '' : ` (line ${place[1]}${place[2] === undefined ? '' : `, column ${place[2]}`})`;
@@ -325,7 +335,7 @@ async function prepare({ code }, guest, wasFine) {
   const { instance } = guest;
   instance.runs++;
   const hasGrown = instance.memory.buffer.byteLength > LEAST_PAGES * PAGE_BYTES;
-  if (!wasFine || hasGrown || instance.runs >= MOST_RUNS) return;
+  if (!wasFine || hasGrown || instance.isFull || instance.runs >= MOST_RUNS) return;
   kept.set(code, makeGuest(instance));
   if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
 }
@@ -333,7 +343,7 @@ async function prepare({ code }, guest, wasFine) {
 /** An error of WebAssembly itself. */
 function fatal(guest, error) {
   if (guest.state.isLate) return late();
-  if (guest.isFull()) return outOfMemory();
+  if (guest.instance.isFull) return outOfMemory();
   if (error instanceof RangeError)
     return new Failure('script_error', 'RangeError: stack overflow', { name: 'RangeError', message: 'stack overflow' });
   return new Failure('script_crashed', '', {}, true);

@@ -145,7 +145,13 @@ describe('a script that goes wrong', () => {
   // THREATS.md; the parser, the regular expressions and the writer of JSON are the host's stack and time as well.
   it.each([
     ['an endless loop', 'for (;;);', 'script_timeout'],
-    ['an endless chain of promises', 'const f = () => Promise.resolve().then(f); return f();', 'script_timeout'],
+    ['jobs without end', 'const f = () => { Promise.resolve().then(f); }; f();', 'script_timeout'],
+    ['jobs without end that it waits for', 'return (async () => { for (;;) await 0; })();', 'script_timeout'],
+    [
+      'a chain of promises without end',
+      'const f = () => Promise.resolve().then(f); return f();',
+      'script_out_of_memory',
+    ],
     ['a regular expression that explodes', 'return /(a+)+$/.test("a".repeat(40) + "b")', 'script_timeout'],
     ['toJSON that never ends', 'return { toJSON() { for (;;); } }', 'script_timeout'],
     ['4 GB in pieces', 'const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1));', 'script_out_of_memory'],
