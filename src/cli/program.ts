@@ -36,11 +36,9 @@ export async function runProgram(
   let exit: ExitCode = EXIT.ok;
   const host: Host = {
     terminal,
-    action:
-      (run) =>
-      async (...given) => {
-        exit = await run(...given);
-      },
+    exitWith: (code) => {
+      exit = code;
+    },
   };
   const program = new Command('signalbox')
     .version(ownVersion(), '-V, --version', 'print the version')

@@ -9,21 +9,19 @@ import { REMOTE_COMMANDS } from './remote.ts';
 /** A command of the package signalbox, which says so whatever its arguments. */
 const absent =
   (name: string): AddCommand =>
-  (program, { action }) => {
+  (program) => {
     program
       .command(name)
       .description('in the package signalbox only')
       .argument('[arguments...]')
       .allowUnknownOption()
       .helpOption(false)
-      .action(
-        action(async () => {
-          throw new CliError(
-            EXIT.flags,
-            `The package signalbox-cli has no ${name}. Install the package signalbox instead, which has it.`,
-          );
-        }),
-      );
+      .action(() => {
+        throw new CliError(
+          EXIT.flags,
+          `The package signalbox-cli has no ${name}. Install the package signalbox instead, which has it.`,
+        );
+      });
   };
 
 await runProcess([

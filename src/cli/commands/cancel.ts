@@ -2,7 +2,6 @@
 
 import { defined } from '../../json/defined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
-import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
 import { pretty } from '../text-layout.ts';
@@ -14,25 +13,22 @@ interface EndOptions {
   readonly json?: boolean;
 }
 
-export const addCancel: AddCommand = (program, { terminal, action }) => {
+export const addCancel: AddCommand = (program, { terminal }) => {
   program
     .command('cancel')
     .description('cancel an execution and all of its open steps')
     .argument('<id>', 'the execution')
     .option('--reason <text>', "the reason, shown in the execution's error")
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { reason, json }: EndOptions) => {
-        const call = { params: { id }, json: defined({ reason }) };
-        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/cancel', call);
-        // The status may still be the one before: the run ends when its steps have.
-        terminal.out(json === true ? pretty(body) : `${id}  cancellation requested`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { reason, json }: EndOptions) => {
+      const call = { params: { id }, json: defined({ reason }) };
+      const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/cancel', call);
+      // The status may still be the one before: the run ends when its steps have.
+      terminal.out(json === true ? pretty(body) : `${id}  cancellation requested`);
+    });
 };
 
-export const addTerminate: AddCommand = (program, { terminal, action }) => {
+export const addTerminate: AddCommand = (program, { terminal }) => {
   program
     .command('terminate')
     .description('end an execution immediately; nothing is rolled back')
@@ -40,13 +36,10 @@ export const addTerminate: AddCommand = (program, { terminal, action }) => {
     .option('--reason <text>', "the reason, shown in the execution's error")
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { reason, yes, json }: EndOptions) => {
-        await confirm(terminal, `Terminate ${id}? Nothing is rolled back.`, yes);
-        const call = { params: { id }, json: defined({ reason }) };
-        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/terminate', call);
-        terminal.out(json === true ? pretty(body) : `${id}  terminated`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { reason, yes, json }: EndOptions) => {
+      await confirm(terminal, `Terminate ${id}? Nothing is rolled back.`, yes);
+      const call = { params: { id }, json: defined({ reason }) };
+      const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/terminate', call);
+      terminal.out(json === true ? pretty(body) : `${id}  terminated`);
+    });
 };

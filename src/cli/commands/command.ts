@@ -5,8 +5,8 @@ import type { Terminal } from '../terminal.ts';
 /** What a subcommand needs from the program. */
 export interface Host {
   readonly terminal: Terminal;
-  /** Creates an action from a function that resolves to an exit code. */
-  action<Args extends unknown[]>(run: (...args: Args) => Promise<ExitCode>): (...args: Args) => Promise<void>;
+  /** Sets the exit code of the program. A command that does not call it, and throws nothing, ends with 0. */
+  exitWith(code: ExitCode): void;
 }
 
 /** Adds one command. Each command is a file, listed in cli.ts. */

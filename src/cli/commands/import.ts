@@ -27,7 +27,7 @@ const ORDER: readonly (keyof Definition)[] = [
   'output',
 ];
 
-export const addImport: AddCommand = (program, { terminal, action }) => {
+export const addImport: AddCommand = (program, { terminal, exitWith }) => {
   program
     .command('import')
     .description('convert a definition of another dialect and print it as canonical YAML')
@@ -37,22 +37,20 @@ export const addImport: AddCommand = (program, { terminal, action }) => {
         .choices(DIALECTS)
         .makeOptionMandatory(),
     )
-    .action(
-      action(async (file: string, { from }: { from: string }) => {
-        const written = await readDocument(terminal, file);
-        const checked = await checkWritten(terminal, written, { dialect: from });
-        const { definition, secrets } = checked;
-        const lines = findingLines(written, checked);
-        if (definition === undefined) throw new CliError(EXIT.input, `${written.file} cannot be imported.`, lines);
-        for (const line of lines) terminal.err(line);
-        for (const { name } of secrets)
-          terminal.err(
-            `secret ${name} was removed. Store its value with PUT ` + `/api/secrets/${encodeURIComponent(name)}.`,
-          );
-        terminal.out(canonicalYaml(definition).trimEnd());
-        return checked.valid ? EXIT.ok : EXIT.input;
-      }),
-    );
+    .action(async (file: string, { from }: { from: string }) => {
+      const written = await readDocument(terminal, file);
+      const checked = await checkWritten(terminal, written, { dialect: from });
+      const { definition, secrets } = checked;
+      const lines = findingLines(written, checked);
+      if (definition === undefined) throw new CliError(EXIT.input, `${written.file} cannot be imported.`, lines);
+      for (const line of lines) terminal.err(line);
+      for (const { name } of secrets)
+        terminal.err(
+          `secret ${name} was removed. Store its value with PUT ` + `/api/secrets/${encodeURIComponent(name)}.`,
+        );
+      terminal.out(canonicalYaml(definition).trimEnd());
+      if (!checked.valid) exitWith(EXIT.input);
+    });
 };
 
 /** The definition as YAML with the steps last. */

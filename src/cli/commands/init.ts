@@ -1,6 +1,5 @@
 /** `signalbox init [FOLDER]`: writes a project with a definition, an action, tests and a CI file. */
 import { InvalidArgumentError } from 'commander';
-import { EXIT } from '../exit.ts';
 import { writeProject } from '../init.ts';
 import { jsonFlag } from '../options.ts';
 import { pretty } from '../text-layout.ts';
@@ -11,7 +10,7 @@ interface InitOptions {
   readonly json?: boolean;
 }
 
-export const addInit: AddCommand = (program, { terminal, action }) => {
+export const addInit: AddCommand = (program, { terminal }) => {
   program
     .command('init')
     .description('write a project: definitions, actions, tests and a CI file; it overwrites nothing')
@@ -22,18 +21,15 @@ export const addInit: AddCommand = (program, { terminal, action }) => {
       placeOption,
     )
     .addOption(jsonFlag())
-    .action(
-      action(async (folder: string, { signalbox, json }: InitOptions) => {
-        const { written, root } = await writeProject(folder, signalbox);
-        if (json === true) {
-          terminal.out(pretty({ folder: root, files: written }));
-          return EXIT.ok;
-        }
-        for (const file of written) terminal.out(file);
-        terminal.err(`Wrote a project in ${root}. Next: npm install && npm test. Its README.md says more.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (folder: string, { signalbox, json }: InitOptions) => {
+      const { written, root } = await writeProject(folder, signalbox);
+      if (json === true) {
+        terminal.out(pretty({ folder: root, files: written }));
+        return;
+      }
+      for (const file of written) terminal.out(file);
+      terminal.err(`Wrote a project in ${root}. Next: npm install && npm test. Its README.md says more.`);
+    });
 };
 
 function placeOption(text: string): string {

@@ -35,7 +35,7 @@ export const addKeys: AddCommand = (program, host) => {
   addReseal(keys, host);
 };
 
-function addCreate(keys: Command, { terminal, action }: Host): void {
+function addCreate(keys: Command, { terminal }: Host): void {
   keys
     .command('create')
     .description('create a key, which is shown only once')
@@ -51,84 +51,73 @@ function addCreate(keys: Command, { terminal, action }: Host): void {
     .option('--emails <addresses...>', "the person's e-mail addresses, to which links of approvals are sent")
     .addOption(organizationOption())
     .addOption(jsonFlag())
-    .action(
-      action(async (name: string, { json, ...options }: CreateOptions) => {
-        const { body } = await gatewayOf(terminal).call('POST', '/api/keys', {
-          json: { name, ...options },
-        });
-        if (json === true) terminal.out(pretty(body));
-        else {
-          terminal.out(body.key);
-          terminal.err(`${body.id}  ${body.role} of ${body.organizationId}. Keep the key: it is not shown again.`);
-        }
-        return EXIT.ok;
-      }),
-    );
+    .action(async (name: string, { json, ...options }: CreateOptions) => {
+      const { body } = await gatewayOf(terminal).call('POST', '/api/keys', {
+        json: { name, ...options },
+      });
+      if (json === true) terminal.out(pretty(body));
+      else {
+        terminal.out(body.key);
+        terminal.err(`${body.id}  ${body.role} of ${body.organizationId}. Keep the key: it is not shown again.`);
+      }
+    });
 }
 
-function addListing(keys: Command, { terminal, action }: Host): void {
+function addListing(keys: Command, { terminal }: Host): void {
   keys
     .command('list')
     .description('list keys without their secret values')
     .addOption(organizationOption())
     .addOption(jsonFlag())
-    .action(
-      action(async ({ organization, json }: KeyOptions) => {
-        const gateway = gatewayOf(terminal);
-        const items = await allItems((page) => gateway.call('GET', '/api/keys', { query: { organization, ...page } }));
-        showList(terminal, items, json, {
-          head: ['ID', 'NAME', 'ROLE', 'USER', 'EMAILS', 'CREATED', 'LAST USED'],
-          cells: ({ id, name, role, user, emails, createdAt, lastUsedAt }) => [
-            id,
-            name,
-            role,
-            user === name ? '' : user,
-            emails.join(' '),
-            createdAt,
-            lastUsedAt ?? '',
-          ],
-          none: 'There are no API keys: the gateway serves this machine only.',
-        });
-        return EXIT.ok;
-      }),
-    );
+    .action(async ({ organization, json }: KeyOptions) => {
+      const gateway = gatewayOf(terminal);
+      const items = await allItems((page) => gateway.call('GET', '/api/keys', { query: { organization, ...page } }));
+      showList(terminal, items, json, {
+        head: ['ID', 'NAME', 'ROLE', 'USER', 'EMAILS', 'CREATED', 'LAST USED'],
+        cells: ({ id, name, role, user, emails, createdAt, lastUsedAt }) => [
+          id,
+          name,
+          role,
+          user === name ? '' : user,
+          emails.join(' '),
+          createdAt,
+          lastUsedAt ?? '',
+        ],
+        none: 'There are no API keys: the gateway serves this machine only.',
+      });
+    });
 }
 
-function addRevoke(keys: Command, { terminal, action }: Host): void {
+function addRevoke(keys: Command, { terminal }: Host): void {
   keys
     .command('revoke')
     .description('revoke a key')
     .argument('<id>', 'the id in the list')
     .addOption(organizationOption())
     .addOption(yesFlag())
-    .action(
-      action(async (id: string, { organization, yes }: KeyOptions & { readonly yes?: boolean }) => {
-        await confirm(terminal, `Revoke the key ${id}?`, yes);
-        await gatewayOf(terminal).call('DELETE', '/api/keys/:id', { params: { id }, query: { organization } });
-        terminal.err(`${id} is revoked.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { organization, yes }: KeyOptions & { readonly yes?: boolean }) => {
+      await confirm(terminal, `Revoke the key ${id}?`, yes);
+      await gatewayOf(terminal).call('DELETE', '/api/keys/:id', { params: { id }, query: { organization } });
+      terminal.err(`${id} is revoked.`);
+    });
 }
 
-function addReseal(keys: Command, { terminal, action }: Host): void {
+function addReseal(keys: Command, { terminal, exitWith }: Host): void {
   keys
     .command('reseal')
     .description('re-encrypt with the current master key everything that an earlier one encrypted')
     .addOption(jsonFlag())
-    .action(
-      action(async ({ json }: KeyOptions) => {
-        const { body } = await gatewayOf(terminal).call('POST', '/api/reseal');
-        const { resealed, unchanged, unreadable } = body;
-        if (json === true) terminal.out(pretty(body));
-        else {
-          terminal.out(`${resealed} re-encrypted, ${unchanged} unchanged, ${unreadable.length} unreadable`);
-          for (const { organizationId, collection, name } of unreadable)
-            terminal.err(`unreadable: ${collection}/${name} of ${organizationId}`);
-        }
-        return unreadable.length === 0 ? EXIT.ok : EXIT.input;
-      }),
-    );
+    .action(async ({ json }: KeyOptions) => {
+      const { body } = await gatewayOf(terminal).call('POST', '/api/reseal');
+      const { resealed, unchanged, unreadable } = body;
+      if (json === true) terminal.out(pretty(body));
+      else {
+        terminal.out(`${resealed} re-encrypted, ${unchanged} unchanged, ${unreadable.length} unreadable`);
+        for (const { organizationId, collection, name } of unreadable)
+          terminal.err(`unreadable: ${collection}/${name} of ${organizationId}`);
+      }
+      if (unreadable.length > 0) exitWith(EXIT.input);
+    });
 }
 
 const organizationOption = (): Option =>

@@ -31,7 +31,7 @@ interface ListOptions {
 const DEFAULT_LIMIT = 20;
 const WAIT_WIDTH = 80;
 
-export const addList: AddCommand = (program, { terminal, action }) => {
+export const addList: AddCommand = (program, { terminal }) => {
   program
     .command('list')
     .description(
@@ -52,15 +52,12 @@ export const addList: AddCommand = (program, { terminal, action }) => {
     .option('--execution <id>', 'only approvals of this execution')
     .option('--limit <n>', 'the maximum number', limitOption, DEFAULT_LIMIT)
     .addOption(jsonFlag())
-    .action(
-      action(async (what: List, options: ListOptions) => {
-        demandFitting(what, options);
-        const { nextCursor } = await show(terminal, what, options);
-        if (nextCursor !== undefined && options.json !== true)
-          terminal.err(`There are more than ${options.limit}. Raise --limit to see them.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (what: List, options: ListOptions) => {
+      demandFitting(what, options);
+      const { nextCursor } = await show(terminal, what, options);
+      if (nextCursor !== undefined && options.json !== true)
+        terminal.err(`There are more than ${options.limit}. Raise --limit to see them.`);
+    });
 };
 
 /** @throws CliError for an option of another list */

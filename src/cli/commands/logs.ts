@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Execution, Step } from '../answers.ts';
 import { exitOf, stepPage } from '../executions.ts';
-import { EXIT, TemporaryError } from '../exit.ts';
+import { TemporaryError } from '../exit.ts';
 import { followEvents } from '../follow-events.ts';
 import { type Gateway, gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
@@ -21,29 +21,27 @@ const GATHER_MS = 100;
 const PAUSE_MS = 1_000;
 const OPEN: ReadonlySet<string> = new Set(['pending', 'running', 'waiting', 'rolling_back']);
 
-export const addLogs: AddCommand = (program, { terminal, action }) => {
+export const addLogs: AddCommand = (program, { terminal, exitWith }) => {
   program
     .command('logs')
     .description('print the steps of an execution when they wait or end')
     .argument('<id>', 'the execution')
     .option('-f, --follow', 'follow until the execution ends; exit code 40 if it fails')
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { follow, json }: LogsOptions) => {
-        const gateway = gatewayOf(terminal);
-        const log = new StepLog(gateway, id, (step) => terminal.out(json === true ? JSON.stringify(step) : line(step)));
-        // The status is read before the steps, so that a closed run has all of its steps.
-        const read = async (): Promise<Execution> => {
-          const execution = await status(gateway, id);
-          await log.read();
-          return execution;
-        };
-        const first = await read();
-        const execution = follow === true ? await followed(gateway, id, first, read) : first;
-        if (json !== true && !OPEN.has(execution.status)) tellEnd(terminal, id, execution);
-        return follow === true ? exitOf(execution) : EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { follow, json }: LogsOptions) => {
+      const gateway = gatewayOf(terminal);
+      const log = new StepLog(gateway, id, (step) => terminal.out(json === true ? JSON.stringify(step) : line(step)));
+      // The status is read before the steps, so that a closed run has all of its steps.
+      const read = async (): Promise<Execution> => {
+        const execution = await status(gateway, id);
+        await log.read();
+        return execution;
+      };
+      const first = await read();
+      const execution = follow === true ? await followed(gateway, id, first, read) : first;
+      if (json !== true && !OPEN.has(execution.status)) tellEnd(terminal, id, execution);
+      if (follow === true) exitWith(exitOf(execution));
+    });
 };
 
 function tellEnd(terminal: Terminal, id: string, execution: Execution): void {

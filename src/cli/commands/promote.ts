@@ -25,7 +25,7 @@ interface PromoteOptions {
   readonly json?: boolean;
 }
 
-export const addPromote: AddCommand = (program, { terminal, action }) => {
+export const addPromote: AddCommand = (program, { terminal }) => {
   program
     .command('promote')
     .description(`take workflows to another gateway or organization, whose API key is in ${TARGET_KEY}`)
@@ -39,30 +39,27 @@ export const addPromote: AddCommand = (program, { terminal, action }) => {
     .option('--dry-run', 'only show what would change')
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(
-      action(async (slugs: readonly string[], options: PromoteOptions) => {
-        const { version, dryRun = false, yes, json } = options;
-        if (version !== undefined && slugs.length > 1)
-          throw new CliError(EXIT.flags, '--version is for one workflow. Promote the others without it.');
-        const source = gatewayOf(terminal);
-        const target = targetOf(terminal, source, options.to);
-        const organization = await organizationAt(target);
-        const results: object[] = [];
-        const { comparePromotion } = await import('../promote.ts');
-        for (const slug of slugs) {
-          const found = await comparePromotion(source, target, slug, version);
-          const { store, ...facts } = found;
-          if (json !== true) tell(terminal, found);
-          const isStored = !dryRun && !found.isUpToDate;
-          if (isStored) await confirm(terminal, `Store ${slug} in ${organization} at ${target.url}?`, yes);
-          const stored = isStored ? await store() : undefined;
-          results.push({ ...facts, organization, stored: stored ?? null });
-          if (json !== true) terminal.out(resultLine(found, stored, organization, target.url));
-        }
-        if (json === true) terminal.out(pretty(results));
-        return EXIT.ok;
-      }),
-    );
+    .action(async (slugs: readonly string[], options: PromoteOptions) => {
+      const { version, dryRun = false, yes, json } = options;
+      if (version !== undefined && slugs.length > 1)
+        throw new CliError(EXIT.flags, '--version is for one workflow. Promote the others without it.');
+      const source = gatewayOf(terminal);
+      const target = targetOf(terminal, source, options.to);
+      const organization = await organizationAt(target);
+      const results: object[] = [];
+      const { comparePromotion } = await import('../promote.ts');
+      for (const slug of slugs) {
+        const found = await comparePromotion(source, target, slug, version);
+        const { store, ...facts } = found;
+        if (json !== true) tell(terminal, found);
+        const isStored = !dryRun && !found.isUpToDate;
+        if (isStored) await confirm(terminal, `Store ${slug} in ${organization} at ${target.url}?`, yes);
+        const stored = isStored ? await store() : undefined;
+        results.push({ ...facts, organization, stored: stored ?? null });
+        if (json !== true) terminal.out(resultLine(found, stored, organization, target.url));
+      }
+      if (json === true) terminal.out(pretty(results));
+    });
 };
 
 function targetOf({ env }: Terminal, source: Gateway, to: string | undefined): Gateway {

@@ -5,7 +5,6 @@ import { PROPOSAL_STATUSES } from '../../contract/proposal.ts';
 import { defined } from '../../json/defined.ts';
 import type { Proposal } from '../answers.ts';
 import { showDiff } from '../diff-text.ts';
-import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
 import { allItems, showList } from '../show-list.ts';
@@ -27,54 +26,48 @@ export const addProposals: AddCommand = (program, host) => {
   addApply(proposals, host);
 };
 
-function addListing(proposals: Command, { terminal, action }: Host): void {
+function addListing(proposals: Command, { terminal }: Host): void {
   proposals
     .command('list')
     .description('list the proposals to change a workflow, newest first')
     .argument('<slug>', 'the workflow')
     .addOption(new Option('--status <status>', 'only proposals with this status').choices(PROPOSAL_STATUSES))
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, { status, json }: Shown & { readonly status?: string }) => {
-        const gateway = gatewayOf(terminal);
-        const items = await allItems((page) =>
-          gateway.call('GET', '/api/workflows/:slug/proposals', { params: { slug }, query: { status, ...page } }),
-        );
-        showList(terminal, items, json, {
-          head: ['ID', 'STATUS', 'CREATED', 'BY', 'NOTES'],
-          cells: ({ id, createdAt, proposedBy, notes, ...proposal }) => [
-            id,
-            proposal.status,
-            createdAt,
-            proposedBy ?? '',
-            cut(notes ?? '', NOTES_WIDTH),
-          ],
-          none: 'No proposals.',
-        });
-        return EXIT.ok;
-      }),
-    );
+    .action(async (slug: string, { status, json }: Shown & { readonly status?: string }) => {
+      const gateway = gatewayOf(terminal);
+      const items = await allItems((page) =>
+        gateway.call('GET', '/api/workflows/:slug/proposals', { params: { slug }, query: { status, ...page } }),
+      );
+      showList(terminal, items, json, {
+        head: ['ID', 'STATUS', 'CREATED', 'BY', 'NOTES'],
+        cells: ({ id, createdAt, proposedBy, notes, ...proposal }) => [
+          id,
+          proposal.status,
+          createdAt,
+          proposedBy ?? '',
+          cut(notes ?? '', NOTES_WIDTH),
+        ],
+        none: 'No proposals.',
+      });
+    });
 }
 
-function addShow(proposals: Command, { terminal, action }: Host): void {
+function addShow(proposals: Command, { terminal }: Host): void {
   proposals
     .command('show')
     .description('show a proposal and the changes that it would make')
     .argument('<slug>', 'the workflow')
     .argument('<id>', 'the proposal')
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, id: string, { json }: Shown) => {
-        const path = '/api/workflows/:slug/proposals/:id';
-        const { body } = await gatewayOf(terminal).call('GET', path, { params: { slug, id } });
-        if (json === true) terminal.out(pretty(body));
-        else {
-          for (const line of proposalLines(body)) terminal.out(line);
-          showDiff(terminal, body.diffText);
-        }
-        return EXIT.ok;
-      }),
-    );
+    .action(async (slug: string, id: string, { json }: Shown) => {
+      const path = '/api/workflows/:slug/proposals/:id';
+      const { body } = await gatewayOf(terminal).call('GET', path, { params: { slug, id } });
+      if (json === true) terminal.out(pretty(body));
+      else {
+        for (const line of proposalLines(body)) terminal.out(line);
+        showDiff(terminal, body.diffText);
+      }
+    });
 }
 
 function proposalLines({ id, status, workflowId, review, ...proposal }: Proposal): string[] {
@@ -91,12 +84,7 @@ function proposalLines({ id, status, workflowId, review, ...proposal }: Proposal
   ];
 }
 
-function addReview(
-  proposals: Command,
-  { terminal, action }: Host,
-  decision: 'approve' | 'reject',
-  description: string,
-): void {
+function addReview(proposals: Command, { terminal }: Host, decision: 'approve' | 'reject', description: string): void {
   proposals
     .command(decision)
     .description(description)
@@ -104,32 +92,26 @@ function addReview(
     .argument('<id>', 'the proposal')
     .option('--notes <text>', 'the reason')
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, id: string, { notes, json }: Shown & { readonly notes?: string }) => {
-        const { body } = await gatewayOf(terminal).call('POST', '/api/workflows/:slug/proposals/:id/review', {
-          params: { slug, id },
-          json: { decision, ...defined({ notes }) },
-        });
-        terminal.out(json === true ? pretty(body) : `Proposal ${id} of ${slug} is ${body.status}.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (slug: string, id: string, { notes, json }: Shown & { readonly notes?: string }) => {
+      const { body } = await gatewayOf(terminal).call('POST', '/api/workflows/:slug/proposals/:id/review', {
+        params: { slug, id },
+        json: { decision, ...defined({ notes }) },
+      });
+      terminal.out(json === true ? pretty(body) : `Proposal ${id} of ${slug} is ${body.status}.`);
+    });
 }
 
-function addApply(proposals: Command, { terminal, action }: Host): void {
+function addApply(proposals: Command, { terminal }: Host): void {
   proposals
     .command('apply')
     .description('apply an approved proposal; refused if the workflow has changed since')
     .argument('<slug>', 'the workflow')
     .argument('<id>', 'the proposal')
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, id: string, { json }: Shown) => {
-        const path = '/api/workflows/:slug/proposals/:id/apply';
-        const { body } = await gatewayOf(terminal).call('POST', path, { params: { slug, id } });
-        const { version, hash } = body.workflow;
-        terminal.out(json === true ? pretty(body) : `${slug} ${version} stored ${hash}`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (slug: string, id: string, { json }: Shown) => {
+      const path = '/api/workflows/:slug/proposals/:id/apply';
+      const { body } = await gatewayOf(terminal).call('POST', path, { params: { slug, id } });
+      const { version, hash } = body.workflow;
+      terminal.out(json === true ? pretty(body) : `${slug} ${version} stored ${hash}`);
+    });
 }

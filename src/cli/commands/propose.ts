@@ -17,7 +17,7 @@ interface ProposeOptions {
   readonly json?: boolean;
 }
 
-export const addPropose: AddCommand = (program, { terminal, action }) => {
+export const addPropose: AddCommand = (program, { terminal }) => {
   program
     .command('propose')
     .description('propose a change of a stored definition for review by somebody else')
@@ -28,33 +28,30 @@ export const addPropose: AddCommand = (program, { terminal, action }) => {
     .option('--execution <id>', 'the run that proposes the change')
     .addOption(dialectOption())
     .addOption(jsonFlag())
-    .action(
-      action(async (file: string, options: ProposeOptions) => {
-        const { notes, execution, dialect, json } = options;
-        const written = await readDocument(terminal, file);
-        const checked = await checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
-        if (checked.definition === undefined || !checked.valid)
-          throw new CliError(EXIT.input, `${written.file} is not a valid definition.`, findingLines(written, checked));
-        const slug = options.workflow ?? checked.definition.slug;
-        const gateway = gatewayOf(terminal);
-        const { body } = await gateway.call('POST', '/api/workflows/:slug/proposals', {
-          params: { slug },
-          json: {
-            baseWorkflowHash: options.base ?? (await storedHash(gateway, slug)),
-            text: written.text,
-            ...defined({ notes, executionId: execution, dialect }),
-          },
-        });
-        if (json === true) terminal.out(pretty(body));
-        else {
-          showDiff(terminal, body.diffText);
-          terminal.out(`Proposal ${body.id} of ${slug} is ${body.status}, until ${body.expiresAt}.`);
-          terminal.out(`Somebody else reviews it: npx signalbox proposals approve ${slug} ${body.id}`);
-          terminal.out(`Then apply it:            npx signalbox proposals apply ${slug} ${body.id}`);
-        }
-        return EXIT.ok;
-      }),
-    );
+    .action(async (file: string, options: ProposeOptions) => {
+      const { notes, execution, dialect, json } = options;
+      const written = await readDocument(terminal, file);
+      const checked = await checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
+      if (checked.definition === undefined || !checked.valid)
+        throw new CliError(EXIT.input, `${written.file} is not a valid definition.`, findingLines(written, checked));
+      const slug = options.workflow ?? checked.definition.slug;
+      const gateway = gatewayOf(terminal);
+      const { body } = await gateway.call('POST', '/api/workflows/:slug/proposals', {
+        params: { slug },
+        json: {
+          baseWorkflowHash: options.base ?? (await storedHash(gateway, slug)),
+          text: written.text,
+          ...defined({ notes, executionId: execution, dialect }),
+        },
+      });
+      if (json === true) terminal.out(pretty(body));
+      else {
+        showDiff(terminal, body.diffText);
+        terminal.out(`Proposal ${body.id} of ${slug} is ${body.status}, until ${body.expiresAt}.`);
+        terminal.out(`Somebody else reviews it: npx signalbox proposals approve ${slug} ${body.id}`);
+        terminal.out(`Then apply it:            npx signalbox proposals apply ${slug} ${body.id}`);
+      }
+    });
 };
 
 async function storedHash(gateway: Gateway, slug: string): Promise<string> {

@@ -4,7 +4,6 @@ import { type Command, Option } from 'commander';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import type { Decided } from '../answers.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag, jsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
@@ -19,25 +18,23 @@ interface DecideOptions {
   readonly json?: boolean;
 }
 
-export const addResume: AddCommand = (program, { terminal, action }) => {
+export const addResume: AddCommand = (program, { terminal }) => {
   const command = program
     .command('resume')
     .description('decide the approval that an execution waits for')
     .argument('<id>', 'the execution')
     .addOption(new Option('--decision <decision>', 'the decision').choices(['approve', 'deny']).makeOptionMandatory());
-  withDetails(command).action(
-    action((id: string, options: DecideOptions & { decision: string }) =>
-      decide(terminal, id, options.decision === 'approve', options),
-    ),
+  withDetails(command).action((id: string, options: DecideOptions & { decision: string }) =>
+    decide(terminal, id, options.decision === 'approve', options),
   );
 };
 
-export const addApprove: AddCommand = (program, { terminal, action }) => {
+export const addApprove: AddCommand = (program, { terminal }) => {
   const command = program
     .command('approve')
     .description('approve the approval that an execution waits for, like resume --decision approve')
     .argument('<id>', 'the execution');
-  withDetails(command).action(action((id: string, options: DecideOptions) => decide(terminal, id, true, options)));
+  withDetails(command).action((id: string, options: DecideOptions) => decide(terminal, id, true, options));
 };
 
 function withDetails(command: Command): Command {
@@ -49,7 +46,7 @@ function withDetails(command: Command): Command {
     .addOption(jsonFlag());
 }
 
-async function decide(terminal: Terminal, id: string, approve: boolean, options: DecideOptions): Promise<ExitCode> {
+async function decide(terminal: Terminal, id: string, approve: boolean, options: DecideOptions): Promise<void> {
   const { comments, step, data, resumeToken, json } = options;
   const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/approve', {
     params: { id },
@@ -59,7 +56,6 @@ async function decide(terminal: Terminal, id: string, approve: boolean, options:
     },
   });
   terminal.out(json === true ? pretty(body) : `${id}  ${body.path} ${decidedText(body)}`);
-  return EXIT.ok;
 }
 
 /** A vote is not a decision: `vote 1 of 2 recorded`. */

@@ -4,7 +4,6 @@
 
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag, jsonOption } from '../options.ts';
 import { pretty } from '../text-layout.ts';
@@ -14,22 +13,19 @@ interface Shown {
   readonly json?: boolean;
 }
 
-export const addRetry: AddCommand = (program, { terminal, action }) => {
+export const addRetry: AddCommand = (program, { terminal }) => {
   program
     .command('retry')
     .description('continue a failed execution at the step that failed')
     .argument('<id>', 'the execution')
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { json }: Shown) => {
-        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/retry', {
-          params: { id },
-          json: {},
-        });
-        terminal.out(json === true ? pretty(body) : `${id}  ${body.status}`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { json }: Shown) => {
+      const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/retry', {
+        params: { id },
+        json: {},
+      });
+      terminal.out(json === true ? pretty(body) : `${id}  ${body.status}`);
+    });
 };
 
 interface ForkOptions extends Shown {
@@ -39,7 +35,7 @@ interface ForkOptions extends Shown {
   readonly of?: string;
 }
 
-export const addFork: AddCommand = (program, { terminal, action }) => {
+export const addFork: AddCommand = (program, { terminal }) => {
   program
     .command('fork')
     .description('start a new execution at a step of a closed one')
@@ -48,17 +44,14 @@ export const addFork: AddCommand = (program, { terminal, action }) => {
     .option('--edits <json>', 'changes: {input, variables, state, outputs, steps}', jsonOption)
     .option('--of <version>', 'the hash or number of a version, instead of the definition that the original ran')
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { from, edits, of, json }: ForkOptions) => {
-        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/fork', {
-          params: { id },
-          json: {
-            from,
-            ...defined({ edits, version: of }),
-          },
-        });
-        terminal.out(json === true ? pretty(body) : `${body.executionId}  ${body.status}`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { from, edits, of, json }: ForkOptions) => {
+      const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/fork', {
+        params: { id },
+        json: {
+          from,
+          ...defined({ edits, version: of }),
+        },
+      });
+      terminal.out(json === true ? pretty(body) : `${body.executionId}  ${body.status}`);
+    });
 };

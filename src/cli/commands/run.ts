@@ -29,7 +29,7 @@ interface RunOptions {
   readonly json?: boolean;
 }
 
-export const addRun: AddCommand = (program, { terminal, action }) => {
+export const addRun: AddCommand = (program, { terminal, exitWith }) => {
   program
     .command('run')
     .description('run a definition and wait until it ends or waits for somebody')
@@ -41,14 +41,13 @@ export const addRun: AddCommand = (program, { terminal, action }) => {
     .option('--wait <seconds>', 'how long to wait for the end', secondsOption, DEFAULT_WAIT_SECONDS)
     .addOption(dialectOption())
     .addOption(jsonFlag())
-    .action(
-      action(async (file: string, options: RunOptions) => {
-        const written = await readDocument(terminal, file);
-        if (options.answers !== undefined && options.dry !== true)
-          throw new CliError(EXIT.flags, 'Only a dry run takes --answers. Add --dry.');
-        return options.dry === true ? runDry(terminal, written, options) : runReally(terminal, written, options);
-      }),
-    );
+    .action(async (file: string, options: RunOptions) => {
+      const written = await readDocument(terminal, file);
+      if (options.answers !== undefined && options.dry !== true)
+        throw new CliError(EXIT.flags, 'Only a dry run takes --answers. Add --dry.');
+      const run = options.dry === true ? runDry : runReally;
+      exitWith(await run(terminal, written, options));
+    });
 };
 
 async function runReally(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {

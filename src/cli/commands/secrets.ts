@@ -24,31 +24,28 @@ export const addSecrets: AddCommand = (program, host) => {
   addDelete(secrets, host);
 };
 
-function addListing(secrets: Command, { terminal, action }: Host): void {
+function addListing(secrets: Command, { terminal }: Host): void {
   secrets
     .command('list')
     .description('list secrets without their values')
     .addOption(jsonFlag())
-    .action(
-      action(async ({ json }: { readonly json?: boolean }) => {
-        const gateway = gatewayOf(terminal);
-        const items = await allItems((query) => gateway.call('GET', '/api/secrets', { query }));
-        showList(terminal, items, json, {
-          head: ['NAME', 'UPDATED', 'HOSTS', 'WORKFLOWS'],
-          cells: ({ name, updatedAt, allowedHosts, allowedWorkflows }) => [
-            name,
-            updatedAt,
-            (allowedHosts ?? []).join(' '),
-            (allowedWorkflows ?? []).join(' '),
-          ],
-          none: 'No secrets.',
-        });
-        return EXIT.ok;
-      }),
-    );
+    .action(async ({ json }: { readonly json?: boolean }) => {
+      const gateway = gatewayOf(terminal);
+      const items = await allItems((query) => gateway.call('GET', '/api/secrets', { query }));
+      showList(terminal, items, json, {
+        head: ['NAME', 'UPDATED', 'HOSTS', 'WORKFLOWS'],
+        cells: ({ name, updatedAt, allowedHosts, allowedWorkflows }) => [
+          name,
+          updatedAt,
+          (allowedHosts ?? []).join(' '),
+          (allowedWorkflows ?? []).join(' '),
+        ],
+        none: 'No secrets.',
+      });
+    });
 }
 
-function addSet(secrets: Command, { terminal, action }: Host): void {
+function addSet(secrets: Command, { terminal }: Host): void {
   secrets
     .command('set')
     .description('store a secret: its value is asked for, or read from standard input')
@@ -56,18 +53,15 @@ function addSet(secrets: Command, { terminal, action }: Host): void {
     .option('--hosts <hosts...>', 'the only hosts that it may be sent to, such as api.example.com')
     .option('--workflows <slugs...>', 'the only workflows that may use it')
     .addOption(jsonFlag())
-    .action(
-      action(async (name: string, { hosts, workflows, json }: SetOptions) => {
-        const gateway = gatewayOf(terminal);
-        const value = await givenValue(terminal, name);
-        const { status, body } = await gateway.call('PUT', '/api/secrets/:name', {
-          params: { name },
-          json: { value, ...defined({ allowedHosts: hosts, allowedWorkflows: workflows }) },
-        });
-        terminal.out(json === true ? pretty(body) : `${name} is ${status === 201 ? 'stored' : 'replaced'}.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (name: string, { hosts, workflows, json }: SetOptions) => {
+      const gateway = gatewayOf(terminal);
+      const value = await givenValue(terminal, name);
+      const { status, body } = await gateway.call('PUT', '/api/secrets/:name', {
+        params: { name },
+        json: { value, ...defined({ allowedHosts: hosts, allowedWorkflows: workflows }) },
+      });
+      terminal.out(json === true ? pretty(body) : `${name} is ${status === 201 ? 'stored' : 'replaced'}.`);
+    });
 }
 
 /** One line break at the end of standard input is not part of the value. */
@@ -79,19 +73,16 @@ async function givenValue(terminal: Terminal, name: string): Promise<string> {
   throw new CliError(EXIT.input, 'No value was given. Type it, or pass it on standard input. Nothing was changed.');
 }
 
-function addDelete(secrets: Command, { terminal, action }: Host): void {
+function addDelete(secrets: Command, { terminal }: Host): void {
   secrets
     .command('delete')
     .description('delete a secret')
     .argument('<name>', 'its name')
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(
-      action(async (name: string, { yes, json }: { readonly yes?: boolean; readonly json?: boolean }) => {
-        await confirm(terminal, `Delete the secret ${name}?`, yes);
-        await gatewayOf(terminal).call('DELETE', '/api/secrets/:name', { params: { name } });
-        terminal.out(json === true ? pretty({ name, deleted: true }) : `${name} is deleted.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (name: string, { yes, json }: { readonly yes?: boolean; readonly json?: boolean }) => {
+      await confirm(terminal, `Delete the secret ${name}?`, yes);
+      await gatewayOf(terminal).call('DELETE', '/api/secrets/:name', { params: { name } });
+      terminal.out(json === true ? pretty({ name, deleted: true }) : `${name} is deleted.`);
+    });
 }

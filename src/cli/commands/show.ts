@@ -2,7 +2,6 @@
 
 import { defined } from '../../json/defined.ts';
 import { allSteps } from '../executions.ts';
-import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
 import { executionLines } from '../run-text.ts';
@@ -16,7 +15,7 @@ interface ShowOptions {
   readonly json?: boolean;
 }
 
-export const addShow: AddCommand = (program, { terminal, action }) => {
+export const addShow: AddCommand = (program, { terminal }) => {
   program
     .command('show')
     .description('show an execution: status, waits, steps, error')
@@ -25,14 +24,11 @@ export const addShow: AddCommand = (program, { terminal, action }) => {
     .option('--status <statuses>', 'only visits with these statuses, such as failed or failed,waiting')
     .option('--step <step>', 'only visits of this step: its slug or the path of a visit')
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { json, all, status, step }: ShowOptions) => {
-        const gateway = gatewayOf(terminal);
-        const { body } = await gateway.call('GET', '/api/executions/:id', { params: { id } });
-        const steps = await allSteps(gateway, id, defined({ status, step }));
-        if (json === true) terminal.out(pretty({ ...body, steps }));
-        else for (const line of executionLines(body, steps, all === true)) terminal.out(line);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { json, all, status, step }: ShowOptions) => {
+      const gateway = gatewayOf(terminal);
+      const { body } = await gateway.call('GET', '/api/executions/:id', { params: { id } });
+      const steps = await allSteps(gateway, id, defined({ status, step }));
+      if (json === true) terminal.out(pretty({ ...body, steps }));
+      else for (const line of executionLines(body, steps, all === true)) terminal.out(line);
+    });
 };

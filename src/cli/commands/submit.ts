@@ -2,7 +2,6 @@
 
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption } from '../options.ts';
 import { pretty } from '../text-layout.ts';
@@ -20,7 +19,7 @@ interface MessageOptions {
   readonly json?: boolean;
 }
 
-export const addSubmit: AddCommand = (program, { terminal, action }) => {
+export const addSubmit: AddCommand = (program, { terminal }) => {
   program
     .command('submit')
     .description('answer the input that an execution waits for')
@@ -28,19 +27,16 @@ export const addSubmit: AddCommand = (program, { terminal, action }) => {
     .requiredOption('--data <json>', 'the answer; @FILE reads it from a file', jsonOption)
     .option('--step <step>', 'the input, if several are open: a step or its path')
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { data, step, json }: SubmitOptions) => {
-        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/submit', {
-          params: { id },
-          json: { data, ...defined({ step }) },
-        });
-        terminal.out(json === true ? pretty(body) : `${id}  ${body.path} submitted`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { data, step, json }: SubmitOptions) => {
+      const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/submit', {
+        params: { id },
+        json: { data, ...defined({ step }) },
+      });
+      terminal.out(json === true ? pretty(body) : `${id}  ${body.path} submitted`);
+    });
 };
 
-export const addMessage: AddCommand = (program, { terminal, action }) => {
+export const addMessage: AddCommand = (program, { terminal }) => {
   program
     .command('message')
     .description('send a message to the listen steps of an execution; one that arrives early is kept')
@@ -49,15 +45,12 @@ export const addMessage: AddCommand = (program, { terminal, action }) => {
     .option('--data <json>', 'its content; @FILE reads it from a file; default: null', jsonOption)
     .addOption(idempotencyOption())
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, name: string, { data = null, idempotencyKey, json }: MessageOptions) => {
-        const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/messages/:name', {
-          params: { id, name },
-          json: data,
-          headers: idempotencyHeader(idempotencyKey),
-        });
-        terminal.out(json === true ? pretty(body) : `${id}  message ${name} sent`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, name: string, { data = null, idempotencyKey, json }: MessageOptions) => {
+      const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/messages/:name', {
+        params: { id, name },
+        json: data,
+        headers: idempotencyHeader(idempotencyKey),
+      });
+      terminal.out(json === true ? pretty(body) : `${id}  message ${name} sent`);
+    });
 };

@@ -6,7 +6,6 @@ import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import type { Trigger } from '../answers.ts';
 import { confirm, yesFlag } from '../confirm.ts';
-import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption } from '../options.ts';
 import { readDocument } from '../read-document.ts';
@@ -52,7 +51,7 @@ export const addTriggers: AddCommand = (program, host) => {
   addDelete(triggers, host);
 };
 
-function addListing(triggers: Command, { terminal, action }: Host): void {
+function addListing(triggers: Command, { terminal }: Host): void {
   triggers
     .command('list')
     .description('list triggers, in definitions and outside them')
@@ -60,91 +59,74 @@ function addListing(triggers: Command, { terminal, action }: Host): void {
     .addOption(new Option('--type <type>', 'only triggers of this type').choices(TRIGGER_TYPES))
     .addOption(new Option('--enabled <answer>', 'only the enabled, or only the disabled').choices(['true', 'false']))
     .addOption(jsonFlag())
-    .action(
-      action(async ({ workflow, type, enabled, json }: ListOptions) => {
-        const gateway = gatewayOf(terminal);
-        const items = await allItems(
-          (page) => gateway.call('GET', '/api/triggers', { query: { workflowId: workflow, type, enabled, ...page } }),
-          (words) => terminal.err(words),
-        );
-        showList(terminal, items, json, {
-          head: ['ID', 'TYPE', 'ENABLED', 'SOURCE', 'LAST RUN', 'LAST'],
-          cells: (one) => [
-            one.id,
-            one.type,
-            one.enabled ? 'yes' : 'no',
-            one.source,
-            one.lastRunAt ?? '',
-            one.last === undefined ? '' : [one.last.outcome, one.last.code ?? ''].join(' ').trim(),
-          ],
-          none: 'No triggers.',
-        });
-        return EXIT.ok;
-      }),
-    );
+    .action(async ({ workflow, type, enabled, json }: ListOptions) => {
+      const gateway = gatewayOf(terminal);
+      const items = await allItems(
+        (page) => gateway.call('GET', '/api/triggers', { query: { workflowId: workflow, type, enabled, ...page } }),
+        (words) => terminal.err(words),
+      );
+      showList(terminal, items, json, {
+        head: ['ID', 'TYPE', 'ENABLED', 'SOURCE', 'LAST RUN', 'LAST'],
+        cells: (one) => [
+          one.id,
+          one.type,
+          one.enabled ? 'yes' : 'no',
+          one.source,
+          one.lastRunAt ?? '',
+          one.last === undefined ? '' : [one.last.outcome, one.last.code ?? ''].join(' ').trim(),
+        ],
+        none: 'No triggers.',
+      });
+    });
 }
 
-function addShow(triggers: Command, { terminal, action }: Host): void {
+function addShow(triggers: Command, { terminal }: Host): void {
   triggers
     .command('show')
     .description('print a trigger as JSON, with its next times and its last result')
     .argument('<id>', 'the trigger: WORKFLOW.NAME')
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string) => {
-        const { body } = await gatewayOf(terminal).call('GET', '/api/triggers/:id', { params: { id } });
-        terminal.out(pretty(body));
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string) => {
+      const { body } = await gatewayOf(terminal).call('GET', '/api/triggers/:id', { params: { id } });
+      terminal.out(pretty(body));
+    });
 }
 
-function addApply(triggers: Command, { terminal, action }: Host): void {
+function addApply(triggers: Command, { terminal }: Host): void {
   triggers
     .command('apply')
     .description('create the triggers in a file, or change those that exist; plain-text secrets are stored encrypted')
     .argument('<file>', 'a trigger, or a list of triggers, in YAML or JSON; - is standard input')
     .addOption(jsonFlag())
-    .action(
-      action(async (file: string, { json }: Shown) => {
-        const written = await readDocument(terminal, file);
-        const wanted = writtenTriggers(written);
-        const gateway = gatewayOf(terminal);
-        const applied: Trigger[] = [];
-        for (const one of wanted) {
-          const { created, trigger } = await applyTrigger(gateway, one);
-          applied.push(trigger);
-          if (json === true) continue;
-          terminal.out(`${trigger.id} is ${created ? 'created' : 'changed'}.`);
-          if (trigger.webhookUrl !== undefined) terminal.out(`  ${trigger.webhookUrl}`);
-        }
-        if (json === true) terminal.out(pretty(applied));
-        return EXIT.ok;
-      }),
-    );
+    .action(async (file: string, { json }: Shown) => {
+      const written = await readDocument(terminal, file);
+      const wanted = writtenTriggers(written);
+      const gateway = gatewayOf(terminal);
+      const applied: Trigger[] = [];
+      for (const one of wanted) {
+        const { created, trigger } = await applyTrigger(gateway, one);
+        applied.push(trigger);
+        if (json === true) continue;
+        terminal.out(`${trigger.id} is ${created ? 'created' : 'changed'}.`);
+        if (trigger.webhookUrl !== undefined) terminal.out(`  ${trigger.webhookUrl}`);
+      }
+      if (json === true) terminal.out(pretty(applied));
+    });
 }
 
-function addSwitch(
-  triggers: Command,
-  { terminal, action }: Host,
-  verb: 'enable' | 'disable',
-  description: string,
-): void {
+function addSwitch(triggers: Command, { terminal }: Host, verb: 'enable' | 'disable', description: string): void {
   triggers
     .command(verb)
     .description(description)
     .argument('<id>', 'the trigger: WORKFLOW.NAME')
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { json }: Shown) => {
-        const { body } = await gatewayOf(terminal).call('POST', `/api/triggers/:id/${verb}`, { params: { id } });
-        terminal.out(json === true ? pretty(body) : `${id} is ${body.enabled ? 'enabled' : 'disabled'}.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { json }: Shown) => {
+      const { body } = await gatewayOf(terminal).call('POST', `/api/triggers/:id/${verb}`, { params: { id } });
+      terminal.out(json === true ? pretty(body) : `${id} is ${body.enabled ? 'enabled' : 'disabled'}.`);
+    });
 }
 
-function addRunning(triggers: Command, { terminal, action }: Host): void {
+function addRunning(triggers: Command, { terminal }: Host): void {
   triggers
     .command('run')
     .description('fire a trigger by hand')
@@ -152,20 +134,17 @@ function addRunning(triggers: Command, { terminal, action }: Host): void {
     .option('--input <json>', 'the body that its mapping reads; @FILE reads it from a file', jsonOption)
     .addOption(idempotencyOption())
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { input, idempotencyKey, json }: RunOptions) => {
-        const { body } = await gatewayOf(terminal).call('POST', '/api/triggers/:id/run', {
-          params: { id },
-          json: defined({ input }),
-          headers: idempotencyHeader(idempotencyKey),
-        });
-        terminal.out(json === true ? pretty(body) : `${body.executionId}  ${body.status}`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { input, idempotencyKey, json }: RunOptions) => {
+      const { body } = await gatewayOf(terminal).call('POST', '/api/triggers/:id/run', {
+        params: { id },
+        json: defined({ input }),
+        headers: idempotencyHeader(idempotencyKey),
+      });
+      terminal.out(json === true ? pretty(body) : `${body.executionId}  ${body.status}`);
+    });
 }
 
-function addBackfill(triggers: Command, { terminal, action }: Host): void {
+function addBackfill(triggers: Command, { terminal }: Host): void {
   triggers
     .command('backfill')
     .description('fire a schedule for each of its times in a time span')
@@ -174,57 +153,48 @@ function addBackfill(triggers: Command, { terminal, action }: Host): void {
     .requiredOption('--to <time>', 'the end of the time span')
     .addOption(new Option('--overlap <policy>', 'the overlap policy of these runs').choices(OVERLAPS))
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { from, to, overlap, json }: BackfillOptions) => {
-        const { body } = await gatewayOf(terminal).call('POST', '/api/triggers/:id/backfill', {
-          params: { id },
-          json: { start: from, end: to, ...defined({ overlap }) },
-        });
-        terminal.out(json === true ? pretty(body) : `${id} fires for ${body.times} times.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { from, to, overlap, json }: BackfillOptions) => {
+      const { body } = await gatewayOf(terminal).call('POST', '/api/triggers/:id/backfill', {
+        params: { id },
+        json: { start: from, end: to, ...defined({ overlap }) },
+      });
+      terminal.out(json === true ? pretty(body) : `${id} fires for ${body.times} times.`);
+    });
 }
 
-function addDeliveries(triggers: Command, { terminal, action }: Host): void {
+function addDeliveries(triggers: Command, { terminal }: Host): void {
   triggers
     .command('deliveries')
     .description('list the last 20 firings of a trigger with their outcomes, newest first')
     .argument('<id>', 'the trigger: WORKFLOW.NAME')
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { json }: Shown) => {
-        const { body } = await gatewayOf(terminal).call('GET', '/api/triggers/:id/deliveries', { params: { id } });
-        showList(terminal, body.items, json, {
-          head: ['AT', 'OUTCOME', 'COUNT', 'EXECUTION', 'CODE', 'MESSAGE'],
-          cells: ({ at, outcome, count, executionId, code, message }) => [
-            at,
-            outcome,
-            count > 1 ? String(count) : '',
-            executionId ?? '',
-            code ?? '',
-            cut(message ?? '', MESSAGE_WIDTH),
-          ],
-          none: 'No firings.',
-        });
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { json }: Shown) => {
+      const { body } = await gatewayOf(terminal).call('GET', '/api/triggers/:id/deliveries', { params: { id } });
+      showList(terminal, body.items, json, {
+        head: ['AT', 'OUTCOME', 'COUNT', 'EXECUTION', 'CODE', 'MESSAGE'],
+        cells: ({ at, outcome, count, executionId, code, message }) => [
+          at,
+          outcome,
+          count > 1 ? String(count) : '',
+          executionId ?? '',
+          code ?? '',
+          cut(message ?? '', MESSAGE_WIDTH),
+        ],
+        none: 'No firings.',
+      });
+    });
 }
 
-function addDelete(triggers: Command, { terminal, action }: Host): void {
+function addDelete(triggers: Command, { terminal }: Host): void {
   triggers
     .command('delete')
     .description('delete a trigger that is not in a definition')
     .argument('<id>', 'the trigger: WORKFLOW.NAME')
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(
-      action(async (id: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
-        await confirm(terminal, `Delete the trigger ${id}?`, yes);
-        await gatewayOf(terminal).call('DELETE', '/api/triggers/:id', { params: { id } });
-        terminal.out(json === true ? pretty({ id, deleted: true }) : `${id} is deleted.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (id: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
+      await confirm(terminal, `Delete the trigger ${id}?`, yes);
+      await gatewayOf(terminal).call('DELETE', '/api/triggers/:id', { params: { id } });
+      terminal.out(json === true ? pretty({ id, deleted: true }) : `${id} is deleted.`);
+    });
 }

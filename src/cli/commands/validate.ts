@@ -10,27 +10,25 @@ interface ValidateOptions {
   readonly json?: boolean;
 }
 
-export const addValidate: AddCommand = (program, { terminal, action }) => {
+export const addValidate: AddCommand = (program, { terminal, exitWith }) => {
   program
     .command('validate')
     .description('check a definition and print every problem with its line and a remedy')
     .argument('<file>', 'the definition in YAML or JSON, in any dialect; - is standard input')
     .addOption(dialectOption())
     .addOption(jsonFlag())
-    .action(
-      action(async (file: string, { dialect, json }: ValidateOptions) => {
-        const written = await readDocument(terminal, file);
-        const checked = await checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
-        const { valid, problems, warnings, hash } = checked;
-        if (json === true) terminal.out(pretty({ valid, dialect: checked.dialect, problems, warnings, hash }));
-        else {
-          for (const line of findingLines(written, checked)) terminal.out(line);
-          const verdict = valid ? 'valid' : `${problems.length} problem${problems.length === 1 ? '' : 's'}`;
-          terminal.out(
-            `${written.file}: ${verdict} (dialect ${checked.dialect}${hash === undefined ? '' : `, ${hash}`})`,
-          );
-        }
-        return valid ? EXIT.ok : EXIT.input;
-      }),
-    );
+    .action(async (file: string, { dialect, json }: ValidateOptions) => {
+      const written = await readDocument(terminal, file);
+      const checked = await checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
+      const { valid, problems, warnings, hash } = checked;
+      if (json === true) terminal.out(pretty({ valid, dialect: checked.dialect, problems, warnings, hash }));
+      else {
+        for (const line of findingLines(written, checked)) terminal.out(line);
+        const verdict = valid ? 'valid' : `${problems.length} problem${problems.length === 1 ? '' : 's'}`;
+        terminal.out(
+          `${written.file}: ${verdict} (dialect ${checked.dialect}${hash === undefined ? '' : `, ${hash}`})`,
+        );
+      }
+      if (!valid) exitWith(EXIT.input);
+    });
 };

@@ -38,32 +38,29 @@ export function addVersions(workflows: Command, host: Host): void {
   addRollback(workflows, host);
 }
 
-function addHistory(workflows: Command, { terminal, action }: Host): void {
+function addHistory(workflows: Command, { terminal }: Host): void {
   workflows
     .command('history')
     .description('list the versions of a workflow, newest first, also after it was deleted')
     .argument('<slug>', 'the workflow')
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, { json }: { readonly json?: boolean }) => {
-        showList(terminal, await historyOf(gatewayOf(terminal), slug), json, {
-          head: ['VERSION', 'HASH', 'SOURCE', 'CREATED', 'BY', 'NOTES'],
-          cells: ({ version, hash, source, createdAt, createdBy, notes }) => [
-            version,
-            shortHash(hash),
-            source,
-            createdAt,
-            createdBy ?? '',
-            cut(notes ?? '', NOTES_WIDTH),
-          ],
-          none: 'No versions.',
-        });
-        return EXIT.ok;
-      }),
-    );
+    .action(async (slug: string, { json }: { readonly json?: boolean }) => {
+      showList(terminal, await historyOf(gatewayOf(terminal), slug), json, {
+        head: ['VERSION', 'HASH', 'SOURCE', 'CREATED', 'BY', 'NOTES'],
+        cells: ({ version, hash, source, createdAt, createdBy, notes }) => [
+          version,
+          shortHash(hash),
+          source,
+          createdAt,
+          createdBy ?? '',
+          cut(notes ?? '', NOTES_WIDTH),
+        ],
+        none: 'No versions.',
+      });
+    });
 }
 
-function addDiff(workflows: Command, { terminal, action }: Host): void {
+function addDiff(workflows: Command, { terminal, exitWith }: Host): void {
   workflows
     .command('diff')
     .description('compare two versions of a workflow, or a version with a file')
@@ -74,22 +71,20 @@ function addDiff(workflows: Command, { terminal, action }: Host): void {
     .option('--exit-code', `end with ${EXIT.differs} where there are differences`)
     .addOption(dialectOption())
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, from: string | undefined, to: string | undefined, options: DiffOptions) => {
-        const { file, json } = options;
-        if (file !== undefined && to !== undefined)
-          throw new CliError(EXIT.flags, '--file is compared with one version. Leave the second version out.');
-        const gateway = gatewayOf(terminal);
-        const found =
-          file === undefined
-            ? await betweenVersions(gateway, slug, from, to)
-            : await betweenFile(terminal, gateway, slug, from, { ...options, file });
-        if (json === true) terminal.out(pretty(found));
-        else if (found.changes.length === 0) terminal.err('No differences.');
-        else showDiff(terminal, found.diffText);
-        return options.exitCode === true && found.changes.length > 0 ? EXIT.differs : EXIT.ok;
-      }),
-    );
+    .action(async (slug: string, from: string | undefined, to: string | undefined, options: DiffOptions) => {
+      const { file, json } = options;
+      if (file !== undefined && to !== undefined)
+        throw new CliError(EXIT.flags, '--file is compared with one version. Leave the second version out.');
+      const gateway = gatewayOf(terminal);
+      const found =
+        file === undefined
+          ? await betweenVersions(gateway, slug, from, to)
+          : await betweenFile(terminal, gateway, slug, from, { ...options, file });
+      if (json === true) terminal.out(pretty(found));
+      else if (found.changes.length === 0) terminal.err('No differences.');
+      else showDiff(terminal, found.diffText);
+      if (options.exitCode === true && found.changes.length > 0) exitWith(EXIT.differs);
+    });
 }
 
 async function betweenVersions(
@@ -136,7 +131,7 @@ async function storedVersion(gateway: Gateway, slug: string, version: string | u
 const titleOf = (slug: string, { version, hash }: Pick<WorkflowChange, 'version' | 'hash'>): string =>
   `${slug} ${version} ${hash}`;
 
-function addRollback(workflows: Command, { terminal, action }: Host): void {
+function addRollback(workflows: Command, { terminal }: Host): void {
   workflows
     .command('rollback')
     .description('make an earlier version the current one, under a new number')
@@ -145,23 +140,20 @@ function addRollback(workflows: Command, { terminal, action }: Host): void {
     .option('--notes <text>', 'the reason, which the history shows')
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, version: string, { notes, yes, json }: RollbackOptions) => {
-        const gateway = gatewayOf(terminal);
-        const change = namedVersion(slug, await historyOf(gateway, slug), version);
-        await confirm(terminal, `Make ${titleOf(slug, change)} the current version?`, yes);
-        const { body } = await gateway.call('POST', '/api/workflows/:slug/rollback', {
-          params: { slug },
-          json: { workflowHash: change.hash, ...defined({ notes }) },
-        });
-        if (json === true) terminal.out(pretty(body));
-        else
-          terminal.out(
-            body.alreadyAtVersion
-              ? `${slug} is at that version already.`
-              : `${slug} ${body.version} has the content of ${version}.`,
-          );
-        return EXIT.ok;
-      }),
-    );
+    .action(async (slug: string, version: string, { notes, yes, json }: RollbackOptions) => {
+      const gateway = gatewayOf(terminal);
+      const change = namedVersion(slug, await historyOf(gateway, slug), version);
+      await confirm(terminal, `Make ${titleOf(slug, change)} the current version?`, yes);
+      const { body } = await gateway.call('POST', '/api/workflows/:slug/rollback', {
+        params: { slug },
+        json: { workflowHash: change.hash, ...defined({ notes }) },
+      });
+      if (json === true) terminal.out(pretty(body));
+      else
+        terminal.out(
+          body.alreadyAtVersion
+            ? `${slug} is at that version already.`
+            : `${slug} ${body.version} has the content of ${version}.`,
+        );
+    });
 }

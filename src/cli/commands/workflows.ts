@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { confirm, yesFlag } from '../confirm.ts';
-import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption, objectOption, secondsOption } from '../options.ts';
 import { DEFAULT_WAIT_SECONDS, showOutcome } from '../outcome.ts';
@@ -38,54 +37,47 @@ export const addWorkflows: AddCommand = (program, host) => {
   addDelete(workflows, host);
 };
 
-function addListing(workflows: Command, { terminal, action }: Host): void {
+function addListing(workflows: Command, { terminal }: Host): void {
   workflows
     .command('list')
     .description('list all stored workflows')
     .option('--tag <tag>', 'only workflows with this tag')
     .addOption(jsonFlag())
-    .action(
-      action(async ({ tag, json }: Shown & { readonly tag?: string }) => {
-        const gateway = gatewayOf(terminal);
-        const items = await allItems(
-          (page) => gateway.call('GET', '/api/workflows', { query: { tag, ...page } }),
-          (words) => terminal.err(words),
-        );
-        showList(terminal, items, json, WORKFLOWS);
-        return EXIT.ok;
-      }),
-    );
+    .action(async ({ tag, json }: Shown & { readonly tag?: string }) => {
+      const gateway = gatewayOf(terminal);
+      const items = await allItems(
+        (page) => gateway.call('GET', '/api/workflows', { query: { tag, ...page } }),
+        (words) => terminal.err(words),
+      );
+      showList(terminal, items, json, WORKFLOWS);
+    });
 }
 
-function addShow(workflows: Command, { terminal, action }: Host): void {
+function addShow(workflows: Command, { terminal }: Host): void {
   workflows
     .command('show')
     .description('print a workflow as its author wrote it; with --json its definition and facts')
     .argument('<slug>', 'the workflow')
     .option('--version <version>', 'the number or hash of a version; default: the current one')
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, { version, json }: Shown & { readonly version?: string }) => {
-        const gateway = gatewayOf(terminal);
-        const hash =
-          version === undefined ? undefined : namedVersion(slug, await historyOf(gateway, slug), version).hash;
-        if (json === true) {
-          const { body } =
-            hash === undefined
-              ? await gateway.call('GET', '/api/workflows/:slug', { params: { slug } })
-              : await gateway.call('GET', '/api/workflows/:slug/history/:hash', { params: { slug, hash } });
-          terminal.out(pretty(body));
-          return EXIT.ok;
-        }
+    .action(async (slug: string, { version, json }: Shown & { readonly version?: string }) => {
+      const gateway = gatewayOf(terminal);
+      const hash = version === undefined ? undefined : namedVersion(slug, await historyOf(gateway, slug), version).hash;
+      if (json !== true) {
         const call = { params: { slug }, query: { hash } };
         const { body } = await gateway.call('GET', '/api/workflows/:slug/text', call);
         terminal.out(body.text.trimEnd());
-        return EXIT.ok;
-      }),
-    );
+        return;
+      }
+      const { body } =
+        hash === undefined
+          ? await gateway.call('GET', '/api/workflows/:slug', { params: { slug } })
+          : await gateway.call('GET', '/api/workflows/:slug/history/:hash', { params: { slug, hash } });
+      terminal.out(pretty(body));
+    });
 }
 
-function addRunning(workflows: Command, { terminal, action }: Host): void {
+function addRunning(workflows: Command, { terminal, exitWith }: Host): void {
   workflows
     .command('run')
     .description('run a stored workflow and wait until it ends or waits for somebody')
@@ -97,51 +89,38 @@ function addRunning(workflows: Command, { terminal, action }: Host): void {
     .option('--wait <seconds>', 'how long to wait for the end', secondsOption, DEFAULT_WAIT_SECONDS)
     .addOption(idempotencyOption())
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, { wait, json, idempotencyKey, ...start }: RunOptions) => {
-        const gateway = gatewayOf(terminal);
-        const { body } = await gateway.call('POST', '/api/triggers/manual/run', {
-          json: { workflowId: slug, ...defined(start) },
-          headers: idempotencyHeader(idempotencyKey),
-        });
-        return showOutcome(terminal, gateway, body.executionId, { wait, ...defined({ json }) });
-      }),
-    );
+    .action(async (slug: string, { wait, json, idempotencyKey, ...start }: RunOptions) => {
+      const gateway = gatewayOf(terminal);
+      const { body } = await gateway.call('POST', '/api/triggers/manual/run', {
+        json: { workflowId: slug, ...defined(start) },
+        headers: idempotencyHeader(idempotencyKey),
+      });
+      exitWith(await showOutcome(terminal, gateway, body.executionId, { wait, ...defined({ json }) }));
+    });
 }
 
-function addSwitch(
-  workflows: Command,
-  { terminal, action }: Host,
-  verb: 'enable' | 'disable',
-  description: string,
-): void {
+function addSwitch(workflows: Command, { terminal }: Host, verb: 'enable' | 'disable', description: string): void {
   workflows
     .command(verb)
     .description(description)
     .argument('<slug>', 'the workflow')
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, { json }: Shown) => {
-        const { body } = await gatewayOf(terminal).call('POST', `/api/workflows/:slug/${verb}`, { params: { slug } });
-        terminal.out(json === true ? pretty(body) : `${slug} is ${body.enabled ? 'enabled' : 'disabled'}.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (slug: string, { json }: Shown) => {
+      const { body } = await gatewayOf(terminal).call('POST', `/api/workflows/:slug/${verb}`, { params: { slug } });
+      terminal.out(json === true ? pretty(body) : `${slug} is ${body.enabled ? 'enabled' : 'disabled'}.`);
+    });
 }
 
-function addDelete(workflows: Command, { terminal, action }: Host): void {
+function addDelete(workflows: Command, { terminal }: Host): void {
   workflows
     .command('delete')
     .description('delete a workflow and its triggers; active runs continue, and its versions stay in the history')
     .argument('<slug>', 'the workflow')
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(
-      action(async (slug: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
-        await confirm(terminal, `Delete the workflow ${slug} with its triggers?`, yes);
-        await gatewayOf(terminal).call('DELETE', '/api/workflows/:slug', { params: { slug } });
-        terminal.out(json === true ? pretty({ slug, deleted: true }) : `${slug} is deleted.`);
-        return EXIT.ok;
-      }),
-    );
+    .action(async (slug: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
+      await confirm(terminal, `Delete the workflow ${slug} with its triggers?`, yes);
+      await gatewayOf(terminal).call('DELETE', '/api/workflows/:slug', { params: { slug } });
+      terminal.out(json === true ? pretty({ slug, deleted: true }) : `${slug} is deleted.`);
+    });
 }
