@@ -42,49 +42,30 @@ import { syncRoutes } from './routes/workflows/sync.ts';
 import { workflowFieldRoutes } from './routes/workflows/workflow-fields.ts';
 import { workflowRoutes } from './routes/workflows/workflows.ts';
 
+/** The routes as one part of the API. A route with a tag of its own keeps it. */
+const tagged = (tag: string, ...lists: readonly (readonly Route[])[]): Route[] =>
+  lists.flat().map((route) => ({ tag, ...route }));
+
 export const routes: readonly Route[] = [
-  // Before the workflows: with these methods the paths mean the sync and the drawing, whatever workflows are called.
-  ...syncRoutes,
-  ...graphRoutes,
-  ...workflowRoutes,
-  ...workflowFieldRoutes,
-  ...historyRoutes,
-  ...proposalRoutes,
-  // Before the runs: `bulk` is not the id of a run.
-  ...bulkRoutes,
-  ...executionRoutes,
-  ...inlineRunRoutes,
-  ...executionActionRoutes,
-  ...eventStreamRoutes,
-  ...summaryRoutes,
-  ...approvalRoutes,
-  ...runs004Routes,
+  // First those of sync and drawing: with these methods their paths mean them, whatever workflows are called.
+  ...tagged('workflows', syncRoutes, graphRoutes, workflowRoutes, workflowFieldRoutes, historyRoutes, proposalRoutes),
+  // Bulk before the runs: `bulk` is not the id of a run.
+  ...tagged('executions', bulkRoutes, executionRoutes, inlineRunRoutes, executionActionRoutes),
+  ...tagged('executions', eventStreamRoutes, summaryRoutes, approvalRoutes),
+  ...tagged('runs', runs004Routes),
   // Before the triggers: `manual` is not the id of a trigger.
-  ...manualRunRoutes,
-  ...triggerRoutes,
-  ...eventRoutes,
-  ...publicTriggerRoutes,
-  ...webhookRoutes,
-  ...callbackRoutes,
-  ...approvalLinkRoutes,
-  ...recordingRoutes,
-  ...recordedStepRoutes,
-  ...recordedDefinitionRoutes,
-  ...expressionRoutes,
-  ...limitRoutes,
-  ...secretRoutes,
-  ...modelRoutes,
-  ...mcpServerRoutes,
-  ...inboxRoutes,
-  ...keyRoutes,
-  ...sessionRoutes,
-  ...auditRoutes,
-  ...codecRoutes,
-  ...healthRoutes,
-  ...metricsRoutes,
-  ...mcpRoutes,
-  ...recordingProxyRoutes,
-  ...openApiRoutes,
-  ...docsRoutes,
-  ...consoleRoutes,
+  ...tagged('executions', manualRunRoutes),
+  ...tagged('triggers', triggerRoutes, eventRoutes, publicTriggerRoutes),
+  ...tagged('webhooks', webhookRoutes, callbackRoutes),
+  ...tagged('executions', approvalLinkRoutes),
+  ...tagged('recordings', recordingRoutes, recordedStepRoutes, recordedDefinitionRoutes),
+  ...tagged('expressions', expressionRoutes),
+  ...tagged('limits', limitRoutes),
+  ...tagged('secrets', secretRoutes),
+  ...tagged('models', modelRoutes, mcpServerRoutes),
+  ...tagged('inbox', inboxRoutes),
+  ...tagged('access', keyRoutes, sessionRoutes, auditRoutes, codecRoutes),
+  ...tagged('gateway', healthRoutes, metricsRoutes, mcpRoutes),
+  ...tagged('recordings', recordingProxyRoutes),
+  ...tagged('gateway', openApiRoutes, docsRoutes, consoleRoutes),
 ];

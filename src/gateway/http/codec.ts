@@ -10,7 +10,7 @@ import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { type Gateway, perGateway } from './context.ts';
 import { trustOrigin } from './loopback.ts';
 import { demandOrganization } from './principal.ts';
-import { route } from './route.ts';
+import { ok, route } from './route.ts';
 import { jsonOf } from './route-body.ts';
 
 export const CODEC_PATH = '/codec';
@@ -55,7 +55,6 @@ const codecRoute = (way: 'encode' | 'decode', summary: string) =>
     role: 'admin',
     idempotency: 'none',
     id: `${way}Payloads`,
-    tag: 'access',
     summary,
     description: "For Temporal's Web UI and CLI (`--codec-endpoint`), and for admins of `default`.",
     body: jsonOf(codecBody, { maxBytes: LARGEST_BYTES }),
@@ -63,7 +62,7 @@ const codecRoute = (way: 'encode' | 'decode', summary: string) =>
     problems: ['not_found', 'codec_failed'],
     handle: async ({ gateway, req, body: { payloads } }) => {
       demandOrganization(req, DEFAULT_ORGANIZATION);
-      return { status: 200, body: { payloads: await transcode(codecOf(gateway), way, payloads) } };
+      return ok({ payloads: await transcode(codecOf(gateway), way, payloads) });
     },
   });
 

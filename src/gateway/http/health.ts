@@ -4,7 +4,7 @@ import { describe } from '../../client/temporal/actor-calls.ts';
 import { hasWorker } from '../../client/temporal/worker-liveness.ts';
 import { named } from '../answers/named.ts';
 import { anyQuery } from '../validation/validation.ts';
-import { route } from './route.ts';
+import { ok, route } from './route.ts';
 
 /** No workflow has this id. */
 const NOBODY = 'readyz';
@@ -27,12 +27,11 @@ export const healthRoutes = [
     callers: 'probes',
     asksTemporal: false,
     id: 'healthz',
-    tag: 'gateway',
     summary: 'Whether the gateway answers.',
     description: 'It asks nobody else, so it says only that the process handles requests: for liveness probes.',
     query: anyQuery,
     answers: { 200: { text: 'It does.', schema: healthy } },
-    handle: () => ({ status: 200, body: { status: 'ok' as const } }),
+    handle: () => ok({ status: 'ok' as const }),
   }),
   route({
     method: 'GET',
@@ -40,7 +39,6 @@ export const healthRoutes = [
     role: 'public',
     callers: 'probes',
     id: 'readyz',
-    tag: 'gateway',
     summary:
       'Whether Temporal and its database answer, and whether a worker is alive: a dead one is noticed within 15 ' +
       'seconds, or 75 if Temporal does not support heartbeats.',
@@ -52,7 +50,7 @@ export const healthRoutes = [
       // Temporal lists workers from memory even while its database fails, so this also reads a workflow.
       const [worker] = await Promise.all([hasWorker(access, deadWorkers), describe(access, NOBODY)]);
       // Without a worker runs are accepted, and wait for one.
-      return { status: 200, body: { status: 'ready' as const, temporal: true as const, worker } };
+      return ok({ status: 'ready' as const, temporal: true as const, worker });
     },
   }),
 ];

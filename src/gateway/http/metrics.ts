@@ -62,7 +62,6 @@ export const metricsRoutes = [
     path: '/metrics',
     role: 'viewer',
     id: 'getMetrics',
-    tag: 'gateway',
     summary: "The gateway's metrics, in the format of Prometheus.",
     description: 'They count the runs of all organizations: only keys of the organization `default` may read them.',
     answers: { 200: { text: 'The metrics.', schema: z.string(), media: ['text/plain'] } },

@@ -56,7 +56,8 @@ interface RouteHead {
   readonly role: RouteRole;
   /** The operationId: generated clients name their functions after it. */
   readonly id: string;
-  readonly tag: string;
+  /** The part of the API that it belongs to. Default: that of its neighbours (route-table.ts). */
+  readonly tag?: string;
   readonly summary: string;
   readonly description?: string;
   /** Request headers: name → description. */
@@ -147,9 +148,12 @@ export type OutcomeOf<A extends RouteAnswers> =
   | { [S in keyof A & number]: JsonOutcome<S, A[S]> | TextOutcome<S> }[keyof A & number]
   | typeof SENT;
 
+/** 200 with this body. */
+export const ok = <Body>(body: Body) => ({ status: 200, body }) as const;
+
 /** 201 if the request created the resource, 200 if it existed before. */
 export function createdOrOk<Body>(isCreated: boolean, body: Body, headers: { readonly [name: string]: string } = {}) {
-  return isCreated ? ({ status: 201, body, headers } as const) : ({ status: 200, body, headers } as const);
+  return isCreated ? ({ status: 201, body, headers } as const) : ({ ...ok(body), headers } as const);
 }
 
 /** A route as it is declared. */

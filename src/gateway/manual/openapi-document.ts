@@ -141,7 +141,7 @@ function makeDocument(routes: readonly Route[]): JsonObject {
         'every answer has an X-Request-Id.',
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name, ...defined({ description: TAGS[name] }) })),
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, ...defined({ description: TAGS[name] }) })),
     paths,
     // Without keys, no key is needed.
     security: [{ [KEY]: [] }, { [SESSION]: [] }, {}],
@@ -170,7 +170,7 @@ function makeDocument(routes: readonly Route[]): JsonObject {
 }
 
 function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObject): JsonObject {
-  const { id, tag, summary, description = '', body, answers: good, role } = route;
+  const { id, summary, description = '', body, answers: good, role } = route;
   const responses: { [status: string]: Json } = {};
   for (const [status, answer] of Object.entries(good)) responses[status] = response(answer, schemaOf);
   for (const [status, codes] of problemsOf(route)) {
@@ -184,7 +184,7 @@ function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObje
   }
   return {
     operationId: id,
-    tags: [tag],
+    tags: [tagOf(route)],
     summary,
     description: `${description} ${role === 'public' ? 'Needs no API key.' : `Needs the role ${role}.`}`.trimStart(),
     ...securityOf(route),
@@ -201,6 +201,11 @@ function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObje
         }),
     responses,
   };
+}
+
+function tagOf({ id, tag }: Route): string {
+  if (tag !== undefined) return tag;
+  throw new Error(`The route ${id} has no tag: route-table.ts gives it one.`);
 }
 
 /** The least role of the key. Routes with a signature, a token or a key in the address need none. */

@@ -1,6 +1,6 @@
 /** `/openapi.json`: the API for clients and tools. */
 import { anyObject } from '../answers/named.ts';
-import { route } from '../http/route.ts';
+import { ok, route } from '../http/route.ts';
 import { anyQuery } from '../validation/validation.ts';
 import { openApiDocument } from './openapi-document.ts';
 
@@ -11,13 +11,12 @@ export const openApiRoutes = [
     role: 'public',
     asksTemporal: false,
     id: 'openapi',
-    tag: 'gateway',
     summary: 'This document.',
     description:
       'Made from the routes that this gateway serves, with the codes of their problems and the roles that they ' +
       'need.',
     query: anyQuery,
     answers: { 200: { text: 'OpenAPI 3.1.', schema: anyObject } },
-    handle: ({ routes }) => ({ status: 200, body: openApiDocument(routes) }),
+    handle: ({ routes }) => ok(openApiDocument(routes)),
   }),
 ];

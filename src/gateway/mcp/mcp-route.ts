@@ -32,7 +32,6 @@ export const mcpRoutes = [
     isAudited: false,
     asksTemporal: false,
     id: 'mcp',
-    tag: 'gateway',
     summary: 'The API as tools for models: an MCP server.',
     description:
       'Without sessions and without streams. A call of a tool counts as a request to its route too: for roles, ' +

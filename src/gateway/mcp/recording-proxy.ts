@@ -46,7 +46,6 @@ export const recordingProxyRoutes = [
     role: 'editor',
     idempotency: 'none',
     id: 'recordingMcp',
-    tag: 'recordings',
     summary: "The tools of the organization's MCP servers; calls are recorded: an MCP server.",
     description:
       'Without sessions and without streams, as `/mcp`. `_meta` of a call may hold `signalbox/idempotencyKey`.',

@@ -10,7 +10,7 @@ import { readQuestion } from '../../../client/runs/question.ts';
 import { DECIDED_FILTERS } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
 import { approval, approvalCount, approvalPage } from '../../answers/approvals.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery, pathName } from '../../validation/validation.ts';
@@ -54,7 +54,6 @@ export const approvalRoutes = [
     path: '/api/approvals',
     role: 'viewer',
     id: 'listApprovals',
-    tag: 'executions',
     summary: 'Lists pending approvals and inputs, or decided approvals, the newest first.',
     description:
       'By kind, person, role, group, resource, priority, workflow or run. The newest comes first among the questions ' +
@@ -71,7 +70,7 @@ export const approvalRoutes = [
           limit,
           ...defined({ cursor }),
         });
-        return { status: 200, body: page };
+        return ok(page);
       }
       const isNamed = (user ?? role ?? group ?? approver) !== undefined;
       const { items, ...page } = await listApprovals(access, principal.organizationId, principal, {
@@ -80,7 +79,7 @@ export const approvalRoutes = [
         mine: all === undefined ? !isNamed : all === 'false',
         ...defined({ cursor }),
       });
-      return { status: 200, body: { ...page, items: items.map((item) => ({ ...item, kind: asQuestion(item.kind) })) } };
+      return ok({ ...page, items: items.map((item) => ({ ...item, kind: asQuestion(item.kind) })) });
     },
   }),
   route({
@@ -88,23 +87,19 @@ export const approvalRoutes = [
     path: '/api/approvals/count',
     role: 'viewer',
     id: 'countApprovals',
-    tag: 'executions',
     summary: 'Counts pending approvals and inputs: those that the caller may answer, and all.',
     description: 'Two numbers, without the questions, for a mark beside a link.',
     query: approvalCountQuery,
     answers: { 200: { text: 'The numbers.', schema: approvalCount } },
     problems: LIST_PROBLEMS,
-    handle: async ({ access, principal, query }) => ({
-      status: 200,
-      body: await countApprovals(access, principal.organizationId, principal, filterOf(query)),
-    }),
+    handle: async ({ access, principal, query }) =>
+      ok(await countApprovals(access, principal.organizationId, principal, filterOf(query))),
   }),
   route({
     method: 'GET',
     path: '/api/approvals/:executionId/:path',
     role: 'viewer',
     id: 'getApproval',
-    tag: 'executions',
     summary: 'Reads an approval or an input with the facts, also once it was answered.',
     description: 'With the input of the run and what the step was given. `path` is the path of the visit, encoded.',
     params: { executionId: pathName, path: pathName },
@@ -112,7 +107,7 @@ export const approvalRoutes = [
     problems: ['not_found', 'no_such_step'],
     handle: async ({ access, principal, params: { executionId, path } }) => {
       const question = await readQuestion(access, principal.organizationId, principal, executionId, path);
-      return { status: 200, body: { ...question, kind: asQuestion(question.kind) } };
+      return ok({ ...question, kind: asQuestion(question.kind) });
     },
   }),
 ];

@@ -5,7 +5,7 @@ import { BULK_ACTIONS, countBulk, readBulk, startBulk } from '../../../client/ru
 import { defined } from '../../../json/defined.ts';
 import { named, time } from '../../answers/named.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pathName } from '../../validation/validation.ts';
@@ -49,7 +49,6 @@ export const bulkRoutes = [
     path: BULK,
     role: 'editor',
     id: 'runBulk',
-    tag: 'executions',
     summary: 'Cancels, terminates or retries all runs that match a filter; with `preview`, only counts them.',
     description:
       'The operation goes on after the answer; `Location` is where its progress is read. The filter is that of ' +
@@ -65,7 +64,7 @@ export const bulkRoutes = [
       const filter = { ...filterOf(body.filter), ...defined({ errorCode: body.filter.errorCode }) };
       if (preview === true) {
         const count = await countBulk(access, organizationId, { action, filter });
-        return { status: 200, body: { action, count } };
+        return ok({ action, count });
       }
       const operation = await startBulk(access, organizationId, {
         action,
@@ -82,15 +81,12 @@ export const bulkRoutes = [
     path: `${BULK}/:operation`,
     role: 'viewer',
     id: 'getBulk',
-    tag: 'executions',
     summary: 'Reads the progress of a bulk operation.',
     description: 'How many runs are done, how many failed, and whether the operation has ended.',
     params: { operation: pathName },
     answers: { 200: { text: 'The operation.', schema: bulkOperation } },
     problems: ['not_found'],
-    handle: async ({ access, principal: { organizationId }, params: { operation } }) => ({
-      status: 200,
-      body: await readBulk(access, organizationId, operation),
-    }),
+    handle: async ({ access, principal: { organizationId }, params: { operation } }) =>
+      ok(await readBulk(access, organizationId, operation)),
   }),
 ];

@@ -32,7 +32,6 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
     callers: 'anywhere',
     writes: true,
     id: `callBack${capitalized(method)}`,
-    tag: 'webhooks',
     summary:
       method === 'GET' ? 'A form for people; or the callback, where the step takes GET.' : 'Ends a wait_callback step.',
     description: 'POST and PUT, unless the step names other methods. A request that accepts HTML is answered in HTML.',

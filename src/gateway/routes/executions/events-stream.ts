@@ -55,7 +55,6 @@ export const eventStreamRoutes = [
     path: '/api/executions/:id/events',
     role: 'viewer',
     id: 'followExecution',
-    tag: 'executions',
     summary: 'Follows a run, as Server-Sent Events.',
     description:
       '`step` when a visit begins or ends, `status` when the run begins to wait or goes on, `end` with the ' +

@@ -15,7 +15,7 @@ import { decided, ended, forked, messageSent, submitted } from '../../answers/ex
 import { jsonBody } from '../../http/body.ts';
 import type { Principal } from '../../http/principal.ts';
 import { idOfKey, mayBeDone } from '../../http/request-key.ts';
-import { type Route, route } from '../../http/route.ts';
+import { ok, type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf, rawBodyOf } from '../../http/route-body.ts';
 import { endQuery, RUN_LOCATION, START_PROBLEMS, startedAnswer, startKeyOf, withEnd } from '../../http/starts.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -73,7 +73,6 @@ export const executionActionRoutes = [
     path: '/api/executions/:id/approve',
     role: 'approver',
     id: 'decide',
-    tag: 'executions',
     summary: 'Decides an approval.',
     description:
       'The only open approval of the run, or the one that `step` names. Where several have to approve it is a ' +
@@ -99,7 +98,7 @@ export const executionActionRoutes = [
       const effect = recorded === undefined ? await recordedAs(access, id, path) : { recorded, ...defined({ votes }) };
       // After a vote the run waits for other people.
       const end = await withEnd(call, id, effect?.recorded === 'vote' ? 0 : wait);
-      return { status: 200, body: { executionId: id, path, decision, ...effect, ...defined({ comments }), ...end } };
+      return ok({ executionId: id, path, decision, ...effect, ...defined({ comments }), ...end });
     },
   }),
   route({
@@ -107,7 +106,6 @@ export const executionActionRoutes = [
     path: '/api/executions/:id/submit',
     role: 'runner',
     id: 'submit',
-    tag: 'executions',
     summary: 'Answers a user_input.',
     description:
       'Of the only open step, or of the one that `step` names. The data is checked against the form of the ' +
@@ -127,7 +125,7 @@ export const executionActionRoutes = [
       }).catch(async (refusal: unknown) => {
         throw await withAnswer(access, id, body.step, refusal);
       });
-      return { status: 200, body: { executionId: id, path, ...(await withEnd(call, id, wait)) } };
+      return ok({ executionId: id, path, ...(await withEnd(call, id, wait)) });
     },
   }),
   route({
@@ -136,7 +134,6 @@ export const executionActionRoutes = [
     role: 'runner',
     isAudited: false,
     id: 'sendMessage',
-    tag: 'executions',
     summary: 'Sends a message to listen steps. A message that arrives early is kept.',
     description:
       'The body is the payload: any JSON, or none. A message with an `Idempotency-Key` is delivered once, ' +
@@ -182,7 +179,6 @@ export const executionActionRoutes = [
     path: '/api/executions/:id/retry',
     role: 'runner',
     id: 'retryExecution',
-    tag: 'executions',
     summary: 'Continues a failed run from its failed steps.',
     description:
       'Under the same id and the same idempotency keys: failed steps run again, finished steps stay. Also for ' +
@@ -212,7 +208,6 @@ export const executionActionRoutes = [
     role: 'editor',
     idempotency: 'id',
     id: 'forkExecution',
-    tag: 'executions',
     summary: 'Starts a new run from a visit of a run that has ended.',
     description:
       'With the outputs, variables and state of that moment, edited; parallel branches that had finished stay ' +
@@ -260,7 +255,6 @@ function endRoute<const Path extends string>(
   return route({
     ...head,
     method: 'POST',
-    tag: 'executions',
     params,
     body: jsonOf(reasonBody, { isOptional: true }),
     answers: { 202: { text, schema: ended } },

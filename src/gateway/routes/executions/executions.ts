@@ -19,7 +19,7 @@ import {
   stepPage,
 } from '../../answers/executions.ts';
 import { callerGone } from '../../http/caller-gone.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { waitSeconds } from '../../http/starts.ts';
 import { names002 } from '../../input/definition-input.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -68,7 +68,6 @@ export const executionRoutes = [
     path: '/api/executions',
     role: 'viewer',
     id: 'listExecutions',
-    tag: 'executions',
     summary: 'Lists runs.',
     description:
       'Open runs come first, the latest start first, then ended runs, the latest end first. Lists may ' +
@@ -81,7 +80,7 @@ export const executionRoutes = [
     handle: async ({ access, principal, query }) => {
       const { include, ...filter } = query;
       const page = await listRunRows(access, principal.organizationId, filter, include);
-      return { status: 200, body: { ...page, items: page.items.map((run) => shownRun(access, principal, run)) } };
+      return ok({ ...page, items: page.items.map((run) => shownRun(access, principal, run)) });
     },
   }),
   route({
@@ -89,23 +88,18 @@ export const executionRoutes = [
     path: '/api/executions/counts',
     role: 'viewer',
     id: 'countExecutions',
-    tag: 'executions',
     summary: 'Counts the runs of each status.',
     description: 'With the filters of the list. Counts may lag behind by a second.',
     query: runCountQuery,
     answers: { 200: { text: 'The counts.', schema: executionCounts } },
     problems: ['invalid_query'],
-    handle: async ({ access, principal, query }) => ({
-      status: 200,
-      body: await countRuns(access, principal.organizationId, query),
-    }),
+    handle: async ({ access, principal, query }) => ok(await countRuns(access, principal.organizationId, query)),
   }),
   route({
     method: 'GET',
     path: '/api/executions/:id',
     role: 'viewer',
     id: 'getExecution',
-    tag: 'executions',
     summary: 'Reads a run.',
     description:
       'As it is now: its status, what it waits for, its output or error. Unlike lists it does not lag behind. ' +
@@ -116,7 +110,7 @@ export const executionRoutes = [
     problems: ['not_found'],
     handle: async ({ gateway: { deadWorkers }, access, principal, params: { id }, query: { exclude } }) => {
       const run = await readRun(access, principal.organizationId, id, new Set(exclude?.split(',')), deadWorkers);
-      return { status: 200, body: shownRun(access, principal, run) };
+      return ok(shownRun(access, principal, run));
     },
   }),
   route({
@@ -124,7 +118,6 @@ export const executionRoutes = [
     path: '/api/executions/:id/steps',
     role: 'viewer',
     id: 'listSteps',
-    tag: 'executions',
     summary: 'Lists the visits of steps, in order of start.',
     description:
       'With `status`, `step` or `under` a page may be short or empty and still have a `nextCursor`: the next page ' +
@@ -148,7 +141,7 @@ export const executionRoutes = [
       });
       const { nextCursor: next } = page;
       const nextCursor = next === undefined ? undefined : writeCursor(cursors, list, Buffer.from(next));
-      return { status: 200, body: { ...page, ...defined({ nextCursor }) } };
+      return ok({ ...page, ...defined({ nextCursor }) });
     },
   }),
   route({
@@ -156,39 +149,32 @@ export const executionRoutes = [
     path: '/api/executions/:id/state',
     role: 'viewer',
     id: 'getExecutionState',
-    tag: 'executions',
     summary: 'Reads the variables, the state, the outputs and the open steps of a run.',
     description: 'Read from history: the present state of an open run, or the last state of an ended run.',
     params,
     answers: { 200: { text: 'The state.', schema: executionState } },
     problems: ['not_found'],
-    handle: async ({ access, principal: { organizationId }, params: { id } }) => ({
-      status: 200,
-      body: await readState(access, organizationId, id),
-    }),
+    handle: async ({ access, principal: { organizationId }, params: { id } }) =>
+      ok(await readState(access, organizationId, id)),
   }),
   route({
     method: 'GET',
     path: '/api/executions/:id/definition',
     role: 'viewer',
     id: 'getExecutionDefinition',
-    tag: 'executions',
     summary: 'Reads the definition of a run, as it was when the run began.',
     description: 'Also for an inline run, and for a run whose workflow was changed or deleted since.',
     params,
     answers: { 200: { text: 'The definition.', schema: executionDefinition } },
     problems: ['not_found'],
-    handle: async ({ access, principal: { organizationId }, params: { id } }) => ({
-      status: 200,
-      body: await readSnapshot(access, organizationId, id),
-    }),
+    handle: async ({ access, principal: { organizationId }, params: { id } }) =>
+      ok(await readSnapshot(access, organizationId, id)),
   }),
   route({
     method: 'GET',
     path: '/api/executions/:id/result',
     role: 'viewer',
     id: 'getResult',
-    tag: 'executions',
     summary: "Returns the run's result, and waits for it up to `wait` seconds.",
     description:
       'A run that has ended is 200, also if it failed: `status` says so. A run that has not ended in time is ' +

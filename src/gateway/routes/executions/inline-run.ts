@@ -65,7 +65,6 @@ export const inlineRunRoutes = [
     role: 'runner',
     idempotency: 'id',
     id: 'runInline',
-    tag: 'executions',
     summary: 'Starts a run of a definition that is not stored; with `dryRun`, simulates it without effects.',
     description: 'A run needs the role editor. The role runner suffices for a dry run.',
     query: awaitedQuery,

@@ -3,7 +3,7 @@ import { listOfWorkflow } from '../../../client/runs/run-list.ts';
 import { listRuns004, readRun004 } from '../../../client/runs/runs-004.ts';
 import { run004, run004Page } from '../../answers/runs-004.ts';
 import { demandOrganization } from '../../http/principal.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pathName, slugText } from '../../validation/validation.ts';
@@ -19,7 +19,6 @@ export const runs004Routes = [
     path: `${WORKFLOWS}/runs`,
     role: 'viewer',
     id: 'listOrganizationRuns',
-    tag: 'runs',
     summary: "Lists an organization's runs with flow and state; with `exclude`, compressed.",
     description: PAGES,
     params: { org },
@@ -28,7 +27,7 @@ export const runs004Routes = [
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ access, req, params, query }) => {
       const { organizationId } = demandOrganization(req, params.org);
-      return { status: 200, body: await listRuns004(access, organizationId, query) };
+      return ok(await listRuns004(access, organizationId, query));
     },
   }),
   route({
@@ -36,7 +35,6 @@ export const runs004Routes = [
     path: `${WORKFLOWS}/:slug/runs`,
     role: 'viewer',
     id: 'listWorkflowRuns',
-    tag: 'runs',
     summary: "Lists a workflow's runs with flow and state; with `exclude`, compressed.",
     description: PAGES,
     params: { org, slug: slugText },
@@ -46,7 +44,7 @@ export const runs004Routes = [
     handle: async ({ access, req, params, query }) => {
       const { organizationId } = demandOrganization(req, params.org);
       const page = await listOfWorkflow(access, organizationId, params.slug, query, listRuns004);
-      return { status: 200, body: page };
+      return ok(page);
     },
   }),
   route({
@@ -54,7 +52,6 @@ export const runs004Routes = [
     path: `${WORKFLOWS}/:slug/runs/:run`,
     role: 'viewer',
     id: 'getWorkflowRun',
-    tag: 'runs',
     summary: 'Reads a run as alloy (004) shows it.',
     description: "The organization in the address is the caller's own; any other is 404.",
     params: { org, slug: slugText, run: pathName },
@@ -64,7 +61,7 @@ export const runs004Routes = [
       const { organizationId } = demandOrganization(req, params.org);
       const run = await readRun004(access, organizationId, params.run);
       if (run.workflow_id !== params.slug) throw new HttpProblem('not_found', 'This workflow has no run of that id.');
-      return { status: 200, body: run };
+      return ok(run);
     },
   }),
 ];

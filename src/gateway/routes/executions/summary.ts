@@ -4,7 +4,7 @@ import { describeRun } from '../../../client/runs/run-read.ts';
 import { readSummary } from '../../../client/runs/run-summary.ts';
 import { defined } from '../../../json/defined.ts';
 import { runSummary } from '../../answers/run-trace.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { pathName, wholeNumber } from '../../validation/validation.ts';
 
 const RANGES = 24;
@@ -36,7 +36,6 @@ export const summaryRoutes = [
     path: '/api/executions/:id/summary',
     role: 'viewer',
     id: 'getExecutionSummary',
-    tag: 'executions',
     summary: 'Sums up what a run did.',
     description:
       'Each visited step with counts by status and port, retries and times; each container with its iterations, in ' +
@@ -50,7 +49,7 @@ export const summaryRoutes = [
     handle: async ({ access, principal, params: { id }, query: { within, ranges, container, from, to } }) => {
       await describeRun(access, principal.organizationId, id);
       const query = { ranges, ...defined({ within, container, from, to }) };
-      return { status: 200, body: await readSummary(access, id, query) };
+      return ok(await readSummary(access, id, query));
     },
   }),
 ];

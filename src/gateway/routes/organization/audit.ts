@@ -4,7 +4,7 @@ import { listAudit } from '../../../client/organization/audit-list.ts';
 import { defined } from '../../../json/defined.ts';
 import { pageOf } from '../../answers/named.ts';
 import { change } from '../../answers/organization.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery } from '../../validation/validation.ts';
 
@@ -21,7 +21,6 @@ export const auditRoutes = [
     path: '/api/audit',
     role: 'admin',
     id: 'listAudit',
-    tag: 'access',
     summary: 'Lists the audit: who changed what and when, the latest first.',
     description:
       'Each change is recorded before it is made. Starts of runs and messages to runs are not listed: runs ' +
@@ -29,9 +28,7 @@ export const auditRoutes = [
     query: auditQuery,
     answers: { 200: { text: 'A page of changes.', schema: pageOf(change) } },
     problems: LIST_PROBLEMS,
-    handle: async ({ access, principal: { organizationId }, query: { limit, ...filter } }) => ({
-      status: 200,
-      body: await listAudit(access, organizationId, { limit, ...defined(filter) }),
-    }),
+    handle: async ({ access, principal: { organizationId }, query: { limit, ...filter } }) =>
+      ok(await listAudit(access, organizationId, { limit, ...defined(filter) })),
   }),
 ];

@@ -11,7 +11,7 @@ import { mapTexts } from '../../../json/json.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
 import type { Principal } from '../../http/principal.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery } from '../../validation/validation.ts';
 
@@ -43,7 +43,6 @@ export const inboxRoutes = [
     path: '/api/inbox',
     role: 'viewer',
     id: 'listInbox',
-    tag: 'inbox',
     summary: 'Lists messages that runs sent to you, the newest first.',
     description:
       'A message without recipients is for everybody; an admin sees all. The latest 1,000 messages are kept, ' +
@@ -66,10 +65,7 @@ export const inboxRoutes = [
       const last = page.at(-1);
       const hasMore = found.length > page.length && last !== undefined;
       const nextCursor = hasMore ? writeCursor(cursors, list, Buffer.from(orderOf(last))) : undefined;
-      return {
-        status: 200,
-        body: { items: page.map((message) => shown(gateway, message, principal)), ...defined({ nextCursor }) },
-      };
+      return ok({ items: page.map((message) => shown(gateway, message, principal)), ...defined({ nextCursor }) });
     },
   }),
   route({
@@ -77,7 +73,6 @@ export const inboxRoutes = [
     path: '/api/inbox/:id',
     role: 'runner',
     id: 'deleteInboxMessage',
-    tag: 'inbox',
     summary: 'Deletes a message for all its recipients.',
     description: 'Only recipients may do it: a message for others is 404.',
     params: { id: messageId },

@@ -16,7 +16,7 @@ import { needsKeys } from '../../http/auth.ts';
 import { indexedPage } from '../../http/pages.ts';
 import { demandOrganization, principalOf } from '../../http/principal.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -59,7 +59,6 @@ export const keyRoutes = [
     path: '/api/keys',
     role: 'admin',
     id: 'listKeys',
-    tag: 'access',
     summary: 'Lists API keys, oldest first, without the keys themselves.',
     description: 'With the person, the role, the addresses and the last use of each.',
     query: keyListQuery,
@@ -67,7 +66,7 @@ export const keyRoutes = [
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ gateway, access, req, query: { organization, ...page } }) => {
       const org = organizationMeant(req, organization);
-      return { status: 200, body: indexedPage(gateway, `keys ${org}`, await listKeys(access, org), page) };
+      return ok(indexedPage(gateway, `keys ${org}`, await listKeys(access, org), page));
     },
   }),
   route({
@@ -75,7 +74,6 @@ export const keyRoutes = [
     path: '/api/keys',
     role: 'admin',
     id: 'createKey',
-    tag: 'access',
     summary: 'Makes an API key. The key is shown only in this answer.',
     description:
       "With the first key of `default`, which must be an admin's, requests without a key are refused from then " +
@@ -109,7 +107,6 @@ export const keyRoutes = [
     path: '/api/keys/:id',
     role: 'admin',
     id: 'revokeKey',
-    tag: 'access',
     summary: 'Revokes an API key.',
     description:
       'Its callers are refused within seconds, and sessions that were begun with it end. The last key of an ' +
@@ -132,7 +129,6 @@ export const keyRoutes = [
     path: '/api/reseal',
     role: 'admin',
     id: 'reseal',
-    tag: 'access',
     summary: 'Encrypts under the present master key all values encrypted under a former one.',
     description:
       'In all organizations, for admins of `default`. It may be repeated. Once no value is unreadable, ' +
@@ -142,7 +138,7 @@ export const keyRoutes = [
     problems: [...WRITE_PROBLEMS, 'not_found', 'too_large'],
     handle: async ({ access, req }) => {
       demandOrganization(req, DEFAULT_ORGANIZATION);
-      return { status: 200, body: await resealAll(access) };
+      return ok(await resealAll(access));
     },
   }),
 ];

@@ -4,7 +4,7 @@ import { deleteLimit, effectiveLimits, putLimit, readLimits } from '../../../cli
 import { DEFAULT_LIMITS, LIMIT_SCOPES } from '../../../contract/limits.ts';
 import { OVERFLOWS } from '../../../definition/document/types.ts';
 import { limitEntry, limits } from '../../answers/organization.ts';
-import { createdOrOk, route } from '../../http/route.ts';
+import { createdOrOk, ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 
@@ -27,7 +27,6 @@ export const limitRoutes = [
     path: '/api/limits',
     role: 'viewer',
     id: 'getLimits',
-    tag: 'limits',
     summary: "Reads the organization's own limits, and the effective ones with the host's.",
     description:
       '`own` are those that were set here. `effective` are those that apply: the lower ones of these and the ' +
@@ -38,7 +37,7 @@ export const limitRoutes = [
         readLimits(access, organizationId),
         effectiveLimits(access, organizationId),
       ]);
-      return { status: 200, body: { own, effective } };
+      return ok({ own, effective });
     },
   }),
   route({
@@ -46,7 +45,6 @@ export const limitRoutes = [
     path: '/api/limits/:scope',
     role: 'admin',
     id: 'putLimit',
-    tag: 'limits',
     summary: 'Limits how many runs of the organization, or of each user in it, are active simultaneously.',
     description:
       'It takes effect within five seconds, for runs that start from then on. Active runs count towards it. ' +
@@ -69,7 +67,6 @@ export const limitRoutes = [
     path: '/api/limits/:scope',
     role: 'admin',
     id: 'deleteLimit',
-    tag: 'limits',
     summary: 'Removes a limit.',
     description: "The host's own limit stays, where it has one.",
     params: { scope: limitScope },

@@ -15,7 +15,7 @@ import { references } from '../../../template/references.ts';
 import { parseTemplate } from '../../../template/template.ts';
 import { mcpServer, toolPage } from '../../answers/organization.ts';
 import { namedPage } from '../../http/pages.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery } from '../../validation/validation.ts';
@@ -58,7 +58,6 @@ const serverBody = z.union(
 export const mcpServerRoutes = [
   ...namedCollection({
     collection: 'mcp-servers',
-    tag: 'models',
     operation: { one: 'McpServer', many: 'McpServers' },
     noun: { one: 'server', many: 'servers' },
     // Admin, because a server may be a program that the workers start.
@@ -100,7 +99,6 @@ export const mcpServerRoutes = [
     path: '/api/mcp-servers/:name/tools',
     role: 'viewer',
     id: 'listMcpTools',
-    tag: 'models',
     summary: "Lists an MCP server's tools by name.",
     description: 'The list that a worker read at most ten minutes ago; otherwise a worker reads it now.',
     params: { name: serverName },
@@ -118,7 +116,7 @@ export const mcpServerRoutes = [
       const { tools, listedAt } = await readTools(access, organizationId, name, refresh === 'true');
       const byName = [...tools].sort((a, b) => (a.name < b.name ? -1 : 1));
       const shown = namedPage(gateway, `mcp-servers/${name}/tools`, organizationId, byName, page);
-      return { status: 200, body: { ...shown, listedAt } };
+      return ok({ ...shown, listedAt });
     },
   }),
 ];

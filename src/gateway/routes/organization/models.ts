@@ -53,7 +53,6 @@ const modelBody = z.discriminatedUnion('provider', [
 
 export const modelRoutes = namedCollection({
   collection: 'models',
-  tag: 'models',
   operation: { one: 'Model', many: 'Models' },
   noun: { one: 'model', many: 'models' },
   roles: { read: 'viewer', write: 'editor' },

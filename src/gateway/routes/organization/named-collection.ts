@@ -5,7 +5,7 @@ import type { Role } from '../../../contract/organization.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
 import { namedPage } from '../../http/pages.ts';
-import { createdOrOk, type Frozen, route } from '../../http/route.ts';
+import { createdOrOk, type Frozen, ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pageQuery } from '../../validation/validation.ts';
@@ -13,7 +13,6 @@ import { pageQuery } from '../../validation/validation.ts';
 interface NamedCollection<Name extends string, Item extends { name: string }, Settings> {
   /** The name of the collection in paths, such as `models`. */
   readonly collection: Name;
-  readonly tag: string;
   /** The end of operationIds: `get` + `Model`, `list` + `Models`. */
   readonly operation: { readonly one: string; readonly many: string };
   /** The noun in the texts of answers. */
@@ -60,7 +59,7 @@ type PageOf<Item> = z.output<ReturnType<typeof pageOf<z.ZodType<Item>>>>;
 export function namedCollection<const Name extends string, Item extends { name: string }, Settings>(
   spec: NamedCollection<Name, Item, Settings>,
 ) {
-  const { collection, tag, operation, noun, roles, missing, list, get, put, remove } = spec;
+  const { collection, operation, noun, roles, missing, list, get, put, remove } = spec;
   const { item } = spec;
   const page: z.ZodType<PageOf<Item>> = spec.page ?? pageOf(item);
   const params = { name: spec.name };
@@ -71,7 +70,6 @@ export function namedCollection<const Name extends string, Item extends { name: 
       path,
       role: roles.read,
       id: `list${operation.many}`,
-      tag,
       summary: list.summary,
       description: list.description,
       query: z.strictObject(pageQuery()),
@@ -79,7 +77,7 @@ export function namedCollection<const Name extends string, Item extends { name: 
       problems: LIST_PROBLEMS,
       handle: async ({ gateway, access, principal: { organizationId }, query }) => {
         const items = (await list.all(access, organizationId)) as readonly (Frozen<Item> & { readonly name: string })[];
-        return { status: 200, body: namedPage(gateway, collection, organizationId, items, query) };
+        return ok(namedPage(gateway, collection, organizationId, items, query));
       },
     }),
     ...(get === undefined
@@ -90,7 +88,6 @@ export function namedCollection<const Name extends string, Item extends { name: 
             path: `${path}/:name` as const,
             role: roles.read,
             id: `get${operation.one}`,
-            tag,
             summary: get.summary,
             description: get.description,
             params,
@@ -105,7 +102,6 @@ export function namedCollection<const Name extends string, Item extends { name: 
       path: `${path}/:name` as const,
       role: roles.write,
       id: `put${operation.one}`,
-      tag,
       summary: put.summary,
       description: put.description,
       params,
@@ -122,7 +118,6 @@ export function namedCollection<const Name extends string, Item extends { name: 
       path: `${path}/:name` as const,
       role: roles.write,
       id: `delete${operation.one}`,
-      tag,
       summary: remove.summary,
       description: remove.description,
       params,

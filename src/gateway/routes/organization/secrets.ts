@@ -43,7 +43,6 @@ const secretBody = z.strictObject({
 
 export const secretRoutes = namedCollection({
   collection: 'secrets',
-  tag: 'secrets',
   operation: { one: 'Secret', many: 'Secrets' },
   noun: { one: 'secret', many: 'secrets' },
   roles: { read: 'editor', write: 'editor' },

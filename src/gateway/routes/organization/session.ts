@@ -8,7 +8,7 @@ import { perGateway } from '../../http/context.ts';
 import { FailedLogins } from '../../http/failed-logins.ts';
 import { holderOfKey } from '../../http/key-holders.ts';
 import { type Principal, setPrincipal } from '../../http/principal.ts';
-import { type Incoming, route } from '../../http/route.ts';
+import { type Incoming, ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { beginSession, callerOfSession, demandConsoleHeader, endSession, isFromOwnPage } from '../../http/session.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -26,22 +26,18 @@ export const sessionRoutes = [
     path: '/api/me',
     role: 'viewer',
     id: 'me',
-    tag: 'access',
     summary: 'Tells who asks, and what the caller may do.',
     description:
       'The organization, the person and the role of the key or session, and whether the gateway has keys at ' + 'all.',
     answers: { 200: { text: 'The caller.', schema: me } },
-    handle: async ({ gateway: { config }, keyring, principal }) => ({
-      status: 200,
-      body: shown(principal, await needsKeys(config, keyring)),
-    }),
+    handle: async ({ gateway: { config }, keyring, principal }) =>
+      ok(shown(principal, await needsKeys(config, keyring))),
   }),
   route({
     method: 'POST',
     path: PATH,
     role: 'public',
     id: 'logIn',
-    tag: 'access',
     summary: 'Begins the session of a browser, for 12 hours.',
     description:
       'The cookie names the key, and ends with it. It counts only for requests of pages of this gateway; requests ' +
@@ -74,7 +70,6 @@ export const sessionRoutes = [
     path: PATH,
     role: 'public',
     id: 'logOut',
-    tag: 'access',
     summary: 'Ends the session of a browser.',
     description: 'The cookie is removed. Without a session nothing happens.',
     headers: HEADERS,

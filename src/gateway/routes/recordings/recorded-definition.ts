@@ -14,7 +14,7 @@ import { recordedDefinition } from '../../answers/recordings.ts';
 import { storedWorkflow } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { createdOrOk, route } from '../../http/route.ts';
+import { createdOrOk, ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { START_PROBLEMS, STARTED, startedAnswer, startKeyOf } from '../../http/starts.ts';
 import { type Checked, checkGiven, checkText, demandValid, storing } from '../../input/definition-input.ts';
@@ -76,7 +76,6 @@ export const recordedDefinitionRoutes = [
     path: '/api/recordings/:id/definition',
     role: 'viewer',
     id: 'getRecordedDefinition',
-    tag: 'recordings',
     summary: 'The recording as a definition, unchecked.',
     description: 'To look at it before it is saved. It is in the dialect mesh (001).',
     params: recordingParams,
@@ -89,7 +88,7 @@ export const recordedDefinitionRoutes = [
     handle: async ({ access, principal: { organizationId }, params: { id }, query }) => {
       const view = await readRecording(access, organizationId, id);
       const wanted = { order: query.order, includeFailed: query.includeFailed === 'true' };
-      return { status: 200, body: { definition: documentIn(view, wanted) } };
+      return ok({ definition: documentIn(view, wanted) });
     },
   }),
   route({
@@ -97,7 +96,6 @@ export const recordedDefinitionRoutes = [
     path: '/api/recordings/:id/save',
     role: 'editor',
     id: 'saveRecording',
-    tag: 'recordings',
     summary: 'Stores the recorded steps as a definition.',
     description: 'It is checked as every definition is. The recording stays open.',
     params: recordingParams,
@@ -145,7 +143,6 @@ export const recordedDefinitionRoutes = [
     idempotency: 'id',
     isAudited: false,
     id: 'replayRecording',
-    tag: 'recordings',
     summary: 'Runs the recorded steps with another input; with `dryRun`, simulates them.',
     description: '`clientRequestId` works like the header Idempotency-Key.',
     params: recordingParams,
@@ -168,7 +165,7 @@ export const recordedDefinitionRoutes = [
       const presets = await presetsOf(access, organizationId, view, names ?? (body.dryRun === true ? 'all' : []));
       if (body.dryRun === true) {
         const checked = await checkedIn(gateway, organizationId, by, documentIn(view, body));
-        return { status: 200, body: await dryRun(gateway, checked, { input: given, presets, organizationId }) };
+        return ok(await dryRun(gateway, checked, { input: given, presets, organizationId }));
       }
       const saved = body.of === 'saved' ? demandSaved(view) : undefined;
       const of =

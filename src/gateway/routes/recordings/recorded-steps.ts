@@ -12,7 +12,7 @@ import type { JsonObject } from '../../../json/json.ts';
 import { confirmedCount, nameOfStep, recordedStep, suggestions } from '../../answers/recordings.ts';
 import { leaveCrowd } from '../../http/crowd.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText } from '../../validation/validation.ts';
@@ -84,7 +84,6 @@ export const recordedStepRoutes = [
     path: '/api/recordings/:id/calls',
     role: 'editor',
     id: 'recordCall',
-    tag: 'recordings',
     summary: 'Calls a tool and records the call as a step.',
     description:
       'References in the input are resolved for the call, and stay in the step. A call that fails is recorded too.',
@@ -113,7 +112,6 @@ export const recordedStepRoutes = [
     path: '/api/recordings/:id/steps',
     role: 'editor',
     id: 'appendRecordedStep',
-    tag: 'recordings',
     summary: 'Adds a step by hand, in the dialect mesh (001).',
     description: 'It is not run. With `output` later steps can refer to it.',
     params: recordingParams,
@@ -142,23 +140,19 @@ export const recordedStepRoutes = [
     path: '/api/recordings/:id/steps/:name',
     role: 'viewer',
     id: 'getRecordedStep',
-    tag: 'recordings',
     summary: 'Reads a step with its whole output.',
     description: 'Also an output that the recording leaves out because it is large.',
     params: ofStep,
     answers: { 200: { text: 'The step.', schema: recordedStep } },
     problems: [...OF_RECORDING, 'no_such_step'],
-    handle: async ({ access, principal: { organizationId }, params: { id, name } }) => ({
-      status: 200,
-      body: await readStep(access, organizationId, id, name),
-    }),
+    handle: async ({ access, principal: { organizationId }, params: { id, name } }) =>
+      ok(await readStep(access, organizationId, id, name)),
   }),
   route({
     method: 'PUT',
     path: '/api/recordings/:id/steps/:name/output',
     role: 'editor',
     id: 'presetRecordedStep',
-    tag: 'recordings',
     summary: 'Sets the output of a step without running it.',
     description:
       'Later calls that refer to the step get this output. A call that is under way has to end first ' +
@@ -169,7 +163,7 @@ export const recordedStepRoutes = [
     problems: [...WRITE_PROBLEMS, ...OF_RECORDING, 'no_such_step', 'step_running', 'too_large', 'payload_too_large'],
     handle: async ({ access, principal: { organizationId }, params: { id, name }, body }) => {
       await changeRecording(access, organizationId, id, 'preset', { name, output: body.output });
-      return { status: 200, body: await readStep(access, organizationId, id, name) };
+      return ok(await readStep(access, organizationId, id, name));
     },
   }),
   route({
@@ -177,7 +171,6 @@ export const recordedStepRoutes = [
     path: '/api/recordings/:id/steps/:name',
     role: 'editor',
     id: 'dropRecordedStep',
-    tag: 'recordings',
     summary: 'Removes a step that no other step refers to.',
     description:
       'A step that others refer to is refused (`step_in_use`). A call that is under way has to end first ' +
@@ -195,23 +188,19 @@ export const recordedStepRoutes = [
     path: '/api/recordings/:id/suggestions',
     role: 'viewer',
     id: 'suggestReferences',
-    tag: 'recordings',
     summary: 'Suggests references for literals whose value an earlier output, or the input, also has.',
     description: 'Equal values may have nothing to do with each other: a person confirms what is meant.',
     params: recordingParams,
     answers: { 200: { text: 'The suggestions, at most 200.', schema: suggestions } },
     problems: OF_RECORDING,
-    handle: async ({ access, principal: { organizationId }, params: { id } }) => ({
-      status: 200,
-      body: { items: await readSuggestions(access, organizationId, id) },
-    }),
+    handle: async ({ access, principal: { organizationId }, params: { id } }) =>
+      ok({ items: await readSuggestions(access, organizationId, id) }),
   }),
   route({
     method: 'POST',
     path: '/api/recordings/:id/suggestions/confirm',
     role: 'editor',
     id: 'confirmReferences',
-    tag: 'recordings',
     summary: 'Puts references in the place of literals.',
     description:
       'Each reference must have the value that it replaces. `@input.NAME` with a new name makes the literal a member ' +
@@ -228,9 +217,7 @@ export const recordedStepRoutes = [
       'too_large',
       'payload_too_large',
     ],
-    handle: async ({ access, principal: { organizationId }, req, params: { id }, body }) => ({
-      status: 200,
-      body: await changeRecording(access, organizationId, id, 'confirm', body, idOfKey(req)),
-    }),
+    handle: async ({ access, principal: { organizationId }, req, params: { id }, body }) =>
+      ok(await changeRecording(access, organizationId, id, 'confirm', body, idOfKey(req))),
   }),
 ];

@@ -13,7 +13,7 @@ import type { Json } from '../../../json/json.ts';
 import { madeRecording, recordingPage, recordingView } from '../../answers/recordings.ts';
 import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -50,7 +50,6 @@ export const recordingRoutes = [
     path: '/api/recordings',
     role: 'viewer',
     id: 'listRecordings',
-    tag: 'recordings',
     summary: 'Lists open recordings.',
     description: 'The latest first, without their steps. Recordings that have ended are not listed.',
     query: z.strictObject(pageQuery()),
@@ -60,7 +59,7 @@ export const recordingRoutes = [
       const found = await listRecordings(access, organizationId, { limit, ...defined({ cursor }) });
       const { unreadable, ...page } = found;
       const items = page.items.map(({ ended: _ended, ...shown }) => shown);
-      return { status: 200, body: { ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) } };
+      return ok({ ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) });
     },
   }),
   route({
@@ -68,7 +67,6 @@ export const recordingRoutes = [
     path: '/api/recordings',
     role: 'editor',
     id: 'createRecording',
-    tag: 'recordings',
     summary: 'Begins a recording: tool calls at its address become the steps of a definition.',
     description: 'An MCP client that connects to `mcpUrl` finds the tools of all MCP servers of the organization.',
     body: jsonOf(createBody),
@@ -87,7 +85,6 @@ export const recordingRoutes = [
     path: '/api/recordings/:id',
     role: 'viewer',
     id: 'getRecording',
-    tag: 'recordings',
     summary: 'Reads a recording with its steps.',
     description:
       'Inputs of steps have their references as they were written. Large outputs are left out, and are read ' +
@@ -95,17 +92,14 @@ export const recordingRoutes = [
     params: recordingParams,
     answers: { 200: { text: 'The recording.', schema: recordingView } },
     problems: OF_RECORDING,
-    handle: async ({ gateway, access, principal: { organizationId }, params: { id } }) => ({
-      status: 200,
-      body: await shownRecording(gateway, access, organizationId, id),
-    }),
+    handle: async ({ gateway, access, principal: { organizationId }, params: { id } }) =>
+      ok(await shownRecording(gateway, access, organizationId, id)),
   }),
   route({
     method: 'PATCH',
     path: '/api/recordings/:id',
     role: 'editor',
     id: 'changeRecording',
-    tag: 'recordings',
     summary: 'Changes the name, the description or the input of a recording.',
     description: 'Recorded outputs stay as they are.',
     params: recordingParams,
@@ -114,7 +108,7 @@ export const recordingRoutes = [
     problems: [...WRITE_PROBLEMS, ...OF_RECORDING, 'payload_too_large', 'too_large'],
     handle: async ({ gateway, access, principal: { organizationId }, params: { id }, body }) => {
       await changeRecording(access, organizationId, id, 'change', defined(body));
-      return { status: 200, body: await shownRecording(gateway, access, organizationId, id) };
+      return ok(await shownRecording(gateway, access, organizationId, id));
     },
   }),
   route({
@@ -122,7 +116,6 @@ export const recordingRoutes = [
     path: '/api/recordings/:id',
     role: 'editor',
     id: 'deleteRecording',
-    tag: 'recordings',
     summary: 'Deletes a recording. Definitions that were saved from it stay.',
     description: 'Its steps and outputs cannot be read any more.',
     params: recordingParams,

@@ -39,7 +39,6 @@ export const eventRoutes = [
     idempotency: 'id',
     isAudited: false,
     id: 'publishEvent',
-    tag: 'triggers',
     summary: 'Publishes an event: it fires event triggers, and reaches the runs that listen.',
     description:
       'The answer names the runs that it started, and the runs that listened and received it. An event with an ' +

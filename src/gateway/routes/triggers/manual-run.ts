@@ -41,7 +41,6 @@ export const manualRunRoutes = [
     idempotency: 'id',
     isAudited: false,
     id: 'runWorkflow',
-    tag: 'executions',
     summary: 'Starts a run of a stored definition.',
     description: '`clientRequestId` works like the header Idempotency-Key.',
     query: awaitedQuery,

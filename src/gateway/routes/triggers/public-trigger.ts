@@ -15,7 +15,7 @@ import { isUtf8, jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { demandOrganization } from '../../http/principal.ts';
 import { requestKey } from '../../http/request-key.ts';
-import { createdOrOk, route } from '../../http/route.ts';
+import { createdOrOk, ok, route } from '../../http/route.ts';
 import { jsonOf, rawBodyOf } from '../../http/route-body.ts';
 import { fingerprintOf, RUN_LOCATION, runAddress } from '../../http/starts.ts';
 import { fieldsOf } from '../../input/form-fields.ts';
@@ -75,7 +75,6 @@ export const publicTriggerRoutes = [
     role: 'public',
     idempotency: 'id',
     id: 'triggerPublicly',
-    tag: 'triggers',
     summary: 'Starts a run without an API key: the body is the payload.',
     description:
       'The workflow must have `publicStart: true` in its config. If the request also has an API key, its holder ' +
@@ -117,7 +116,6 @@ export const publicTriggerRoutes = [
     idempotency: 'id',
     isAudited: false,
     id: 'triggerPrivately',
-    tag: 'triggers',
     summary: 'Starts a run: the body is the payload.',
     description:
       'As the public start, with an API key in place of the public key, and of any workflow of the ' + 'organization.',
@@ -144,7 +142,6 @@ export const publicTriggerRoutes = [
     idempotency: 'id',
     isAudited: false,
     id: 'runWorkflowOfOrganization',
-    tag: 'triggers',
     summary: 'Starts a run with a payload and a state.',
     description: "In the form of alloy (004). The organization in the address is the caller's own; any other is 404.",
     params: { org: nameText(200), slug: slugText },
@@ -168,21 +165,17 @@ export const publicTriggerRoutes = [
     // Editors only: a run started with the public key does not record who started it.
     role: 'editor',
     id: 'getPublicKey',
-    tag: 'triggers',
     summary: "Returns the organization's public key, which starts workflows with publicStart without an API key.",
     description: 'Pages and apps may hold it, since it starts only workflows whose config has `publicStart: true`.',
     answers: { 200: { text: 'The key.', schema: publicKey } },
-    handle: async ({ gateway, access, principal: { organizationId } }) => ({
-      status: 200,
-      body: shownKey(gateway, await readPublicKey(access, organizationId)),
-    }),
+    handle: async ({ gateway, access, principal: { organizationId } }) =>
+      ok(shownKey(gateway, await readPublicKey(access, organizationId))),
   }),
   route({
     method: 'POST',
     path: '/api/public-key',
     role: 'admin',
     id: 'renewPublicKey',
-    tag: 'triggers',
     summary: 'Makes a new public key, which replaces the former one.',
     description: 'For a key that was misused. Starts with the former key are refused from then on.',
     answers: { 201: { text: 'The new key.', schema: publicKey } },

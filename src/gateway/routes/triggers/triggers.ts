@@ -27,7 +27,7 @@ import { started } from '../../answers/executions.ts';
 import { firings, trigger, triggerPage } from '../../answers/triggers.ts';
 import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { startedAnswer, startKeyOf } from '../../http/starts.ts';
 import { storing } from '../../input/definition-input.ts';
@@ -87,7 +87,6 @@ export const triggerRoutes = [
     path: '/api/triggers/:id/deliveries',
     role: 'viewer',
     id: 'listDeliveries',
-    tag: 'triggers',
     summary: 'Lists the last 20 firings of a trigger with their outcomes, newest first.',
     description:
       'Deliveries of webhooks, ticks of schedules, events, and firings by hand. A webhook delivery whose signature ' +
@@ -97,7 +96,7 @@ export const triggerRoutes = [
     problems: ['not_found'],
     handle: async ({ access, principal: { organizationId }, params: { id } }) => {
       const found = await readDeliveries(access, organizationId, id);
-      return { status: 200, body: { items: found.map(({ count = 1, ...one }) => ({ ...one, count })) } };
+      return ok({ items: found.map(({ count = 1, ...one }) => ({ ...one, count })) });
     },
   }),
   route({
@@ -105,7 +104,6 @@ export const triggerRoutes = [
     path: '/api/triggers',
     role: 'viewer',
     id: 'listTriggers',
-    tag: 'triggers',
     summary: 'Lists triggers, in definitions and outside them.',
     description:
       '`source` says whether a trigger is written in a definition or was made here. Secrets are shown by name ' +
@@ -120,7 +118,7 @@ export const triggerRoutes = [
         ...defined({ cursor, workflowId, type, enabled: enabled && enabled === 'true' }),
       });
       const items = page.items.map((view) => shownTrigger(gateway, organizationId, view));
-      return { status: 200, body: { ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) } };
+      return ok({ ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) });
     },
   }),
   route({
@@ -128,7 +126,6 @@ export const triggerRoutes = [
     path: '/api/triggers',
     role: 'editor',
     id: 'createTrigger',
-    tag: 'triggers',
     summary: 'Makes a trigger outside the definition.',
     description:
       'For triggers that are kept apart from the definition. They are checked as those of definitions are ' +
@@ -157,24 +154,20 @@ export const triggerRoutes = [
     path: '/api/triggers/:id',
     role: 'viewer',
     id: 'getTrigger',
-    tag: 'triggers',
     summary: 'Reads a trigger with its next times and its last result.',
     description:
       'A schedule has its next times, a webhook its address. The counts are of its firings since it was made.',
     params,
     answers: { 200: TRIGGER },
     problems: ['not_found'],
-    handle: async ({ gateway, principal: { organizationId }, params: { id } }) => ({
-      status: 200,
-      body: await readTrigger(gateway, organizationId, id),
-    }),
+    handle: async ({ gateway, principal: { organizationId }, params: { id } }) =>
+      ok(await readTrigger(gateway, organizationId, id)),
   }),
   route({
     method: 'PATCH',
     path: '/api/triggers/:id',
     role: 'editor',
     id: 'changeTrigger',
-    tag: 'triggers',
     summary: 'Changes a trigger. In a definition, only `enabled` can be changed.',
     description:
       '`config` is a JSON merge patch. Other members replace what was there, and members that are left out ' +
@@ -196,7 +189,7 @@ export const triggerRoutes = [
         along: await storing(access, organizationId, trigger.workflow, secrets),
         ...defined({ by }),
       });
-      return { status: 200, body: await readTrigger(gateway, organizationId, trigger.id) };
+      return ok(await readTrigger(gateway, organizationId, trigger.id));
     },
   }),
   route({
@@ -204,7 +197,6 @@ export const triggerRoutes = [
     path: '/api/triggers/:id',
     role: 'editor',
     id: 'deleteTrigger',
-    tag: 'triggers',
     summary: 'Deletes a trigger that is not in a definition.',
     description:
       'Runs that it has started continue. A trigger of a definition is deleted there (`trigger_of_definition`).',
@@ -234,7 +226,6 @@ export const triggerRoutes = [
     idempotency: 'id',
     isAudited: false,
     id: 'fireTrigger',
-    tag: 'triggers',
     summary: 'Fires a trigger by hand.',
     description:
       'The input passes the mapping of the trigger, as a delivery does. A disabled trigger is refused ' +
@@ -286,7 +277,6 @@ export const triggerRoutes = [
     path: '/api/triggers/:id/backfill',
     role: 'editor',
     id: 'backfillTrigger',
-    tag: 'triggers',
     summary: 'Fires a schedule for each of its times in a time span.',
     description:
       'For times that were missed, or before the schedule existed. Each time starts one run at most, however ' +
@@ -333,7 +323,6 @@ function switchRoute<Verb extends 'enable' | 'disable'>(verb: Verb, summary: str
     path: `/api/triggers/:id/${verb}` as const,
     role: 'editor',
     id: `${verb}Trigger`,
-    tag: 'triggers',
     summary,
     description,
     params,
@@ -342,7 +331,7 @@ function switchRoute<Verb extends 'enable' | 'disable'>(verb: Verb, summary: str
     handle: async ({ gateway, access, principal: { organizationId, id: by }, params: { id } }) => {
       const { trigger } = await demandTrigger(access, organizationId, id);
       await changeTrigger(access, organizationId, trigger, { enabled: verb === 'enable' }, defined({ by }));
-      return { status: 200, body: await readTrigger(gateway, organizationId, trigger.id) };
+      return ok(await readTrigger(gateway, organizationId, trigger.id));
     },
   });
 }

@@ -22,7 +22,7 @@ import { isUtf8, mediaOf, ONLY_UTF8, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
 import { asProblem } from '../../http/problem.ts';
-import { type Incoming, type OutcomeOf, type Route, rawRoute } from '../../http/route.ts';
+import { type Incoming, type OutcomeOf, ok, type Route, rawRoute } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
 import { resultWithin, startedAnswer } from '../../http/starts.ts';
@@ -80,7 +80,6 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
       callers: 'anywhere',
       writes: true,
       id: `deliver${capitalized(method)}${suffix}`,
-      tag: 'webhooks',
       summary: 'Delivers a webhook, which starts a run.',
       description:
         "`path` is the trigger's; slashes in it stay slashes. Without an organization it is one of `default`. " +
@@ -157,7 +156,7 @@ async function deliver(incoming: Incoming, { org, path, owner, config }: Webhook
   const answer = config.enabled ? scheme.handshake?.(bodyOf(req)) : undefined;
   if (answer !== undefined) {
     webhookDeliveries.inc({ scheme: config.scheme, verdict: 'handshake' });
-    return { status: 200, body: answer };
+    return ok(answer);
   }
   demandHeaders(req, config);
 

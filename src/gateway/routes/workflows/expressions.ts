@@ -17,7 +17,6 @@ export const expressionRoutes = [
     idempotency: 'none',
     asksTemporal: false,
     id: 'evaluate',
-    tag: 'expressions',
     summary: 'Evaluates an expression or a template, as a run would.',
     description: 'Give `expression` or `template`. The members of `context` are the roots.',
     body: rawBodyOf(evaluateBody),

@@ -5,7 +5,7 @@ import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { versionReader } from '../../../client/versions/version-history.ts';
 import { defined } from '../../../json/defined.ts';
 import { definitionDocument, draftGraph, graph, runGraph } from '../../answers/workflows.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
 import { dialectName, drawBody } from '../../input/definition-input.ts';
 import { graphIn } from '../../input/in-threads.ts';
@@ -28,7 +28,6 @@ export const graphRoutes = [
     path: '/api/workflows/:slug/graph',
     role: 'viewer',
     id: 'getGraph',
-    tag: 'workflows',
     summary: 'Reads the nodes and edges of a definition.',
     description:
       'For drawing: steps are nodes and ports are edges. Of the current version, or of the one that `hash` ' + 'names.',
@@ -44,7 +43,7 @@ export const graphRoutes = [
       const result = await graphIn(gateway, organizationId, definition);
       if ('problems' in result)
         throw new HttpProblem('invalid_definition', 'This version cannot be walked any more.', result);
-      return { status: 200, body: { slug, hash: hash ?? current.head.hash, ...result.graph } };
+      return ok({ slug, hash: hash ?? current.head.hash, ...result.graph });
     },
   }),
   route({
@@ -63,7 +62,7 @@ export const graphRoutes = [
       const result = await graphIn(gateway, organizationId, definition);
       if ('problems' in result)
         throw new HttpProblem('invalid_definition', 'The run has a definition that cannot be walked.', result);
-      return { status: 200, body: { slug, ...defined({ hash }), ...result.graph } };
+      return ok({ slug, ...defined({ hash }), ...result.graph });
     },
   }),
   route({
@@ -74,7 +73,6 @@ export const graphRoutes = [
     asksTemporal: false,
     isAudited: false,
     id: 'drawWorkflow',
-    tag: 'workflows',
     summary: 'Reads the nodes and edges of a draft, also of one with problems, and stores nothing.',
     description:
       'Edges that lead to no step are left out. A step of an unknown type has the kind `unknown`. Tools are not ' +
@@ -88,7 +86,7 @@ export const graphRoutes = [
     handle: async ({ gateway, principal: { id }, req, query: { dialect } }) => {
       const drawn = await drawBody(gateway, req, { ...defined({ dialect }), persons: id !== undefined });
       const { graph, ...rest } = drawn;
-      return { status: 200, body: { ...graph, ...rest } };
+      return ok({ ...graph, ...rest });
     },
   }),
 ];

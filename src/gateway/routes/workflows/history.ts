@@ -13,7 +13,7 @@ import { definitionDocument, workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/pages.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { compareIn } from '../../input/in-threads.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -48,7 +48,6 @@ export const historyRoutes = [
     path: '/api/workflows/:slug/history',
     role: 'viewer',
     id: 'listWorkflowHistory',
-    tag: 'workflows',
     summary: 'Lists the versions of a definition, newest first. A deleted definition keeps its versions.',
     description:
       'Each entry says when, by whom and why the definition changed, and has the hash by which its version can ' +
@@ -62,7 +61,7 @@ export const historyRoutes = [
       if (history === undefined) throw new HttpProblem('not_found', `There never was a workflow called ${slug}.`);
       const newestFirst = [...history.changes].reverse();
       const shown = indexedPage(gateway, `history ${organizationId} ${slug}`, newestFirst, query);
-      return { status: 200, body: { ...shown, items: shown.items.map(shownChange) } };
+      return ok({ ...shown, items: shown.items.map(shownChange) });
     },
   }),
   route({
@@ -70,7 +69,6 @@ export const historyRoutes = [
     path: '/api/workflows/:slug/history/:hash',
     role: 'viewer',
     id: 'getWorkflowVersion',
-    tag: 'workflows',
     summary: 'Reads a version of a definition, or what a proposal proposes.',
     description:
       'Only versions that were ever current, and proposals that are listed, can be read. Any other hash is 404.',
@@ -84,7 +82,7 @@ export const historyRoutes = [
     problems: ['not_found', 'version_not_found'],
     handle: async ({ access, principal: { organizationId }, params: { slug, hash } }) => {
       const definition = await (await versionReader(access, organizationId, slug))(hash);
-      return { status: 200, body: { slug, hash, definition } };
+      return ok({ slug, hash, definition });
     },
   }),
   route({
@@ -92,7 +90,6 @@ export const historyRoutes = [
     path: '/api/workflows/:slug/text',
     role: 'viewer',
     id: 'getWorkflowText',
-    tag: 'workflows',
     summary: 'Reads the text of a definition as its author wrote it, with its comments.',
     description:
       'YAML and JSON of more than one line are kept with each change. Clear secrets in them are replaced by ' +
@@ -101,17 +98,14 @@ export const historyRoutes = [
     query: textQuery,
     answers: { 200: { text: 'The text.', schema: workflowText } },
     problems: ['not_found', 'version_not_found'],
-    handle: async ({ access, principal: { organizationId }, params: { slug }, query }) => ({
-      status: 200,
-      body: { slug, ...(await readVersionText(access, organizationId, slug, defined(query))) },
-    }),
+    handle: async ({ access, principal: { organizationId }, params: { slug }, query }) =>
+      ok({ slug, ...(await readVersionText(access, organizationId, slug, defined(query))) }),
   }),
   route({
     method: 'GET',
     path: '/api/workflows/:slug/diff',
     role: 'viewer',
     id: 'diffWorkflowVersions',
-    tag: 'workflows',
     summary: 'Compares two versions, as a text and as a list.',
     description: 'Of the canonical forms, so comments and the order of members do not count.',
     params,
@@ -120,17 +114,14 @@ export const historyRoutes = [
       200: { text: 'What differs.', schema: versionDifference },
     },
     problems: ['not_found', 'version_not_found'],
-    handle: async ({ gateway, principal: { organizationId }, params: { slug }, query }) => ({
-      status: 200,
-      body: { ...query, ...(await differenceOf(gateway, organizationId, slug, query)) },
-    }),
+    handle: async ({ gateway, principal: { organizationId }, params: { slug }, query }) =>
+      ok({ ...query, ...(await differenceOf(gateway, organizationId, slug, query)) }),
   }),
   route({
     method: 'POST',
     path: '/api/workflows/:slug/rollback',
     role: 'editor',
     id: 'rollBackWorkflow',
-    tag: 'workflows',
     summary: 'Restores a version of a definition under a new version number.',
     description:
       'Its steps, triggers and settings are those of the version again. Secrets stay as they are. ' +

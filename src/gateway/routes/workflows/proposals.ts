@@ -18,7 +18,7 @@ import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/pages.ts';
 import { principalOf } from '../../http/principal.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { type Checked, checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -57,7 +57,6 @@ export const proposalRoutes = [
     path: '/api/workflows/:slug/proposals',
     role: 'viewer',
     id: 'listProposals',
-    tag: 'workflows',
     summary: 'Lists proposals to change a definition, newest first.',
     description:
       'With the status, the person who proposed and the reason. An open proposal expires 14 days after it was ' +
@@ -73,7 +72,7 @@ export const proposalRoutes = [
       );
       const list = `proposals ${organizationId} ${slug} ${status ?? ''}`;
       const shown = indexedPage(gateway, list, proposals, page);
-      return { status: 200, body: { ...shown, items: shown.items.map((one) => shownProposal(slug, one)) } };
+      return ok({ ...shown, items: shown.items.map((one) => shownProposal(slug, one)) });
     },
   }),
   route({
@@ -82,7 +81,6 @@ export const proposalRoutes = [
     // Who may run a workflow may propose a change of it: agents do. Others decide, and apply it.
     role: 'runner',
     id: 'propose',
-    tag: 'workflows',
     summary: 'Proposes a change. Another person must review it within 14 days.',
     description:
       'The proposal is a whole definition, also as a text. Nothing changes until somebody else has approved it ' +
@@ -137,7 +135,6 @@ export const proposalRoutes = [
     path: '/api/workflows/:slug/proposals/:id',
     role: 'viewer',
     id: 'getProposal',
-    tag: 'workflows',
     summary: 'Reads a proposal and the changes that it would make.',
     description: 'With the difference from the version that it is based on, and its review.',
     params: ofProposal,
@@ -145,7 +142,7 @@ export const proposalRoutes = [
     problems: ['not_found', 'proposal_not_found', 'version_not_found'],
     handle: async ({ gateway, access, principal: { organizationId }, params: { slug, id } }) => {
       const found = await readProposal(access, organizationId, slug, id);
-      return { status: 200, body: await withDifference(gateway, organizationId, slug, found) };
+      return ok(await withDifference(gateway, organizationId, slug, found));
     },
   }),
   route({
@@ -153,7 +150,6 @@ export const proposalRoutes = [
     path: '/api/workflows/:slug/proposals/:id/review',
     role: 'approver',
     id: 'reviewProposal',
-    tag: 'workflows',
     summary: 'Approves or rejects a proposal.',
     description:
       'Not by the person who proposed it (`proposer_may_not_review`). An approved proposal is applied by a ' +
@@ -172,7 +168,7 @@ export const proposalRoutes = [
     handle: async ({ access, principal: { organizationId }, req, params: { slug, id }, body }) => {
       const review = { decision: body.decision, ...defined({ notes: body.notes }), ...authorOf(req) };
       const reviewed = await reviewProposal(access, organizationId, slug, id, review);
-      return { status: 200, body: shownProposal(slug, reviewed) };
+      return ok(shownProposal(slug, reviewed));
     },
   }),
   route({
@@ -180,7 +176,6 @@ export const proposalRoutes = [
     path: '/api/workflows/:slug/proposals/:id/apply',
     role: 'editor',
     id: 'applyProposal',
-    tag: 'workflows',
     summary: 'Applies an approved proposal.',
     description:
       'It becomes the current version, unless the definition has changed since it was proposed ' +

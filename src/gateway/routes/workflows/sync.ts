@@ -6,7 +6,7 @@ import { demandRoom, putTakenSecrets } from '../../../client/organization/secret
 import type { Problem } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
-import { createdOrOk, type Incoming, route } from '../../http/route.ts';
+import { createdOrOk, type Incoming, ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { checkDocuments, dialectName } from '../../input/definition-input.ts';
 import { knownFor } from '../../input/known-to-organization.ts';
@@ -55,7 +55,6 @@ export const syncRoutes = [
     path: '/api/workflows/sync',
     role: 'editor',
     id: 'syncWorkflow',
-    tag: 'workflows',
     summary: 'Synchronizes a definition with another place, such as a repository.',
     description:
       'Stores the definition if it differs from the stored one. `action` says whether it was created, updated ' +
@@ -79,7 +78,6 @@ export const syncRoutes = [
     path: '/api/workflows/sync-all',
     role: 'editor',
     id: 'syncAllWorkflows',
-    tag: 'workflows',
     summary: 'Synchronizes the definitions of a source, and deletes definitions that the source no longer has.',
     description:
       'All definitions are checked before any is stored, so one with problems refuses the request. Definitions ' +
@@ -100,7 +98,7 @@ export const syncRoutes = [
         given,
         (index) => `/workflows/${index}`,
       );
-      return { status: 200, body: await syncSet(access, organizationId, synced, optionsOf(id, given)) };
+      return ok(await syncSet(access, organizationId, synced, optionsOf(id, given)));
     },
   }),
 ];

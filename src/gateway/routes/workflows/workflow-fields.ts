@@ -32,7 +32,6 @@ export const patchWorkflowRoute = route({
   path: '/api/workflows/:slug',
   role: 'editor',
   id: 'patchWorkflow',
-  tag: 'workflows',
   summary: 'Changes single fields of a definition.',
   description:
     'Steps and triggers stay; of the text of the author only these members change, and its comments stay. ' +
@@ -60,7 +59,6 @@ function enabledRoute<Verb extends 'enable' | 'disable'>(verb: Verb, summary: st
     path: `/api/workflows/:slug/${verb}` as const,
     role: 'editor',
     id: `${verb}Workflow`,
-    tag: 'workflows',
     summary,
     description,
     params,

@@ -9,7 +9,7 @@ import { executionPage } from '../../answers/executions.ts';
 import { definitionDocument, readWorkflow, storedWorkflow, validation, workflowPage } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { type Call, createdOrOk, route } from '../../http/route.ts';
+import { type Call, createdOrOk, ok, route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
 import { checkBody, demandValid, dialectName, storing } from '../../input/definition-input.ts';
 import { webhookUrl } from '../../input/webhook-path.ts';
@@ -63,7 +63,6 @@ export const workflowRoutes = [
     path: '/api/workflows',
     role: 'viewer',
     id: 'listWorkflows',
-    tag: 'workflows',
     summary: 'Lists definitions.',
     description:
       'With name, version, hash and tags, and without the steps. Rows that cannot be read, as under an unknown ' +
@@ -77,7 +76,7 @@ export const workflowRoutes = [
         ...defined({ cursor, tag, enabled: enabled && enabled === 'true' }),
       });
       const items = page.items.map((head) => shownHead(head));
-      return { status: 200, body: { ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) } };
+      return ok({ ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) });
     },
   }),
   route({
@@ -85,7 +84,6 @@ export const workflowRoutes = [
     path: '/api/workflows',
     role: 'editor',
     id: 'storeWorkflow',
-    tag: 'workflows',
     summary: 'Stores a definition under its own slug.',
     description:
       'In any dialect, as JSON or YAML; a text of several lines is kept with its comments. A stored definition ' +
@@ -105,7 +103,6 @@ export const workflowRoutes = [
     idempotency: 'none',
     asksTemporal: false,
     id: 'validateWorkflow',
-    tag: 'workflows',
     summary: 'Checks a definition, and stores nothing.',
     description:
       'In any dialect, as JSON or YAML. A definition with problems is answered with 200, too: `valid` is false, ' +
@@ -117,7 +114,7 @@ export const workflowRoutes = [
     handle: async ({ gateway, principal: { id }, req, query: { dialect } }) => {
       const checked = await checkBody(gateway, req, { ...defined({ dialect }), persons: id !== undefined });
       const { valid, problems, warnings, hash, dialect: found } = checked;
-      return { status: 200, body: { valid, dialect: found, problems, warnings, ...defined({ hash }) } };
+      return ok({ valid, dialect: found, problems, warnings, ...defined({ hash }) });
     },
   }),
   route({
@@ -125,7 +122,6 @@ export const workflowRoutes = [
     path: '/api/workflows/:slug',
     role: 'editor',
     id: 'putWorkflow',
-    tag: 'workflows',
     summary: 'Stores a definition under a slug.',
     description: 'As `POST /api/workflows`; the address says which slug. A repeated request makes no further version.',
     params,
@@ -141,7 +137,6 @@ export const workflowRoutes = [
     path: '/api/workflows/:slug',
     role: 'viewer',
     id: 'getWorkflow',
-    tag: 'workflows',
     summary: 'Reads a definition.',
     description:
       'The current version in its canonical form, with the addresses of its webhooks. The header `ETag` is for ' +
@@ -163,7 +158,6 @@ export const workflowRoutes = [
     path: '/api/workflows/:slug',
     role: 'editor',
     id: 'deleteWorkflow',
-    tag: 'workflows',
     summary: 'Deletes a definition and its triggers. Active runs continue.',
     description: 'Its versions stay readable, and its slug can be stored again.',
     params,
@@ -182,7 +176,6 @@ export const workflowRoutes = [
     path: '/api/workflows/:slug/executions',
     role: 'viewer',
     id: 'listWorkflowExecutions',
-    tag: 'workflows',
     summary: 'Lists the runs of a definition.',
     description: 'As `GET /api/executions` with this workflow as its filter: the same parameters and the same order.',
     params,
@@ -191,7 +184,7 @@ export const workflowRoutes = [
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ access, principal, params: { slug }, query }) => {
       const page = await listOfWorkflow(access, principal.organizationId, slug, query, listRuns);
-      return { status: 200, body: { ...page, items: page.items.map((run) => shownRun(access, principal, run)) } };
+      return ok({ ...page, items: page.items.map((run) => shownRun(access, principal, run)) });
     },
   }),
 ];
