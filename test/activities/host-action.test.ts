@@ -23,7 +23,6 @@ const greet = defineAction({
       .optional()
       .transform((at) => at?.toISOString()),
   }),
-  timeoutMs: 300,
   run: async ({ name, fails }, context) => {
     seen = context;
     switch (fails) {
@@ -44,6 +43,7 @@ const greet = defineAction({
     }
   },
 });
+const hasty = { ...greet, type: 'greeting.hasty', timeoutMs: 300 };
 const light = defineAction({
   type: 'greeting.light',
   summary: 'Greets at once.',
@@ -61,7 +61,7 @@ const asking = defineAction({
   run: ({ name }) => name,
 });
 
-const actions = new Map([greet, light, asking].map((action) => [action.type, action]));
+const actions = new Map([greet, hasty, light, asking].map((action) => [action.type, action]));
 const { hostAction } = createActivities(LOOPBACK, { actions, secrets: { read: async () => CANARY } });
 const run = (
   parameters: JsonObject,
@@ -129,16 +129,18 @@ describe('a host action', () => {
   });
 
   it('is ended when it takes too long, and when it is cancelled, whether it heeds the signal or not', async () => {
-    expect(await failing({ name: 'Ann', fails: 'to end' })).toMatchObject({
+    expect(await failing({ name: 'Ann', fails: 'to end' }, { type: hasty.type })).toMatchObject({
       type: 'action_timeout',
       nonRetryable: false,
       details: [{ details: { timeoutMs: 300 } }],
     });
     expect(seen.signal.aborted).toBe(true);
     const own = environment();
-    const running = run({ name: 'Ann', fails: 'to end' }, {}, [], own);
-    setTimeout(() => own.cancel(), 50);
-    await expect(running).rejects.toBeInstanceOf(CancelledFailure);
+    const { signal } = seen;
+    const running = expect(run({ name: 'Ann', fails: 'to end' }, {}, [], own)).rejects.toBeInstanceOf(CancelledFailure);
+    await expect.poll(() => seen.signal).not.toBe(signal);
+    own.cancel();
+    await running;
   });
 
   it('does not begin where it is cancelled while its schema asks others', async () => {

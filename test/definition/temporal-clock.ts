@@ -16,6 +16,9 @@ export class Zone {
   readonly from: number;
   readonly until: number;
   readonly #first: number;
+  readonly #minutes = new Map<string, readonly WallMinute[]>();
+  /** The span between two changes that was asked for last. */
+  #span = { start: Infinity, end: -Infinity, offset: 0 };
 
   constructor(name: string, from: number, until: number) {
     this.name = name;
@@ -26,16 +29,22 @@ export class Zone {
   }
 
   offset(time: number): number {
-    return this.changes.findLast(({ at }) => at <= time)?.after ?? this.#first;
+    return this.#spanOf(time).offset;
+  }
+
+  #spanOf(time: number): { start: number; end: number; offset: number } {
+    if (time >= this.#span.start && time < this.#span.end) return this.#span;
+    const index = this.changes.findLastIndex(({ at }) => at <= time);
+    const { at: start, after: offset } = this.changes[index] ?? { at: -Infinity, after: this.#first };
+    this.#span = { start, end: this.changes[index + 1]?.at ?? Infinity, offset };
+    return this.#span;
   }
 
   /** Go's time.Date: it guesses the offset from the wall time as if that were UTC, and corrects the guess once. */
   moment(wall: number): number {
     const guess = this.offset(wall);
     if (guess === 0) return wall;
-    const index = this.changes.findLastIndex(({ at }) => at <= wall);
-    const start = this.changes[index]?.at ?? -Infinity;
-    const end = this.changes[index + 1]?.at ?? Infinity;
+    const { start, end } = this.#spanOf(wall);
     const time = wall - guess;
     return time >= start && time < end ? time : wall - this.offset(time);
   }
@@ -43,9 +52,43 @@ export class Zone {
   wall(time: number): number {
     return time + this.offset(time);
   }
+
+  /** What the clock on the wall shows in a span, minute by minute; kept for the next pattern. */
+  minutes(from: number, until: number): readonly WallMinute[] {
+    const kept = this.#minutes.get(`${from} ${until}`);
+    if (kept !== undefined) return kept;
+    const minutes: WallMinute[] = [];
+    for (let time = from; time <= until; time += MINUTE) {
+      const wall = this.wall(time);
+      const date = new Date(wall);
+      minutes.push({
+        time,
+        wall,
+        minute: date.getUTCMinutes(),
+        hour: date.getUTCHours(),
+        day: date.getUTCDate(),
+        month: date.getUTCMonth() + 1,
+        weekday: date.getUTCDay(),
+      });
+    }
+    this.#minutes.set(`${from} ${until}`, minutes);
+    return minutes;
+  }
 }
 
-const hourOf = (wall: number) => new Date(wall).getUTCHours();
+interface WallMinute {
+  readonly time: number;
+  readonly wall: number;
+  readonly minute: number;
+  readonly hour: number;
+  readonly day: number;
+  readonly month: number;
+  readonly weekday: number;
+}
+
+const hourOf = (wall: number) => Math.floor((wall % DAY) / HOUR);
+// 1970 began on a Thursday.
+const weekdayOf = (wall: number) => (Math.floor(wall / DAY) + 4) % 7;
 
 interface Sets {
   readonly year: Set<number> | undefined;
@@ -54,6 +97,8 @@ interface Sets {
   readonly weekday: Set<number>;
   readonly hour: Set<number>;
   readonly minute: Set<number>;
+  /** Whether a day has a date of these, as far as it was asked. */
+  readonly dates: Map<number, boolean>;
 }
 
 const setsOf = (calendar: CronCalendar): Sets => ({
@@ -63,7 +108,20 @@ const setsOf = (calendar: CronCalendar): Sets => ({
   weekday: valuesIn(calendar.dayOfWeek),
   hour: valuesIn(calendar.hour),
   minute: valuesIn(calendar.minute),
+  dates: new Map(),
 });
+
+function hasDate(sets: Sets, day: number): boolean {
+  const known = sets.dates.get(day);
+  if (known !== undefined) return known;
+  const date = new Date(day);
+  const has =
+    sets.year?.has(date.getUTCFullYear()) !== false &&
+    sets.month.has(date.getUTCMonth() + 1) &&
+    sets.day.has(date.getUTCDate());
+  sets.dates.set(day, has);
+  return has;
+}
 
 /** The first time of the calendar after a whole minute, as the server finds it; Infinity where that is past `limit`. */
 function nextOf(sets: Sets, zone: Zone, after: number, limit: number): number {
@@ -88,12 +146,9 @@ function nextOf(sets: Sets, zone: Zone, after: number, limit: number): number {
       hour = 0;
     }
     if (day > limit + 2 * DAY) return Infinity;
-    const date = new Date(day);
     if (
-      sets.year?.has(date.getUTCFullYear()) === false ||
-      !sets.month.has(date.getUTCMonth() + 1) ||
-      !sets.day.has(date.getUTCDate()) ||
-      !sets.weekday.has(new Date(zone.wall(zone.moment(day + hour * HOUR + minute * MINUTE))).getUTCDay())
+      !hasDate(sets, day) ||
+      !sets.weekday.has(weekdayOf(zone.wall(zone.moment(day + hour * HOUR + minute * MINUTE))))
     ) {
       day += DAY;
       hour = minute = again = 0;
@@ -122,8 +177,8 @@ export function serverClock({ calendars, timezone, moments }: CronTimes, zone: Z
   const sets = calendars.map(setsOf);
   const clock = timezone === zone.name ? zone : new Zone(timezone, zone.from, zone.until);
   return (after: number, limit: number): number => {
-    const found = sets.map((one) => nextOf(one, clock, after, limit));
-    const next = Math.min(...found, moments.find((time) => time > after) ?? Infinity);
+    let next = moments.find((time) => time > after) ?? Infinity;
+    for (const one of sets) next = Math.min(next, nextOf(one, clock, after, Math.min(limit, next)));
     return next > limit ? Infinity : next;
   };
 }
@@ -132,29 +187,20 @@ export function serverClock({ calendars, timezone, moments }: CronTimes, zone: Z
 export function walked(pattern: string, zone: Zone, from: number, until: number): number[] {
   const parsed = parseCron(pattern);
   if ('problem' in parsed) throw new Error(parsed.problem);
-  const sets = parsed.calendars.map((calendar) => ({
-    minute: valuesIn(calendar.minute),
-    hour: valuesIn(calendar.hour),
-    day: valuesIn(calendar.dayOfMonth),
-    month: valuesIn(calendar.month),
-    weekday: valuesIn(calendar.dayOfWeek),
-  }));
+  const sets = parsed.calendars.map(setsOf);
   const repeats = parsed.calendars.some(everyHourIn);
   const seen = new Set<number>();
   const times: number[] = [];
-  for (let time = from; time <= until; time += MINUTE) {
-    const wall = zone.wall(time);
-    const date = new Date(wall);
-    if (!repeats && seen.has(wall)) continue;
+  for (const { time, wall, minute, hour, day, month, weekday } of zone.minutes(from, until)) {
     const isNamed = sets.some(
       (one) =>
-        one.minute.has(date.getUTCMinutes()) &&
-        one.hour.has(date.getUTCHours()) &&
-        one.day.has(date.getUTCDate()) &&
-        one.month.has(date.getUTCMonth() + 1) &&
-        one.weekday.has(date.getUTCDay()),
+        one.minute.has(minute) &&
+        one.hour.has(hour) &&
+        one.day.has(day) &&
+        one.month.has(month) &&
+        one.weekday.has(weekday),
     );
-    if (!isNamed) continue;
+    if (!isNamed || (!repeats && seen.has(wall))) continue;
     seen.add(wall);
     times.push(time);
   }

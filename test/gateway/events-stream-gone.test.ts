@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { expect, it } from 'vitest';
@@ -6,22 +6,24 @@ import { lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
 const { DescribeWorkflowExecutionResponse } = proto.temporal.api.workflowservice.v1;
 type Service = Connection['workflowService'];
-
-/** Temporal takes so long to describe a run, and to say that nothing new has come. */
-const DESCRIBING_MS = 300;
-const POLLING_MS = 50;
+type HistoryRequest = { waitNewEvent?: boolean; execution: { workflowId: string } };
 
 it('follows nothing for a listener who has gone before the run was looked up', async () => {
-  const execution = { workflowId: 'run.default.a.b', runId: '01234567-89ab-4def-8123-456789abcdef' };
-  let asked = 0;
-  let polls = 0;
+  const runId = '01234567-89ab-4def-8123-456789abcdef';
+  const [gone, there] = ['run.default.a.gone', 'run.default.a.there'];
+  const asked: string[] = [];
+  const polls: string[] = [];
+  let describes = (): void => undefined;
+  const described = new Promise<void>((resolve) => {
+    describes = resolve;
+  });
   const gateway = await lonelyGateway({}, NO_KEYS, {
-    describeWorkflowExecution: (async () => {
-      asked++;
-      await delay(DESCRIBING_MS);
+    describeWorkflowExecution: (async ({ execution: { workflowId } }: { execution: { workflowId: string } }) => {
+      asked.push(workflowId);
+      await described;
       return DescribeWorkflowExecutionResponse.fromObject({
         workflowExecutionInfo: {
-          execution,
+          execution: { workflowId, runId },
           type: { name: 'run' },
           status: 'WORKFLOW_EXECUTION_STATUS_RUNNING',
           startTime: { seconds: 1_700_000_000 },
@@ -31,22 +33,27 @@ it('follows nothing for a listener who has gone before the run was looked up', a
         },
       });
     }) as unknown as Service['describeWorkflowExecution'],
-    getWorkflowExecutionHistory: (async ({ waitNewEvent }: { waitNewEvent?: boolean }) => {
+    getWorkflowExecutionHistory: (async ({ waitNewEvent, execution: { workflowId } }: HistoryRequest) => {
       if (waitNewEvent !== true) return { history: { events: [] } };
-      polls++;
-      await delay(POLLING_MS);
+      polls.push(workflowId);
+      await turn();
       return { history: { events: [] }, nextPageToken: new Uint8Array([1]) };
     }) as unknown as Service['getWorkflowExecutionHistory'],
   });
-  const gone = new AbortController();
-  const asking = fetch(`${gateway.url}/api/executions/${execution.workflowId}/events`, { signal: gone.signal });
-  await expect.poll(() => asked).toBe(1);
-  gone.abort();
+  const listen = (id: string, signal: AbortSignal) => fetch(`${gateway.url}/api/executions/${id}/events`, { signal });
+  const leaving = new AbortController();
+  const asking = listen(gone, leaving.signal);
+  await expect.poll(() => asked).toEqual([gone]);
+  leaving.abort();
   await expect(asking).rejects.toThrow();
-  // The run is looked up twice; then it would be followed.
-  await delay(4 * DESCRIBING_MS);
-  const before = polls;
-  await delay(10 * POLLING_MS);
-  expect(polls).toBe(before);
+  // The gateway has noticed it.
+  await expect.poll(() => gateway.logged.join()).toContain('"aborted":true');
+  describes();
+  // Another, who comes later and stays, is told of his run.
+  const staying = new AbortController();
+  await listen(there, staying.signal);
+  await expect.poll(() => polls.filter((id) => id === there).length).toBeGreaterThan(2);
+  expect(polls).not.toContain(gone);
+  staying.abort();
   await gateway.close();
 });

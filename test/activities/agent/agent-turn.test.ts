@@ -1,5 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { McpServerStore } from '../../../activities/mcp/servers.ts';
 import { createActivities } from '../../../activities/table.ts';
@@ -13,9 +13,6 @@ import { builtInActionTools } from '../../../workers/run-access.ts';
 import { everythingServer, type ReferenceServer } from '../mcp-server.ts';
 import { type ModelServer, modelServer, type Said } from '../model-server.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';
-
-// Processes are started here, on machines that may have much to do.
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 let everything: ReferenceServer;
 let model: ModelServer;

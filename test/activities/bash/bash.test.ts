@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CancelledFailure } from '@temporalio/common';
 import type { MockActivityEnvironment } from '@temporalio/testing';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { type ActivitySettings, createActivities } from '../../../activities/table.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
@@ -39,6 +39,20 @@ const failing = (config: JsonObject, call?: Call) =>
     },
     (error) => error,
   );
+/** How a command fails whose time is over as soon as it has run `ready`. */
+async function late(commandOf: (ready: string) => string) {
+  const file = join(folder, 'ready');
+  rmSync(file, { force: true });
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const failed = failing({ command: commandOf(`touch ${file}`), timeoutMs: 500 });
+    await expect.poll(() => existsSync(file)).toBe(true);
+    vi.advanceTimersByTime(500);
+    return failed;
+  } finally {
+    vi.useRealTimers();
+  }
+}
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -91,7 +105,7 @@ describe('a command', () => {
   });
 
   it('is ended with all that it started when it takes too long', async () => {
-    const failed = await failing({ command: 'echo $$; sleep 60 & echo $!; wait', timeoutMs: 500 });
+    const failed = await late((ready) => `echo $$; sleep 60 & echo $!; ${ready}; wait`);
     expect(failed).toMatchObject({ type: 'bash_timeout:500', nonRetryable: true });
     const { stdout } = failed.details[0].details;
     for (const pid of stdout.trim().split('\n')) await expect.poll(() => isAlive(Number(pid))).toBe(false);
@@ -122,14 +136,14 @@ describe('a command', () => {
     const { data } = await run({ command: leaving('echo done') });
     const { stdout } = data as { stdout: string };
     expect(stdout).toMatch(/^\d+\ndone\n$/);
-    const late = await failing({ command: leaving('sleep 600'), timeoutMs: 4_000 });
-    expect(late).toMatchObject({ type: 'bash_timeout:4000' });
+    const ended = await late((ready) => leaving(`${ready}; sleep 600`));
+    expect(ended).toMatchObject({ type: 'bash_timeout:500' });
     const own = environment();
     const running = run({ command: leaving(`echo $! > ${file}; sleep 600`) }, { environment: own });
     await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')).toBe(true);
     own.cancel();
     await expect(running).rejects.toBeInstanceOf(CancelledFailure);
-    const left = [stdout, late.details[0].details.stdout, readFileSync(file, 'utf8')].map((text) =>
+    const left = [stdout, ended.details[0].details.stdout, readFileSync(file, 'utf8')].map((text) =>
       Number.parseInt(text, 10),
     );
     expect(left.map(isAlive)).toEqual([true, true, true]);

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { CancelledFailure } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { environment, failure, http, serve, type TestServer } from '../server.ts';
 
 let server: TestServer;
@@ -375,7 +375,9 @@ describe('a failure', () => {
       (await failure({ config: { url: `${server.url}/text?status=429&after=${encodeURIComponent(value)}` } }))
         .nextRetryDelay;
     expect(await delay('7')).toBe(7_000);
-    expect(await delay(new Date(Date.now() + 60_000).toUTCString())).toBeGreaterThan(50_000);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 15) });
+    expect(await delay('Thu, 15 Jan 2026 00:01:00 GMT')).toBe(60_000);
+    vi.useRealTimers();
     expect(await delay('nonsense')).toBeUndefined();
     expect(await delay('99999999')).toBe(86_400_000);
   });
@@ -403,9 +405,11 @@ describe('a failure', () => {
 
   it('is a cancellation when the activity is cancelled', async () => {
     const cancelled = environment();
-    setTimeout(() => cancelled.cancel(), 50);
-    await expect(http({ config: { url: `${server.url}/slow` }, environment: cancelled })).rejects.toBeInstanceOf(
-      CancelledFailure,
-    );
+    const before = server.seen.length;
+    const running = http({ config: { url: `${server.url}/slow` }, environment: cancelled });
+    const ended = expect(running).rejects.toBeInstanceOf(CancelledFailure);
+    await expect.poll(() => server.seen.length).toBe(before + 1);
+    cancelled.cancel();
+    await ended;
   });
 });

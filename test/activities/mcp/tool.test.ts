@@ -1,7 +1,7 @@
-import type { ApplicationFailure } from '@temporalio/common';
+import { type ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { McpServerStore } from '../../../activities/mcp/servers.ts';
 import { type ActivitySettings, createActivities } from '../../../activities/table.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
@@ -10,9 +10,6 @@ import type { JsonObject } from '../../../src/json/json.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { EVERYTHING, everythingServer, type ReferenceServer } from '../mcp-server.ts';
 import { environment, inputOf, LOOPBACK, serve } from '../server.ts';
-
-// Processes are started here, on machines that may have much to do.
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const CANARY = 'canary-0123456789';
 let everything: ReferenceServer;
@@ -185,10 +182,13 @@ describe('the activity tool, against the reference server', () => {
     const config = {
       server: 'everything',
       toolName: 'trigger-long-running-operation',
-      input: { duration: 0.6, steps: 3 },
+      input: { duration: 10, steps: 5 },
     };
-    await run(remote(), config, { within });
-    expect(beats).toContainEqual({ progress: 1, total: 3 });
+    const running = run(remote(), config, { within });
+    const ended = expect(running).rejects.toBeInstanceOf(CancelledFailure);
+    await expect.poll(() => beats).toContainEqual({ progress: 1, total: 5 });
+    within.cancel();
+    await ended;
   });
 
   it('fails typed after its timeout', async () => {

@@ -13,7 +13,7 @@ const run = (
     language: 'javascript',
     code,
     input: null,
-    timeoutMs: 10_000,
+    timeoutMs: 100_000,
     memoryMb: 64,
     signal: new AbortController().signal,
     ...more,
@@ -168,7 +168,7 @@ describe('a script that goes wrong', () => {
     ['waiting for nothing', 'return new Promise(() => {});', 'script_error'],
     ['imports', 'return import("node:fs");', 'script_error'],
   ])('survives %s: %s', async (_what, statements, code) => {
-    const failed = await failing(body(statements), { timeoutMs: code === 'script_timeout' ? 300 : 10_000 });
+    const failed = await failing(body(statements), { timeoutMs: code === 'script_timeout' ? 300 : 100_000 });
     expect(failed).toMatchObject({ code, retryable: false });
     expect(failed.message).not.toBe('');
     expect((await run(body('return 1'))).data).toBe(1);
@@ -184,7 +184,7 @@ describe('a script that goes wrong', () => {
 });
 
 describe('the activity runCode', () => {
-  const config = { language: 'javascript', code: body('return input'), input: 1, timeoutMs: 10_000, memoryMb: 64 };
+  const config = { language: 'javascript', code: body('return input'), input: 1, timeoutMs: 100_000, memoryMb: 64 };
   const { runCode } = createActivities(LOOPBACK);
 
   const told = (running: Promise<unknown>): Promise<string> => running.then(String, (error: Error) => error.message);
@@ -209,8 +209,9 @@ describe('the activity runCode', () => {
     const endless = { ...config, code: body('for (;;);'), timeoutMs: 600_000 };
     const environments = Array.from({ length: 12 }, () => environment());
     const running = environments.map((one) => one.run(runCode!, inputOf(endless)));
-    // Some may run by then, and the others wait.
-    setTimeout(() => environments.map((one) => one.cancel()), 200);
+    // One that runs holds its process, and others wait.
+    await expect.poll(() => process.getActiveResourcesInfo()).toContain('ProcessWrap');
+    for (const one of environments) one.cancel();
     for (const settled of await Promise.allSettled(running))
       expect(settled).toMatchObject({ status: 'rejected', reason: expect.any(CancelledFailure) });
     expect((await run(body('return 1'))).data).toBe(1);

@@ -1,7 +1,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ResultStore } from '../../../activities/runtime/keep-result.ts';
 import { type ActivityHandler, wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
 import type { LargeResult } from '../../../src/contract/activity.ts';
@@ -126,7 +126,7 @@ describe('an input that the store did not give', () => {
 });
 
 describe('an effect with a limit', () => {
-  const input = { timeoutMs: 60 };
+  const input = { timeoutMs: 10_000 };
 
   it('that ignores it fails as Temporal would have it, with what it has used', async () => {
     let signal: AbortSignal | undefined;
@@ -135,7 +135,11 @@ describe('an effect with a limit', () => {
       context.progress(() => ({ usage: USAGE }));
       return new Promise(() => undefined);
     };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { ended, beats } = await play(handler, { input });
+    await expect.poll(() => signal).toBeDefined();
+    vi.advanceTimersByTime(input.timeoutMs);
+    vi.useRealTimers();
     expect(await ended).toMatchObject({
       type: 'timeout',
       message: expect.stringContaining('(the limit of one attempt)'),
@@ -155,7 +159,7 @@ describe('an effect with a limit', () => {
         signal.addEventListener('abort', () => reject(new Error('Ended.')));
         cancel();
       });
-    const { ended, environment } = await play(obedient, { input: { timeoutMs: 10_000 } });
+    const { ended, environment } = await play(obedient, { input });
     cancel = () => environment.cancel();
     expect(await ended).toBeInstanceOf(CancelledFailure);
   });

@@ -129,11 +129,18 @@ describe('what goes wrong while scrubbing', () => {
   async function beaten(progress: () => never | { deep: unknown }): Promise<{ beats: unknown[]; data: unknown }> {
     const activity = new MockActivityEnvironment({ heartbeatTimeoutMs: 30 }, { logger: new DefaultLogger('ERROR') });
     const beats: unknown[] = [];
-    activity.on('heartbeat', (detail: unknown) => beats.push(detail));
+    let beaten = (): void => undefined;
+    activity.on('heartbeat', (detail: unknown) => {
+      beats.push(detail);
+      beaten();
+    });
     const waits: ActivityHandler = async (_config, context) => {
       await context.secret('K', '');
       context.progress(progress as () => never);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise<void>((resolve) => {
+        const until = beats.length + 3;
+        beaten = () => beats.length >= until && resolve();
+      });
       return { data: 'done' };
     };
     const { data } = (await activity.run(
