@@ -20,8 +20,6 @@ const ON_TEMPORAL = {
   isolate: false,
   execArgv: THREADS_READ_SOURCES,
   ...PATIENT,
-  // On a machine at its limit Temporal may lose seconds. What passes at the second try is marked in the report.
-  retry: process.env['CI'] === 'true' ? 1 : 0,
 } as const;
 
 // Tests without Temporal that take seconds: they start processes or threads, bundle workflows, wait for a peer that does
