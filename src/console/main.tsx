@@ -1,9 +1,6 @@
 /** The console's beginning: the frame at once, and in it the screen of the address. */
 import { Component, type ComponentChildren, type ComponentType, render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { get } from './data/api.ts';
-import { type ApiProblem, asApiProblem } from './data/problem.ts';
-import { useResource } from './data/resource.ts';
+import { useGet, useResource } from './data/resource.ts';
 import { loadMe, startSession, useSession } from './data/session.ts';
 import type { ApprovalCount } from './data/types.ts';
 import { hasScreen, navigate, startNavigation, usePlace } from './navigation.ts';
@@ -23,9 +20,7 @@ const COUNT_MS = 15_000;
 
 /** How many questions wait for the caller. */
 function Waiting() {
-  const count = useResource('waiting', (signal) => get<ApprovalCount>('/api/approvals/count', { signal }), {
-    pollMs: COUNT_MS,
-  });
+  const count = useGet<ApprovalCount>('/api/approvals/count', { pollMs: COUNT_MS });
   const mine = count.data?.mine ?? 0;
   return mine === 0 ? null : (
     <span class="count">
@@ -42,8 +37,6 @@ const LINKS: readonly FrameLink[] = [
   { to: 'triggers', text: 'Triggers', holds: ['triggers', 'trigger'] },
   { to: 'settings', text: 'Settings', params: { section: 'secrets' }, holds: ['settings'] },
 ];
-
-const SLOW_MS = 300;
 
 type AnyScreen = ComponentType<{ readonly place: Place }>;
 
@@ -67,24 +60,14 @@ function App() {
 
 /** The screen of a place, once its code is there. */
 function Shown({ place }: { readonly place: Place }) {
-  const [screen, setScreen] = useState<{ readonly component: AnyScreen }>();
-  const [problem, setProblem] = useState<ApiProblem>();
-  const [isSlow, setSlow] = useState(false);
-  useEffect(() => {
-    let isOver = false;
-    const slow = setTimeout(() => setSlow(true), SLOW_MS);
-    SCREENS[place.name]?.().then(
-      (component) => isOver || setScreen({ component: component as AnyScreen }),
-      (error: unknown) => isOver || setProblem(asApiProblem(error)),
-    );
-    return () => {
-      isOver = true;
-      clearTimeout(slow);
-    };
-  }, [place.name]);
+  const {
+    data: Found,
+    problem,
+    isSlow,
+  } = useResource(place.name, async () => (await SCREENS[place.name]?.()) as AnyScreen);
   if (problem !== undefined) return <Changed />;
-  if (screen === undefined) return isSlow ? <LoadingLine what="the screen" /> : null;
-  return <screen.component place={place} />;
+  if (Found === undefined) return isSlow ? <LoadingLine what="the screen" /> : null;
+  return <Found place={place} />;
 }
 
 /** The files of a page that was opened before an upgrade are gone. */

@@ -115,7 +115,9 @@ describe('what a run did in a scope', () => {
     });
     const { strips, frames } = sumUp(twice, []);
     expect(strips.get('each')?.map(({ frame }) => scopeText(scopeIn(frame)))).toEqual(['each:0', 'each@2:0']);
-    expect(sumUp(twice, scopeOf('each@2:0')).steps.get('look')).toMatchObject({ visits: 1, last: 'each#2~0/look' });
+    const second = sumUp(twice, scopeOf('each@2:0'));
+    expect(second.steps.get('look')).toMatchObject({ visits: 1 });
+    expect(second.visits.map(({ path }) => path)).toEqual(['each', 'each#2', 'each#2~0/look']);
     expect(frames.chosen(scopeOf('each@3:0')).get('each')).toBe(null);
   });
 

@@ -63,8 +63,8 @@ export async function request<T>(method: string, path: string, options: Options 
         ...(media === undefined ? {} : { 'Content-Type': media }),
         ...headers,
       },
-      ...(sent === undefined ? {} : { body: sent }),
-      ...(signal === undefined ? {} : { signal }),
+      body: sent ?? null,
+      signal: signal ?? null,
     });
     text = await response.text();
   } catch (error) {

@@ -28,27 +28,26 @@ export async function comparedTexts(
   const [before, after] = await Promise.all([read(versions[0]), read(versions[1])]);
   if (before.media === after.media && (before.textHash === undefined) === (after.textHash === undefined))
     return { before: before.text, after: after.text, isCanonical: false };
-  const canonical = async ({ hash }: Version): Promise<string> => {
-    // These are no part of a version.
-    const {
-      enabled: _enabled,
-      version: _version,
-      createdAt: _created,
-      updatedAt: _updated,
-      ...definition
-    } = (await definitionOf(slug, hash, signal)).definition;
-    return JSON.stringify(JSON.parse(canonicalText(definition)), null, 2);
-  };
-  const [first, second] = await Promise.all([canonical(versions[0]), canonical(versions[1])]);
-  return { before: first, after: second, isCanonical: true };
+  const [first, second] = await definitionsOf(slug, [versions[0].hash, versions[1].hash], signal);
+  return { before: canonicalOf(first), after: canonicalOf(second), isCanonical: true };
 }
 
-/** @throws ApiProblem. */
-export const definitionOf = (
+function canonicalOf(stored: JsonObject): string {
+  // These are no part of a version.
+  const { enabled: _enabled, version: _version, createdAt: _created, updatedAt: _updated, ...definition } = stored;
+  return JSON.stringify(JSON.parse(canonicalText(definition)), null, 2);
+}
+
+/** The definitions of two versions, by their hashes. @throws ApiProblem. */
+export function definitionsOf(
   slug: string,
-  hash: string,
+  [before, after]: readonly [before: string, after: string],
   signal: AbortSignal,
-): Promise<{ readonly definition: JsonObject }> => get(at`/api/workflows/${slug}/history/${hash}`, { signal });
+): Promise<[before: JsonObject, after: JsonObject]> {
+  const read = async (hash: string): Promise<JsonObject> =>
+    (await get<{ readonly definition: JsonObject }>(at`/api/workflows/${slug}/history/${hash}`, { signal })).definition;
+  return Promise.all([read(before), read(after)]);
+}
 
 /** The triggers that only one of two definitions has, as `name (type)`. */
 export function triggersChanged(

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { get, withQuery } from './api.ts';
 import type { ApiProblem } from './problem.ts';
-import { type Resource, useAction, useResource } from './resource.ts';
+import { type Resource, useAction, useGet } from './resource.ts';
 
 export interface Unread {
   readonly slug?: string | undefined;
@@ -65,7 +65,7 @@ export function usePages<T>(
 ): Pages<T> {
   const [shown, setShown] = useState<Shown<T>>();
   const key = path === undefined ? undefined : withQuery(path, query);
-  const first: Resource<Page<T>> = useResource<Page<T>>(key, (signal) => get<Page<T>>(path ?? '', { query, signal }), {
+  const first: Resource<Page<T>> = useGet<Page<T>>(key, {
     pollMs,
     isPaused: isPaused ?? ((): boolean => now?.hasFurther === true),
   });

@@ -68,9 +68,9 @@ export function neighbours(
   items: readonly Question[],
   executionId: string,
   path: string,
-): { readonly before: Question | undefined; readonly after: Question | undefined; readonly isListed: boolean } {
+): { readonly before: Question | undefined; readonly after: Question | undefined } {
   const at = items.findIndex((one) => one.executionId === executionId && one.path === path);
-  return { before: items[at - 1], after: at < 0 ? items[0] : items[at + 1], isListed: at >= 0 };
+  return { before: items[at - 1], after: at < 0 ? items[0] : items[at + 1] };
 }
 
 /** The format of the form: as listed, or where it is too long for lists, as the step was given it. */

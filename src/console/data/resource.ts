@@ -1,5 +1,6 @@
 /** What a screen loads: old data stays while newer is on its way, and while it cannot be had. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { get, type Options, withQuery } from './api.ts';
 import { returns } from './connection.ts';
 import { type ApiProblem, asApiProblem } from './problem.ts';
 
@@ -112,6 +113,15 @@ export function useResource<T>(
     again,
     set,
   };
+}
+
+/** Loads what a GET of a path answers. Without a path nothing is loaded. */
+export function useGet<T>(
+  path: string | undefined,
+  { query, ...options }: ResourceOptions & Pick<Options, 'query'> = {},
+): Resource<T> {
+  const address = path === undefined ? undefined : withQuery(path, query);
+  return useResource(address, (signal) => get<T>(address!, { signal }), options);
 }
 
 /** Counts up every `ms` while the page is visible, so that times that are told relative to now stay true. */

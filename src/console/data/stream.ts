@@ -138,7 +138,8 @@ export function follow(path: string, listener: StreamListener, options: StreamOp
           continue;
         }
         goesOn = true;
-        noteLostUnlessHidden(isHidden());
+        // A browser may cut the connections of a page that nobody sees.
+        if (!isHidden()) noteLost();
       }
       if (over.signal.aborted) return;
       if (!goesOn) return listener.onState('ended');
@@ -156,9 +157,4 @@ export function follow(path: string, listener: StreamListener, options: StreamOp
     if (frame !== undefined) cancelAnimationFrame(frame);
     document.removeEventListener('visibilitychange', onVisibility);
   };
-}
-
-/** A browser may cut the connections of a page that nobody sees. */
-function noteLostUnlessHidden(isHidden: boolean): void {
-  if (!isHidden) noteLost();
 }

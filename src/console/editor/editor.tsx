@@ -2,10 +2,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DraftGraph } from '../../gateway/answers/workflows.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
-import { get, request } from '../data/api.ts';
+import { request } from '../data/api.ts';
 import type { Owner } from '../data/draft-keys.ts';
-import { absoluteText } from '../data/labels.ts';
-import { useResource } from '../data/resource.ts';
+import { absoluteText, counted } from '../data/labels.ts';
+import { useGet, useResource } from '../data/resource.ts';
 import { useMay, useMe } from '../data/session.ts';
 import type { DryRun, ProblemItem, Validation } from '../data/types.ts';
 import { GraphBox } from '../graph/zoom.tsx';
@@ -96,7 +96,7 @@ function Editing({ slug, first, owner }: EditingProps) {
   const textNow = useRef(text);
   textNow.current = text;
 
-  const schema = useResource('schema', (signal) => get<JsonObject>('/schema.json', { signal }));
+  const schema = useGet<JsonObject>('/schema.json');
   const drawnText = useSettled(text, GRAPH_MS);
   const drawn = useResource(`graph ${drawnText}`, (signal) =>
     sendText<DraftGraph>('/api/workflows/graph', drawnText, base, signal),
@@ -151,6 +151,13 @@ function Editing({ slug, first, owner }: EditingProps) {
     forgetDraft(owner, slug, draft.tag, localStorage);
     setKept(kept.filter((one) => one !== draft));
     if (draft.tag === base.tag) handle.current?.replace(base.text);
+  };
+  /** After saving: the text goes on from another version. */
+  const rebase = (now: Stored): void => {
+    forgetDraft(owner, slug, base.tag, localStorage);
+    setKept(kept.filter(({ tag }) => tag !== base.tag));
+    setBase(now);
+    setSaving(false);
   };
   const takeDraft = (draft: Draft): void => {
     setKept(kept.filter((one) => one !== draft));
@@ -232,7 +239,7 @@ function Editing({ slug, first, owner }: EditingProps) {
                     marks={onGraph}
                     selected={selected}
                     onSelect={showStep}
-                    {...(sums === undefined ? {} : { sums })}
+                    sums={sums}
                   />
                 )}
               </div>
@@ -257,19 +264,13 @@ function Editing({ slug, first, owner }: EditingProps) {
           isProposal={isProposal}
           onClose={() => setSaving(false)}
           onSaved={(now, sent) => {
-            forgetDraft(owner, slug, base.tag, localStorage);
-            setKept(kept.filter(({ tag }) => tag !== base.tag));
-            setBase(now);
-            setSaving(false);
+            rebase(now);
             // What is stored may differ: references stand in place of secrets.
             if (textNow.current === text && now.text !== textNow.current) handle.current?.replace(now.text);
             else if (sent !== textNow.current) handle.current?.replace(sent);
           }}
           onMerged={(now, merged) => {
-            forgetDraft(owner, slug, base.tag, localStorage);
-            setKept(kept.filter(({ tag }) => tag !== base.tag));
-            setBase(now);
-            setSaving(false);
+            rebase(now);
             handle.current?.replace(merged);
           }}
         />
@@ -333,8 +334,6 @@ interface ProblemsProps {
   readonly parsed: ParsedText;
   readonly onShow: (found: Found) => void;
 }
-
-const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
 
 function Problems({ found, problem, parsed, onShow }: ProblemsProps) {
   const errors = found?.filter(({ severity }) => severity === 'error').length ?? 0;

@@ -50,11 +50,8 @@ export function SaveDialog(props: SaveProps) {
     announce('Saved.');
   });
   const propose = useAction(async () => {
-    const body = { baseWorkflowHash: base.hash, text: mine };
-    const made = await post<{ id: string }>(at`/api/workflows/${slug}/proposals`, {
-      ...body,
-      ...(notes === '' ? {} : { notes }),
-    });
+    const body = { baseWorkflowHash: base.hash, text: mine, notes: notes || undefined };
+    const made = await post<{ id: string }>(at`/api/workflows/${slug}/proposals`, body);
     announce('Proposed.');
     onClose();
     if (hasScreen('proposal')) navigate(addressOf('proposal', { slug, id: made.id }));

@@ -1,7 +1,7 @@
 /** The stored text of a workflow, with the tag that a change must name; and an example for one that is new. */
 import { at, get, request } from '../data/api.ts';
 import { ApiProblem } from '../data/problem.ts';
-import type { ReadWorkflow } from '../data/types.ts';
+import type { ReadWorkflow, WorkflowText } from '../data/types.ts';
 
 export interface Stored {
   readonly text: string;
@@ -14,11 +14,6 @@ export interface Stored {
   readonly hash?: string;
 }
 
-interface WrittenText {
-  readonly media: 'yaml' | 'json';
-  readonly text: string;
-}
-
 /** The stored text, or an example where the slug has none. @throws ApiProblem. */
 export async function readStored(slug: string, signal?: AbortSignal): Promise<Stored> {
   const options = signal === undefined ? {} : { signal };
@@ -27,7 +22,7 @@ export async function readStored(slug: string, signal?: AbortSignal): Promise<St
     const { hash, textHash, name, version } = body;
     // The text of that version, and not of one that somebody stores meanwhile.
     const query = { hash, text: textHash };
-    const { text, media } = await get<WrittenText>(at`/api/workflows/${slug}/text`, { ...options, query });
+    const { text, media } = await get<WorkflowText>(at`/api/workflows/${slug}/text`, { ...options, query });
     return { text, media, tag: headers.get('etag') ?? '', name, version, hash };
   } catch (thrown) {
     if (!(thrown instanceof ApiProblem) || thrown.code !== 'not_found') throw thrown;

@@ -3,20 +3,20 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { canonicalText } from '../../json/canonical-text.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { at, get, post } from '../data/api.ts';
+import { lastRunOf } from '../data/last-run.ts';
 import { parsed } from '../data/parsed.ts';
 import { ApiProblem } from '../data/problem.ts';
 import { useAction } from '../data/resource.ts';
-import { shortId } from '../data/run-words.ts';
-import type { DryRun, ExecutionPage, StepPage } from '../data/types.ts';
-import { FormFields, formatIn, problemsUnder, useForm } from '../form/form.tsx';
-import type { StepSum } from '../graph/scope.ts';
+import type { DryRun, StepPage } from '../data/types.ts';
+import { FormFields, formatIn, pointersUnder, problemsUnder, useForm } from '../form/form.tsx';
+import { emptySum, type StepSum } from '../graph/scope.ts';
 import type { GraphInput } from '../graph/ways.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { DryRunResult } from '../parts/dry-run.tsx';
-import { TextArea } from '../parts/fields.tsx';
+import { Form, TextArea } from '../parts/fields.tsx';
 import { Json as JsonTree } from '../parts/json.tsx';
-import { To } from '../parts/link.tsx';
+import { RunLink } from '../parts/link.tsx';
 import { Problem } from '../parts/problem.tsx';
 import {
   type Asked,
@@ -40,7 +40,6 @@ interface TryProps {
 /** What a former run gave. */
 interface Expected {
   readonly id: string;
-  readonly status: string;
   readonly output: Json | undefined;
 }
 
@@ -68,30 +67,24 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
     announce(`The dry run is ${run.status}.`);
   });
   useEffect(() => {
-    if (walk.problem !== undefined) form.refuse(problemsUnder(walk.problem.problems, '/input'));
+    if (walk.problem !== undefined) form.refuse(problemsUnder(walk.problem, '/input'));
   }, [walk.problem]);
   const former = useAction(async () => {
-    const { items } = await get<ExecutionPage>(at`/api/workflows/${slug}/executions`, { query: { limit: 1 } });
-    const [last] = items;
+    const last = await lastRunOf(slug);
     if (last === undefined) throw new ApiProblem({ status: 0, code: 'no_run', detail: 'It has no run yet.' });
-    const run = await get<{ input?: Json; output?: Json; status: string }>(at`/api/executions/${last.id}`);
     const found = await outputsOf(last.id, graph);
-    if (run.input !== undefined) form.fill(run.input);
+    if (last.input !== undefined) form.fill(last.input as Json);
     setPresets(found);
-    const result = await get<{ output?: Json }>(at`/api/executions/${last.id}/result`).catch(() => ({
-      output: undefined,
-    }));
-    setExpected({ id: last.id, status: run.status, output: result.output });
+    const result = await get<{ output?: Json }>(at`/api/executions/${last.id}/result`).catch(() => undefined);
+    setExpected({ id: last.id, output: result?.output });
     announce('Filled in from the last run.');
   });
 
   return (
     <div class="editor-try">
-      <form
-        class="form"
-        aria-label="Try it"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        label="Try it"
+        onSubmit={() => {
           const read = form.submit();
           if (read !== undefined && !hasMistake(presets) && wrongAnswers === undefined) void walk.run(read.value);
         }}
@@ -112,12 +105,7 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
           />
         </details>
         <Problem problem={former.problem} />
-        <Problem
-          problem={walk.problem}
-          shown={(walk.problem?.problems ?? [])
-            .map(({ pointer }) => pointer)
-            .filter((pointer) => pointer.startsWith('/input'))}
-        />
+        <Problem problem={walk.problem} shown={pointersUnder(walk.problem, '/input')} />
         <div class="actions">
           <Button onClick={() => void former.run()} isBusy={former.isRunning}>
             Fill in from the last run
@@ -133,7 +121,7 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
             Dry run
           </Button>
         </div>
-      </form>
+      </Form>
       {walked === undefined ? null : (
         <Outcome run={walked} expected={expected} onStep={onStep} onPreset={(asks) => setAsked({ slug: asks })} />
       )}
@@ -166,10 +154,7 @@ function Outcome({ run, expected, onStep, onPreset }: OutcomeProps) {
       {expected === undefined ? null : (
         <>
           <h2>
-            Output of run{' '}
-            <To to="run" params={{ id: expected.id }}>
-              {shortId(expected.id)}
-            </To>
+            Output of run <RunLink id={expected.id} />
           </h2>
           <JsonTree value={expected.output} name="output of the run" />
         </>
@@ -181,14 +166,9 @@ function Outcome({ run, expected, onStep, onPreset }: OutcomeProps) {
 /** What each step did in a dry run, for the graph. */
 export function sumsOf({ steps }: DryRun): Map<string, StepSum> {
   const sums = new Map<string, StepSum>();
-  for (const { stepSlug, status, port, path, attempts } of steps) {
-    const sum = sums.get(stepSlug) ?? {
-      ...{ stepSlug, status, visits: 0, failed: 0, open: 0, retries: 0, durationMs: 0, openSince: undefined },
-      ports: new Map<string, number>(),
-      last: path,
-    };
+  for (const { stepSlug, status, port, attempts } of steps) {
+    const sum = sums.get(stepSlug) ?? emptySum();
     sum.status = status;
-    sum.last = path;
     sum.visits++;
     sum.retries += Math.max(0, attempts - 1);
     if (status === 'failed') sum.failed++;

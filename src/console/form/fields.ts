@@ -6,6 +6,7 @@ import { fieldLabel } from '../../definition/payload/field-label.ts';
 import { isJsonSchema, validatePayload } from '../../definition/payload/format.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
+import { parsed } from '../data/parsed.ts';
 
 export type FieldKind =
   | 'text'
@@ -53,7 +54,7 @@ const LONG_TEXT = 200;
 /** The form of a format: a group of its members, or JSON where it has none. */
 export function formOf(format: JsonObject): FormField {
   const root = { name: '', label: 'Value', isRequired: true } as const;
-  if (isJsonSchema(format)) return { ...schemaField(format, root, 0), name: '', label: 'Value', isRequired: true };
+  if (isJsonSchema(format)) return schemaField(format, root, 0);
   if (Object.keys(format).length === 0) return { ...root, kind: 'json', preset: {} };
   return { ...root, kind: 'group', fields: shortFields(format, 1) };
 }
@@ -147,12 +148,7 @@ export function draftOf(field: FormField, value: Json | undefined = field.preset
       const draft: { [name: string]: Draft } = {};
       for (const inner of field.fields ?? []) {
         const found = isObject(value) ? getOwn(value, inner.name) : undefined;
-        Object.defineProperty(draft, inner.name, {
-          value: draftOf(inner, found),
-          enumerable: true,
-          writable: true,
-          configurable: true,
-        });
+        setOwn(draft, inner.name, draftOf(inner, found));
       }
       return draft;
     }
@@ -232,12 +228,10 @@ function plainValue(field: FormField, text: string, pointer: string): Read {
       const at = Date.parse(text);
       return Number.isNaN(at) ? wrong('Expected a date and a time.') : fine(new Date(at).toISOString());
     }
-    case 'json':
-      try {
-        return fine(JSON.parse(text) as Json);
-      } catch {
-        return wrong('This is not JSON.');
-      }
+    case 'json': {
+      const { value, error } = parsed(text);
+      return error === undefined ? fine(value as Json) : wrong('This is not JSON.');
+    }
     default:
       return fine(text);
   }

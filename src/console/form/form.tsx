@@ -2,6 +2,8 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
+import { parsed } from '../data/parsed.ts';
+import type { ApiProblem } from '../data/problem.ts';
 import { Button } from '../parts/button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/icons.tsx';
@@ -70,13 +72,13 @@ export function useForm(format: JsonObject | undefined, initial?: Json): FormSta
       // What was told is looked at again, so that a mended field says nothing any more.
       if (problems.length > 0) setProblems(checkedValue(known, field, next).problems);
     },
-    setJson: (text) => setJson(text),
+    setJson,
     showJson: () => {
       setJson(JSON.stringify(readDraft(field, draft).value ?? {}, null, 2));
       setProblems([]);
     },
     showFields: () => {
-      const value = parsed(json ?? '');
+      const value = parsed(json ?? '').value as Json | undefined;
       if (value === undefined) setNotice('This is not JSON yet.');
       else if (!canHold(field, value)) setNotice('The fields cannot hold all of this. It can be sent as JSON.');
       else {
@@ -96,20 +98,12 @@ export function useForm(format: JsonObject | undefined, initial?: Json): FormSta
     },
     submit: () => {
       if (json === undefined) return take(checkedValue(known, field, draft));
-      const value = parsed(json);
+      const value = parsed(json).value as Json | undefined;
       if (value === undefined) return take({ value, problems: [{ pointer: '', message: 'This is not JSON.' }] });
       return take({ value, problems: formatProblemsOf(known, value) });
     },
     refuse: setProblems,
   };
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The fields, or the JSON in their place, with the switch between them. */
@@ -279,14 +273,16 @@ const choiceText = (choice: Json): string =>
   typeof choice === 'string' ? choice : typeof choice === 'boolean' ? (choice ? 'yes' : 'no') : JSON.stringify(choice);
 
 /** The problems of a refusal that are about the value at a pointer, with pointers into the value. */
-export function problemsUnder(
-  problems: readonly { readonly pointer: string; readonly message: string }[],
-  prefix: string,
-): FieldProblem[] {
-  return problems
-    .filter(({ pointer }) => pointer === prefix || pointer.startsWith(`${prefix}/`))
+export const problemsUnder = (problem: ApiProblem, prefix: string): FieldProblem[] =>
+  problem.problems
+    .filter(({ pointer }) => isUnder(pointer, prefix))
     .map(({ pointer, message }) => ({ pointer: pointer.slice(prefix.length), message }));
-}
+
+/** The pointers of a refusal that a form of the value at a pointer shows. */
+export const pointersUnder = (problem: ApiProblem | undefined, prefix: string): string[] =>
+  (problem?.problems ?? []).map(({ pointer }) => pointer).filter((pointer) => isUnder(pointer, prefix));
+
+const isUnder = (pointer: string, prefix: string): boolean => pointer === prefix || pointer.startsWith(`${prefix}/`);
 
 /** The format in a definition or a wait, if it is one. */
 export const formatIn = (value: unknown): JsonObject | undefined =>

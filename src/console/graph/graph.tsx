@@ -17,7 +17,7 @@ export interface GraphProps {
   /** What is drawn, for screen readers. */
   readonly label: string;
   /** What the steps did. A step without a sum was not reached; without sums nothing is said of any. */
-  readonly sums?: ReadonlyMap<string, StepSum>;
+  readonly sums?: ReadonlyMap<string, StepSum> | undefined;
   readonly strips?: ReadonlyMap<string, readonly Iteration[]>;
   readonly chosen?: ReadonlyMap<string, Frame | null>;
   readonly onChoose?: (slug: string, frame: Frame | undefined) => void;

@@ -148,7 +148,6 @@ export function isInside(frame: Frame | undefined, chosen: ReadonlyMap<string, F
 
 /** What a step did in the scope. */
 export interface StepSum {
-  readonly stepSlug: string;
   status: VisitStatus;
   visits: number;
   /** Visits that failed and that no later visit of the same frame followed. */
@@ -157,11 +156,14 @@ export interface StepSum {
   retries: number;
   /** Of ended visits. */
   durationMs: number;
-  /** The start of the oldest open visit. */
-  openSince: number | undefined;
   ports: Map<string, number>;
-  last: string;
 }
+
+/** Of a step that was not visited yet. */
+export const emptySum = (): StepSum => ({
+  ...{ status: 'skipped', visits: 0, failed: 0, open: 0, retries: 0, durationMs: 0 },
+  ports: new Map(),
+});
 
 /** An iteration in a strip. */
 export interface Iteration {
@@ -255,25 +257,16 @@ function worstOf(visits: ReadonlySet<Visit>, frames: Frames): ReadonlyMap<Frame,
 
 /** `isLatest`: the visit says how the step stands in its frame. */
 function add(steps: Map<string, StepSum>, visit: Visit, isLatest: boolean): void {
-  const { stepSlug, status, port, attempts, startedAt, completedAt, path } = visit;
-  let sum = steps.get(stepSlug);
-  if (sum === undefined) {
-    sum = {
-      ...{ stepSlug, status: 'skipped' as const, visits: 0, failed: 0, open: 0, retries: 0, durationMs: 0 },
-      ...{ openSince: undefined, ports: new Map<string, number>(), last: path },
-    };
-    steps.set(stepSlug, sum);
-  }
+  const { stepSlug, status, port, attempts, startedAt, completedAt } = visit;
+  const sum = steps.get(stepSlug) ?? emptySum();
+  steps.set(stepSlug, sum);
   sum.visits++;
-  sum.last = path;
   if (isLatest && status === 'failed') sum.failed++;
   if (isLatest && STEP_SEVERITY.indexOf(status) < STEP_SEVERITY.indexOf(sum.status)) sum.status = status;
   if (port !== undefined) sum.ports.set(port, (sum.ports.get(port) ?? 0) + 1);
   sum.retries += Math.max(0, attempts - 1);
-  if (completedAt === undefined) {
-    sum.open++;
-    sum.openSince ??= startedAt;
-  } else sum.durationMs += completedAt - startedAt;
+  if (completedAt === undefined) sum.open++;
+  else sum.durationMs += completedAt - startedAt;
 }
 
 /** Where a visit is, in words: `eachShop 1 · pages 3`. Empty outside of iterations. */

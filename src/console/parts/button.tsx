@@ -17,8 +17,6 @@ export interface ButtonProps {
   readonly isBusy?: boolean;
   /** Its name, where its content is an icon. */
   readonly label?: string | undefined;
-  readonly isPressed?: boolean | undefined;
-  readonly isExpanded?: boolean | undefined;
   readonly class?: string;
   /** Keys that do the same, for the description: `a`. */
   readonly keys?: string | undefined;
@@ -40,11 +38,9 @@ export function Button(props: ButtonProps) {
         aria-disabled={isOff ? 'true' : undefined}
         aria-busy={props.isBusy === true ? 'true' : undefined}
         aria-label={label}
-        aria-pressed={props.isPressed}
-        aria-expanded={props.isExpanded}
         aria-keyshortcuts={keys}
         title={reason ?? label}
-        {...(reason === undefined ? {} : { 'aria-describedby': id })}
+        aria-describedby={reason === undefined ? undefined : id}
         onClick={(event) => {
           if (isOff) event.preventDefault();
           else onClick?.();

@@ -1,6 +1,38 @@
 /** Fields of forms: a label, a description, the field, and what is wrong with it. */
-import { type ComponentChildren, createElement, type InputHTMLAttributes } from 'preact';
-import { useId } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
+
+interface FormProps {
+  readonly class?: string;
+  /** What it is for, for screen readers. */
+  readonly label?: string;
+  readonly onSubmit: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A form that the page itself takes, in place of the browser. */
+export const Form = ({ class: name = 'form', label, onSubmit, children }: FormProps) => (
+  <form
+    class={name}
+    aria-label={label}
+    onSubmit={(event) => {
+      event.preventDefault();
+      onSubmit();
+    }}
+  >
+    {children}
+  </form>
+);
+
+/** The texts of a form's fields by their names, and what ties a field to its text. */
+export function useTexts<Name extends string>(first: { readonly [name in Name]: string }) {
+  const [texts, setTexts] = useState(first);
+  const field = (name: Name) => ({
+    value: texts[name],
+    onValue: (text: string): void => setTexts((now) => ({ ...now, [name]: text })),
+  });
+  return [texts, field] as const;
+}
 
 interface FieldProps {
   readonly label: string;
@@ -65,19 +97,20 @@ interface TextProps extends ValueProps {
 
 export const TextField = (props: TextProps) => (
   <Field {...props}>
-    {(wiring) => {
-      const shared = {
-        ...wiring,
-        value: props.value,
-        autocomplete: props.autoComplete ?? 'off',
-        placeholder: props.placeholder,
-        step: props.step,
-        readOnly: props.isReadOnly ?? false,
-        spellcheck: false,
-        onInput: (event: { readonly currentTarget: HTMLInputElement }) => props.onValue(event.currentTarget.value),
-      };
-      return createElement('input', { ...shared, type: props.type ?? 'text' } as InputHTMLAttributes<HTMLInputElement>);
-    }}
+    {(wiring) => (
+      <input
+        {...wiring}
+        // One type stands for all: the union of Preact's types wants each apart.
+        type={(props.type ?? 'text') as 'text'}
+        value={props.value}
+        autocomplete={props.autoComplete ?? 'off'}
+        placeholder={props.placeholder}
+        step={props.step}
+        readOnly={props.isReadOnly ?? false}
+        spellcheck={false}
+        onInput={(event) => props.onValue(event.currentTarget.value)}
+      />
+    )}
   </Field>
 );
 

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { remove } from '../data/api.ts';
-import type { ApiProblem } from '../data/problem.ts';
+import { problemAt } from '../data/problem.ts';
 import { useAction } from '../data/resource.ts';
 import type { Role } from '../data/types.ts';
 import { Button } from './button.tsx';
 import { Actions, Dialog } from './dialog.tsx';
-import { TextField } from './fields.tsx';
+import { Form, TextField } from './fields.tsx';
 import { Problem } from './problem.tsx';
 
 interface FormDialogProps {
@@ -23,9 +23,8 @@ interface FormDialogProps {
   readonly isReady?: boolean;
   /** Why it cannot be saved yet. */
   readonly why?: string | undefined;
-  /** Pointers of problems that fields show. */
-  readonly shown?: readonly string[];
-  readonly children: ComponentChildren | ((problem: ApiProblem | undefined) => ComponentChildren);
+  /** A field gets what a refusal says of it from `problemAt`, by its JSON pointer. The rest is told below. */
+  readonly children: ComponentChildren | ((problemAt: (pointer: string) => string | undefined) => ComponentChildren);
 }
 
 export function FormDialog(props: FormDialogProps) {
@@ -35,24 +34,23 @@ export function FormDialog(props: FormDialogProps) {
   const submit = async (): Promise<void> => {
     if (isReady && (await action.run())) onClose(true);
   };
+  const shown: string[] = [];
+  const askedFor = (pointer: string): string | undefined => {
+    shown.push(pointer);
+    return problemAt(action.problem, pointer);
+  };
   return (
     <Dialog title={title} onClose={() => onClose(false)}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
-        {typeof children === 'function' ? children(action.problem) : children}
-        <Problem problem={action.problem} shown={props.shown ?? []} />
+      <Form onSubmit={() => void submit()}>
+        {typeof children === 'function' ? children(askedFor) : children}
+        <Problem problem={action.problem} shown={shown} />
         <Actions>
           <Button onClick={() => onClose(false)}>Back</Button>
           <Button type="submit" kind={kind} needs={needs} isBusy={action.isRunning} isDisabled={!isReady} why={why}>
             {saveLabel}
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -39,7 +39,7 @@ export function Frame({ links, children }: FrameProps) {
       </a>
       <header>
         <nav aria-label="Main">
-          <To to="home" params={{}} class="logo" isCurrent={place?.name === 'home'}>
+          <To to="home" class="logo" isCurrent={place?.name === 'home'}>
             <Logo /> <span>Signalbox</span>
           </To>
           {links.map(({ to, text, params, holds, beside }) => (

@@ -1,26 +1,50 @@
 import type { ComponentChildren } from 'preact';
+import { shortId } from '../data/run-words.ts';
 import { hasScreen } from '../navigation.ts';
 import { addressOf, type ParamsOf, type Query, type RouteName } from '../routes.ts';
 
-interface ToProps<Name extends RouteName> {
+type ToProps<Name extends RouteName> = {
   readonly to: Name;
-  readonly params: ParamsOf<Name>;
   readonly query?: Query | undefined;
   readonly children: ComponentChildren;
   readonly class?: string;
   readonly isCurrent?: boolean;
-}
+} & (Record<string, never> extends ParamsOf<Name> ? { params?: undefined } : { readonly params: ParamsOf<Name> });
 
 /** A link to a screen. Only its text where the console has no such screen. */
 export function To<Name extends RouteName>({ to, params, query, children, isCurrent, ...more }: ToProps<Name>) {
   if (!hasScreen(to)) return <span class={more.class ?? ''}>{children}</span>;
-  const address = (addressOf as (name: RouteName, params: object, query?: Query) => string)(to, params, query);
+  const address = (addressOf as (name: RouteName, params?: object, query?: Query) => string)(to, params, query);
   return (
     <a href={address} class={more.class ?? ''} aria-current={isCurrent === true ? 'page' : undefined}>
       {children}
     </a>
   );
 }
+
+interface RunLinkProps {
+  readonly id: string;
+  /** Default: the end of the run's id. */
+  readonly children?: ComponentChildren;
+}
+
+export const RunLink = ({ id, children = shortId(id) }: RunLinkProps) => (
+  <To to="run" params={{ id }}>
+    {children}
+  </To>
+);
+
+interface WorkflowLinkProps {
+  readonly slug: string;
+  /** Default: the slug. */
+  readonly children?: ComponentChildren;
+}
+
+export const WorkflowLink = ({ slug, children = slug }: WorkflowLinkProps) => (
+  <To to="workflow" params={{ slug }}>
+    {children}
+  </To>
+);
 
 /** A link out of the console, for addresses that others have written: only http and https. */
 export function Outward({ href, children }: { readonly href: string; readonly children: ComponentChildren }) {

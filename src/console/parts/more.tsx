@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Further, Pages } from '../data/pages.ts';
+import type { Further, Pages, Unread } from '../data/pages.ts';
 import { Button } from './button.tsx';
 import { Empty, Loaded } from './loading.tsx';
 import { Problem } from './problem.tsx';
@@ -18,6 +18,13 @@ export const More = ({ list }: { readonly list: Further }) => (
   </>
 );
 
+const UnreadNotice = ({ rows = [] }: { readonly rows?: readonly Unread[] | undefined }) =>
+  rows.length === 0 ? null : (
+    <p class="notice" role="note">
+      {rows.map(({ slug, id }) => id ?? slug).join(', ')} cannot be read: {rows[0]?.message}
+    </p>
+  );
+
 interface ListedProps<T> {
   readonly list: Pages<T>;
   /** `the questions`. */
@@ -30,6 +37,7 @@ interface ListedProps<T> {
 /** A list of pages, in all its states. */
 export const Listed = <T,>({ list, what, empty, children }: ListedProps<T>) => (
   <>
+    <UnreadNotice rows={list.first.data?.unreadable} />
     <Loaded resource={list.first} what={what}>
       {() => (list.items.length === 0 ? <Empty>{empty}</Empty> : children(list.items))}
     </Loaded>

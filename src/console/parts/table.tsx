@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
 export interface Column<Row> {
-  readonly name: string;
   readonly label: ComponentChildren;
   readonly cell: (row: Row) => ComponentChildren;
   /** Right, in digits of one width. */
@@ -29,8 +28,8 @@ export function Table<Row>({ label, columns, rows, keyOf, current }: TableProps<
       <table>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column.name} scope="col" class={classOf(column)}>
+            {columns.map((column, at) => (
+              <th key={at} scope="col" class={classOf(column)}>
                 {column.label}
               </th>
             ))}
@@ -41,8 +40,8 @@ export function Table<Row>({ label, columns, rows, keyOf, current }: TableProps<
             const key = keyOf(row);
             return (
               <tr key={key} data-key={key} class={key === current ? 'current' : ''}>
-                {columns.map((column) => (
-                  <td key={column.name} class={classOf(column)} data-label={labelOf(column)}>
+                {columns.map((column, at) => (
+                  <td key={at} class={classOf(column)} data-label={labelOf(column)}>
                     {column.cell(row)}
                   </td>
                 ))}

@@ -1,15 +1,11 @@
 /** One question of a run: what is asked, the facts, the form, and the answer; made for a thumb. */
-import { Fragment } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Json } from '../../json/json.ts';
-import { at, get, post } from '../data/api.ts';
+import { at, post } from '../data/api.ts';
 import { absoluteText } from '../data/labels.ts';
-import type { ApiProblem } from '../data/problem.ts';
 import {
   answerIn,
   audienceText,
-  type Ended,
-  endedText,
   formatOfQuestion,
   messageOf,
   neighbours,
@@ -17,69 +13,59 @@ import {
   webAddress,
   workflowNameOf,
 } from '../data/questions.ts';
-import { useAction, useResource } from '../data/resource.ts';
+import { useAction, useGet } from '../data/resource.ts';
+import { isOpen } from '../data/run-words.ts';
 import type { Approval, ApprovalPage } from '../data/types.ts';
 import { FormFields, formatIn, problemsUnder, useForm } from '../form/form.tsx';
-import { navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { Actions, Dialog } from '../parts/dialog.tsx';
-import { TextArea } from '../parts/fields.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { Form, TextArea } from '../parts/fields.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { Json as JsonTree } from '../parts/json.tsx';
 import { useKeys } from '../parts/keys.tsx';
-import { To } from '../parts/link.tsx';
+import { RunLink, To, WorkflowLink } from '../parts/link.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
-import { addressOf, type Place } from '../routes.ts';
-import { Priority, Until } from './approvals.tsx';
+import type { Place } from '../routes.ts';
+import { goTo, Priority, Until } from './approvals.tsx';
+import { AnswerLine } from './approvals-decided.tsx';
 import '../style/people.css';
 
 const POLL_MS = 4_000;
 /** After an answer the run is watched more closely. */
 const WATCH_MS = 1_000;
-const OVER = new Set(['completed', 'failed', 'cancelled', 'aborted']);
 
 export function ApprovalScreen({ place }: { readonly place: Place<'approval'> }) {
   const { executionId, path } = place.params;
   const [isAnswered, setAnswered] = useState(false);
   const [isOver, setOver] = useState(false);
-  const question = useResource(
-    `question ${executionId} ${path}`,
-    (signal) => get<Approval>(at`/api/approvals/${executionId}/${path}`, { signal }),
-    { pollMs: isOver ? undefined : isAnswered ? WATCH_MS : POLL_MS },
-  );
+  const question = useGet<Approval>(at`/api/approvals/${executionId}/${path}`, {
+    pollMs: isOver ? undefined : isAnswered ? WATCH_MS : POLL_MS,
+  });
   const { data } = question;
   const ended = data === undefined ? undefined : data.status !== 'pending';
   const status = data?.executionStatus;
   useEffect(() => {
     if (ended === true) setAnswered(true);
-    setOver(ended === true && status !== undefined && OVER.has(status));
+    setOver(ended === true && status !== undefined && !isOpen({ status }));
     if (ended === true && status !== undefined) announce(`The run is ${status}.`);
   }, [ended, status]);
 
-  const list = useResource('mine', (signal) =>
-    get<ApprovalPage>(at`/api/approvals`, { query: { limit: 100 }, signal }),
-  );
+  const list = useGet<ApprovalPage>('/api/approvals', { query: { limit: 100 } });
   const { before, after } = neighbours(list.data?.items ?? [], executionId, path);
   useKeys([
-    { key: 'j', label: 'Next question', run: () => goTo(after) },
-    { key: 'k', label: 'Question before', run: () => goTo(before) },
+    { key: 'j', label: 'Next question', run: () => goTo(after, { replace: true }) },
+    { key: 'k', label: 'Question before', run: () => goTo(before, { replace: true }) },
   ]);
 
   return (
     <div class="question narrow-screen">
-      <Screen
-        title={data === undefined ? 'Question' : messageOf(data)}
-        actions={
-          <To to="approvals" params={{}}>
-            All questions
-          </To>
-        }
-      >
+      <Screen title={data === undefined ? 'Question' : messageOf(data)} actions={<To to="approvals">All questions</To>}>
         <Loaded resource={question} what="the question">
           {(one) => (
             <>
@@ -88,7 +74,7 @@ export function ApprovalScreen({ place }: { readonly place: Place<'approval'> })
                   {one.executionStatus}
                 </Answered>
               )}
-              <Facts question={one} />
+              <About question={one} />
               {one.status === 'pending' ? (
                 <Answer
                   key={`${one.path} ${one.since}`}
@@ -108,14 +94,6 @@ export function ApprovalScreen({ place }: { readonly place: Place<'approval'> })
   );
 }
 
-/** The end of the id, by which a run is told from others. */
-const shortId = (id: string): string => `…${id.slice(-8)}`;
-
-function goTo(question: Question | undefined): void {
-  if (question === undefined || question.path === '') return;
-  navigate(addressOf('approval', { executionId: question.executionId, path: question.path }), { replace: true });
-}
-
 interface AnsweredProps {
   readonly question: Approval;
   readonly next: Question | undefined;
@@ -127,7 +105,7 @@ function Answered({ question, next, children: status }: AnsweredProps) {
   const { answer, executionId, kind } = question;
   return (
     <section class="answered card" aria-label="The answer">
-      {answer === undefined ? null : <AnswerLine answer={answer} />}
+      {answer && <AnswerLine answer={answer} isStop />}
       {answer?.data === undefined ? null : (
         <details>
           <summary>{kind === 'input' ? 'What was submitted' : 'The values of the form'}</summary>
@@ -135,14 +113,11 @@ function Answered({ question, next, children: status }: AnsweredProps) {
         </details>
       )}
       <p>
-        The run: <StatusBadge status={status} />{' '}
-        <To to="run" params={{ id: executionId }}>
-          Show it
-        </To>
+        The run: <StatusBadge status={status} /> <RunLink id={executionId}>Show it</RunLink>
       </p>
       {next === undefined ? null : (
         <div>
-          <Button kind="primary" onClick={() => goTo(next)} keys="j">
+          <Button kind="primary" onClick={() => goTo(next, { replace: true })} keys="j">
             Next: {messageOf(next)}
           </Button>
         </div>
@@ -151,93 +126,45 @@ function Answered({ question, next, children: status }: AnsweredProps) {
   );
 }
 
-const AnswerLine = ({ answer }: { readonly answer: Ended }) => (
-  <p>
-    <strong>{endedText(answer)}</strong> <Time at={answer.at} isStop />
-    {answer.comments === undefined || answer.comments === null || answer.comments === '' ? null : (
-      <>
-        <br />
-        <q>{answer.comments}</q>
-      </>
-    )}
-  </p>
-);
-
-function Facts({ question }: { readonly question: Approval }) {
+function About({ question }: { readonly question: Approval }) {
   const { executionId, since, until, requester, priority, dueDate, votes, audience, input, stepInput } = question;
+  const { workflowVersion, resourceType, resourceId } = question;
   const link = webAddress(question.deeplink);
   const asked = audienceText(audience);
   return (
     <section class="card" aria-label="The facts">
-      <dl class="facts">
-        <dt>Workflow</dt>
-        <dd>
-          <To to="workflow" params={{ slug: question.workflowId }}>
-            {workflowNameOf(question)}
-          </To>
-          {question.workflowVersion === undefined ? null : <span class="dim"> {question.workflowVersion}</span>}
-        </dd>
-        <dt>Run</dt>
-        <dd>
-          <To to="run" params={{ id: executionId }}>
-            {shortId(executionId)}
-          </To>
-          {requester === undefined ? null : ` of ${requester}`}
-        </dd>
-        <dt>Asked</dt>
-        <dd>
-          <Time at={since} isStop />
-          {asked === undefined ? null : ` · ${asked}`}
-        </dd>
-        {until === undefined || question.status !== 'pending' ? null : (
-          <>
-            <dt>Time</dt>
-            <dd>
-              <Until at={until} />
-            </dd>
-          </>
-        )}
-        {priority === undefined ? null : (
-          <>
-            <dt>Priority</dt>
-            <dd>
-              <Priority value={priority} />
-            </dd>
-          </>
-        )}
-        {dueDate === undefined ? null : (
-          <>
-            <dt>Due</dt>
-            <dd>{absoluteText(Date.parse(dueDate))}</dd>
-          </>
-        )}
-        {question.resourceType === undefined && question.resourceId === undefined ? null : (
-          <>
-            <dt>Subject</dt>
-            <dd>
-              {question.resourceType} {question.resourceId}
-            </dd>
-          </>
-        )}
-        {link === undefined ? null : (
-          <>
-            <dt>See also</dt>
-            <dd>
-              <a href={link} target="_blank" rel="noreferrer">
-                {link} <Icon name="external" size={12} />
-              </a>
-            </dd>
-          </>
-        )}
-        {votes === undefined ? null : (
-          <>
-            <dt>Votes</dt>
-            <dd>
-              {votes.have} of {votes.needed}
-            </dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        of={{
+          Workflow: (
+            <>
+              <WorkflowLink slug={question.workflowId}>{workflowNameOf(question)}</WorkflowLink>
+              {workflowVersion === undefined ? null : <span class="dim"> {workflowVersion}</span>}
+            </>
+          ),
+          Run: (
+            <>
+              <RunLink id={executionId} />
+              {requester === undefined ? null : ` of ${requester}`}
+            </>
+          ),
+          Asked: (
+            <>
+              <Time at={since} isStop />
+              {asked === undefined ? null : ` · ${asked}`}
+            </>
+          ),
+          Time: until === undefined || question.status !== 'pending' ? undefined : <Until at={until} />,
+          Priority: priority && <Priority value={priority} />,
+          Due: dueDate && absoluteText(Date.parse(dueDate)),
+          Subject: resourceType === undefined && resourceId === undefined ? undefined : [resourceType, ' ', resourceId],
+          'See also': link && (
+            <a href={link} target="_blank" rel="noreferrer">
+              {link} <Icon name="external" size={12} />
+            </a>
+          ),
+          Votes: votes && `${votes.have} of ${votes.needed}`,
+        }}
+      />
       {question.unreadable === undefined ? null : <p class="notice">{question.unreadable.message}</p>}
       {isEmpty(input) ? null : (
         <>
@@ -265,16 +192,7 @@ function Values({ value, name }: { readonly value: unknown; readonly name: strin
   const entries = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
   const isPlain = entries.length > 0 && entries.length <= MOST_PLAIN && entries.every(([, one]) => isShort(one));
   if (!isPlain) return <JsonTree value={value} name={name} />;
-  return (
-    <dl class="facts">
-      {entries.map(([key, one]) => (
-        <Fragment key={key}>
-          <dt>{key}</dt>
-          <dd>{String(one)}</dd>
-        </Fragment>
-      ))}
-    </dl>
-  );
+  return <Facts of={Object.fromEntries(entries.map(([key, one]) => [key, String(one)]))} />;
 }
 
 const isShort = (value: unknown): boolean =>
@@ -319,7 +237,7 @@ function Answer({ question, onAnswered }: AnswerProps) {
   const answer = problem === undefined ? undefined : answerIn(problem.more);
   useEffect(() => {
     if (problem === undefined) return;
-    const at = problemsUnder(problem.problems, '/data');
+    const at = problemsUnder(problem, '/data');
     if (at.length > 0) form.refuse(at);
   }, [problem]);
 
@@ -337,9 +255,9 @@ function Answer({ question, onAnswered }: AnswerProps) {
     void send.run({
       approve,
       step: path,
-      ...(resumeToken === undefined ? {} : { resumeToken }),
-      ...(comments.trim() === '' ? {} : { comments }),
-      ...(data === undefined ? {} : { data: data.value }),
+      resumeToken,
+      comments: comments.trim() === '' ? undefined : comments,
+      data: data?.value,
     });
   };
   const submit = (): void => {
@@ -364,15 +282,7 @@ function Answer({ question, onAnswered }: AnswerProps) {
   if (note !== undefined && !mayAnswer) return <p class="notice">{note}</p>;
   const asked = audienceText(audience);
   return (
-    <form
-      class="form card"
-      aria-label="Your answer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isInput) submit();
-        else decide(true);
-      }}
-    >
+    <Form class="form card" label="Your answer" onSubmit={() => (isInput ? submit() : decide(true))}>
       {mayAnswer ? null : <p class="notice">You cannot answer this{asked === undefined ? '.' : `: ${asked} can.`}</p>}
       {isInput || format !== undefined ? (
         <FormFields form={form} label={isInput ? 'Answer' : 'Values for an approval'} />
@@ -389,10 +299,13 @@ function Answer({ question, onAnswered }: AnswerProps) {
           />
         </div>
       )}
-      <Refused problem={answer === undefined ? problem : undefined} />
+      <Problem
+        problem={answer === undefined ? problem : undefined}
+        shown={(problem?.problems ?? []).map(({ pointer }) => pointer)}
+      />
       {answer === undefined ? null : (
         <div class="notice" role="alert">
-          <AnswerLine answer={answer} />
+          <AnswerLine answer={answer} isStop />
         </div>
       )}
       <div class="thumbs">
@@ -429,10 +342,6 @@ function Answer({ question, onAnswered }: AnswerProps) {
           </Actions>
         </Dialog>
       ) : null}
-    </form>
+    </Form>
   );
 }
-
-const Refused = ({ problem }: { readonly problem: ApiProblem | undefined }) => (
-  <Problem problem={problem} shown={(problem?.problems ?? []).map(({ pointer }) => pointer)} />
-);

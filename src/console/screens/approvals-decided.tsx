@@ -1,12 +1,12 @@
 /** Approvals that were decided: who decided, when and why. The filters are in the address. */
 import { useState } from 'preact/hooks';
 import { usePages } from '../data/pages.ts';
-import { endedText, messageOf, type Question, workflowNameOf } from '../data/questions.ts';
+import { type Ended, endedText, messageOf, type Question, workflowNameOf } from '../data/questions.ts';
 import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
-import { SelectField, TextField } from '../parts/fields.tsx';
+import { Form, SelectField, TextField } from '../parts/fields.tsx';
 import { KindIcon } from '../parts/icons.tsx';
-import { To } from '../parts/link.tsx';
+import { RunLink, To } from '../parts/link.tsx';
 import { Listed } from '../parts/more.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Query } from '../routes.ts';
@@ -64,12 +64,11 @@ interface FilterProps {
 function Filter({ decided, given }: FilterProps) {
   const [values, setValues] = useState(given);
   return (
-    <form
+    <Form
       class="decided-filter"
-      onSubmit={(event) => {
-        event.preventDefault();
-        changeQuery(Object.fromEntries(FIELDS.map(({ name }) => [name, values[name]?.trim()])), { replace: false });
-      }}
+      onSubmit={() =>
+        changeQuery(Object.fromEntries(FIELDS.map(({ name }) => [name, values[name]?.trim()])), { replace: false })
+      }
     >
       <SelectField
         label="Decision"
@@ -86,45 +85,51 @@ function Filter({ decided, given }: FilterProps) {
         />
       ))}
       <Button type="submit">Filter</Button>
-    </form>
+    </Form>
   );
 }
 
+/** The row of a run whose questions or decisions cannot be read. */
+export const UnreadRow = ({ row, children }: { readonly row: Question; readonly children: string }) => (
+  <p>
+    <RunLink id={row.executionId}>{row.workflowId}</RunLink> {children}: {row.unreadable?.message}
+  </p>
+);
+
+interface AnswerLineProps {
+  readonly answer: Ended;
+  /** Outside of a list. */
+  readonly isStop?: boolean;
+}
+
+/** How a question ended. */
+export const AnswerLine = ({ answer, isStop = false }: AnswerLineProps) => (
+  <p>
+    <strong>{endedText(answer)}</strong> <Time at={answer.at} isStop={isStop} />
+    {answer.comments ? (
+      <>
+        <br />
+        <q>{answer.comments}</q>
+      </>
+    ) : null}
+  </p>
+);
+
 function DecisionRow({ decision }: { readonly decision: Question }) {
   const { executionId, path, stepSlug, resourceType, resourceId, answer, unreadable } = decision;
-  if (unreadable !== undefined)
-    return (
-      <p>
-        <To to="run" params={{ id: executionId }}>
-          {decision.workflowId}
-        </To>{' '}
-        has decisions that cannot be read: {unreadable.message}
-      </p>
-    );
+  if (unreadable !== undefined) return <UnreadRow row={decision}>has decisions that cannot be read</UnreadRow>;
   const resource = [resourceType, resourceId].filter((one) => one !== undefined).join(' ');
   return (
     <>
       <To to="approval" params={{ executionId, path }} class="question-link">
         <KindIcon kind="approval" /> {messageOf(decision)}
       </To>
-      {answer === undefined ? null : (
-        <p>
-          <strong>{endedText(answer)}</strong> <Time at={answer.at} />
-          {answer.comments === undefined || answer.comments === null || answer.comments === '' ? null : (
-            <>
-              <br />
-              <q>{answer.comments}</q>
-            </>
-          )}
-        </p>
-      )}
+      {answer && <AnswerLine answer={answer} />}
       <p class="question-facts dim">
         <span>{workflowNameOf(decision)}</span>
         <span>{stepSlug}</span>
         {resource === '' ? null : <span>{resource}</span>}
-        <To to="run" params={{ id: executionId }}>
-          The run
-        </To>
+        <RunLink id={executionId}>The run</RunLink>
       </p>
     </>
   );

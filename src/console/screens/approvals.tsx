@@ -1,10 +1,9 @@
 /** The inbox: what runs ask of the caller, or of anybody, and what was decided. */
 import { useState } from 'preact/hooks';
-import { at, get } from '../data/api.ts';
 import { counted } from '../data/labels.ts';
 import { usePages } from '../data/pages.ts';
 import { audienceText, isUrgent, messageOf, type Question, workflowNameOf } from '../data/questions.ts';
-import { useResource, useTicks } from '../data/resource.ts';
+import { useGet, useTicks } from '../data/resource.ts';
 import type { ApprovalCount } from '../data/types.ts';
 import { changeQuery, navigate } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
@@ -17,7 +16,7 @@ import { Screen } from '../parts/screen.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Time } from '../parts/time.tsx';
 import { addressOf, type Place } from '../routes.ts';
-import { DecidedApprovals, UNDECIDED } from './approvals-decided.tsx';
+import { DecidedApprovals, UNDECIDED, UnreadRow } from './approvals-decided.tsx';
 import '../style/people.css';
 
 const POLL_MS = 5_000;
@@ -32,9 +31,7 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
   const { query } = place;
   const tab = query['decided'] === undefined ? 'open' : 'decided';
   const isAll = query['all'] === 'true';
-  const count = useResource('count', (signal) => get<ApprovalCount>(at`/api/approvals/count`, { signal }), {
-    pollMs: POLL_MS,
-  });
+  const count = useGet<ApprovalCount>('/api/approvals/count', { pollMs: POLL_MS });
   const others = count.data === undefined ? 0 : count.data.all - count.data.mine;
   return (
     <div class="inbox">
@@ -72,11 +69,7 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
 }
 
 function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly others: number }) {
-  const list = usePages<Question>(
-    '/api/approvals',
-    { limit: PAGE, all: isAll ? 'true' : 'false' },
-    { pollMs: POLL_MS },
-  );
+  const list = usePages<Question>('/api/approvals', { limit: PAGE, all: `${isAll}` }, { pollMs: POLL_MS });
   const { items } = list;
 
   const [chosen, setChosen] = useState<string>();
@@ -90,7 +83,7 @@ function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly ot
   useKeys([
     { key: 'j', label: 'Next question', run: () => choose(current + 1) },
     { key: 'k', label: 'Question before', run: () => choose(current < 0 ? 0 : current - 1) },
-    { key: 'Enter', label: 'Open the question', run: () => open(items[current]) },
+    { key: 'Enter', label: 'Open the question', run: () => goTo(items[current]) },
   ]);
 
   return (
@@ -123,22 +116,15 @@ function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly ot
 
 const keyOf = ({ executionId, path, since }: Question): string => `${executionId} ${path} ${since}`;
 
-function open(question: Question | undefined): void {
+/** Shows a question. `replace`: in place of another one. */
+export function goTo(question: Question | undefined, { replace = false } = {}): void {
   if (question === undefined || question.path === '') return;
-  navigate(addressOf('approval', { executionId: question.executionId, path: question.path }));
+  navigate(addressOf('approval', { executionId: question.executionId, path: question.path }), { replace });
 }
 
 function QuestionRow({ question }: { readonly question: Question }) {
   const { executionId, path, kind, since, until, priority, votes, audience, mayAnswer, unreadable } = question;
-  if (unreadable !== undefined)
-    return (
-      <p>
-        <To to="run" params={{ id: executionId }}>
-          {question.workflowId}
-        </To>{' '}
-        asks something that cannot be read: {unreadable.message}
-      </p>
-    );
+  if (unreadable !== undefined) return <UnreadRow row={question}>asks something that cannot be read</UnreadRow>;
   const asked = audienceText(audience);
   return (
     <>

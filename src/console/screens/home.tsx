@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { at, get } from '../data/api.ts';
 import { messageOf, workflowNameOf } from '../data/questions.ts';
-import { type Resource, useResource } from '../data/resource.ts';
+import { type Resource, useGet } from '../data/resource.ts';
 import type { ApprovalPage, Execution, ExecutionPage, WorkflowPage } from '../data/types.ts';
 import { To } from '../parts/link.tsx';
 import { Empty, Loaded } from '../parts/loading.tsx';
@@ -20,19 +19,9 @@ const HOUR_MS = 60 * 60 * 1_000;
 /** What waits for me, what failed within a day, and the last runs; in a fresh store, what can be started. */
 export function HomeScreen() {
   const since = new Date(Math.floor((Date.now() - DAY_MS) / HOUR_MS) * HOUR_MS).toISOString();
-  const questions = useResource(
-    'questions',
-    (signal) => get<ApprovalPage>(at`/api/approvals`, { query: { limit: MOST }, signal }),
-    { pollMs: POLL_MS },
-  );
-  const failed = useResource(
-    `failed ${since}`,
-    (signal) => listed({ status: 'failed,aborted', 'started[gte]': since }, signal),
-    {
-      pollMs: POLL_MS,
-    },
-  );
-  const runs = useResource('last', (signal) => listed({ limit: LAST_RUNS }, signal), { pollMs: POLL_MS });
+  const questions = useGet<ApprovalPage>('/api/approvals', { query: { limit: MOST }, pollMs: POLL_MS });
+  const failed = useRuns({ limit: MOST, status: 'failed,aborted', 'started[gte]': since });
+  const runs = useRuns({ limit: LAST_RUNS });
   const isFresh = runs.data !== undefined && runs.data.items.length === 0;
   const hasQuestions = (questions.data?.items.length ?? 0) > 0;
   return (
@@ -42,7 +31,7 @@ export function HomeScreen() {
       {failed.data !== undefined && failed.data.items.length > 0 ? (
         <Part title="Failed within a day">
           <Runs label="Failed within a day" rows={failed.data.items} />
-          <To to="runs" params={{}} query={{ status: 'failed,aborted' }}>
+          <To to="runs" query={{ status: 'failed,aborted' }}>
             All that failed
           </To>
         </Part>
@@ -52,9 +41,7 @@ export function HomeScreen() {
           items.length === 0 ? null : (
             <Part title="Last runs">
               <Runs label="Last runs" rows={items} />
-              <To to="runs" params={{}}>
-                All runs
-              </To>
+              <To to="runs">All runs</To>
             </Part>
           )
         }
@@ -63,8 +50,8 @@ export function HomeScreen() {
   );
 }
 
-const listed = (query: { readonly [name: string]: string | number }, signal: AbortSignal): Promise<ExecutionPage> =>
-  get('/api/executions', { query: { limit: MOST, include: 'workflowName,error', ...query }, signal });
+const useRuns = (query: { readonly [name: string]: string | number }): Resource<ExecutionPage> =>
+  useGet('/api/executions', { query: { include: 'workflowName,error', ...query }, pollMs: POLL_MS });
 
 interface PartProps {
   readonly title: string;
@@ -92,7 +79,6 @@ const Questions = ({ questions }: { readonly questions: Resource<ApprovalPage> }
       keyOf={({ executionId, path }) => `${executionId} ${path}`}
       columns={[
         {
-          name: 'message',
           label: 'Question',
           isPlain: true,
           cell: (question) => (
@@ -101,27 +87,18 @@ const Questions = ({ questions }: { readonly questions: Resource<ApprovalPage> }
             </To>
           ),
         },
-        { name: 'workflow', label: 'Workflow', isPlain: true, cell: workflowNameOf },
-        { name: 'since', label: 'Since', cell: ({ since }) => <Time at={since} /> },
-        {
-          name: 'until',
-          label: 'Until',
-          isExtra: true,
-          cell: ({ until }) => (until === undefined ? '' : <Time at={until} />),
-        },
+        { label: 'Workflow', isPlain: true, cell: workflowNameOf },
+        { label: 'Since', cell: ({ since }) => <Time at={since} /> },
+        { label: 'Until', isExtra: true, cell: ({ until }) => (until === undefined ? '' : <Time at={until} />) },
       ]}
     />
-    <To to="approvals" params={{}}>
-      All that waits
-    </To>
+    <To to="approvals">All that waits</To>
   </Part>
 );
 
 /** The workflows that are there, each with a way to start it. */
 function Start() {
-  const workflows = useResource('workflows', (signal) =>
-    get<WorkflowPage>('/api/workflows', { query: { limit: MOST }, signal }),
-  );
+  const workflows = useGet<WorkflowPage>('/api/workflows', { query: { limit: MOST } });
   return (
     <Part title="Start a first run">
       <Loaded resource={workflows} what="the workflows">

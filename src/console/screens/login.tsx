@@ -3,7 +3,7 @@ import { useAction } from '../data/resource.ts';
 import { logIn, useMe } from '../data/session.ts';
 import { navigate } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
-import { TextField } from '../parts/fields.tsx';
+import { Form, TextField } from '../parts/fields.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { afterLogin, type Place } from '../routes.ts';
@@ -21,10 +21,9 @@ export function LoginScreen({ place }: { readonly place: Place<'login'> }) {
   return (
     <div class="narrow">
       <Screen title="Log in">
-        <form
+        <Form
           class="form card"
-          onSubmit={(event) => {
-            event.preventDefault();
+          onSubmit={() => {
             if (key.trim() !== '') void login.run().then((isDone) => isDone && setKey(''));
           }}
         >
@@ -48,7 +47,7 @@ export function LoginScreen({ place }: { readonly place: Place<'login'> }) {
               Log in
             </Button>
           </div>
-        </form>
+        </Form>
       </Screen>
     </div>
   );

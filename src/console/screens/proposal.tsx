@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { at, get, post } from '../data/api.ts';
-import { comparedTexts, definitionOf } from '../data/compared.ts';
+import { comparedTexts, definitionsOf } from '../data/compared.ts';
 import { partsOf } from '../data/parts-changed.ts';
 import { type Resource, useAction, useResource } from '../data/resource.ts';
 import type { DryRun, ProposalWithDifference, Validation, WorkflowHead } from '../data/types.ts';
@@ -10,8 +10,9 @@ import { FormFields, formatIn, useForm } from '../form/form.tsx';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { DryRunResult } from '../parts/dry-run.tsx';
-import { TextField } from '../parts/fields.tsx';
-import { To } from '../parts/link.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { Form, TextField } from '../parts/fields.tsx';
+import { RunLink } from '../parts/link.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Problem, ProblemList } from '../parts/problem.tsx';
 import { Time } from '../parts/time.tsx';
@@ -34,11 +35,8 @@ export function ProposalScreen({ place }: { readonly place: Place<'proposal'> })
     comparedTexts(slug, [{ hash: hashes![0] }, { hash: hashes![1] }], signal),
   );
   const both = useResource(hashes && `sides ${slug} ${hashes}`, async (signal) => {
-    const [before, after] = await Promise.all([
-      definitionOf(slug, hashes![0], signal),
-      definitionOf(slug, hashes![1], signal),
-    ]);
-    return { before: before.definition, after: after.definition };
+    const [before, after] = await definitionsOf(slug, hashes!, signal);
+    return { before, after };
   });
   // What the checker says today: a tool or a workflow that it needs may be gone since.
   const checked = useResource(both.data && `check ${slug} ${hashes}`, (signal) =>
@@ -94,48 +92,32 @@ function About({ proposal, head }: { readonly proposal: ProposalWithDifference; 
           version.
         </p>
       ) : null}
-      <dl class="facts">
-        <dt>Status</dt>
-        <dd>{status}</dd>
-        <dt>Proposed</dt>
-        <dd>
-          <Time at={createdAt} isStop />
-          {proposedBy === undefined ? null : ` by ${proposedBy}`}
-          {executionId === undefined ? null : (
+      <Facts
+        of={{
+          Status: status,
+          Proposed: (
             <>
-              {' '}
-              in the run{' '}
-              <To to="run" params={{ id: executionId }}>
-                …{executionId.slice(-8)}
-              </To>
+              <Time at={createdAt} isStop />
+              {proposedBy === undefined ? null : ` by ${proposedBy}`}
+              {executionId === undefined ? null : (
+                <>
+                  {' '}
+                  in the run <RunLink id={executionId} />
+                </>
+              )}
             </>
-          )}
-        </dd>
-        {status === 'pending' ? (
-          <>
-            <dt>Expires</dt>
-            <dd>
-              <Time at={expiresAt} isStop />
-            </dd>
-          </>
-        ) : null}
-        {review === undefined ? null : (
-          <>
-            <dt>Reviewed</dt>
-            <dd>
+          ),
+          Expires: status === 'pending' ? <Time at={expiresAt} isStop /> : undefined,
+          Reviewed: review && (
+            <>
               {review.decision === 'approve' ? 'approved' : 'rejected'} <Time at={review.at} isStop />
               {review.by === undefined ? null : ` by ${review.by}`}
               {review.notes === undefined ? null : <q>{review.notes}</q>}
-            </dd>
-          </>
-        )}
-        {error === undefined ? null : (
-          <>
-            <dt>Failed</dt>
-            <dd>{error}</dd>
-          </>
-        )}
-      </dl>
+            </>
+          ),
+          Failed: error,
+        }}
+      />
     </section>
   );
 }
@@ -168,11 +150,9 @@ function Try({ before, after }: { readonly before: JsonObject; readonly after: J
     announce(`Before: ${first.status}. After: ${second.status}.`);
   });
   return (
-    <form
-      class="form"
-      aria-label="Input of the dry run"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      label="Input of the dry run"
+      onSubmit={() => {
         const read = form.submit();
         if (read !== undefined) void walk.run(read.value);
       }}
@@ -194,7 +174,7 @@ function Try({ before, after }: { readonly before: JsonObject; readonly after: J
           </section>
         </div>
       )}
-    </form>
+    </Form>
   );
 }
 
@@ -211,7 +191,7 @@ function Review({ slug, proposal, isStale, onDone }: ReviewProps) {
   const act = useAction(async (verb: 'approve' | 'reject' | 'apply') => {
     const path = at`/api/workflows/${slug}/proposals/${id}`;
     if (verb === 'apply') await post(`${path}/apply`);
-    else await post(`${path}/review`, { decision: verb, ...(notes === '' ? {} : { notes }) });
+    else await post(`${path}/review`, { decision: verb, notes: notes || undefined });
     announce({ approve: 'Approved.', reject: 'Rejected.', apply: 'Applied.' }[verb]);
     onDone();
   });

@@ -2,14 +2,13 @@
 import { useState } from 'preact/hooks';
 import { at, post } from '../data/api.ts';
 import { parsed } from '../data/parsed.ts';
-import { problemAt } from '../data/problem.ts';
 import { useAction } from '../data/resource.ts';
 import type { Execution, Wait } from '../data/types.ts';
 import { navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { TextArea, TextField } from '../parts/fields.tsx';
+import { TextArea, TextField, useTexts } from '../parts/fields.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { addressOf } from '../routes.ts';
@@ -75,17 +74,15 @@ export function RetryButton({ run, onDone }: { readonly run: Execution; readonly
 
 /** `from`: the path of the visit that is selected. */
 export function ForkDialog({ run, from, onClose }: DialogProps & { readonly from: string | undefined }) {
-  const [path, setPath] = useState(from ?? '');
-  const [version, setVersion] = useState('');
-  const [input, setInput] = useState('');
+  const [{ path, version, input }, field] = useTexts({ path: from ?? '', version: '', input: '' });
   const edited = parsed(input);
   const fork: Save = async (headers) => {
     const { executionId } = await post<{ executionId: string }>(
       at`/api/executions/${run.id}/fork`,
       {
-        ...(path === '' ? {} : { from: path }),
-        ...(version === '' ? {} : { version }),
-        ...('value' in edited ? { edits: { input: edited.value } } : {}),
+        from: path || undefined,
+        version: version || undefined,
+        edits: 'value' in edited ? { input: edited.value } : undefined,
       },
       { headers },
     );
@@ -100,32 +97,28 @@ export function ForkDialog({ run, from, onClose }: DialogProps & { readonly from
       onClose={onClose}
       isReady={edited.error === undefined}
       why="The input is no JSON."
-      shown={['/from', '/version', '/edits/input']}
     >
-      {(problem) => (
+      {(problemAt) => (
         <>
           <p>A new run begins at a visit of this one, with the outputs, variables and state of that moment.</p>
           <TextField
             label="From"
             hint="The path of a visit, or a step that was visited once. Empty: from the beginning."
-            value={path}
-            onValue={setPath}
-            error={problemAt(problem, '/from')}
+            {...field('path')}
+            error={problemAt('/from')}
           />
           <TextField
             label="Version"
             hint="A hash or a number. Empty: the definition that this run had."
-            value={version}
-            onValue={setVersion}
-            error={problemAt(problem, '/version')}
+            {...field('version')}
+            error={problemAt('/version')}
           />
           <TextArea
             label="New input"
             hint="JSON. Empty: the input of this run."
-            value={input}
-            onValue={setInput}
+            {...field('input')}
             isCode
-            error={edited.error ?? problemAt(problem, '/edits/input')}
+            error={edited.error ?? problemAt('/edits/input')}
           />
         </>
       )}
@@ -138,8 +131,7 @@ interface AnswerProps extends DialogProps {
 }
 
 export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { readonly approve: boolean }) {
-  const [comments, setComments] = useState('');
-  const [data, setData] = useState('');
+  const [{ comments, data }, field] = useTexts({ comments: '', data: '' });
   const given = parsed(data);
   const lacksComment = wait.commentRequired === true && comments.trim() === '';
   const decide: Save = (headers) =>
@@ -148,9 +140,9 @@ export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { re
       {
         approve,
         step: wait.path,
-        ...(wait.resumeToken === undefined ? {} : { resumeToken: wait.resumeToken }),
-        ...(comments === '' ? {} : { comments }),
-        ...('value' in given ? { data: given.value } : {}),
+        resumeToken: wait.resumeToken,
+        comments: comments || undefined,
+        data: given.value,
       },
       { headers },
     );
@@ -165,27 +157,24 @@ export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { re
       onClose={onClose}
       isReady={!lacksComment && given.error === undefined}
       why={lacksComment ? 'This decision needs a comment.' : given.error}
-      shown={['/comments', '/data']}
     >
-      {(problem) => (
+      {(problemAt) => (
         <>
           {wait.message === undefined ? null : <p>{wait.message}</p>}
           <TextArea
             label="Comment"
-            value={comments}
-            onValue={setComments}
+            {...field('comments')}
             rows={3}
             isRequired={wait.commentRequired === true}
-            error={problemAt(problem, '/comments')}
+            error={problemAt('/comments')}
           />
           {wait.form === undefined ? null : (
             <TextArea
               label="Values of the form"
               hint="JSON"
-              value={data}
-              onValue={setData}
+              {...field('data')}
               isCode
-              error={given.error ?? problemAt(problem, '/data')}
+              error={given.error ?? problemAt('/data')}
             />
           )}
         </>
@@ -197,8 +186,7 @@ export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { re
 /** Sends JSON to a step that waits for it: an input, or a message. */
 export function SendDialog({ run, wait, onClose }: AnswerProps) {
   const isInput = wait.kind === 'input';
-  const [name, setName] = useState(wait.name ?? '');
-  const [text, setText] = useState('');
+  const [{ name, text }, field] = useTexts({ name: wait.name ?? '', text: '' });
   const given = parsed(text);
   const value = given.value ?? null;
   const title = isInput ? 'Submit' : 'Send the message';
@@ -215,19 +203,17 @@ export function SendDialog({ run, wait, onClose }: AnswerProps) {
       onClose={onClose}
       isReady={given.error === undefined && (isInput || name !== '')}
       why={given.error ?? 'The message needs a name.'}
-      shown={['/data']}
     >
-      {(problem) => (
+      {(problemAt) => (
         <>
           {wait.message === undefined ? null : <p>{wait.message}</p>}
-          {isInput ? null : <TextField label="Name" value={name} onValue={setName} isRequired />}
+          {isInput ? null : <TextField label="Name" {...field('name')} isRequired />}
           <TextArea
             label={isInput ? 'Data' : 'Payload'}
             hint="JSON. Empty: null."
-            value={text}
-            onValue={setText}
+            {...field('text')}
             isCode
-            error={given.error ?? problemAt(problem, '/data')}
+            error={given.error ?? problemAt('/data')}
           />
         </>
       )}

@@ -1,13 +1,12 @@
 /** Columns of tables of runs. */
 import { awaited, beganBy, shortId, workflowOf } from '../data/run-words.ts';
 import type { Execution } from '../data/types.ts';
-import { To } from '../parts/link.tsx';
+import { RunLink } from '../parts/link.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Duration, Time } from '../parts/time.tsx';
 
 export const statusColumn: Column<Execution> = {
-  name: 'status',
   label: 'Status',
   isPlain: true,
   cell: ({ status, paused }) => (
@@ -19,14 +18,11 @@ export const statusColumn: Column<Execution> = {
 };
 
 export const workflowColumn: Column<Execution> = {
-  name: 'workflow',
   label: 'Workflow',
   isPlain: true,
   cell: (run) => (
     <>
-      <To to="run" params={{ id: run.id }} class="run-link">
-        {workflowOf(run)}
-      </To>{' '}
+      <RunLink id={run.id}>{workflowOf(run)}</RunLink>{' '}
       <code class="dim short-id" title={run.id}>
         {shortId(run.id)}
       </code>
@@ -36,18 +32,16 @@ export const workflowColumn: Column<Execution> = {
 
 /** In place of the workflow, where all runs are of one. */
 export const idColumn: Column<Execution> = {
-  name: 'id',
   label: 'Run',
   isPlain: true,
   cell: ({ id }) => (
-    <To to="run" params={{ id }}>
+    <RunLink id={id}>
       <code title={id}>{shortId(id)}</code>
-    </To>
+    </RunLink>
   ),
 };
 
 export const versionColumn: Column<Execution> = {
-  name: 'version',
   label: 'Version',
   isExtra: true,
   cell: ({ workflowVersion }) => workflowVersion ?? '',
@@ -55,7 +49,6 @@ export const versionColumn: Column<Execution> = {
 
 /** What the run waits for, or why it failed. */
 export const whyColumn: Column<Execution> = {
-  name: 'why',
   label: 'Waits for, or error',
   cell: ({ waitingFor, error, unreadable }) => {
     if (error !== undefined) return <code title={error.message}>{error.code}</code>;
@@ -71,17 +64,15 @@ export const whyColumn: Column<Execution> = {
 };
 
 export const startedColumn: Column<Execution> = {
-  name: 'started',
   label: 'Started',
   cell: ({ startedAt }) => <Time at={startedAt} />,
 };
 
 export const durationColumn: Column<Execution> = {
-  name: 'duration',
   label: 'Duration',
   isNumber: true,
   isExtra: true,
   cell: ({ startedAt, completedAt }) => <Duration from={startedAt} to={completedAt} />,
 };
 
-export const byColumn: Column<Execution> = { name: 'by', label: 'By', isExtra: true, cell: beganBy };
+export const byColumn: Column<Execution> = { label: 'By', isExtra: true, cell: beganBy };

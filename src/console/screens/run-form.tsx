@@ -1,15 +1,18 @@
 /** Starts a run of a stored workflow with an input, by a form made from the format of the input. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Json } from '../../json/json.ts';
-import { at, get, post } from '../data/api.ts';
+import { at, post } from '../data/api.ts';
+import { lastRunOf } from '../data/last-run.ts';
 import { messageOf } from '../data/questions.ts';
-import { useAction, useResource } from '../data/resource.ts';
-import type { Execution, ExecutionPage, ReadWorkflow } from '../data/types.ts';
-import { FormFields, formatIn, problemsUnder, useForm } from '../form/form.tsx';
+import { useAction, useGet } from '../data/resource.ts';
+import { isOpen } from '../data/run-words.ts';
+import type { Execution, ReadWorkflow } from '../data/types.ts';
+import { FormFields, formatIn, pointersUnder, problemsUnder, useForm } from '../form/form.tsx';
 import { hasScreen, navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
-import { To } from '../parts/link.tsx';
+import { Form } from '../parts/fields.tsx';
+import { To, WorkflowLink } from '../parts/link.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
@@ -21,19 +24,10 @@ const WATCH_MS = 1_000;
 
 export function RunFormScreen({ place }: { readonly place: Place<'runForm'> }) {
   const { slug } = place.params;
-  const workflow = useResource(`workflow ${slug}`, (signal) =>
-    get<ReadWorkflow>(at`/api/workflows/${slug}`, { signal }),
-  );
+  const workflow = useGet<ReadWorkflow>(at`/api/workflows/${slug}`);
   return (
     <div class="narrow-screen">
-      <Screen
-        title={`Run ${workflow.data?.name ?? slug}`}
-        actions={
-          <To to="workflow" params={{ slug }}>
-            Workflow
-          </To>
-        }
-      >
+      <Screen title={`Run ${workflow.data?.name ?? slug}`} actions={<WorkflowLink slug={slug}>Workflow</WorkflowLink>}>
         <Loaded resource={workflow} what="the workflow">
           {(read) => <StartForm workflow={read} />}
         </Loaded>
@@ -61,25 +55,22 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
     if (start.problem === undefined) return;
     // A refused start made no run: what is corrected is a new request.
     request.current = crypto.randomUUID();
-    form.refuse(problemsUnder(start.problem.problems, '/input'));
+    form.refuse(problemsUnder(start.problem, '/input'));
   }, [start.problem]);
   const last = useAction(async () => {
-    const { items } = await get<ExecutionPage>(at`/api/workflows/${slug}/executions`, { query: { limit: 1 } });
-    const [run] = items;
+    const run = await lastRunOf(slug);
     if (run === undefined) return announce('The workflow has no run yet.');
-    const { input } = await get<{ input?: Json }>(at`/api/executions/${run.id}`);
-    if (input !== undefined) form.fill(input);
+    if (run.input !== undefined) form.fill(run.input as Json);
   });
   return (
     <>
       {started === undefined ? null : <Started id={started} />}
       {typeof definition['description'] === 'string' ? <p>{definition['description']}</p> : null}
       {enabled ? null : <p class="notice">The workflow is disabled. Enable it first.</p>}
-      <form
+      <Form
         class="form card run-form"
-        aria-label="The input"
-        onSubmit={(event) => {
-          event.preventDefault();
+        label="The input"
+        onSubmit={() => {
           const read = form.submit();
           if (read !== undefined) void start.run(read.value);
         }}
@@ -90,12 +81,7 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
           <p class="dim">The workflow needs no input.</p>
         ) : null}
         <FormFields form={form} label="Input" />
-        <Problem
-          problem={start.problem}
-          shown={(start.problem?.problems ?? [])
-            .filter(({ pointer }) => pointer.startsWith('/input'))
-            .map((one) => one.pointer)}
-        />
+        <Problem problem={start.problem} shown={pointersUnder(start.problem, '/input')} />
         <Problem problem={last.problem} />
         <div class="actions">
           <Button onClick={() => void last.run()} isBusy={last.isRunning}>
@@ -112,23 +98,19 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
             Start
           </Button>
         </div>
-      </form>
+      </Form>
     </>
   );
 }
 
-const OVER = new Set(['completed', 'failed', 'cancelled', 'aborted']);
-
 /** What the new run does. */
 function Started({ id }: { readonly id: string }) {
   const [isOver, setOver] = useState(false);
-  const run = useResource(`run ${id}`, (signal) => get<Execution>(at`/api/executions/${id}`, { signal }), {
-    pollMs: isOver ? undefined : WATCH_MS,
-  });
+  const run = useGet<Execution>(at`/api/executions/${id}`, { pollMs: isOver ? undefined : WATCH_MS });
   const status = run.data?.status;
   useEffect(() => {
     if (status !== undefined) announce(`The run is ${status}.`);
-    setOver(status !== undefined && OVER.has(status));
+    setOver(status !== undefined && !isOpen({ status }));
   }, [status]);
   const questions = (run.data?.waitingFor ?? []).filter(({ kind }) => kind === 'approval' || kind === 'input');
   return (

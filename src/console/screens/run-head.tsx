@@ -1,11 +1,12 @@
 /** The head of a run: what it is, how it stands, and what can be done to it. */
 import { useState } from 'preact/hooks';
 import { absoluteText, counted } from '../data/labels.ts';
+import { shortId } from '../data/run-words.ts';
 import type { StreamState } from '../data/stream.ts';
 import type { Execution } from '../data/types.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
-import { Outward, To } from '../parts/link.tsx';
+import { Outward, RunLink, WorkflowLink } from '../parts/link.tsx';
 import { Heading } from '../parts/screen.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import { Duration } from '../parts/time.tsx';
@@ -27,8 +28,6 @@ const STREAMS: { readonly [state in StreamState]?: string } = {
   paused: 'paused while hidden',
 };
 
-const SHORT = 8;
-
 type Opened = 'cancel' | 'terminate' | 'fork' | undefined;
 
 export function RunHead({ run, stream, total, visit }: HeadProps) {
@@ -43,17 +42,11 @@ export function RunHead({ run, stream, total, visit }: HeadProps) {
       <StatusBadge status={status} />
       {live === undefined ? null : <span class={`stream ${stream}`}>{live}</span>}
       <span class="run-id">
-        <code title={id}>…{id.slice(-SHORT)}</code>
+        <code title={id}>{shortId(id)}</code>
         <CopyButton text={id} what="the id of the run" />
       </span>
       <span class="dim run-facts">
-        {run.inline === true ? (
-          'inline'
-        ) : (
-          <To to="workflow" params={{ slug: workflowId }}>
-            {workflowId}
-          </To>
-        )}
+        {run.inline === true ? 'inline' : <WorkflowLink slug={workflowId} />}
         {workflowVersion === undefined ? '' : ` v${workflowVersion}`}
         {' · began '}
         {absoluteText(Date.parse(startedAt))} by {initiator ?? trigger.name ?? trigger.type} ·{' '}
@@ -61,9 +54,7 @@ export function RunHead({ run, stream, total, visit }: HeadProps) {
         {forkOf === undefined ? null : (
           <>
             {' · fork of '}
-            <To to="run" params={{ id: forkOf.executionId }}>
-              …{forkOf.executionId.slice(-SHORT)}
-            </To>
+            <RunLink id={forkOf.executionId} />
           </>
         )}
       </span>

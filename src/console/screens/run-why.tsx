@@ -1,14 +1,13 @@
 /** Why a run is not completed: what it waits for, what it tries again, or why it failed, each with what one can do. */
-
-import type { ComponentChildren } from 'preact';
-import { Fragment } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
+import { awaited, isRetryable } from '../data/run-words.ts';
 import type { Execution, Wait } from '../data/types.ts';
 import type { Visit } from '../graph/scope.ts';
 import { hasScreen } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon, StatusMark } from '../parts/icons.tsx';
-import { To } from '../parts/link.tsx';
+import { RunLink, To } from '../parts/link.tsx';
 import { Time } from '../parts/time.tsx';
 import { hasEnded } from '../trace/run-store.ts';
 import { DecideDialog, RetryButton, SendDialog } from './run-actions.tsx';
@@ -43,7 +42,7 @@ export function Why({ run, running, onStep, onChanged }: WhyProps) {
   const { error, status } = run;
   if (hasEnded(run)) {
     if (error === undefined) return null;
-    const isFailed = status === 'failed' || status === 'aborted';
+    const isFailed = isRetryable(run);
     return (
       <section class={isFailed ? 'why failed' : 'why'} aria-label="Why it ended">
         <StatusMark status={status} />
@@ -221,13 +220,7 @@ function told(wait: Wait, step: ComponentChildren): ComponentChildren {
       return (
         <>
           {step} waits for{' '}
-          {wait.executionId === undefined ? (
-            'another run'
-          ) : (
-            <To to="run" params={{ id: wait.executionId }}>
-              another run
-            </To>
-          )}
+          {wait.executionId === undefined ? 'another run' : <RunLink id={wait.executionId}>another run</RunLink>}
           {times}.
         </>
       );
@@ -249,14 +242,12 @@ function told(wait: Wait, step: ComponentChildren): ComponentChildren {
     default:
       return (
         <>
-          Waits for {WORDS[wait.kind]} in {step}
+          Waits for {awaited(wait.kind)} in {step}
           {times}.
         </>
       );
   }
 }
-
-const WORDS = { input: 'an input', callback: 'a callback', timer: 'a timer' } as const;
 
 const audience = ({ audience: names = [] }: Wait): string =>
   names.length === 0 ? '' : ` by ${names.map((name) => name.replace(/^\w+:/, '')).join(', ')}`;

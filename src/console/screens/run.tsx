@@ -1,22 +1,19 @@
 /** A run on its graph, as a time line, and as a trace; live while it is open. What is shown is in the address. */
 import { useEffect, useState } from 'preact/hooks';
-import { at, get } from '../data/api.ts';
 import { counted } from '../data/labels.ts';
-import { useResource } from '../data/resource.ts';
-import type { Execution, ExecutionDefinition } from '../data/types.ts';
+import type { Execution } from '../data/types.ts';
 import { GraphView } from '../graph/graph.tsx';
 import { type Frame, type Scope, type Sums, scopeIn, without } from '../graph/scope.ts';
 import { type Zoom, ZoomButtons } from '../graph/zoom.tsx';
 import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { StatusMark } from '../parts/icons.tsx';
-import { Json } from '../parts/json.tsx';
 import { LoadingLine } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Heading } from '../parts/screen.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import type { Place } from '../routes.ts';
-import { RunPanel, StepPanel } from '../trace/panel.tsx';
+import { Definition, RunPanel, StepPanel } from '../trace/panel.tsx';
 import { Trace } from '../trace/rows.tsx';
 import { hasEnded, MOST_VISITS, type RunState, useRun } from '../trace/run-store.ts';
 import { Timeline } from '../trace/timeline.tsx';
@@ -80,8 +77,11 @@ function Shown({ place, state, run, again }: ShownProps) {
             onSelect={(name) => changeQuery({ view: name })}
           >
             <div class="view">
-              {view.name === 'definition' ? <Definition id={run.id} /> : null}
-              {view.name === 'definition' ? null : (
+              {view.name === 'definition' ? (
+                <div class="definition">
+                  <Definition id={run.id} />
+                </div>
+              ) : (
                 <Tools
                   sums={sums}
                   zoom={view.name === 'graph' ? zoom : undefined}
@@ -200,16 +200,3 @@ function Tools({ sums, zoom, isFollowing, onFollow, scope, onAll, state }: Tools
 
 const chosenText = (chosen: ReadonlyMap<string, Frame | null>): string =>
   [...chosen].map(([slug, frame]) => `${slug} ${frame?.n ?? '(none)'}`).join(' · ');
-
-function Definition({ id }: { readonly id: string }) {
-  const { data, problem, isSlow, again } = useResource(id, (signal) =>
-    get<ExecutionDefinition>(at`/api/executions/${id}/definition`, { signal }),
-  );
-  return (
-    <div class="definition">
-      <Problem problem={problem} again={again} />
-      {isSlow && data === undefined ? <LoadingLine what="the definition" /> : null}
-      {data === undefined ? null : <Json value={data.definition} name="definition" openTo={3} />}
-    </div>
-  );
-}

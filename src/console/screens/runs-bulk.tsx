@@ -1,14 +1,14 @@
 /** Cancels, terminates or retries many runs: those that were chosen, or all that match the filters. */
 import { useEffect, useState } from 'preact/hooks';
-import { at, get, post } from '../data/api.ts';
+import { at, post } from '../data/api.ts';
 import { counted } from '../data/labels.ts';
 import { asApiProblem } from '../data/problem.ts';
-import { useAction, useResource } from '../data/resource.ts';
+import { useAction, useGet, useResource } from '../data/resource.ts';
 import { isOpen, isRetryable, shortId } from '../data/run-words.ts';
-import type { Execution, ExecutionCounts, Role } from '../data/types.ts';
+import type { Execution, Role } from '../data/types.ts';
 import { Button } from '../parts/button.tsx';
 import { Actions, Dialog } from '../parts/dialog.tsx';
-import { TextArea } from '../parts/fields.tsx';
+import { Form, TextArea } from '../parts/fields.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { bulkFilter } from './runs-filter.ts';
 
@@ -54,7 +54,6 @@ const ACTIONS: readonly {
 interface BarProps {
   readonly chosen: Chosen;
   readonly query: { readonly [name: string]: string };
-  readonly counts: ExecutionCounts | undefined;
   readonly clear: () => void;
   readonly done: () => void;
 }
@@ -106,31 +105,23 @@ const actionOf = (name: ActionName) => ACTIONS.find((action) => action.name === 
 
 interface FormProps {
   readonly name: ActionName;
-  readonly about: string;
   readonly isBusy: boolean;
   readonly isDisabled: boolean;
   readonly count: number | undefined;
-  readonly hasReason: boolean;
   readonly cancel: () => void;
   readonly submit: (reason: string) => void;
 }
 
 /** What is about to happen to how many runs, and why. */
-function ReasonForm({ name, about, isBusy, isDisabled, count, hasReason, cancel, submit }: FormProps) {
+function ReasonForm({ name, isBusy, isDisabled, count, cancel, submit }: FormProps) {
   const [reason, setReason] = useState('');
-  const { label } = actionOf(name);
+  const { label, about } = actionOf(name);
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isDisabled && !isBusy) submit(reason.trim());
-      }}
-    >
+    <Form onSubmit={() => isDisabled || isBusy || submit(reason.trim())}>
       <p>{about}</p>
-      {hasReason ? (
+      {name === 'retry' ? null : (
         <TextArea label="Reason" hint="It is kept with the runs." rows={2} value={reason} onValue={setReason} />
-      ) : null}
+      )}
       <Actions>
         <Button onClick={cancel}>Back</Button>
         <Button
@@ -143,7 +134,7 @@ function ReasonForm({ name, about, isBusy, isDisabled, count, hasReason, cancel,
           {label} {count === undefined ? '' : counted(count, 'run')}
         </Button>
       </Actions>
-    </form>
+    </Form>
   );
 }
 
@@ -161,7 +152,7 @@ interface Outcome {
 }
 
 function ChosenDialog({ name, chosen, cancel, close }: DialogProps & { readonly chosen: Chosen }) {
-  const { about, label, past, fits } = actionOf(name);
+  const { label, past, fits } = actionOf(name);
   // The rows go on being polled, and the operation is for those that were chosen.
   const [runs] = useState(() => [...chosen.values()].filter(fits));
   const [outcome, setOutcome] = useState<Outcome>();
@@ -171,8 +162,7 @@ function ChosenDialog({ name, chosen, cancel, close }: DialogProps & { readonly 
     setOutcome(sofar);
     for (const { id } of runs) {
       try {
-        const body = name === 'retry' || reason === '' ? undefined : { reason };
-        await post(`${at`/api/executions/${id}`}/${name}`, body);
+        await post(at`/api/executions/${id}/${name}`, reason === '' ? undefined : { reason });
         sofar = { ...sofar, done: sofar.done + 1 };
       } catch (thrown) {
         sofar = { ...sofar, refused: [...sofar.refused, { id, why: asApiProblem(thrown).message }] };
@@ -191,11 +181,9 @@ function ChosenDialog({ name, chosen, cancel, close }: DialogProps & { readonly 
       {outcome === undefined ? (
         <ReasonForm
           name={name}
-          about={about}
           isBusy={act.isRunning}
           isDisabled={runs.length === 0}
           count={runs.length}
-          hasReason={name !== 'retry'}
           cancel={cancel}
           submit={(reason) => void act.run(reason)}
         />
@@ -237,22 +225,19 @@ interface Operation {
 const PROGRESS_MS = 1_000;
 
 function AllDialog({ name, filter, cancel, close }: DialogProps & { readonly filter: object }) {
-  const { about, label, past } = actionOf(name);
+  const { label, past } = actionOf(name);
   const preview = useResource(`preview ${name} ${JSON.stringify(filter)}`, (signal) =>
     post<{ readonly count: number }>('/api/executions/bulk', { action: name, filter, preview: true }, { signal }),
   );
   const [begun, setBegun] = useState<Operation>();
   const start = useAction(async (reason: string) => {
-    const body = { action: name, filter, ...(reason === '' ? {} : { reason }) };
-    setBegun(await post<Operation>('/api/executions/bulk', body));
+    setBegun(await post<Operation>('/api/executions/bulk', { action: name, filter, reason: reason || undefined }));
   });
   const id = begun?.operationId;
   const [isOver, setOver] = useState(false);
-  const progress = useResource(
-    id === undefined ? undefined : `bulk ${id}`,
-    (signal) => get<Operation>(at`/api/executions/bulk/${id ?? ''}`, { signal }),
-    { pollMs: isOver ? undefined : PROGRESS_MS },
-  );
+  const progress = useGet<Operation>(id && at`/api/executions/bulk/${id}`, {
+    pollMs: isOver ? undefined : PROGRESS_MS,
+  });
   const present = progress.data ?? begun;
   useEffect(() => {
     if (progress.data !== undefined && progress.data.status !== 'running') setOver(true);
@@ -268,11 +253,9 @@ function AllDialog({ name, filter, cancel, close }: DialogProps & { readonly fil
           </p>
           <ReasonForm
             name={name}
-            about={about}
             isBusy={start.isRunning || count === undefined}
             isDisabled={count === 0}
             count={count}
-            hasReason={name !== 'retry'}
             cancel={cancel}
             submit={(reason) => void start.run(reason)}
           />

@@ -1,9 +1,7 @@
 /** What the run list loads: its pages, which are polled, and the counts of its tabs. */
-import { get } from '../data/api.ts';
 import { type Pages, type Polling, usePages } from '../data/pages.ts';
-import { useResource } from '../data/resource.ts';
+import { useGet } from '../data/resource.ts';
 import type { Execution, ExecutionCounts } from '../data/types.ts';
-import { queryText } from '../routes.ts';
 import { filtersIn, listQuery, merged } from './runs-filter.ts';
 
 type Given = { readonly [name: string]: string };
@@ -30,10 +28,10 @@ export const useRunList = (given: Given): Pages<Execution> =>
 /** The counts of the tabs, with the filters of the address. */
 export function useRunCounts(given: Given): ExecutionCounts | undefined {
   const { errorCode: _errorCode, ...filters } = filtersIn(given);
-  const counts = useResource(
-    given['errorCode'] === undefined ? `counts${queryText(filters)}` : undefined,
-    (signal) => get<ExecutionCounts>('/api/executions/counts', { query: filters, signal }),
-    { pollMs: POLL_MS },
-  );
-  return given['errorCode'] === undefined && counts.isCurrent ? counts.data : undefined;
+  const isCounted = given['errorCode'] === undefined;
+  const counts = useGet<ExecutionCounts>(isCounted ? '/api/executions/counts' : undefined, {
+    query: filters,
+    pollMs: POLL_MS,
+  });
+  return isCounted && counts.isCurrent ? counts.data : undefined;
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { Actions, Dialog } from '../parts/dialog.tsx';
-import { SelectField, TextField } from '../parts/fields.tsx';
+import { Form, SelectField, TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { addressOf } from '../routes.ts';
 import { FILTERS, filtersIn, type View, viewsIn } from './runs-filter.ts';
@@ -17,14 +17,10 @@ export function FilterDialog({ query, onClose }: DialogProps) {
   const [values, setValues] = useState<{ readonly [name: string]: string }>(filtersIn(query));
   return (
     <Dialog title="Filter runs" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           onClose();
-          changeQuery(Object.fromEntries(FILTERS.map(({ name }) => [name, (values[name] ?? '').trim()])), {
-            replace: false,
-          });
+          changeQuery(Object.fromEntries(FILTERS.map(({ name }) => [name, values[name]?.trim()])), { replace: false });
         }}
       >
         {FILTERS.map(({ name, label, hint, type, choices }) => {
@@ -46,7 +42,7 @@ export function FilterDialog({ query, onClose }: DialogProps) {
             Apply
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -83,10 +79,8 @@ export function ViewsDialog({ query, onClose }: DialogProps) {
           </li>
         ))}
       </ul>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           const wanted = name.trim();
           if (wanted === '') return;
           change([...views.filter((view) => view.name !== wanted), { name: wanted, query }]);
@@ -99,7 +93,7 @@ export function ViewsDialog({ query, onClose }: DialogProps) {
             Save
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

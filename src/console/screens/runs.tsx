@@ -4,6 +4,7 @@ import type { Execution, ExecutionCounts } from '../data/types.ts';
 import { changeQuery, hasScreen, navigate, screenBefore } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
+import { Form } from '../parts/fields.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { useKeys } from '../parts/keys.tsx';
 import { Empty, LoadingLine } from '../parts/loading.tsx';
@@ -110,13 +111,7 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
           {list.unseen} new
         </Button>
       )}
-      <BulkBar
-        chosen={chosen}
-        query={query}
-        counts={counts}
-        clear={() => setChosen(new Map())}
-        done={list.first.again}
-      />
+      <BulkBar chosen={chosen} query={query} clear={() => setChosen(new Map())} done={list.first.again} />
       {isEmpty ? (
         <NoRuns isFiltered={chipsOf(query).length > 0 || tabOf(query) !== 'all'} query={query} />
       ) : rows.length === 0 ? null : (
@@ -137,7 +132,6 @@ function choiceColumn(
 ): Column<Execution> {
   const areAll = rows.length > 0 && rows.every(({ id }) => chosen.has(id));
   return {
-    name: 'choice',
     label: (
       <input
         type="checkbox"
@@ -223,6 +217,7 @@ function Search({ input }: { readonly input: { readonly current: HTMLInputElemen
   const [text, setText] = useState('');
   const find = (): void => {
     const wanted = text.trim();
+    if (wanted === '') return;
     setText('');
     const isRun = wanted.includes('.');
     changeQuery(
@@ -231,12 +226,7 @@ function Search({ input }: { readonly input: { readonly current: HTMLInputElemen
     );
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim() !== '') find();
-      }}
-    >
+    <Form class="" onSubmit={find}>
       <input
         ref={input as { current: HTMLInputElement | null }}
         type="search"
@@ -248,7 +238,7 @@ function Search({ input }: { readonly input: { readonly current: HTMLInputElemen
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
-    </form>
+    </Form>
   );
 }
 

@@ -1,19 +1,20 @@
 import { useRef, useState } from 'preact/hooks';
-import { at, get, post } from '../data/api.ts';
+import { at, post } from '../data/api.ts';
 import { parsed } from '../data/parsed.ts';
-import { useAction, useResource } from '../data/resource.ts';
+import { useAction, useGet } from '../data/resource.ts';
 import type { Firings, Trigger } from '../data/types.ts';
 import { hasScreen, navigate } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
+import { Facts } from '../parts/facts.tsx';
 import { TextArea } from '../parts/fields.tsx';
 import { DeleteDialog, FormDialog } from '../parts/form-dialog.tsx';
 import { Json } from '../parts/json.tsx';
-import { To } from '../parts/link.tsx';
+import { RunLink, WorkflowLink } from '../parts/link.tsx';
 import { Empty, Loaded } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
-import { StatusBadge } from '../parts/status.tsx';
+import { EnabledBadge, StatusBadge } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { addressOf, type Place } from '../routes.ts';
@@ -25,21 +26,15 @@ const NEXT_TIMES = 5;
 export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
   const { id } = place.params;
   const path = at`/api/triggers/${id}`;
-  const trigger = useResource(path, (signal) => get<Trigger>(path, { signal }), { pollMs: POLL_MS });
-  const firings = useResource(`${path}/deliveries`, (signal) => get<Firings>(`${path}/deliveries`, { signal }), {
-    pollMs: POLL_MS,
-  });
+  const trigger = useGet<Trigger>(path, { pollMs: POLL_MS });
+  const firings = useGet<Firings>(`${path}/deliveries`, { pollMs: POLL_MS });
   const [dialog, setDialog] = useState<'fire' | 'delete'>();
   const toggle = useAction(async (verb: 'enable' | 'disable') => trigger.set(await post<Trigger>(`${path}/${verb}`)));
   const { data } = trigger;
   return (
     <Screen
       title={data?.name ?? 'Trigger'}
-      beside={
-        data === undefined ? null : (
-          <span class={data.enabled ? 'badge completed' : 'badge'}>{data.enabled ? 'enabled' : 'disabled'}</span>
-        )
-      }
+      beside={data && <EnabledBadge {...data} />}
       actions={
         data === undefined ? null : (
           <>
@@ -74,7 +69,7 @@ export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
       <Loaded resource={trigger} what="the trigger">
         {(one) => (
           <>
-            <Facts trigger={one} />
+            <About trigger={one} />
             {one.type === 'webhook' && one.webhookUrl !== undefined ? (
               <Webhook url={one.webhookUrl} config={one.config} />
             ) : null}
@@ -115,42 +110,39 @@ export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
   );
 }
 
-const Facts = ({ trigger }: { readonly trigger: Trigger }) => (
-  <dl class="facts card">
-    <dt>Starts</dt>
-    <dd>
-      <To to="workflow" params={{ slug: trigger.workflowId }}>
-        {trigger.workflowId}
-      </To>
-    </dd>
-    <dt>By</dt>
-    <dd>
-      {trigger.type} <code>{startsAt(trigger)}</code>
-    </dd>
-    <dt>Stands in</dt>
-    <dd>{trigger.source === 'definition' ? 'the definition of the workflow' : 'the API'}</dd>
-    <dt>Firings</dt>
-    <dd>
-      {trigger.counts.started} started, {trigger.counts.repeated} repeated, {trigger.counts.debounced} debounced,{' '}
-      {trigger.counts.refused} refused
-    </dd>
-    {trigger.lastRun === undefined ? null : (
-      <>
-        <dt>Last run</dt>
-        <dd class="row">
-          <To to="run" params={{ id: trigger.lastRun.executionId }}>
-            <code>{trigger.lastRun.executionId}</code>
-          </To>
-          <StatusBadge status={trigger.lastRun.status} />
-        </dd>
-      </>
-    )}
-    <dt>Changed</dt>
-    <dd>
-      <Time at={trigger.updatedAt} isStop /> {trigger.by === undefined ? '' : `by ${trigger.by}`}
-    </dd>
-  </dl>
-);
+const About = ({ trigger }: { readonly trigger: Trigger }) => {
+  const { lastRun, by } = trigger;
+  const { started, repeated, debounced, refused } = trigger.counts;
+  return (
+    <div class="card">
+      <Facts
+        of={{
+          Starts: <WorkflowLink slug={trigger.workflowId} />,
+          By: (
+            <>
+              {trigger.type} <code>{startsAt(trigger)}</code>
+            </>
+          ),
+          'Stands in': trigger.source === 'definition' ? 'the definition of the workflow' : 'the API',
+          Firings: `${started} started, ${repeated} repeated, ${debounced} debounced, ${refused} refused`,
+          'Last run': lastRun && (
+            <span class="row">
+              <RunLink id={lastRun.executionId}>
+                <code>{lastRun.executionId}</code>
+              </RunLink>
+              <StatusBadge status={lastRun.status} />
+            </span>
+          ),
+          Changed: (
+            <>
+              <Time at={trigger.updatedAt} isStop /> {by === undefined ? '' : `by ${by}`}
+            </>
+          ),
+        }}
+      />
+    </div>
+  );
+};
 
 function Webhook({ url, config }: { readonly url: string; readonly config: Trigger['config'] }) {
   const command = curlOf(url, '{}', config);
@@ -208,14 +200,9 @@ const FiringTable = ({ firings }: { readonly firings: Firings['items'] }) => (
     rows={firings}
     keyOf={({ at: when, outcome }) => `${when} ${outcome}`}
     columns={[
-      { name: 'at', label: 'When', cell: ({ at: when }) => <Time at={when} /> },
+      { label: 'When', cell: ({ at: when }) => <Time at={when} /> },
+      { label: 'Outcome', cell: ({ outcome, count }) => `${outcome}${count > 1 ? ` ×${count}` : ''}` },
       {
-        name: 'outcome',
-        label: 'Outcome',
-        cell: ({ outcome, count }) => `${outcome}${count > 1 ? ` ×${count}` : ''}`,
-      },
-      {
-        name: 'run',
         label: 'Run, or why not',
         cell: ({ executionId, code, message }) =>
           executionId === undefined ? (
@@ -223,9 +210,9 @@ const FiringTable = ({ firings }: { readonly firings: Firings['items'] }) => (
               <code>{code}</code> {message}
             </>
           ) : (
-            <To to="run" params={{ id: executionId }}>
+            <RunLink id={executionId}>
               <code>{executionId}</code>
-            </To>
+            </RunLink>
           ),
       },
     ]}

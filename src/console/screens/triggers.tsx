@@ -2,13 +2,13 @@ import { usePages } from '../data/pages.ts';
 import type { Trigger } from '../data/types.ts';
 import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
-import { Field } from '../parts/fields.tsx';
-import { To } from '../parts/link.tsx';
+import { SelectField } from '../parts/fields.tsx';
+import { To, WorkflowLink } from '../parts/link.tsx';
 import { Listed } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
+import { EnabledBadge } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { UnreadNotice } from '../parts/unread-notice.tsx';
 import { type Place, queryText } from '../routes.ts';
 import { startsAt } from './trigger-words.ts';
 
@@ -37,7 +37,6 @@ export function TriggersScreen({ place }: { readonly place: Place<'triggers'> })
         </>
       }
     >
-      <UnreadNotice rows={list.first.data?.unreadable} />
       <Listed
         list={list}
         what="the triggers"
@@ -52,9 +51,7 @@ export function TriggersScreen({ place }: { readonly place: Place<'triggers'> })
           ) : (
             <>
               <p>Triggers of workflows stand here: webhooks, schedules and events that start runs.</p>
-              <To to="workflows" params={{}}>
-                Workflows declare them
-              </To>
+              <To to="workflows">Workflows declare them</To>
             </>
           )
         }
@@ -72,7 +69,6 @@ const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
     keyOf={({ id }) => id}
     columns={[
       {
-        name: 'name',
         label: 'Name',
         isPlain: true,
         cell: ({ id, name }) => (
@@ -81,17 +77,8 @@ const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
           </To>
         ),
       },
+      { label: 'Starts', cell: ({ workflowId }) => <WorkflowLink slug={workflowId} /> },
       {
-        name: 'workflow',
-        label: 'Starts',
-        cell: ({ workflowId }) => (
-          <To to="workflow" params={{ slug: workflowId }}>
-            {workflowId}
-          </To>
-        ),
-      },
-      {
-        name: 'type',
         label: 'By',
         cell: (trigger) => (
           <>
@@ -99,16 +86,8 @@ const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
           </>
         ),
       },
+      { label: 'State', isPlain: true, cell: EnabledBadge },
       {
-        name: 'enabled',
-        label: 'State',
-        isPlain: true,
-        cell: ({ enabled }) => (
-          <span class={enabled ? 'badge completed' : 'badge'}>{enabled ? 'enabled' : 'disabled'}</span>
-        ),
-      },
-      {
-        name: 'last',
         label: 'Last firing',
         cell: ({ last }) =>
           last === undefined ? (
@@ -120,14 +99,12 @@ const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
           ),
       },
       {
-        name: 'started',
         label: 'Started',
         isNumber: true,
         isExtra: true,
         cell: ({ counts }) => counts.started.toLocaleString('en-GB'),
       },
       {
-        name: 'refused',
         label: 'Refused',
         isNumber: true,
         isExtra: true,
@@ -147,17 +124,11 @@ interface ChoiceProps {
 
 const Choice = ({ label, value, choices, words = {}, onValue }: ChoiceProps) => (
   <div class="inline-field">
-    <Field label={label}>
-      {(wiring) => (
-        <select {...wiring} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-          <option value="">any</option>
-          {choices.map((one) => (
-            <option key={one} value={one} selected={one === value}>
-              {words[one] ?? one}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <SelectField
+      label={label}
+      value={value}
+      onValue={onValue}
+      choices={[{ value: '', label: 'any' }, ...choices.map((one) => ({ value: one, label: words[one] ?? one }))]}
+    />
   </div>
 );

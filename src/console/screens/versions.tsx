@@ -1,18 +1,18 @@
 /** The versions of a workflow: who changed what and why; two of them side by side, as text and as steps. */
 import { useState } from 'preact/hooks';
-import { at, get, post } from '../data/api.ts';
-import { comparedTexts, definitionOf, triggersChanged, type Version } from '../data/compared.ts';
+import { at, post } from '../data/api.ts';
+import { comparedTexts, definitionsOf, triggersChanged, type Version } from '../data/compared.ts';
 import { usePages } from '../data/pages.ts';
 import { partsOf } from '../data/parts-changed.ts';
-import { useResource } from '../data/resource.ts';
+import { useGet, useResource } from '../data/resource.ts';
 import type { VersionDifference, WorkflowChange, WorkflowHead } from '../data/types.ts';
 import { changeQuery } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
-import { Empty, Loaded } from '../parts/loading.tsx';
-import { More } from '../parts/more.tsx';
+import { Loaded } from '../parts/loading.tsx';
+import { Listed } from '../parts/more.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Place } from '../routes.ts';
@@ -50,63 +50,51 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
   );
   return (
     <WorkflowFrame slug={slug} title={slug} tab="versions">
-      <Loaded resource={history.first} what="the versions">
-        {() =>
-          items.length === 0 ? (
-            <Empty>
-              <p>The workflow has no versions.</p>
-            </Empty>
-          ) : (
-            <>
-              <Table
-                label="Versions"
-                rows={items}
-                keyOf={(change) => `${idOf(change)} ${change.createdAt}`}
-                columns={[
-                  { name: 'from', label: 'Before', cell: choice('from', from) },
-                  { name: 'to', label: 'After', cell: choice('to', to) },
-                  {
-                    name: 'version',
-                    label: 'Version',
-                    isPlain: true,
-                    cell: ({ version, hash }) => (
-                      <>
-                        {version} <code class="dim">{hash.slice(7, 15)}</code>
-                      </>
-                    ),
-                  },
-                  {
-                    name: 'by',
-                    label: 'By',
-                    cell: ({ createdBy, source }) =>
-                      `${createdBy ?? ''} ${createdBy === undefined ? SOURCES[source] : `(${SOURCES[source]})`}`,
-                  },
-                  { name: 'notes', label: 'Notes', cell: ({ notes }) => notes ?? '' },
-                  { name: 'at', label: 'Stored', cell: ({ createdAt }) => <Time at={createdAt} /> },
-                  {
-                    name: 'restore',
-                    label: <span class="hidden">Restore</span>,
-                    cell: (change) =>
-                      change === items[0] ? (
-                        <span class="dim">current</span>
-                      ) : change.hash === items[0]?.hash ? (
-                        <span class="dim">same as current</span>
-                      ) : (
-                        <Button needs="editor" onClick={() => setRestored(change)}>
-                          Restore…
-                        </Button>
-                      ),
-                  },
-                ]}
-              />
-              <More list={history} />
-              {from === undefined || to === undefined ? null : (
-                <Differences key={`${from} ${to}`} slug={slug} from={from} to={to} />
-              )}
-            </>
-          )
-        }
-      </Loaded>
+      <Listed list={history} what="the versions" empty={<p>The workflow has no versions.</p>}>
+        {() => (
+          <Table
+            label="Versions"
+            rows={items}
+            keyOf={(change) => `${idOf(change)} ${change.createdAt}`}
+            columns={[
+              { label: 'Before', cell: choice('from', from) },
+              { label: 'After', cell: choice('to', to) },
+              {
+                label: 'Version',
+                isPlain: true,
+                cell: ({ version, hash }) => (
+                  <>
+                    {version} <code class="dim">{hash.slice(7, 15)}</code>
+                  </>
+                ),
+              },
+              {
+                label: 'By',
+                cell: ({ createdBy, source }) =>
+                  createdBy === undefined ? SOURCES[source] : `${createdBy} (${SOURCES[source]})`,
+              },
+              { label: 'Notes', cell: ({ notes }) => notes ?? '' },
+              { label: 'Stored', cell: ({ createdAt }) => <Time at={createdAt} /> },
+              {
+                label: <span class="hidden">Restore</span>,
+                cell: (change) =>
+                  change === items[0] ? (
+                    <span class="dim">current</span>
+                  ) : change.hash === items[0]?.hash ? (
+                    <span class="dim">same as current</span>
+                  ) : (
+                    <Button needs="editor" onClick={() => setRestored(change)}>
+                      Restore…
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Listed>
+      {items.length === 0 || from === undefined || to === undefined ? null : (
+        <Differences key={`${from} ${to}`} slug={slug} from={from} to={to} />
+      )}
       {restored === undefined ? null : (
         <Restore
           slug={slug}
@@ -141,9 +129,7 @@ function Differences({ slug, from, to }: DifferencesProps) {
   const [selected, setSelected] = useState<string>();
   const versions = [versionOf(from), versionOf(to)] as const;
   const query = { from: versions[0].hash, to: versions[1].hash };
-  const difference = useResource(`difference ${slug} ${from} ${to}`, (signal) =>
-    get<VersionDifference>(at`/api/workflows/${slug}/diff`, { query, signal }),
-  );
+  const difference = useGet<VersionDifference>(at`/api/workflows/${slug}/diff`, { query });
   const texts = useResource(`texts ${slug} ${from} ${to}`, (signal) => comparedTexts(slug, versions, signal));
   return (
     <>
@@ -180,15 +166,11 @@ interface RestoreProps {
 
 function Restore({ slug, change, current, onClose }: RestoreProps) {
   const [notes, setNotes] = useState('');
-  const triggers = useResource(`triggers ${slug} ${current} ${change.hash}`, async (signal) => {
-    const [before, after] = await Promise.all([
-      definitionOf(slug, current, signal),
-      definitionOf(slug, change.hash, signal),
-    ]);
-    return triggersChanged(before.definition, after.definition);
-  });
+  const triggers = useResource(`triggers ${slug} ${current} ${change.hash}`, async (signal) =>
+    triggersChanged(...(await definitionsOf(slug, [current, change.hash], signal))),
+  );
   const restore = async (): Promise<void> => {
-    const body = { workflowHash: change.hash, ...(notes === '' ? {} : { notes }) };
+    const body = { workflowHash: change.hash, notes: notes || undefined };
     const head = await post<WorkflowHead>(at`/api/workflows/${slug}/rollback`, body);
     announce(`Restored as ${head.version}.`);
   };

@@ -1,9 +1,9 @@
 /** What the screens of one workflow share: its head with links, its graph, and the list of what differs. */
 import type { ComponentChildren } from 'preact';
-import { at, get } from '../data/api.ts';
+import { at } from '../data/api.ts';
 import type { Compared } from '../data/compared.ts';
 import type { ChangedPart } from '../data/parts-changed.ts';
-import { type Resource, useResource } from '../data/resource.ts';
+import { type Resource, useGet, useResource } from '../data/resource.ts';
 import type { WorkflowGraph } from '../data/types.ts';
 import { GraphBox } from '../graph/zoom.tsx';
 import { hasScreen } from '../navigation.ts';
@@ -86,9 +86,7 @@ const MOST_HEIGHT = 460;
 
 /** The graph of a version. */
 export function GraphCard({ slug, hash, ...rest }: GraphCardProps) {
-  const graph = useResource(`graph ${slug} ${hash ?? ''}`, (signal) =>
-    get<WorkflowGraph>(at`/api/workflows/${slug}/graph`, { query: { hash }, signal }),
-  );
+  const graph = useGet<WorkflowGraph>(at`/api/workflows/${slug}/graph`, { query: { hash } });
   return (
     <Loaded resource={graph} what="the graph">
       {(drawn) => (
@@ -142,12 +140,12 @@ export const ChangedParts = ({
   onSelect,
 }: {
   readonly parts: readonly ChangedPart[];
-  readonly onSelect?: (slug: string) => void;
+  readonly onSelect: (slug: string) => void;
 }) => (
   <ul class="steps-changed" aria-label="What differs">
     {parts.map(({ name, isStep, kind, members }) => (
       <li key={`${isStep} ${name}`} class={kind}>
-        {isStep && kind !== 'removed' && onSelect !== undefined ? (
+        {isStep && kind !== 'removed' ? (
           <Button kind="link" onClick={() => onSelect(name)}>
             {name}
           </Button>

@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 import { at, get, patch, post } from '../data/api.ts';
 import { absoluteText } from '../data/labels.ts';
 import { usePages } from '../data/pages.ts';
-import { useAction, useResource } from '../data/resource.ts';
+import { useAction, useGet, useResource } from '../data/resource.ts';
 import { useMay } from '../data/session.ts';
-import type { ExecutionPage, Proposal, ReadWorkflow } from '../data/types.ts';
+import type { ExecutionPage, Proposal, ReadWorkflow, Trigger, TriggerPage } from '../data/types.ts';
 import { changeQuery, navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
-import { CheckField, TextArea, TextField } from '../parts/fields.tsx';
+import { CheckField, Form, TextArea, TextField, useTexts } from '../parts/fields.tsx';
 import { DeleteDialog } from '../parts/form-dialog.tsx';
 import { Json } from '../parts/json.tsx';
 import { To } from '../parts/link.tsx';
@@ -31,9 +31,7 @@ export function WorkflowScreen({ place }: { readonly place: Place<'workflow'> })
   const { slug } = place.params;
   const { tab } = place.query;
   const shown: WorkflowTab = tab === 'proposals' || tab === 'settings' ? tab : 'overview';
-  const workflow = useResource(`workflow ${slug}`, (signal) =>
-    get<ReadWorkflow>(at`/api/workflows/${slug}`, { signal }),
-  );
+  const workflow = useGet<ReadWorkflow>(at`/api/workflows/${slug}`);
   const { data } = workflow;
   return (
     <WorkflowFrame
@@ -66,11 +64,10 @@ export function WorkflowScreen({ place }: { readonly place: Place<'workflow'> })
 
 function Overview({ workflow, selected }: { readonly workflow: ReadWorkflow; readonly selected: string | undefined }) {
   const { slug, hash, definition, description } = workflow;
-  const runs = useResource(
-    `runs of ${slug}`,
-    (signal) => get<ExecutionPage>(at`/api/workflows/${slug}/executions`, { query: { limit: LAST_RUNS }, signal }),
-    { pollMs: POLL_MS },
-  );
+  const runs = useGet<ExecutionPage>(at`/api/workflows/${slug}/executions`, {
+    query: { limit: LAST_RUNS },
+    pollMs: POLL_MS,
+  });
   const steps = definition['steps'] as { readonly [slug: string]: unknown };
   const step = selected === undefined ? undefined : steps[selected];
   return (
@@ -115,27 +112,15 @@ function Overview({ workflow, selected }: { readonly workflow: ReadWorkflow; rea
   );
 }
 
-/** What this screen shows of a trigger. */
-interface TriggerRow {
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-  readonly enabled: boolean;
-  readonly webhookUrl?: string;
-  readonly config: { readonly [member: string]: unknown };
-  readonly counts: { readonly started: number; readonly refused: number };
-  readonly schedule?: { readonly paused: boolean; readonly nextTimes: readonly string[] };
-}
-
 const MOST_TIMES = 5;
 
 function Triggers({ slug }: { readonly slug: string }) {
   const triggers = useResource(`triggers of ${slug}`, async (signal) => {
-    const { items } = await get<{ items: TriggerRow[] }>(at`/api/triggers`, { query: { workflowId: slug }, signal });
+    const { items } = await get<TriggerPage>(at`/api/triggers`, { query: { workflowId: slug }, signal });
     // A single trigger also says when it fires next.
     return Promise.all(
       items.map((one) =>
-        one.type === 'schedule' ? get<TriggerRow>(at`/api/triggers/${one.id}`, { signal }).catch(() => one) : one,
+        one.type === 'schedule' ? get<Trigger>(at`/api/triggers/${one.id}`, { signal }).catch(() => one) : one,
       ),
     );
   });
@@ -159,7 +144,7 @@ function Triggers({ slug }: { readonly slug: string }) {
   );
 }
 
-function TriggerItem({ trigger }: { readonly trigger: TriggerRow }) {
+function TriggerItem({ trigger }: { readonly trigger: Trigger }) {
   const { id, name, type, enabled, webhookUrl, config, counts, schedule } = trigger;
   const zone = typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC';
   return (
@@ -226,7 +211,6 @@ function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow
   const { allowSelfModification } = (definition['constraints'] ?? {}) as { allowSelfModification?: boolean };
   const columns: readonly Column<Proposal>[] = [
     {
-      name: 'notes',
       label: 'Proposal',
       isPlain: true,
       cell: ({ id, notes }) => (
@@ -236,7 +220,6 @@ function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow
       ),
     },
     {
-      name: 'status',
       label: 'Status',
       cell: ({ status, baseWorkflowHash }) => (
         <>
@@ -247,8 +230,8 @@ function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow
         </>
       ),
     },
-    { name: 'by', label: 'By', cell: ({ proposedBy }) => proposedBy ?? '' },
-    { name: 'at', label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: 'By', cell: ({ proposedBy }) => proposedBy ?? '' },
+    { label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
   return (
     <Listed
@@ -278,11 +261,12 @@ interface SettingsProps {
 function Settings({ workflow, onChanged }: SettingsProps) {
   const { slug, definition } = workflow;
   const may = useMay('editor');
-  const [name, setName] = useState(workflow.name);
-  const [tags, setTags] = useState(workflow.tags.join(', '));
-  const [description, setDescription] = useState(
-    typeof definition['description'] === 'string' ? definition['description'] : '',
-  );
+  const described = definition['description'];
+  const [{ name, tags, description }, field] = useTexts({
+    name: workflow.name,
+    tags: workflow.tags.join(', '),
+    description: typeof described === 'string' ? described : '',
+  });
   const [isDeleting, setDeleting] = useState(false);
   /** What was just chosen, until the workflow is read again. */
   const [wanted, setWanted] = useState<boolean>();
@@ -296,7 +280,7 @@ function Settings({ workflow, onChanged }: SettingsProps) {
     await patch(at`/api/workflows/${slug}`, {
       name,
       tags: list.filter((tag) => tag !== ''),
-      ...(description === '' && definition['description'] === undefined ? {} : { description }),
+      description: description === '' && described === undefined ? undefined : description,
     });
     announce('Saved.');
     onChanged();
@@ -304,17 +288,10 @@ function Settings({ workflow, onChanged }: SettingsProps) {
   const concurrency = definition['concurrency'];
   return (
     <div class="columns">
-      <form
-        class="form card"
-        aria-label="Settings"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save.run();
-        }}
-      >
-        <TextField label="Name" value={name} onValue={setName} isRequired isReadOnly={!may} />
-        <TextArea label="Description" value={description} onValue={setDescription} rows={3} />
-        <TextField label="Tags" hint="Separated by commas" value={tags} onValue={setTags} isReadOnly={!may} />
+      <Form class="form card" label="Settings" onSubmit={() => void save.run()}>
+        <TextField label="Name" {...field('name')} isRequired isReadOnly={!may} />
+        <TextArea label="Description" {...field('description')} rows={3} />
+        <TextField label="Tags" hint="Separated by commas" {...field('tags')} isReadOnly={!may} />
         <Problem problem={save.problem} />
         <div class="actions">
           <Button type="submit" kind="primary" needs="editor" isBusy={save.isRunning}>
@@ -322,7 +299,7 @@ function Settings({ workflow, onChanged }: SettingsProps) {
           </Button>
         </div>
         <p class="dim">Saving makes a new version. The comments in its text stay.</p>
-      </form>
+      </Form>
       <div class="stack">
         <section class="card" aria-label="State">
           {may ? (

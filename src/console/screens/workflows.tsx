@@ -3,13 +3,11 @@ import { usePages } from '../data/pages.ts';
 import type { WorkflowHead } from '../data/types.ts';
 import { changeQuery } from '../navigation.ts';
 import { SelectField, TextField } from '../parts/fields.tsx';
-import { To } from '../parts/link.tsx';
-import { Empty, Loaded } from '../parts/loading.tsx';
-import { More } from '../parts/more.tsx';
+import { To, WorkflowLink } from '../parts/link.tsx';
+import { Listed } from '../parts/more.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { UnreadNotice } from '../parts/unread-notice.tsx';
 import type { Place } from '../routes.ts';
 import '../style/people.css';
 
@@ -17,29 +15,19 @@ const PAGE = 100;
 
 const COLUMNS: readonly Column<WorkflowHead>[] = [
   {
-    name: 'name',
     label: 'Workflow',
     isPlain: true,
     cell: ({ slug, name }) => (
       <>
-        <To to="workflow" params={{ slug }}>
-          {name}
-        </To>{' '}
-        <code class="dim">{slug}</code>
+        <WorkflowLink slug={slug}>{name}</WorkflowLink> <code class="dim">{slug}</code>
       </>
     ),
   },
+  { label: 'State', isPlain: true, cell: ({ enabled }) => (enabled ? 'enabled' : <strong>disabled</strong>) },
+  { label: 'Version', isExtra: true, cell: ({ version }) => version },
+  { label: 'Tags', isExtra: true, cell: ({ tags }) => tags.join(', ') },
+  { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
   {
-    name: 'enabled',
-    label: 'State',
-    isPlain: true,
-    cell: ({ enabled }) => (enabled ? 'enabled' : <strong>disabled</strong>),
-  },
-  { name: 'version', label: 'Version', isExtra: true, cell: ({ version }) => version },
-  { name: 'tags', label: 'Tags', isExtra: true, cell: ({ tags }) => tags.join(', ') },
-  { name: 'updated', label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-  {
-    name: 'run',
     label: 'Start',
     cell: ({ slug, name }) => (
       <To to="runForm" params={{ slug }}>
@@ -58,20 +46,12 @@ export function WorkflowsScreen({ place }: { readonly place: Place<'workflows'> 
   return (
     <Screen title="Workflows">
       <div class="filters">
-        <TextField
-          label="Search"
-          value={search}
-          onValue={(value) => changeQuery({ search: value === '' ? undefined : value })}
-        />
-        <TextField
-          label="Tag"
-          value={tag ?? ''}
-          onValue={(value) => changeQuery({ tag: value === '' ? undefined : value })}
-        />
+        <TextField label="Search" value={search} onValue={(value) => changeQuery({ search: value })} />
+        <TextField label="Tag" value={tag ?? ''} onValue={(value) => changeQuery({ tag: value })} />
         <SelectField
           label="State"
           value={enabled ?? ''}
-          onValue={(value) => changeQuery({ enabled: value === '' ? undefined : value })}
+          onValue={(value) => changeQuery({ enabled: value })}
           choices={[
             { value: '', label: 'All' },
             { value: 'true', label: 'Enabled' },
@@ -79,24 +59,22 @@ export function WorkflowsScreen({ place }: { readonly place: Place<'workflows'> 
           ]}
         />
       </div>
-      <UnreadNotice rows={list.first.data?.unreadable} />
-      <Loaded resource={list.first} what="the workflows">
-        {() =>
-          rows.length === 0 ? (
-            <Empty>
-              <p>
-                {list.items.length === 0 && tag === undefined && enabled === undefined
-                  ? 'No workflow is stored yet. Store one from a file:'
-                  : 'No workflow fits.'}
-              </p>
-              {list.items.length === 0 ? <pre class="block">npx signalbox push FILE.yaml</pre> : null}
-            </Empty>
-          ) : (
-            <Table label="The workflows" columns={COLUMNS} rows={rows} keyOf={({ slug }) => slug} />
-          )
+      <Listed
+        list={{ ...list, items: rows }}
+        what="the workflows"
+        empty={
+          <>
+            <p>
+              {list.items.length === 0 && tag === undefined && enabled === undefined
+                ? 'No workflow is stored yet. Store one from a file:'
+                : 'No workflow fits.'}
+            </p>
+            {list.items.length === 0 ? <pre class="block">npx signalbox push FILE.yaml</pre> : null}
+          </>
         }
-      </Loaded>
-      <More list={list} />
+      >
+        {() => <Table label="The workflows" columns={COLUMNS} rows={rows} keyOf={({ slug }) => slug} />}
+      </Listed>
     </Screen>
   );
 }

@@ -1,16 +1,17 @@
 /** One step of a run: its visits in the scope, and of one of them path, port, times, attempts, input and output. */
-import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { JsonObject } from '../../json/json.ts';
 import { at, get } from '../data/api.ts';
 import { absoluteText, counted, durationText } from '../data/labels.ts';
-import { useResource } from '../data/resource.ts';
-import type { Execution, ExecutionDefinition, StepPage, StepRow } from '../data/types.ts';
+import { useGet, useResource } from '../data/resource.ts';
+import type { Execution, ExecutionDefinition, RunError, StepPage, StepRow } from '../data/types.ts';
 import { type Frame, type Sums, type Visit, whereText } from '../graph/scope.ts';
 import type { GraphStep } from '../graph/ways.ts';
+import { Facts } from '../parts/facts.tsx';
 import { KindIcon, StatusMark } from '../parts/icons.tsx';
 import { Json } from '../parts/json.tsx';
 import { Outward } from '../parts/link.tsx';
-import { LoadingLine } from '../parts/loading.tsx';
+import { Loaded, LoadingLine } from '../parts/loading.tsx';
 import { pixels } from '../parts/pixels.ts';
 import { Problem } from '../parts/problem.tsx';
 import { StatusBadge } from '../parts/status.tsx';
@@ -30,7 +31,8 @@ interface PanelProps {
 
 export function StepPanel({ run, sums, step, visit, now, isNarrowed, onVisit }: PanelProps) {
   const visits = useMemo(() => sums.visits.filter(({ stepSlug }) => stepSlug === step.id), [sums, step.id]);
-  const wired = step.ports.filter((port) => sums.steps.get(step.id)?.ports.has(port));
+  const ports = sums.steps.get(step.id)?.ports;
+  const wired = step.ports.filter((port) => ports?.has(port));
   return (
     <>
       <div class="panel-head">
@@ -38,40 +40,32 @@ export function StepPanel({ run, sums, step, visit, now, isNarrowed, onVisit }: 
         <h2>{step.name}</h2>
         {visit === undefined ? null : <StatusBadge status={visit.status} />}
       </div>
-      <dl class="facts">
-        <dt>Path</dt>
-        <dd>
-          <code>{visit?.path ?? step.id}</code>
-        </dd>
-        <dt>Kind</dt>
-        <dd>
-          {step.stepType}
-          {visit?.port === undefined ? null : (
+      <Facts
+        of={{
+          Path: <code>{visit?.path ?? step.id}</code>,
+          Kind: (
             <>
-              {' · left by '}
-              <code>{visit.port}</code>
+              {step.stepType}
+              {visit?.port === undefined ? null : (
+                <>
+                  {' · left by '}
+                  <code>{visit.port}</code>
+                </>
+              )}
             </>
-          )}
-        </dd>
-        {visit === undefined ? null : (
-          <>
-            <dt>Began</dt>
-            <dd>
+          ),
+          Began: visit && (
+            <>
               {absoluteText(visit.startedAt)}
               <span class="dim">.{String(visit.startedAt % 1_000).padStart(3, '0')}</span> ·{' '}
               {visit.completedAt === undefined
                 ? `open for ${durationText(now - visit.startedAt)}`
                 : durationText(visit.completedAt - visit.startedAt)}
-            </dd>
-          </>
-        )}
-        {wired.length > 1 ? (
-          <>
-            <dt>Ports</dt>
-            <dd>{wired.map((port) => `${port} ×${sums.steps.get(step.id)!.ports.get(port)}`).join(', ')}</dd>
-          </>
-        ) : null}
-      </dl>
+            </>
+          ),
+          Ports: wired.length > 1 ? wired.map((port) => `${port} ×${ports!.get(port)}`).join(', ') : undefined,
+        }}
+      />
       {visits.length > 1 ? (
         <VisitList visits={visits} sums={sums} now={now} selected={visit} onVisit={onVisit} />
       ) : null}
@@ -190,7 +184,7 @@ function Values({ run, step, visit }: ValuesProps) {
         {row?.unreadable === undefined ? null : <p class="notice">{row.unreadable.message}</p>}
         {shown === 'input' && row !== undefined ? <Json value={row.input} name="input" /> : null}
         {shown === 'output' && row !== undefined ? <Output row={row} step={step} /> : null}
-        {shown === 'definition' ? <Definition id={run.id} slug={step.id} /> : null}
+        {shown === 'definition' ? <Definition id={run.id} step={step.id} /> : null}
       </Tabs>
     </>
   );
@@ -200,19 +194,28 @@ function Output({ row, step }: { readonly row: StepRow; readonly step: GraphStep
   const { error, output } = row;
   return (
     <>
-      {error === undefined ? null : (
-        <div class="failure">
-          <b>{error.code}</b>
-          <p>{error.message}</p>
-          {error.details === undefined ? null : <Json value={error.details} name="error details" openTo={1} />}
-        </div>
-      )}
+      {error && <Failure error={error} />}
       {output === undefined && error !== undefined ? null : (
         <Json value={output} name="output" expression={`steps.${step.id}.output`} />
       )}
     </>
   );
 }
+
+const Failure = ({ error: { code, message, details } }: { readonly error: RunError }) => (
+  <div class="failure">
+    <b>{code}</b>
+    <p>{message}</p>
+    {details === undefined ? null : <Json value={details} name="error details" openTo={1} />}
+  </div>
+);
+
+const WhyFailed = ({ error }: { readonly error: RunError | undefined }) =>
+  error === undefined ? null : (
+    <p class="why-failed">
+      <b>{error.code}</b> {error.message}
+    </p>
+  );
 
 const Attempts = ({ attempts }: { readonly attempts: readonly StepRow[] }) => (
   <>
@@ -235,16 +238,8 @@ const Attempts = ({ attempts }: { readonly attempts: readonly StepRow[] }) => (
                 </span>
               )}
               {nextAttemptAt === undefined ? null : <span> · next at {absoluteText(Date.parse(nextAttemptAt))}</span>}
-              {why === undefined ? null : (
-                <p class="why-failed">
-                  <b>{why.code}</b> {why.message}
-                </p>
-              )}
-              {isLast && attempts.length === 1 && lastError !== undefined ? (
-                <p class="why-failed">
-                  <b>{lastError.code}</b> {lastError.message}
-                </p>
-              ) : null}
+              <WhyFailed error={why} />
+              <WhyFailed error={attempts.length === 1 ? lastError : undefined} />
             </div>
           </li>
         );
@@ -253,19 +248,34 @@ const Attempts = ({ attempts }: { readonly attempts: readonly StepRow[] }) => (
   </>
 );
 
-function Definition({ id, slug }: { readonly id: string; readonly slug: string }) {
-  const { data, problem, isSlow, again } = useResource(id, (signal) =>
-    get<ExecutionDefinition>(at`/api/executions/${id}/definition`, { signal }),
-  );
-  const steps = data?.definition['steps'] as { readonly [slug: string]: unknown } | undefined;
-  return (
-    <>
-      <Problem problem={problem} again={again} />
-      {isSlow && data === undefined ? <LoadingLine what="the definition" /> : null}
-      {data === undefined ? null : <Json value={steps?.[slug]} name="definition of the step" openTo={3} />}
-    </>
-  );
+interface DefinitionProps {
+  /** Of the run. */
+  readonly id: string;
+  /** A step of it. Default: the whole definition. */
+  readonly step?: string;
 }
+
+/** The definition that a run has. */
+export const Definition = ({ id, step }: DefinitionProps) => (
+  <Loaded resource={useGet<ExecutionDefinition>(at`/api/executions/${id}/definition`)} what="the definition">
+    {({ definition }) =>
+      step === undefined ? (
+        <Json value={definition} name="definition" openTo={3} />
+      ) : (
+        <Json
+          value={(definition['steps'] as JsonObject | undefined)?.[step]}
+          name="definition of the step"
+          openTo={3}
+        />
+      )
+    }
+  </Loaded>
+);
+
+type Cost = NonNullable<Execution['costs']>[number];
+
+const costText = ({ input_tokens: input, output_tokens: output, usd_cost: cost }: Cost): string =>
+  `${input.toLocaleString('en-GB')} tokens in, ${output.toLocaleString('en-GB')} out, $${cost.toFixed(4)}`;
 
 /** What the panel shows while no step is selected: what the run was given, and what came of it. */
 export const RunPanel = ({ run }: { readonly run: Execution }) => (
@@ -273,43 +283,17 @@ export const RunPanel = ({ run }: { readonly run: Execution }) => (
     <div class="panel-head">
       <h2>The run</h2>
     </div>
-    <dl class="facts">
-      <dt>Id</dt>
-      <dd>
-        <code>{run.id}</code>
-      </dd>
-      {run.parentId === undefined ? null : (
-        <>
-          <dt>Parent</dt>
-          <dd>
-            <code>{run.parentId}</code>
-          </dd>
-        </>
-      )}
-      {run.model === undefined ? null : (
-        <>
-          <dt>Model</dt>
-          <dd>{run.model}</dd>
-        </>
-      )}
-      {(run.costs ?? []).map(({ key_type: key, input_tokens: input, output_tokens: output, usd_cost: cost }) => (
-        <Fragment key={key}>
-          <dt>{key}</dt>
-          <dd>
-            {input.toLocaleString('en-GB')} tokens in, {output.toLocaleString('en-GB')} out, ${cost.toFixed(4)}
-          </dd>
-        </Fragment>
-      ))}
-    </dl>
+    <Facts
+      of={{
+        Id: <code>{run.id}</code>,
+        Parent: run.parentId && <code>{run.parentId}</code>,
+        Model: run.model,
+        ...Object.fromEntries((run.costs ?? []).map((cost) => [cost.key_type, costText(cost)])),
+      }}
+    />
     <h3>Input</h3>
     <Json value={run.input} name="input of the run" expression="input" />
-    {run.error === undefined ? null : (
-      <div class="failure">
-        <b>{run.error.code}</b>
-        <p>{run.error.message}</p>
-        {run.error.details === undefined ? null : <Json value={run.error.details} name="error details" openTo={1} />}
-      </div>
-    )}
+    {run.error && <Failure error={run.error} />}
     {run.output === undefined ? null : (
       <>
         <h3>Output</h3>

@@ -5,6 +5,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { at, get } from '../data/api.ts';
 import { type ApiProblem, asApiProblem } from '../data/problem.ts';
+import { isOpen } from '../data/run-words.ts';
 import { storeOf, useStore } from '../data/store.ts';
 import { follow, type StreamState } from '../data/stream.ts';
 import type { Execution, RunSummary, StepPage, StepRow, Wait } from '../data/types.ts';
@@ -12,13 +13,9 @@ import { isWorse, type StepSum, type Visit, type VisitStatus } from '../graph/sc
 import type { GraphInput } from '../graph/ways.ts';
 import { type AttemptEvent, type StepEvent, Visits } from './visits.ts';
 
-export interface RunGraph extends GraphInput {
-  readonly slug: string;
-}
-
 export interface RunState {
   readonly run?: Execution;
-  readonly graph?: RunGraph;
+  readonly graph?: GraphInput;
   /** Why there is no graph: the definition cannot be walked. */
   readonly graphProblem?: ApiProblem;
   readonly summary?: RunSummary;
@@ -32,7 +29,6 @@ export interface RunState {
   readonly problem?: ApiProblem;
 }
 
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'aborted']);
 /** Of a longer run the newest visits are loaded. */
 export const MOST_VISITS = 50_000;
 const PAGE = 10_000;
@@ -41,7 +37,7 @@ const POLL_MS = 5_000;
 const SETTLE_MS = 250;
 
 export const hasEnded = (run: Pick<Execution, 'status' | 'completedAt'> | undefined): boolean =>
-  run !== undefined && (ENDED.has(run.status) || run.completedAt !== undefined);
+  run !== undefined && (!isOpen(run) || run.completedAt !== undefined);
 
 /** Loads and follows the run while the component is drawn. */
 export function useRun(id: string): RunState & { readonly again: () => void } {
@@ -55,9 +51,7 @@ export function useRun(id: string): RunState & { readonly again: () => void } {
 }
 
 class FollowedRun {
-  readonly state = storeOf<RunState>({
-    ...{ visits: [], isLoaded: false, isWhole: true, total: 0, stream: 'connecting' as const },
-  });
+  readonly state = storeOf<RunState>({ visits: [], isLoaded: false, isWhole: true, total: 0, stream: 'connecting' });
   readonly #path: string;
   #visits = new Visits();
   #abort = new AbortController();
@@ -95,15 +89,14 @@ class FollowedRun {
   };
 
   #patch(change: { [Member in keyof RunState]?: RunState[Member] | undefined }): void {
-    const next = { ...this.state.get(), ...change } as RunState;
-    this.state.set(next);
+    this.state.set({ ...this.state.get(), ...change } as RunState);
   }
 
   async #load(): Promise<void> {
     const { signal } = this.#abort;
     const path = this.#path;
     try {
-      const graph = get<RunGraph>(`${path}/graph`, { signal }).then(
+      const graph = get<GraphInput>(`${path}/graph`, { signal }).then(
         (body) => this.#patch({ graph: body, graphProblem: undefined }),
         (thrown: unknown) => {
           if (!signal.aborted) this.#patch({ graphProblem: asApiProblem(thrown) });
@@ -172,10 +165,7 @@ class FollowedRun {
       `${this.#path}/events`,
       {
         onEvents: (events) => this.#take(events),
-        onState: (stream, problem) => {
-          const isOver = stream === 'refused' && problem !== undefined;
-          this.#patch(isOver ? { stream, problem } : { stream });
-        },
+        onState: (stream, problem) => this.#patch(problem === undefined ? { stream } : { stream, problem }),
         onPoll: () => {
           void this.#readRun();
           void this.#readVisits(this.#abort.signal, this.state.get().total).catch(() => undefined);
@@ -222,15 +212,9 @@ export function stepSums({ steps }: RunSummary): Map<string, StepSum> {
       const statuses = Object.keys(step.statuses) as VisitStatus[];
       const status = statuses.reduce((worst, one) => (isWorse(one, worst) ? one : worst), 'skipped');
       const open = (step.statuses.running ?? 0) + (step.statuses.waiting ?? 0);
-      return [
-        step.stepSlug,
-        {
-          ...{ stepSlug: step.stepSlug, status, visits: step.visits, failed: step.statuses.failed ?? 0, open },
-          ...{ retries: step.retries, durationMs: step.durationMs, last: step.last.path },
-          openSince: step.open === undefined ? undefined : Date.parse(step.open.startedAt),
-          ports: new Map(Object.entries(step.ports)),
-        },
-      ];
+      const { stepSlug, visits, retries, durationMs } = step;
+      const ports = new Map(Object.entries(step.ports));
+      return [stepSlug, { status, visits, failed: step.statuses.failed ?? 0, open, retries, durationMs, ports }];
     }),
   );
 }

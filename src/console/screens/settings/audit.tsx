@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import { usePages } from '../../data/pages.ts';
 import { useMay } from '../../data/session.ts';
 import type { Change } from '../../data/types.ts';
 import { changeQuery, usePlace } from '../../navigation.ts';
 import { Button } from '../../parts/button.tsx';
-import { TextField } from '../../parts/fields.tsx';
+import { Form, TextField, useTexts } from '../../parts/fields.tsx';
 import { Listed } from '../../parts/more.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -28,17 +27,15 @@ export function AuditSection() {
             rows={items}
             keyOf={({ id }) => id}
             columns={[
-              { name: 'at', label: 'When', cell: ({ at }) => <Time at={at} /> },
-              { name: 'by', label: 'Who', cell: ({ by: who }) => who ?? 'this machine' },
-              { name: 'action', label: 'What', isPlain: true, cell: ({ action: what }) => <code>{what}</code> },
-              { name: 'target', label: 'On', cell: ({ target }) => <code>{targetText(target)}</code> },
+              { label: 'When', cell: ({ at }) => <Time at={at} /> },
+              { label: 'Who', cell: ({ by: who }) => who ?? 'this machine' },
+              { label: 'What', isPlain: true, cell: ({ action: what }) => <code>{what}</code> },
+              { label: 'On', cell: ({ target }) => <code>{targetText(target)}</code> },
               {
-                name: 'outcome',
                 label: 'Outcome',
-                cell: ({ outcome, status }) => `${outcome}${status === undefined ? '' : ` (${status})`}`,
+                cell: ({ outcome, status }) => (status === undefined ? outcome : `${outcome} (${status})`),
               },
               {
-                name: 'request',
                 label: 'Request',
                 isExtra: true,
                 cell: ({ requestId }) => <code class="dim">{requestId?.slice(0, 8) ?? ''}</code>,
@@ -56,20 +53,16 @@ const targetText = (target: Change['target']): string =>
     .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
     .join(' ');
 
-function AuditFilter({ by, action }: { readonly by: string; readonly action: string }) {
-  const [person, setPerson] = useState(by);
-  const [what, setWhat] = useState(action);
+function AuditFilter(given: { readonly by: string; readonly action: string }) {
+  const [{ by, action }, field] = useTexts(given);
   return (
-    <form
+    <Form
       class="row form-row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        changeQuery({ by: person.trim(), action: what.trim() }, { replace: false });
-      }}
+      onSubmit={() => changeQuery({ by: by.trim(), action: action.trim() }, { replace: false })}
     >
-      <TextField label="Person" value={person} onValue={setPerson} />
-      <TextField label="Method and route" placeholder="PUT /api/workflows/:slug" value={what} onValue={setWhat} />
+      <TextField label="Person" {...field('by')} />
+      <TextField label="Method and route" placeholder="PUT /api/workflows/:slug" {...field('action')} />
       <Button type="submit">Filter</Button>
-    </form>
+    </Form>
   );
 }

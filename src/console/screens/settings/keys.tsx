@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
 import { at, post } from '../../data/api.ts';
-import { problemAt } from '../../data/problem.ts';
 import { useMe } from '../../data/session.ts';
 import type { ApiKey, MadeKey, Role } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Actions, Dialog } from '../../parts/dialog.tsx';
-import { SelectField, TextField } from '../../parts/fields.tsx';
+import { SelectField, TextField, useTexts } from '../../parts/fields.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -21,17 +20,15 @@ const ROLES: readonly { readonly value: Role; readonly label: string }[] = [
 ];
 
 const COLUMNS: readonly Column<ApiKey>[] = [
-  { name: 'user', label: 'Person', cell: ({ user }) => user },
-  { name: 'emails', label: 'E-mail addresses', isExtra: true, cell: ({ emails }) => emails.join(', ') },
-  { name: 'role', label: 'Role', cell: ({ role }) => role },
+  { label: 'Person', cell: ({ user }) => user },
+  { label: 'E-mail addresses', isExtra: true, cell: ({ emails }) => emails.join(', ') },
+  { label: 'Role', cell: ({ role }) => role },
   {
-    name: 'standing',
     label: 'Roles and groups in approvals',
     isExtra: true,
     cell: ({ roles, groups }) => [...roles, ...groups].join(', '),
   },
   {
-    name: 'used',
     label: 'Last used',
     isExtra: true,
     cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : <Time at={lastUsedAt} />),
@@ -43,7 +40,6 @@ export function KeysSection() {
   const me = useMe();
   const [made, setMade] = useState<MadeKey>();
   const nameColumn: Column<ApiKey> = {
-    name: 'name',
     label: 'Name',
     isPlain: true,
     cell: ({ name, prefix, id }) => (
@@ -105,19 +101,17 @@ interface KeyDialogProps {
 
 function KeyDialog({ onClose, onMade }: KeyDialogProps) {
   const me = useMe();
-  const [name, setName] = useState('');
-  const [role, setRole] = useState<string>(me?.hasKeys === true ? 'viewer' : 'admin');
-  const [user, setUser] = useState('');
-  const [roles, setRoles] = useState('');
-  const [groups, setGroups] = useState('');
-  const [emails, setEmails] = useState('');
+  const [texts, field] = useTexts({
+    ...{ name: '', user: '', roles: '', groups: '', emails: '' },
+    role: me?.hasKeys === true ? 'viewer' : 'admin',
+  });
   const body = {
-    name: name.trim(),
-    role,
-    ...(user.trim() === '' ? {} : { user: user.trim() }),
-    roles: wordsIn(roles),
-    groups: wordsIn(groups),
-    emails: wordsIn(emails),
+    name: texts.name.trim(),
+    role: texts.role,
+    user: texts.user.trim() || undefined,
+    roles: wordsIn(texts.roles),
+    groups: wordsIn(texts.groups),
+    emails: wordsIn(texts.emails),
   };
   return (
     <FormDialog
@@ -127,11 +121,10 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
       onClose={(isSaved) => {
         if (!isSaved) onClose();
       }}
-      isReady={name.trim() !== ''}
+      isReady={body.name !== ''}
       why="Enter a name."
-      shown={['/name']}
     >
-      {(problem) => (
+      {(problemAt) => (
         <>
           {me?.hasKeys === true ? null : (
             <p class="notice">From then on every request needs a key. You will have to log in with this one.</p>
@@ -139,31 +132,19 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
           <TextField
             label="Name"
             hint="Its purpose or its owner."
-            value={name}
-            onValue={setName}
-            error={problemAt(problem, '/name')}
+            {...field('name')}
+            error={problemAt('/name')}
             isRequired
           />
-          <SelectField label="Role" value={role} onValue={setRole} choices={ROLES} />
-          <TextField label="Person" hint="Empty: the name." value={user} onValue={setUser} />
-          <TextField
-            label="Roles in approvals"
-            hint="Such as finance, divided by commas."
-            value={roles}
-            onValue={setRoles}
-          />
-          <TextField
-            label="Groups in approvals"
-            hint="Such as board, divided by commas."
-            value={groups}
-            onValue={setGroups}
-          />
+          <SelectField label="Role" {...field('role')} choices={ROLES} />
+          <TextField label="Person" hint="Empty: the name." {...field('user')} />
+          <TextField label="Roles in approvals" hint="Such as finance, divided by commas." {...field('roles')} />
+          <TextField label="Groups in approvals" hint="Such as board, divided by commas." {...field('groups')} />
           <TextField
             label="E-mail addresses"
             hint="The person’s, divided by commas. Links of approvals that are sent there decide as this person."
-            value={emails}
-            onValue={setEmails}
-            error={problemAt(problem, '/emails') ?? problemAt(problem, '/emails/0')}
+            {...field('emails')}
+            error={problemAt('/emails') ?? problemAt('/emails/0')}
           />
         </>
       )}

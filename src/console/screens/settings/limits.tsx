@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import { at, get, put } from '../../data/api.ts';
-import { problemAt } from '../../data/problem.ts';
-import { useResource } from '../../data/resource.ts';
+import { at, put } from '../../data/api.ts';
+import { useGet } from '../../data/resource.ts';
 import type { Limits } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
-import { SelectField, TextField } from '../../parts/fields.tsx';
+import { SelectField, TextField, useTexts } from '../../parts/fields.tsx';
 import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
 import { Loaded } from '../../parts/loading.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -42,7 +41,7 @@ const told = (entry: Entry | undefined): string =>
   entry === undefined ? 'none' : `${entry.limit.toLocaleString('en-GB')}, further runs ${overflowText(entry.overflow)}`;
 
 export function LimitsSection() {
-  const limits = useResource('limits', (signal) => get<Limits>('/api/limits', { signal }));
+  const limits = useGet<Limits>('/api/limits');
   const [open, setOpen] = useState<Open>();
   const close = (isChanged: boolean): void => {
     setOpen(undefined);
@@ -57,15 +56,10 @@ export function LimitsSection() {
             rows={rowsOf(data)}
             keyOf={({ scope }) => scope}
             columns={[
-              { name: 'scope', label: 'Runs of', isPlain: true, cell: ({ label }) => label },
-              { name: 'effective', label: 'In effect', cell: ({ effective }) => told(effective) },
+              { label: 'Runs of', isPlain: true, cell: ({ label }) => label },
+              { label: 'In effect', cell: ({ effective }) => told(effective) },
+              { label: 'Set here', cell: ({ own, scope }) => (scope === 'global' ? 'by the host' : told(own)) },
               {
-                name: 'own',
-                label: 'Set here',
-                cell: ({ own, scope }) => (scope === 'global' ? 'by the host' : told(own)),
-              },
-              {
-                name: 'actions',
                 label: <span class="hidden">Actions</span>,
                 cell: (row) =>
                   row.scope === 'global' ? null : (
@@ -114,8 +108,10 @@ interface LimitDialogProps {
 }
 
 function LimitDialog({ row, onClose }: LimitDialogProps) {
-  const [limit, setLimit] = useState(row.own === undefined ? '' : String(row.own.limit));
-  const [overflow, setOverflow] = useState<string>(row.own?.overflow ?? 'queue');
+  const [{ limit, overflow }, field] = useTexts({
+    limit: String(row.own?.limit ?? ''),
+    overflow: row.own?.overflow ?? 'queue',
+  });
   const isNumber = /^\d+$/.test(limit.trim());
   return (
     <FormDialog
@@ -124,20 +120,18 @@ function LimitDialog({ row, onClose }: LimitDialogProps) {
       onClose={onClose}
       isReady={isNumber}
       why="Enter a number."
-      shown={['/limit']}
     >
-      {(problem) => (
+      {(problemAt) => (
         <>
           <TextField
             label="Runs at the same time"
             type="number"
             hint="1 to 100,000. Runs that are active count too."
-            value={limit}
-            onValue={setLimit}
-            error={problemAt(problem, '/limit')}
+            {...field('limit')}
+            error={problemAt('/limit')}
             isRequired
           />
-          <SelectField label="Further runs" value={overflow} onValue={setOverflow} choices={OVERFLOWS} />
+          <SelectField label="Further runs" {...field('overflow')} choices={OVERFLOWS} />
         </>
       )}
     </FormDialog>

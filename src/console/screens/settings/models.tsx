@@ -1,15 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Json as JsonValue } from '../../../json/json.ts';
 import { at, post, put } from '../../data/api.ts';
-import { problemAt } from '../../data/problem.ts';
 import { useAction } from '../../data/resource.ts';
 import type { Execution, Model } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { Actions, Dialog } from '../../parts/dialog.tsx';
-import { CheckField, SelectField, TextField } from '../../parts/fields.tsx';
+import { CheckField, SelectField, TextField, useTexts } from '../../parts/fields.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Json } from '../../parts/json.tsx';
-import { To } from '../../parts/link.tsx';
+import { RunLink } from '../../parts/link.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { StatusBadge } from '../../parts/status.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -18,7 +17,6 @@ import { ListSection, MissingSecrets, useList } from './parts.tsx';
 type Provider = Model['provider'];
 const COLUMNS: readonly Column<Model>[] = [
   {
-    name: 'name',
     label: 'Name',
     isPlain: true,
     cell: ({ name, default: isDefault }) => (
@@ -27,11 +25,10 @@ const COLUMNS: readonly Column<Model>[] = [
       </>
     ),
   },
-  { name: 'provider', label: 'Provider', cell: ({ provider }) => provider },
-  { name: 'model', label: 'Model', cell: ({ model }) => <code>{model}</code> },
-  { name: 'secret', label: 'API key', isExtra: true, cell: ({ apiKeySecret }) => apiKeySecret ?? 'none' },
+  { label: 'Provider', cell: ({ provider }) => provider },
+  { label: 'Model', cell: ({ model }) => <code>{model}</code> },
+  { label: 'API key', isExtra: true, cell: ({ apiKeySecret }) => apiKeySecret ?? 'none' },
   {
-    name: 'prices',
     label: 'USD for a million tokens',
     isExtra: true,
     cell: ({ prices }) => (prices === undefined ? '' : `${prices.input} in, ${prices.output} out`),
@@ -82,54 +79,55 @@ interface ModelDialogProps {
 }
 
 function ModelDialog({ model, onStored, onClose }: ModelDialogProps) {
-  const [name, setName] = useState(model?.name ?? '');
-  const [provider, setProvider] = useState<string>(model?.provider ?? 'openai');
-  const [actual, setActual] = useState(model?.model ?? '');
-  const [baseUrl, setBaseUrl] = useState(model?.baseUrl ?? '');
-  const [secret, setSecret] = useState(model?.apiKeySecret ?? '');
-  const [input, setInput] = useState(model?.prices === undefined ? '' : String(model.prices.input));
-  const [output, setOutput] = useState(model?.prices === undefined ? '' : String(model.prices.output));
+  const [texts, field] = useTexts({
+    name: model?.name ?? '',
+    provider: model?.provider ?? 'openai',
+    model: model?.model ?? '',
+    baseUrl: model?.baseUrl ?? '',
+    apiKeySecret: model?.apiKeySecret ?? '',
+    input: String(model?.prices?.input ?? ''),
+    cachedInput: String(model?.prices?.cachedInput ?? ''),
+    output: String(model?.prices?.output ?? ''),
+  });
   const [isDefault, setDefault] = useState(model?.default ?? false);
-  const [cached, setCached] = useState(String(model?.prices?.cachedInput ?? ''));
+  const { provider, input, cachedInput, output } = texts;
+  const name = texts.name.trim();
   const prices = {
     input: Number(input),
     output: Number(output),
-    ...(cached === '' ? {} : { cachedInput: Number(cached) }),
+    cachedInput: cachedInput === '' ? undefined : Number(cachedInput),
   };
   const body = {
     provider,
-    model: actual.trim(),
-    ...(baseUrl.trim() === '' ? {} : { baseUrl: baseUrl.trim() }),
-    ...(secret.trim() === '' ? {} : { apiKeySecret: secret.trim() }),
-    ...(input === '' && output === '' && cached === '' ? {} : { prices }),
+    model: texts.model.trim(),
+    baseUrl: texts.baseUrl.trim() || undefined,
+    apiKeySecret: texts.apiKeySecret.trim() || undefined,
+    prices: input === '' && output === '' && cachedInput === '' ? undefined : prices,
     default: isDefault,
   };
   return (
     <FormDialog
       title={model === undefined ? 'New model' : `Change ${model.name}`}
-      save={async () => onStored(await put<Model>(at`/api/models/${name.trim()}`, body))}
+      save={async () => onStored(await put<Model>(at`/api/models/${name}`, body))}
       onClose={onClose}
-      isReady={name.trim() !== '' && actual.trim() !== ''}
+      isReady={name !== '' && body.model !== ''}
       why="Enter a name and the provider's name of the model."
-      shown={['/baseUrl', '/apiKeySecret', '/model']}
     >
-      {(problem) => (
+      {(problemAt) => (
         <>
           <TextField
             label="Name"
             hint="Steps use it by this name."
-            value={name}
-            onValue={setName}
+            {...field('name')}
             isReadOnly={model !== undefined}
             isRequired
           />
-          <SelectField label="Provider" value={provider} onValue={setProvider} choices={PROVIDERS} />
+          <SelectField label="Provider" {...field('provider')} choices={PROVIDERS} />
           <TextField
             label="Model"
             hint="The provider's name of it."
-            value={actual}
-            onValue={setActual}
-            error={problemAt(problem, '/model')}
+            {...field('model')}
+            error={problemAt('/model')}
             isRequired
           />
           <TextField
@@ -138,34 +136,25 @@ function ModelDialog({ model, onStored, onClose }: ModelDialogProps) {
             hint={
               provider === 'openai-compatible' ? 'Up to the part before /chat/completions.' : "Empty: the provider's."
             }
-            value={baseUrl}
-            onValue={setBaseUrl}
-            error={problemAt(problem, '/baseUrl')}
+            {...field('baseUrl')}
+            error={problemAt('/baseUrl')}
             isRequired={provider === 'openai-compatible'}
           />
           <TextField
             label="Secret with the API key"
             hint="The name of a secret."
-            value={secret}
-            onValue={setSecret}
-            error={problemAt(problem, '/apiKeySecret')}
+            {...field('apiKeySecret')}
+            error={problemAt('/apiKeySecret')}
           />
-          <TextField label="USD for a million input tokens" type="number" step="any" value={input} onValue={setInput} />
+          <TextField label="USD for a million input tokens" type="number" step="any" {...field('input')} />
           <TextField
             label="USD for a million cached input tokens"
             hint="Empty: the price of input."
             type="number"
             step="any"
-            value={cached}
-            onValue={setCached}
+            {...field('cachedInput')}
           />
-          <TextField
-            label="USD for a million output tokens"
-            type="number"
-            step="any"
-            value={output}
-            onValue={setOutput}
-          />
+          <TextField label="USD for a million output tokens" type="number" step="any" {...field('output')} />
           <CheckField label="Steps without a model use it" isChecked={isDefault} onChange={setDefault} />
         </>
       )}
@@ -192,10 +181,7 @@ function TestDialog({ name, onClose }: { readonly name: string; readonly onClose
       {tested === undefined ? null : (
         <div class="stack" role="status">
           <p>
-            <StatusBadge status={tested.status} />{' '}
-            <To to="run" params={{ id: tested.executionId }}>
-              Run
-            </To>
+            <StatusBadge status={tested.status} /> <RunLink id={tested.executionId}>Run</RunLink>
           </p>
           {tested.error === undefined ? null : (
             <p class="error">

@@ -88,7 +88,6 @@ export function ListSection<T extends { readonly name: string }>(props: ListSect
   };
   const actions: readonly ActionOfRow[] = [...(props.actions ?? []), { kind: 'delete', text: `${verb}…` }];
   const actionsColumn: Column<T> = {
-    name: 'actions',
     label: <span class="hidden">Actions</span>,
     cell: (item) => (
       <span class="row">

@@ -1,23 +1,17 @@
-import { useState } from 'preact/hooks';
 import { SHORTEST_SECRET_CHARACTERS } from '../../../definition/document/limits.ts';
 import { at, put } from '../../data/api.ts';
-import { problemAt } from '../../data/problem.ts';
 import type { Secret } from '../../data/types.ts';
-import { TextArea, TextField } from '../../parts/fields.tsx';
+import { TextArea, TextField, useTexts } from '../../parts/fields.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { ListSection, useList, wordsIn } from './parts.tsx';
 
 const COLUMNS: readonly Column<Secret>[] = [
-  { name: 'name', label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
-  { name: 'hosts', label: 'Sent to', cell: ({ allowedHosts }) => allowedHosts?.join(', ') ?? 'any host' },
-  {
-    name: 'workflows',
-    label: 'Used by',
-    cell: ({ allowedWorkflows }) => allowedWorkflows?.join(', ') ?? 'any workflow',
-  },
-  { name: 'changed', label: 'Changed', isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
+  { label: 'Sent to', cell: ({ allowedHosts }) => allowedHosts?.join(', ') ?? 'any host' },
+  { label: 'Used by', cell: ({ allowedWorkflows }) => allowedWorkflows?.join(', ') ?? 'any workflow' },
+  { label: 'Changed', isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
 ];
 
 export const SecretsSection = () => (
@@ -46,10 +40,12 @@ interface SecretDialogProps {
 }
 
 function SecretDialog({ secret, onClose }: SecretDialogProps) {
-  const [name, setName] = useState(secret?.name ?? '');
-  const [value, setValue] = useState('');
-  const [hosts, setHosts] = useState(secret?.allowedHosts?.join('\n') ?? '');
-  const [workflows, setWorkflows] = useState(secret?.allowedWorkflows?.join('\n') ?? '');
+  const [{ name, value, hosts, workflows }, field] = useTexts({
+    name: secret?.name ?? '',
+    value: '',
+    hosts: secret?.allowedHosts?.join('\n') ?? '',
+    workflows: secret?.allowedWorkflows?.join('\n') ?? '',
+  });
   const listOrAny = (text: string): readonly string[] | null => (wordsIn(text).length === 0 ? null : wordsIn(text));
   const body = { value, allowedHosts: listOrAny(hosts), allowedWorkflows: listOrAny(workflows) };
   return (
@@ -59,15 +55,13 @@ function SecretDialog({ secret, onClose }: SecretDialogProps) {
       onClose={onClose}
       isReady={name.trim() !== '' && value !== ''}
       why="Enter a name and a value."
-      shown={['/value']}
     >
-      {(problem) => (
+      {(problemAt) => (
         <>
           <TextField
             label="Name"
             hint="Letters, digits and . _ - /, such as payments/live."
-            value={name}
-            onValue={setName}
+            {...field('name')}
             isReadOnly={secret !== undefined}
             isRequired
           />
@@ -76,24 +70,21 @@ function SecretDialog({ secret, onClose }: SecretDialogProps) {
             type="password"
             autoComplete="new-password"
             hint={`At least ${SHORTEST_SECRET_CHARACTERS} characters. It is never shown again.`}
-            value={value}
-            onValue={setValue}
-            error={problemAt(problem, '/value')}
+            {...field('value')}
+            error={problemAt('/value')}
             isRequired
           />
           <TextArea
             label="Hosts that it may be sent to"
             hint="One in each line, such as api.example.com or *.example.com. Empty: any host."
             rows={2}
-            value={hosts}
-            onValue={setHosts}
+            {...field('hosts')}
           />
           <TextArea
             label="Workflows that may use it"
             hint="One slug in each line. Empty: any workflow."
             rows={2}
-            value={workflows}
-            onValue={setWorkflows}
+            {...field('workflows')}
           />
         </>
       )}

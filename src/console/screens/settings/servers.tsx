@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { at, get, put } from '../../data/api.ts';
+import { at, put } from '../../data/api.ts';
 import { counted } from '../../data/labels.ts';
-import { useResource } from '../../data/resource.ts';
+import { useGet } from '../../data/resource.ts';
 import type { McpServer, ToolPage } from '../../data/types.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { SelectField, TextArea, TextField } from '../../parts/fields.tsx';
+import { SelectField, TextArea, TextField, useTexts } from '../../parts/fields.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Json } from '../../parts/json.tsx';
 import { Loaded } from '../../parts/loading.tsx';
@@ -13,13 +13,9 @@ import { Time } from '../../parts/time.tsx';
 import { ListSection, MissingSecrets, useList } from './parts.tsx';
 
 const COLUMNS: readonly Column<McpServer>[] = [
-  { name: 'name', label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
-  {
-    name: 'connection',
-    label: 'Connection',
-    cell: ({ url, command, args = [] }) => <code>{url ?? [command, ...args].join(' ')}</code>,
-  },
-  { name: 'changed', label: 'Changed', isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
+  { label: 'Connection', cell: ({ url, command, args = [] }) => <code>{url ?? [command, ...args].join(' ')}</code> },
+  { label: 'Changed', isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
 ];
 
 export function ServersSection() {
@@ -80,12 +76,14 @@ const headersIn = (text: string): { readonly [name: string]: string } =>
   );
 
 function ServerDialog({ server, onStored, onClose }: ServerDialogProps) {
-  const [name, setName] = useState(server?.name ?? '');
-  const [kind, setKind] = useState<string>(server?.command === undefined ? 'url' : 'command');
-  const [url, setUrl] = useState(server?.url ?? '');
-  const [headers, setHeaders] = useState(linesOf(server?.headers));
-  const [command, setCommand] = useState(server?.command ?? '');
-  const [args, setArgs] = useState(server?.args?.join('\n') ?? '');
+  const [{ name, kind, url, headers, command, args }, field] = useTexts({
+    name: server?.name ?? '',
+    kind: server?.command === undefined ? 'url' : 'command',
+    url: server?.url ?? '',
+    headers: linesOf(server?.headers),
+    command: server?.command ?? '',
+    args: server?.args?.join('\n') ?? '',
+  });
   const given = headersIn(headers);
   const list = args.split('\n').filter((line) => line !== '');
   const body =
@@ -100,40 +98,34 @@ function ServerDialog({ server, onStored, onClose }: ServerDialogProps) {
       isReady={name.trim() !== '' && (kind === 'url' ? url : command).trim() !== ''}
       why="Enter a name, and an address or a program."
     >
-      {() => (
+      <TextField label="Name" {...field('name')} isReadOnly={server !== undefined} isRequired />
+      <SelectField
+        label="Reached by"
+        {...field('kind')}
+        choices={[
+          { value: 'url', label: 'an address' },
+          { value: 'command', label: 'a program, where the host allows it' },
+        ]}
+      />
+      {kind === 'url' ? (
         <>
-          <TextField label="Name" value={name} onValue={setName} isReadOnly={server !== undefined} isRequired />
-          <SelectField
-            label="Reached by"
-            value={kind}
-            onValue={setKind}
-            choices={[
-              { value: 'url', label: 'an address' },
-              { value: 'command', label: 'a program, where the host allows it' },
-            ]}
+          <TextField label="Address" type="url" {...field('url')} isRequired />
+          <TextArea
+            label="Headers"
+            hint={
+              <>
+                One in each line, such as <code>{'Authorization: Bearer {{ secrets.NAME }}'}</code>
+              </>
+            }
+            rows={3}
+            isCode
+            {...field('headers')}
           />
-          {kind === 'url' ? (
-            <>
-              <TextField label="Address" type="url" value={url} onValue={setUrl} isRequired />
-              <TextArea
-                label="Headers"
-                hint={
-                  <>
-                    One in each line, such as <code>{'Authorization: Bearer {{ secrets.NAME }}'}</code>
-                  </>
-                }
-                rows={3}
-                isCode
-                value={headers}
-                onValue={setHeaders}
-              />
-            </>
-          ) : (
-            <>
-              <TextField label="Program" value={command} onValue={setCommand} isRequired />
-              <TextArea label="Arguments" hint="One in each line." rows={3} isCode value={args} onValue={setArgs} />
-            </>
-          )}
+        </>
+      ) : (
+        <>
+          <TextField label="Program" {...field('command')} isRequired />
+          <TextArea label="Arguments" hint="One in each line." rows={3} isCode {...field('args')} />
         </>
       )}
     </FormDialog>
@@ -148,9 +140,7 @@ interface ToolsProps {
 }
 
 function ToolsDialog({ name, isTest, onClose }: ToolsProps) {
-  const tools = useResource(`tools ${name} ${isTest}`, (signal) =>
-    get<ToolPage>(at`/api/mcp-servers/${name}/tools`, { query: { limit: 1_000, refresh: String(isTest) }, signal }),
-  );
+  const tools = useGet<ToolPage>(at`/api/mcp-servers/${name}/tools`, { query: { limit: 1_000, refresh: isTest } });
   return (
     <Dialog title={isTest ? `Test of ${name}` : `Tools of ${name}`} onClose={onClose} isWide>
       <Loaded resource={tools} what="the tools">
