@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { StepRow } from '../../src/console/data/types.ts';
 import { layOut } from '../../src/console/graph/layout.ts';
 import { sumUp } from '../../src/console/graph/scope.ts';
-import { attemptsOf } from '../../src/console/trace/attempts.ts';
 import { barsOf, timeRows } from '../../src/console/trace/bars.ts';
-import { type StepEvent, Visits } from '../../src/console/trace/visits.ts';
+import { attemptsOf, type StepEvent, Visits } from '../../src/console/trace/visits.ts';
 
 const at = (ms: number): string => new Date(ms).toISOString();
 const row = (path: string, startedAt: number, completedAt?: number, more: Partial<StepRow> = {}): StepRow => ({

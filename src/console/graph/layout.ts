@@ -8,7 +8,7 @@
  *
  * By hand: dagre draws no containers with branches side by side, and ELK is larger than the whole console.
  */
-import { type Arc, type Ranked, rank, type Size } from './ranks.ts';
+import { type Arc, pooled, type Ranked, rank, type Size } from './ranks.ts';
 import { type GraphInput, type Measure, pushTo, REPEATS, type Way, Ways } from './ways.ts';
 
 export const STEP = { w: 216, h: 62 } as const;
@@ -359,7 +359,7 @@ class Layouter {
       before += width;
       return before - width / 2;
     });
-    const moved = pooled(exits.map(({ want }, n) => want - offsets[n]!));
+    const moved = pooled(exits.map(({ want }, n) => ({ value: want - offsets[n]!, weight: 1 })));
     return exits.map(({ way, isPassing }, n) => ({
       way,
       isPassing,
@@ -386,24 +386,6 @@ function aimOf(leg: Leg | undefined, { ranked, x }: Region, place: Place): numbe
   const lane = ranked.lanes.get(to);
   if (lane !== undefined && next < (target ?? ranked.rows.length)) return x + lane.xs[next - lane.first]!;
   return target === undefined ? centre : x + ranked.centreOf.get(to)!;
-}
-
-/** The nearest numbers that do not fall. */
-function pooled(want: readonly number[]): number[] {
-  const pools: { sum: number; count: number }[] = [];
-  for (const value of want) {
-    let pool = { sum: value, count: 1 };
-    for (
-      let last = pools.at(-1);
-      last !== undefined && last.sum / last.count > pool.sum / pool.count;
-      last = pools.at(-1)
-    ) {
-      pool = { sum: pool.sum + last.sum, count: pool.count + last.count };
-      pools.pop();
-    }
-    pools.push(pool);
-  }
-  return pools.flatMap(({ sum, count }) => Array.from({ length: count }, () => sum / count));
 }
 
 /** The legs of a way by region, from the inside out. */

@@ -80,7 +80,7 @@ function routeOf(layout: Layout, way: Way, start: Point): Pick<Drawn, 'points' |
       points.push(...backPoints(layout, back, points.at(-1)!));
       return { points, isBack: true };
     }
-    points.push(...legPoints(layout, region, from, to, points.at(-1)!));
+    points.push(...legPoints(layout, region, region.ranked.rankOf.get(from)!, to, points.at(-1)!));
     // The way leaves the container through its foot.
     if (container === '' || to !== foot(way.to) || way.to === container) continue;
     const box = layout.places.get(container)!;
@@ -92,8 +92,8 @@ function routeOf(layout: Layout, way: Way, start: Point): Pick<Drawn, 'points' |
   return { points, isBack: false };
 }
 
-/** Down to the next row, through the lanes of the rows between, to the target or to the foot of the region. */
-function legPoints(layout: Layout, region: Region, from: string, to: string, start: Point): Point[] {
+/** Down from a row, through the lanes of the rows between, to the target or to the foot of the region. */
+function legPoints(layout: Layout, region: Region, first: number, to: string, start: Point): Point[] {
   const { ranked, x, curveTops, curveBottoms, bottom } = region;
   const target = ranked.rankOf.get(to);
   const last = target ?? ranked.rows.length;
@@ -105,7 +105,7 @@ function legPoints(layout: Layout, region: Region, from: string, to: string, sta
     points.push({ x: at, y: curveTops[row]! }, { x: next, y: curveBottoms[row]! });
     at = next;
   };
-  for (let row = ranked.rankOf.get(from)!; row + 1 < last; row++) shift(x + lane!.xs[row + 1 - lane!.first]!, row);
+  for (let row = first; row + 1 < last; row++) shift(x + lane!.xs[row + 1 - lane!.first]!, row);
   if (target === undefined) return [...points, { x: at, y: bottom }];
   shift(x + ranked.centreOf.get(to)!, last - 1);
   return [...points, { x: at, y: layout.places.get(to)!.y }];
@@ -122,23 +122,15 @@ function backPoints(layout: Layout, { outY, lane, inY, inX, to }: Back, { x }: P
 }
 
 /** From the head of a container to where its body begins. */
-function entry({ regionOf, places }: Layout, way: Way): Drawn | undefined {
-  const region = regionOf.get(way.to);
-  const place = places.get(way.to);
-  const box = places.get(way.from);
+function entry(layout: Layout, way: Way): Drawn | undefined {
+  const region = layout.regionOf.get(way.to);
+  const place = layout.places.get(way.to);
+  const box = layout.places.get(way.from);
   if (region === undefined || place === undefined || box === undefined) return undefined;
-  const { ranked, x, curveTops, curveBottoms } = region;
-  const first = ranked.lanes.get(way.to);
-  const last = ranked.rankOf.get(way.to)!;
-  const centre = place.x + place.w / 2;
-  let at = last === 0 ? centre : x + first!.xs[0]!;
-  const points: Point[] = [{ x: at, y: Math.max(region.top, box.y + HEAD) }];
-  for (let row = 0; row < last; row++) {
-    const next = row + 1 === last ? centre : x + first!.xs[row + 1]!;
-    if (Math.abs(next - at) >= 0.5) points.push({ x: at, y: curveTops[row]! }, { x: next, y: curveBottoms[row]! });
-    at = next;
-  }
-  return { points: [...points, { x: centre, y: place.y }], isBack: false };
+  const lane = region.ranked.lanes.get(way.to);
+  const x = lane === undefined ? place.x + place.w / 2 : region.x + lane.xs[0]!;
+  const start = { x, y: Math.max(region.top, box.y + HEAD) };
+  return { points: [start, ...legPoints(layout, region, 0, way.to, start)], isBack: false };
 }
 
 /** What a line and its label take up. */

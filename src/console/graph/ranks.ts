@@ -227,24 +227,15 @@ class Cells {
     return weight > 0 ? sum / weight : otherWeight > 0 ? otherSum / otherWeight : undefined;
   }
 
-  /** Keeps order and gaps, as near to what is wanted as that allows: pool adjacent violators. */
+  /** Keeps order and gaps, as near to what is wanted as that allows. */
   #pool(row: readonly number[], want: readonly number[]): void {
-    const offsets: number[] = [];
-    const pools: { sum: number; weight: number; count: number }[] = [];
     let offset = 0;
-    for (const [n, cell] of row.entries()) {
+    const offsets = row.map((cell, n) => {
       if (n > 0) offset += this.#half[row[n - 1]!]! + this.#gap(row[n - 1]!, cell) + this.#half[cell]!;
-      offsets.push(offset);
-      const by = this.#weight[cell]!;
-      let pool = { sum: (want[n]! - offset) * by, weight: by, count: 1 };
-      for (let last = pools.at(-1); last !== undefined && mean(last) > mean(pool); last = pools.at(-1)) {
-        pool = { sum: pool.sum + last.sum, weight: pool.weight + last.weight, count: pool.count + last.count };
-        pools.pop();
-      }
-      pools.push(pool);
-    }
-    let n = 0;
-    for (const pool of pools) for (let k = 0; k < pool.count; k++, n++) this.x[row[n]!] = mean(pool) + offsets[n]!;
+      return offset;
+    });
+    const wanted = want.map((x, n) => ({ value: x - offsets[n]!, weight: this.#weight[row[n]!]! }));
+    for (const [n, x] of pooled(wanted).entries()) this.x[row[n]!] = x + offsets[n]!;
   }
 
   #gap(a: number, b: number): number {
@@ -264,6 +255,20 @@ class Cells {
     });
     return { left, rights };
   }
+}
+
+/** The nearest numbers that do not fall, by their weights: pool adjacent violators. */
+export function pooled(wanted: readonly { readonly value: number; readonly weight: number }[]): number[] {
+  const pools: { sum: number; weight: number; count: number }[] = [];
+  for (const { value, weight } of wanted) {
+    let pool = { sum: value * weight, weight, count: 1 };
+    for (let last = pools.at(-1); last !== undefined && mean(last) > mean(pool); last = pools.at(-1)) {
+      pool = { sum: pool.sum + last.sum, weight: pool.weight + last.weight, count: pool.count + last.count };
+      pools.pop();
+    }
+    pools.push(pool);
+  }
+  return pools.flatMap((pool) => Array.from({ length: pool.count }, () => mean(pool)));
 }
 
 const mean = ({ sum, weight }: { readonly sum: number; readonly weight: number }): number => sum / weight;

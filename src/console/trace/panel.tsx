@@ -1,5 +1,5 @@
 /** One step of a run: its visits in the scope, and of one of them path, port, times, attempts, input and output. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import type { JsonObject } from '../../json/json.ts';
 import { at, get } from '../data/api.ts';
 import { absoluteText, counted, durationText } from '../data/labels.ts';
@@ -12,12 +12,11 @@ import { KindIcon, StatusMark } from '../parts/icons.tsx';
 import { Json } from '../parts/json.tsx';
 import { Outward } from '../parts/link.tsx';
 import { Loaded, LoadingLine } from '../parts/loading.tsx';
-import { pixels } from '../parts/pixels.ts';
 import { Problem } from '../parts/problem.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import { Tabs } from '../parts/tabs.tsx';
-import { attemptsOf } from './attempts.ts';
-import { showRow, useVirtual } from './virtual.ts';
+import { RowList } from './row-list.tsx';
+import { attemptsOf } from './visits.ts';
 
 interface PanelProps {
   readonly run: Execution;
@@ -85,49 +84,31 @@ interface VisitListProps {
   readonly onVisit: (visit: Visit) => void;
 }
 
-function VisitList({ visits, sums, now, selected, onVisit }: VisitListProps) {
-  const pane = useRef<HTMLDivElement>(null);
-  const { from, to } = useVirtual(pane, visits.length, VISIT);
-  const at = selected === undefined ? -1 : visits.indexOf(selected);
-  useEffect(() => {
-    if (at >= 0) showRow(pane.current, at, VISIT);
-  }, [at]);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    const next = visits[Math.max(0, at + step)];
-    if (step === 0 || next === undefined) return;
-    event.preventDefault();
-    onVisit(next);
-  };
-  return (
-    <>
-      <h3>{counted(visits.length, 'visit')}</h3>
-      {/* biome-ignore lint/a11y/useSemanticElements: visits are no fields. */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and arrow keys move in it. */}
-      <div class="visits" ref={pane} role="group" aria-label="Visits" tabIndex={0} onKeyDown={onKeyDown}>
-        <div class="visits-inner" style={pixels({ height: visits.length * VISIT })}>
-          {visits.slice(from, to).map((visit, n) => (
-            <button
-              type="button"
-              tabIndex={-1}
-              key={visit.number}
-              class={visit === selected ? 'visit selected' : 'visit'}
-              aria-pressed={visit === selected}
-              style={pixels({ top: (from + n) * VISIT })}
-              onClick={() => onVisit(visit)}
-            >
-              <StatusMark status={visit.status} />
-              <span>{visitName(visit, sums.frames.of(visit))}</span>
-              {visit.attempts > 1 ? <small>{visit.attempts} attempts</small> : null}
-              <small>{durationText((visit.completedAt ?? now) - visit.startedAt)}</small>
-              <span class="hidden">{visit.status}</span>
-            </button>
-          ))}
-        </div>
-      </div>
-    </>
-  );
-}
+const VisitList = ({ visits, sums, now, selected, onVisit }: VisitListProps) => (
+  <>
+    <h3>{counted(visits.length, 'visit')}</h3>
+    <RowList
+      class="visits"
+      label="Visits"
+      pane={useRef<HTMLDivElement>(null)}
+      rows={visits}
+      rowHeight={VISIT}
+      keyOf={({ number }) => number}
+      at={selected === undefined ? -1 : visits.indexOf(selected)}
+      onSelect={onVisit}
+    >
+      {(visit) => (
+        <>
+          <StatusMark status={visit.status} />
+          <span>{visitName(visit, sums.frames.of(visit))}</span>
+          {visit.attempts > 1 ? <small>{visit.attempts} attempts</small> : null}
+          <small>{durationText((visit.completedAt ?? now) - visit.startedAt)}</small>
+          <span class="hidden">{visit.status}</span>
+        </>
+      )}
+    </RowList>
+  </>
+);
 
 function visitName({ visit = 1, path }: Visit, frame: Frame | undefined): string {
   const where = whereText(frame);

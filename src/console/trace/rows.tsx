@@ -1,5 +1,5 @@
 /** The trace of a run as a table: a row for each visit in the scope, of which only those near the window are drawn. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { absoluteText, durationText } from '../data/labels.ts';
 import { type Frame, type Sums, type Visit, whereText } from '../graph/scope.ts';
 import type { GraphStep } from '../graph/ways.ts';
@@ -33,13 +33,10 @@ const MOVES: { readonly [key: string]: (at: number, count: number) => number } =
 export function Trace({ sums, steps, startedAt, now, selected, onSelect }: TraceProps) {
   const { visits, frames } = sums;
   const pane = useRef<HTMLDivElement>(null);
-  const { from, to } = useVirtual(pane, visits.length, ROW, HEAD);
   const [focused, setFocused] = useState<number>();
   const chosen = selected === undefined ? -1 : visits.indexOf(selected);
+  const { from, to } = useVirtual(pane, { count: visits.length, shown: chosen, rowHeight: ROW, head: HEAD });
   const stop = Math.min(focused ?? Math.max(0, chosen), visits.length - 1);
-  useEffect(() => {
-    if (chosen >= 0) showRow(pane.current, chosen, ROW, HEAD);
-  }, [chosen]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const move = MOVES[event.key];
     if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;

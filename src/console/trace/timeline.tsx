@@ -6,7 +6,7 @@ import type { Sums } from '../graph/scope.ts';
 import { KindIcon } from '../parts/icons.tsx';
 import { pixels } from '../parts/pixels.ts';
 import { barsOf, timeRows } from './bars.ts';
-import { showRow, useVirtual } from './virtual.ts';
+import { RowList } from './row-list.tsx';
 
 interface TimelineProps {
   readonly sums: Sums;
@@ -34,21 +34,9 @@ export function Timeline({ sums, layout, startedAt, endedAt, selected, onSelect 
     return () => observer.disconnect();
   }, []);
   const rows = useMemo(() => timeRows(sums, layout, endedAt), [sums, layout, endedAt]);
-  const { from, to } = useVirtual(pane, rows.length, ROW);
-  const at = rows.findIndex(({ slug }) => slug === selected);
-  useEffect(() => {
-    if (at >= 0) showRow(pane.current, at, ROW);
-  }, [at]);
   const span = Math.max(50, width - NAMES - TOTAL);
   const length = Math.max(1, endedAt - startedAt);
   const place = (time: number): number => Math.max(0, Math.min(1, (time - startedAt) / length)) * span;
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    const next = rows[Math.max(0, at + step)];
-    if (step === 0 || next === undefined) return;
-    event.preventDefault();
-    onSelect(next.slug);
-  };
   return (
     <section class="timeline" aria-label="Time line">
       <div class="axis" aria-hidden="true">
@@ -61,43 +49,40 @@ export function Timeline({ sums, layout, startedAt, endedAt, selected, onSelect 
           ))}
         </span>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: rows of a time line are no fields. */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and arrow keys move in it. */}
-      <div class="times" ref={pane} role="group" aria-label="Steps by time" tabIndex={0} onKeyDown={onKeyDown}>
-        <div class="times-inner" style={pixels({ height: rows.length * ROW })}>
-          {rows.slice(from, to).map(({ slug, depth, visits, took }, n) => {
-            const step = layout.ways.steps.get(slug)!;
-            return (
-              <button
-                type="button"
-                tabIndex={-1}
-                key={slug}
-                class={slug === selected ? 'time-row selected' : 'time-row'}
-                style={pixels({ top: (from + n) * ROW })}
-                aria-pressed={slug === selected}
-                onClick={() => onSelect(slug)}
-              >
-                <span class="time-name" style={pixels({ width: NAMES, paddingLeft: 12 + Math.min(depth, 6) * 14 })}>
-                  <KindIcon kind={step.kind} size={13} />
-                  <span>{step.name}</span>
-                  {visits.length > 1 ? <em>×{visits.length}</em> : null}
-                </span>
-                <span class="bars">
-                  {barsOf(visits, place, endedAt).map((bar) => (
-                    <i
-                      key={bar.left}
-                      class={bar.status}
-                      style={pixels({ left: bar.left, width: bar.right - bar.left })}
-                      title={bar.count > 1 ? counted(bar.count, 'visit') : bar.status}
-                    />
-                  ))}
-                </span>
-                <span class="took">{durationText(took)}</span>
-              </button>
-            );
-          })}
-        </div>
-      </div>
+      <RowList
+        class="times"
+        label="Steps by time"
+        pane={pane}
+        rows={rows}
+        rowHeight={ROW}
+        keyOf={({ slug }) => slug}
+        at={rows.findIndex(({ slug }) => slug === selected)}
+        onSelect={({ slug }) => onSelect(slug)}
+      >
+        {({ slug, depth, visits, took }) => {
+          const step = layout.ways.steps.get(slug)!;
+          return (
+            <>
+              <span class="time-name" style={pixels({ width: NAMES, paddingLeft: 12 + Math.min(depth, 6) * 14 })}>
+                <KindIcon kind={step.kind} size={13} />
+                <span>{step.name}</span>
+                {visits.length > 1 ? <em>×{visits.length}</em> : null}
+              </span>
+              <span class="bars">
+                {barsOf(visits, place, endedAt).map((bar) => (
+                  <i
+                    key={bar.left}
+                    class={bar.status}
+                    style={pixels({ left: bar.left, width: bar.right - bar.left })}
+                    title={bar.count > 1 ? counted(bar.count, 'visit') : bar.status}
+                  />
+                ))}
+              </span>
+              <span class="took">{durationText(took)}</span>
+            </>
+          );
+        }}
+      </RowList>
     </section>
   );
 }

@@ -4,13 +4,20 @@ import { useEffect, useState } from 'preact/hooks';
 
 const AHEAD = 8;
 
-export interface Part {
-  readonly from: number;
-  readonly to: number;
+interface Rows {
+  readonly count: number;
+  /** The row that is scrolled to whenever it changes; -1 without one. */
+  readonly shown: number;
+  readonly rowHeight: number;
+  /** Pixels above the first row. */
+  readonly head?: number;
 }
 
-/** `head`: pixels above the first row. */
-export function useVirtual(pane: RefObject<HTMLElement | null>, count: number, rowHeight: number, head = 0): Part {
+/** The rows to draw: from the first of them to before the last. */
+export function useVirtual(
+  pane: RefObject<HTMLElement | null>,
+  { count, shown, rowHeight, head = 0 }: Rows,
+): { readonly from: number; readonly to: number } {
   const [view, setView] = useState({ first: 0, rows: 40 });
   useEffect(() => {
     const { current } = pane;
@@ -35,6 +42,9 @@ export function useVirtual(pane: RefObject<HTMLElement | null>, count: number, r
       current.removeEventListener('scroll', soon);
     };
   }, [pane, rowHeight, head, count === 0]);
+  useEffect(() => {
+    if (shown >= 0) showRow(pane.current, shown, rowHeight, head);
+  }, [shown]);
   const from = Math.max(0, Math.min(view.first - AHEAD, count - 1));
   return { from, to: Math.min(count, view.first + view.rows + AHEAD) };
 }

@@ -5,13 +5,6 @@
 import type { StepRow, Wait } from '../data/types.ts';
 import type { Visit, VisitStatus } from '../graph/scope.ts';
 
-export interface FailedAttempt {
-  readonly attempt: number;
-  readonly code: string;
-  readonly message: string;
-  readonly at: number | undefined;
-}
-
 /** The data of an event `step`: a visit has begun or has ended. */
 export interface StepEvent {
   readonly path: string;
@@ -48,10 +41,6 @@ export class Visits {
   /** In order of start. The same array is never changed: take it anew after a change. */
   all(): readonly Visit[] {
     return [...this.#visits];
-  }
-
-  get size(): number {
-    return this.#visits.length;
   }
 
   /** Rows in order of start, the oldest first. */
@@ -127,4 +116,14 @@ function begun(event: StepEvent): Omit<Visit, 'number' | 'startedAt'> {
     ...{ path, stepSlug: stepSlug ?? path, stepType: stepType ?? '', status, port, attempts, error },
     ...{ frame, container, branch, index: event.index, tick: event.tick, visit: event.visit, inner: event.inner },
   };
+}
+
+/** What `attempts=true` answers of one visit: its attempts, the last with its end. */
+export function attemptsOf(rows: readonly StepRow[], startedAt: number): readonly StepRow[] {
+  const groups: StepRow[][] = [];
+  for (const row of rows) {
+    if (groups.length === 0 || (row.attempt ?? 1) <= (groups.at(-1)!.at(-1)!.attempt ?? 1)) groups.push([]);
+    groups.at(-1)!.push(row);
+  }
+  return groups.find((group) => Date.parse(group.at(-1)!.startedAt) === startedAt) ?? groups.at(-1) ?? [];
 }
