@@ -81,7 +81,7 @@ export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
   });
 
   return (
-    <div class="editor-try">
+    <div class="stack editor-try">
       <Form
         label="Try it"
         onSubmit={() => {
@@ -143,7 +143,7 @@ function Outcome({ run, expected, onStep, onPreset }: OutcomeProps) {
   useLayoutEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [run]);
   const isKnown = expected?.output !== undefined && output !== undefined;
   return (
-    <section class="editor-outcome" aria-label="Result of the dry run" ref={section}>
+    <section class="stack editor-outcome" aria-label="Result of the dry run" ref={section}>
       <DryRunResult run={run} onStep={onStep} onPreset={onPreset}>
         {isKnown && canonicalText(output as Json) === canonicalText(expected.output as Json)
           ? 'As in the last run.'

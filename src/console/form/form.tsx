@@ -228,7 +228,7 @@ function Part(props: PartProps) {
     case 'group':
     case 'list':
       return (
-        <fieldset class={error === undefined ? 'group' : 'group invalid'}>
+        <fieldset class={error === undefined ? 'group stack' : 'group stack invalid'}>
           <legend>{label}</legend>
           {hint === undefined ? null : <p class="hint">{hint}</p>}
           {kind === 'group' ? <Group {...props} /> : <List {...props} />}

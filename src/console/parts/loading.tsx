@@ -29,4 +29,6 @@ export function Loaded<T>({ resource, what, children }: LoadedProps<T>) {
 }
 
 /** What would stand here, and the action that fills it. */
-export const Empty = ({ children }: { readonly children: ComponentChildren }) => <div class="empty">{children}</div>;
+export const Empty = ({ children }: { readonly children: ComponentChildren }) => (
+  <div class="empty stack">{children}</div>
+);

@@ -43,9 +43,9 @@ export function DecidedApprovals({ query }: { readonly query: { readonly [name: 
       </p>
       <Listed list={list} what="the decisions" empty={<p>No decision matches.</p>}>
         {(items) => (
-          <ul class="questions" aria-label="Decisions">
+          <ul class="plain stack questions" aria-label="Decisions">
             {items.map((one) => (
-              <li key={`${one.executionId} ${one.path} ${one.answer?.at ?? ''}`}>
+              <li key={`${one.executionId} ${one.path} ${one.answer?.at ?? ''}`} class="card">
                 <DecisionRow decision={one} />
               </li>
             ))}

@@ -34,7 +34,7 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
   const count = useGet<ApprovalCount>('/api/approvals/count', { pollMs: POLL_MS });
   const others = count.data === undefined ? 0 : count.data.all - count.data.mine;
   return (
-    <div class="inbox">
+    <div class="narrow-screen">
       <Screen
         title="Approvals"
         beside={
@@ -102,9 +102,9 @@ function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly ot
       }
     >
       {() => (
-        <ul class="questions" aria-label="Questions">
+        <ul class="plain stack questions" aria-label="Questions">
           {items.map((one) => (
-            <li key={keyOf(one)} data-question={keyOf(one)} class={keyOf(one) === chosen ? 'current' : ''}>
+            <li key={keyOf(one)} data-question={keyOf(one)} class={keyOf(one) === chosen ? 'card current' : 'card'}>
               <QuestionRow question={one} />
             </li>
           ))}

@@ -194,7 +194,7 @@ function ChosenDialog({ name, chosen, cancel, close }: DialogProps & { readonly 
             {outcome.done} of {counted(runs.length, 'run')} {past}
             {act.isRunning ? '…' : '.'}
           </p>
-          <ul class="views">
+          <ul class="plain stack views">
             {outcome.refused.map(({ id, why }) => (
               <li key={id}>
                 <span>

@@ -63,7 +63,7 @@ export function ViewsDialog({ query, onClose }: DialogProps) {
   return (
     <Dialog title="Views" onClose={onClose}>
       {views.length === 0 ? <p class="dim">Save the present filters under a name to find them here again.</p> : null}
-      <ul class="views">
+      <ul class="plain stack views">
         {views.map((view) => (
           <li key={view.name}>
             <a href={addressOf('runs', {}, view.query)} onClick={onClose}>

@@ -142,7 +142,7 @@ export const ChangedParts = ({
   readonly parts: readonly ChangedPart[];
   readonly onSelect: (slug: string) => void;
 }) => (
-  <ul class="steps-changed" aria-label="What differs">
+  <ul class="plain steps-changed" aria-label="What differs">
     {parts.map(({ name, isStep, kind, members }) => (
       <li key={`${isStep} ${name}`} class={kind}>
         {isStep && kind !== 'removed' ? (

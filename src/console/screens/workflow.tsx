@@ -132,7 +132,7 @@ function Triggers({ slug }: { readonly slug: string }) {
           rows.length === 0 ? (
             <p class="dim">It has no triggers. It is started by hand, by the API, or by another workflow.</p>
           ) : (
-            <ul class="triggers">
+            <ul class="plain stack triggers">
               {rows.map((one) => (
                 <TriggerItem key={one.id} trigger={one} />
               ))}

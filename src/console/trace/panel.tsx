@@ -201,7 +201,7 @@ const WhyFailed = ({ error }: { readonly error: RunError | undefined }) =>
 const Attempts = ({ attempts }: { readonly attempts: readonly StepRow[] }) => (
   <>
     <h3>Attempts</h3>
-    <ol class="attempts">
+    <ol class="plain stack attempts">
       {attempts.map(({ attempt, status, error, lastError, startedAt, completedAt, nextAttemptAt, maxAttempts }, n) => {
         const isLast = n === attempts.length - 1;
         const why = isLast ? error : (error ?? attempts[n + 1]?.lastError);
