@@ -51,7 +51,7 @@ export interface Place<Name extends RouteName = RouteName> {
 }
 
 /** What `addressOf` takes after the name: parameters where the route has any. */
-export type Destination<Name extends RouteName> =
+type Destination<Name extends RouteName> =
   Record<string, never> extends ParamsOf<Name>
     ? [params?: Record<string, never>, query?: Query]
     : [params: ParamsOf<Name>, query?: Query];

@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import type { Place, RouteName } from './routes.ts';
 
 /** A screen shows the place that it gets. It is kept while only the query of the place changes. */
-export type ScreenOf<Name extends RouteName> = ComponentType<{ readonly place: Place<Name> }>;
+type ScreenOf<Name extends RouteName> = ComponentType<{ readonly place: Place<Name> }>;
 
 export const SCREENS: { readonly [Name in RouteName]?: () => Promise<ScreenOf<Name>> } = {
   home: () => import('./screens/home.tsx').then(({ HomeScreen }) => HomeScreen),

@@ -3,7 +3,7 @@
 /** The most text of a value that is shown, as JSON. */
 export const MOST_SHOWN_CHARACTERS = 100_000;
 
-export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
 export interface JsonRow {
   /** Members and indices from the root. */
@@ -75,7 +75,7 @@ interface Visited {
   readonly holds: boolean;
 }
 
-export interface CutJson {
+interface CutJson {
   readonly value: unknown;
   readonly isCut: boolean;
 }

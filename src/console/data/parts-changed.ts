@@ -1,6 +1,6 @@
 /** The steps and other parts that differ between two versions. Pure. */
 
-export type ChangeKind = 'added' | 'removed' | 'changed';
+type ChangeKind = 'added' | 'removed' | 'changed';
 
 export interface ChangedPart {
   /** The slug of a step, or another member of the definition. */

@@ -17,7 +17,7 @@ export const isUrgent = (until: string | undefined, now: number): boolean =>
   until !== undefined && Date.parse(until) - now < URGENT_MS;
 
 /** `user:ann` → `ann`, `role:finance` → `everyone with the role finance`. */
-export function personText(name: string): string {
+function personText(name: string): string {
   const [kind, ...rest] = name.split(':');
   const who = rest.join(':');
   if (kind === 'user') return who;

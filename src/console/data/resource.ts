@@ -22,7 +22,7 @@ export interface Resource<T> {
   set(data: T): void;
 }
 
-export interface ResourceOptions {
+interface ResourceOptions {
   /** Milliseconds between the end of one loading and the next, while the page is visible. Default: no polling. */
   readonly pollMs?: number | undefined;
   /** While it says so, a poll is left out. */
@@ -134,7 +134,7 @@ export function useTicks(ms: number): number {
   return now;
 }
 
-export interface Action<Args extends readonly unknown[]> {
+interface Action<Args extends readonly unknown[]> {
   readonly isRunning: boolean;
   readonly problem: ApiProblem | undefined;
   /** Resolves to whether it was done. While it runs, further calls do nothing. */

@@ -5,7 +5,7 @@ import { type ApiProblem, asApiProblem } from './problem.ts';
 import { storeOf, useStore } from './store.ts';
 import type { Me, Role } from './types.ts';
 
-export interface Session {
+interface Session {
   readonly me?: Me;
   /** Why it is not known who asks, where that is no lack of a login. */
   readonly problem?: ApiProblem;
@@ -46,7 +46,7 @@ export async function logOut(): Promise<void> {
 }
 
 /** Where to log in, and then go back to the present address. */
-export function loginAddress(): string {
+function loginAddress(): string {
   const here = `${location.pathname}${location.search}`;
   return addressOf('login', {}, { to: afterLogin(here) === here ? here : undefined });
 }

@@ -10,7 +10,7 @@ import { type ApiProblem, problemIn } from './problem.ts';
 /** live: events come. polling: refused for now, ask yourself. lost: opened again soon. ended: the run has no more. */
 export type StreamState = 'connecting' | 'live' | 'polling' | 'lost' | 'paused' | 'ended' | 'refused';
 
-export interface StreamListener {
+interface StreamListener {
   /** All events of a frame, in their order. `data` is parsed. */
   onEvents(events: readonly { readonly event: string; readonly data: unknown }[]): void;
   onState(state: StreamState, problem?: ApiProblem): void;
@@ -18,7 +18,7 @@ export interface StreamListener {
   onPoll(): void;
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   /** The event after which it begins. Default: from the beginning. */
   readonly after?: string | undefined;
   /** Query of the stream, such as `exclude`. */

@@ -8,7 +8,7 @@ import { ROOT_MEANINGS } from '../../definition/document/roots.ts';
 import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { type ParsedText, parsedOf, valueIn } from './places.ts';
 
-export interface Option {
+interface Option {
   readonly label: string;
   readonly kind: 'member' | 'value' | 'step' | 'name';
   /** A sentence about it. */

@@ -31,7 +31,7 @@ export function valueIn({ document }: ParsedText): Json | undefined {
 }
 
 /** What a problem says of its place: see ProblemItem of the API. */
-export interface Placed {
+interface Placed {
   readonly pointer: string;
   readonly code?: string;
   /** From 1. */

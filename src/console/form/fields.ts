@@ -8,17 +8,7 @@ import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json
 import { childPointer } from '../../json/pointer.ts';
 import { parsed } from '../data/parsed.ts';
 
-export type FieldKind =
-  | 'text'
-  | 'number'
-  | 'integer'
-  | 'boolean'
-  | 'date'
-  | 'datetime'
-  | 'choice'
-  | 'group'
-  | 'list'
-  | 'json';
+type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'date' | 'datetime' | 'choice' | 'group' | 'list' | 'json';
 
 export interface FormField {
   readonly kind: FieldKind;

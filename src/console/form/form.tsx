@@ -20,7 +20,7 @@ import {
 } from './fields.ts';
 import './form.css';
 
-export interface FormState {
+interface FormState {
   readonly field: FormField;
   readonly draft: Draft;
   /** The text, while the value is written as JSON. */

@@ -29,8 +29,8 @@ export interface GraphProps {
   readonly marks?: ReadonlyMap<string, string>;
 }
 
-export const LEAST_ZOOM = 0.12;
-export const MOST_ZOOM = 1.6;
+const LEAST_ZOOM = 0.12;
+const MOST_ZOOM = 1.6;
 /** Below it only boxes and colours are drawn. */
 const FAR = 0.42;
 const LEAST_FIT = 0.55;

@@ -45,7 +45,7 @@ export interface Body extends Size {
 }
 
 /** Where a way leaves a step: the x of the line, at its foot. Ways that pass through a container leave its foot too. */
-export interface Exit {
+interface Exit {
   readonly way: Way;
   readonly x: number;
   readonly isPassing: boolean;
@@ -90,7 +90,7 @@ export interface Layout {
 }
 
 /** The part of a way in one region. Its target is a member, or beyond the foot: the container, or what is outside. */
-export interface Leg extends Arc {
+interface Leg extends Arc {
   readonly way: Way;
 }
 

@@ -2,13 +2,13 @@
 import { type Back, foot, HEAD, type Layout, legsOf, type Region } from './layout.ts';
 import type { Way } from './ways.ts';
 
-export interface Point {
+interface Point {
   readonly x: number;
   readonly y: number;
 }
 
 /** A label's box. `text` leaves room for a count where the way is repeated. */
-export interface Label extends Point {
+interface Label extends Point {
   readonly w: number;
   readonly h: number;
   readonly text: string;

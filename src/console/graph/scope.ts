@@ -138,7 +138,7 @@ export class Frames {
 const slugIn = (path: string): string => /[\w-]+/.exec(path.slice(path.lastIndexOf('/') + 1))?.[0] ?? '';
 
 /** Whether a frame is in the scope: no iteration around it is another than the chosen one. */
-export function isInside(frame: Frame | undefined, chosen: ReadonlyMap<string, Frame | null>): boolean {
+function isInside(frame: Frame | undefined, chosen: ReadonlyMap<string, Frame | null>): boolean {
   for (let at = frame; at !== undefined; at = at.parent) {
     const only = at.n === undefined ? undefined : chosen.get(at.slug);
     if (only !== undefined && only !== at) return false;
@@ -278,7 +278,7 @@ export function whereText(frame: Frame | undefined): string {
 }
 
 /** Iterations side by side as one cell, at most so many cells. */
-export interface Cell {
+interface Cell {
   readonly from: number;
   readonly to: number;
   readonly failed: number;

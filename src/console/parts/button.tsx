@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks';
 import { useMay } from '../data/session.ts';
 import type { Role } from '../data/types.ts';
 
-export interface ButtonProps {
+interface ButtonProps {
   readonly children: ComponentChildren;
   readonly onClick?: (() => void) | undefined;
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet' | 'link';

@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { Icon } from './icons.tsx';
 
 /** Puts text on the clipboard, and says so. */
-export async function copyText(text: string, what: string): Promise<boolean> {
+async function copyText(text: string, what: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     announce(`Copied ${what}.`);

@@ -50,7 +50,7 @@ interface Wiring {
 }
 
 /** A field with any control: it gets the attributes that tie it to label, description and error. */
-export function Field(props: FieldProps & { readonly children: (wiring: Wiring) => ComponentChildren }) {
+function Field(props: FieldProps & { readonly children: (wiring: Wiring) => ComponentChildren }) {
   const { label, hint, error, isRequired = false, children } = props;
   const id = useId();
   const told = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim();

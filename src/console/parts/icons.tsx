@@ -51,7 +51,7 @@ const STATUSES: { readonly [status: string]: string } = {
   pending: 'M8 7.5v1',
 };
 
-export type IconName = keyof typeof GENERAL;
+type IconName = keyof typeof GENERAL;
 
 interface DrawnProps {
   readonly path: string;

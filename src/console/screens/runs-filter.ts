@@ -69,7 +69,7 @@ export function listQuery(query: Given): Given {
   return { ...filtersIn(query), ...(status === undefined ? {} : { status }) };
 }
 
-export interface Chip {
+interface Chip {
   readonly name: string;
   readonly text: string;
 }
@@ -99,7 +99,7 @@ export function bulkFilter(query: Given): { readonly [name: string]: unknown } {
   return filter;
 }
 
-export interface Merged {
+interface Merged {
   readonly rows: readonly Execution[];
   /** Runs of the newer page that are not shown yet. */
   readonly unseen: number;

@@ -2,7 +2,7 @@
 import type { Layout } from '../graph/layout.ts';
 import type { Sums, Visit, VisitStatus } from '../graph/scope.ts';
 
-export interface TimeRow {
+interface TimeRow {
   readonly slug: string;
   readonly depth: number;
   readonly visits: readonly Visit[];
@@ -11,7 +11,7 @@ export interface TimeRow {
 }
 
 /** Pixels from the left. `count`: the visits in it. */
-export interface Bar {
+interface Bar {
   readonly left: number;
   readonly right: number;
   readonly status: VisitStatus;
