@@ -17,3 +17,18 @@ export class ClientError extends Error {
 
 export const hasCode = (error: unknown, ...codes: readonly string[]): error is ClientError =>
   error instanceof ClientError && codes.includes(error.code);
+
+/** For `catch`: answers in place of an error with the code, or one of the codes. Any other error is thrown. */
+export const onCode =
+  <Answer>(codes: string | readonly string[], answer: (error: ClientError) => Answer) =>
+  (error: unknown): Answer => {
+    if (!hasCode(error, ...[codes].flat())) throw error;
+    return answer(error);
+  };
+
+/** For `catch`: throws another error in place of one with the code. Any other error is thrown as it is. */
+export const insteadOf =
+  (code: string, other: (error: ClientError) => ClientError | Promise<ClientError>) =>
+  async (error: unknown): Promise<never> => {
+    throw hasCode(error, code) ? await other(error) : error;
+  };

@@ -5,7 +5,7 @@ import { DEFINITION_WORKFLOW } from '../../contract/actors.ts';
 import { type Conversion, toCanonical } from '../../definition/dialects/dialects.ts';
 import { definitionHash } from '../../definition/document/canonical.ts';
 import { parseDocument } from '../../definition/document/parse.ts';
-import { hasCode } from '../errors.ts';
+import { onCode } from '../errors.ts';
 import { putTakenSecrets } from '../organization/secrets.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorQuery } from '../temporal/division.ts';
@@ -37,20 +37,18 @@ async function install(access: WriteAccess, org: string, path: string): Promise<
   // Checked before the secrets are written: the list may lag, and a secret of that name may belong to another workflow.
   if ((await readHead(access, org, definition.slug)) !== undefined) return undefined;
   await putTakenSecrets(access, org, definition.slug, secrets);
-  try {
-    await putDefinition(access, org, {
-      definition,
-      hash: definitionHash(definition),
-      source: 'system',
-      notes: 'An example, put into an empty store.',
-      ifNew: true,
-    });
-    return definition.slug;
-  } catch (error) {
-    // Another process stored it first.
-    if (hasCode(error, 'already_exists', 'path_taken', 'path_resting')) return undefined;
-    throw error;
-  }
+  const put = putDefinition(access, org, {
+    definition,
+    hash: definitionHash(definition),
+    source: 'system',
+    notes: 'An example, put into an empty store.',
+    ifNew: true,
+  });
+  // Another process may have stored it first.
+  return put.then(
+    () => definition.slug,
+    onCode(['already_exists', 'path_taken', 'path_resting'], () => undefined),
+  );
 }
 
 async function readExample(path: string): Promise<Pick<Conversion, 'definition' | 'secrets'>> {

@@ -16,7 +16,7 @@ import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { defined } from '../../json/defined.ts';
-import { hasCode } from '../errors.ts';
+import { onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { writeOrStart } from '../temporal/actor-calls.ts';
 import { read } from '../temporal/rpc.ts';
@@ -147,17 +147,12 @@ async function remove(access: WriteAccess, org: string, slug: string, options: S
   const head = await readHead(access, org, slug);
   if (head?.origin !== originOf(options)) return [];
   if (options.dryRun === true) return [slug];
-  try {
-    await removeDefinition(access, org, slug, {
-      ifMatch: tagOfHead(head),
-      ...defined({ by: options.by }),
-    });
-    return [slug];
-  } catch (error) {
-    // Another request deleted it, or wrote it again.
-    if (hasCode(error, 'not_found', 'hash_mismatch')) return [];
-    throw error;
-  }
+  const removed = removeDefinition(access, org, slug, { ifMatch: tagOfHead(head), ...defined({ by: options.by }) });
+  // Another request may have deleted it, or written it again.
+  return removed.then(
+    () => [slug],
+    onCode(['not_found', 'hash_mismatch'], () => []),
+  );
 }
 
 const originOf = ({ source }: SyncOptions): string => source ?? DEFAULT_SET;
@@ -177,13 +172,9 @@ async function changeSet(
 }
 
 async function readSet(access: Access, org: string, options: SyncOptions): Promise<readonly string[]> {
-  try {
-    const handle = access.client.workflow.getHandle(setId(org, originOf(options)));
-    return (await read(access, () => handle.query<SyncedAnswer>('slugs'))).slugs;
-  } catch (error) {
-    if (hasCode(error, 'not_found')) return [];
-    throw error;
-  }
+  const handle = access.client.workflow.getHandle(setId(org, originOf(options)));
+  const asked = read(access, () => handle.query<SyncedAnswer>('slugs'));
+  return (await asked.catch(onCode('not_found', () => ({ slugs: [] })))).slugs;
 }
 
 /** Runs `act` on all items, a few concurrently. Throws the first failure once the running ones have ended. */

@@ -16,7 +16,7 @@ import {
 } from '../../contract/organization.ts';
 import { type KnownPeople, peopleOf } from '../../contract/people.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError, insteadOf } from '../errors.ts';
 import { hmacHex, sameText } from '../payloads/keys.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
@@ -117,17 +117,11 @@ export async function createKey(
 /** @throws ClientError `not_found`, `last_admin_key`. */
 export async function revokeKey(access: WriteAccess, org: string, id: string, rules: KeyRules): Promise<void> {
   const { adminElsewhere } = rules;
-  try {
-    await writeTo<DeleteKey, { deleted: boolean }>(access, organizationActorId(org), 'deleteKey', {
-      name: id,
-      adminElsewhere,
-      knowsPeople: true,
-    });
-  } catch (error) {
-    if (error instanceof ClientError && error.code === 'not_found')
-      throw new ClientError('not_found', 'There is no key with that id.');
-    throw error;
-  }
+  await writeTo<DeleteKey, { deleted: boolean }>(access, organizationActorId(org), 'deleteKey', {
+    name: id,
+    adminElsewhere,
+    knowsPeople: true,
+  }).catch(insteadOf('not_found', () => new ClientError('not_found', 'There is no key with that id.')));
 }
 
 /** The keys of an organization, oldest first. */

@@ -7,7 +7,7 @@ import {
   type InboxStart,
   type RemoveMessage,
 } from '../../contract/inbox.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, insteadOf } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { inboxId } from '../temporal/ids.ts';
@@ -41,10 +41,7 @@ export const orderOf = ({ receivedAt, id }: InboxMessage): string => `${received
 
 /** @throws ClientError `not_found`. */
 export async function removeFromInbox(access: WriteAccess, org: string, id: string): Promise<void> {
-  try {
-    await writeTo<RemoveMessage, { removed: boolean }>(access, inboxId(org), 'remove', { id });
-  } catch (error) {
-    if (hasCode(error, 'not_found')) throw new ClientError('not_found', 'There is no such message in the inbox.');
-    throw error;
-  }
+  await writeTo<RemoveMessage, { removed: boolean }>(access, inboxId(org), 'remove', { id }).catch(
+    insteadOf('not_found', () => new ClientError('not_found', 'There is no such message in the inbox.')),
+  );
 }

@@ -7,7 +7,7 @@
 
 import type { OrganizationCollection, SealedSecret } from '../../contract/actors.ts';
 import type { KeyRecord } from '../../contract/organization.ts';
-import { hasCode } from '../errors.ts';
+import { onCode } from '../errors.ts';
 import type { Keys } from '../payloads/keys.ts';
 import { seal, unseal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
@@ -73,12 +73,10 @@ async function reseal(access: WriteAccess, org: string, entry: Sealed): Promise<
   if (unseal(present, place, sealed) !== undefined) return 'unchanged';
   const clear = unsealWithAny(keysFor(access, purpose), place, sealed);
   if (clear === undefined) return 'unreadable';
-  try {
-    await amendEntry(access, org, collection, name, { sealed: seal(present, place, clear) }, { sealed });
-    return 'resealed';
-  } catch (error) {
-    // A concurrent write used the present key, and a concurrent deletion left nothing to reseal.
-    if (hasCode(error, 'entry_changed', 'not_found')) return 'unchanged';
-    throw error;
-  }
+  const amended = amendEntry(access, org, collection, name, { sealed: seal(present, place, clear) }, { sealed });
+  // A concurrent write uses the present key, and a concurrent deletion leaves nothing to reseal.
+  return amended.then(
+    () => 'resealed',
+    onCode(['entry_changed', 'not_found'], () => 'unchanged'),
+  );
 }

@@ -14,7 +14,7 @@ import {
   TOOLS_FRESH_MS,
 } from '../../contract/mcp.ts';
 import { exactJsonBytes } from '../../json/bytes.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { mcpToolsId } from '../temporal/ids.ts';
@@ -56,9 +56,7 @@ export async function listServers(access: Access, org: string): Promise<McpServe
 /** @throws ClientError `mcp_server_not_found`. */
 export async function deleteServer(access: WriteAccess, org: string, name: string): Promise<void> {
   await deleteEntry(access, org, SERVERS, name, () => missing(name));
-  await deleteEntry(access, org, TOOLS, name).catch((error: unknown) => {
-    if (!hasCode(error, 'not_found')) throw error;
-  });
+  await deleteEntry(access, org, TOOLS, name).catch(onCode('not_found', () => undefined));
 }
 
 /** The stored list of a server's tools. Undefined where an earlier entry of the server produced it. */
@@ -70,9 +68,7 @@ export async function keptTools(access: Access, org: string, server: McpServerVi
 /** Stores a list of tools. A list that is too large is not stored, so a worker lists the tools each time. */
 export async function keepTools(access: WriteAccess, org: string, server: string, list: McpToolList): Promise<void> {
   if (exactJsonBytes(list) > TOOL_LIST_BYTES) return;
-  await putEntry(access, org, TOOLS, server, list).catch((error: unknown) => {
-    if (!hasCode(error, 'too_large', 'too_many')) throw error;
-  });
+  await putEntry(access, org, TOOLS, server, list).catch(onCode(['too_large', 'too_many'], () => undefined));
 }
 
 /** Every server with its known tools, fresh or not. The checker checks definitions against them. */

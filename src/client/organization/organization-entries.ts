@@ -10,7 +10,7 @@ import {
 } from '../../contract/actors.ts';
 import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
-import { type ClientError, hasCode } from '../errors.ts';
+import { type ClientError, insteadOf } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, describe, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { organizationId as organizationActorId } from '../temporal/ids.ts';
@@ -64,13 +64,12 @@ export async function deleteEntry(
   org: string,
   collection: OrganizationCollection,
   name: string,
-  missing?: () => ClientError,
+  missing: (refusal: ClientError) => ClientError = (refusal) => refusal,
 ): Promise<void> {
-  try {
-    await writeTo<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', { collection, name });
-  } catch (error) {
-    throw missing !== undefined && hasCode(error, 'not_found') ? missing() : error;
-  }
+  const request = { collection, name };
+  await writeTo<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', request).catch(
+    insteadOf('not_found', missing),
+  );
 }
 
 /** All entries of a collection, by name. Includes the entries of an actor that was terminated. */

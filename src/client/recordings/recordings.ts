@@ -22,7 +22,7 @@ import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { strayReferences } from '../../recording/references.ts';
 import { summaryOf } from '../../recording/view.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, hasCode, insteadOf } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, startUnlessTaken, writeTo } from '../temporal/actor-calls.ts';
 import { actorAttributes, actorQuery } from '../temporal/division.ts';
@@ -230,14 +230,10 @@ export async function ask<Answer>(
   argument?: string,
 ): Promise<Answer> {
   const handle = access.client.workflow.getHandle(recordingId(org, id));
-  try {
-    return await read(access, () =>
-      handle.query<Answer, [string?]>(query, ...(argument === undefined ? [] : [argument])),
-    );
-  } catch (error) {
-    if (hasCode(error, 'not_found')) throw ended(id, undefined);
-    throw error;
-  }
+  const asked = read(access, () =>
+    handle.query<Answer, [string?]>(query, ...(argument === undefined ? [] : [argument])),
+  );
+  return asked.catch(insteadOf('not_found', () => ended(id, undefined)));
 }
 
 async function missing(access: Access, org: string, id: string): Promise<ClientError> {

@@ -13,7 +13,7 @@ import type { Json } from '../../json/json.ts';
 import { isBy, standsFor } from '../../steps/kinds/approval/approval-persons.ts';
 import type { Vote } from '../../steps/kinds/approval/approval-votes.ts';
 import { readableTime } from '../../template/time.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, hasCode, insteadOf } from '../errors.ts';
 import { readPeople } from '../organization/api-keys.ts';
 import { sameText } from '../payloads/keys.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
@@ -110,9 +110,9 @@ export async function openLink(access: Access, token: string, hasOperator: boole
 
 /** @throws ClientError `gone` for a visit that was not taken into another run under this id. */
 const readLinked = (access: Access, org: string, { executionId, path }: ApprovalLink): Promise<Question> =>
-  readQuestion(access, org, { role: 'viewer', roles: [], groups: [] }, executionId, path).catch((error: unknown) => {
-    throw hasCode(error, 'no_such_step') ? gone() : error;
-  });
+  readQuestion(access, org, { role: 'viewer', roles: [], groups: [] }, executionId, path).catch(
+    insteadOf('no_such_step', gone),
+  );
 
 /** @throws ClientError `already_decided`, `gone`. */
 function demandOpen(question: Question, { since }: ApprovalLink, decider: Decider, isRunOpen: boolean): void {

@@ -9,7 +9,7 @@ import { runInputOf } from '../../engine/state/start.ts';
 import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, onCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { describeLegibly } from '../temporal/actor-calls.ts';
 import { readClosing } from '../temporal/first-event.ts';
@@ -193,16 +193,11 @@ async function chainOf(access: Access, executionId: string, first: string | unde
 }
 
 async function runBefore(access: Access, executionId: string, runId: string): Promise<string | undefined> {
-  try {
-    for await (const event of historyOf(access, executionId, runId)) {
-      if (event.type !== 'workflowStarted') return undefined;
-      return event.continuedFrom ?? runInputOf(event.argument)?.retryOf?.runId;
-    }
-  } catch (error) {
-    // The first runs are past their retention: the stream begins with the oldest run that the server has.
-    if (!hasCode(error, 'not_found')) throw error;
-  }
-  return undefined;
+  const first = historyOf(access, executionId, runId).next();
+  // The first runs may be past their retention: the stream begins with the oldest run that the server has.
+  const event = (await first.catch(onCode('not_found', () => undefined)))?.value;
+  if (event?.type !== 'workflowStarted') return undefined;
+  return event.continuedFrom ?? runInputOf(event.argument)?.retryOf?.runId;
 }
 
 function positionOf(id: string): Position {

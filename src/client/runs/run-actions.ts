@@ -12,7 +12,7 @@ import type {
   WaitingFor,
 } from '../../contract/run.ts';
 import { defined } from '../../json/defined.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, hasCode, insteadOf } from '../errors.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { isRunIdOf } from '../temporal/ids.ts';
 import { read, write, writeAlong } from '../temporal/rpc.ts';
@@ -238,14 +238,7 @@ async function orAsAnswered(
 }
 
 /** A run that ends in the meantime is `closed`, not `not_found`. */
-async function onOpen<T>(act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    if (hasCode(error, 'not_found')) throw closed();
-    throw error;
-  }
-}
+const onOpen = <T>(act: () => Promise<T>): Promise<T> => act().catch(insteadOf('not_found', closed));
 
 const closed = (): ClientError =>
   new ClientError('closed', 'The execution has ended: there is nothing left to do to it.');

@@ -1,7 +1,7 @@
 /** Why runs failed. It is in the last event of their histories, and not in Visibility. */
 import type { Client } from '@temporalio/client';
 import type { RunError } from '../../contract/run.ts';
-import { hasCode } from '../errors.ts';
+import { onCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { readClosing } from '../temporal/first-event.ts';
 import { legible } from '../temporal/unreadable.ts';
@@ -43,11 +43,9 @@ export async function errorsOf(access: Access, runs: readonly RunIds[]): Promise
 
 /** Undefined where Temporal no longer has it, and where it cannot be read. */
 async function errorOf(access: Access, { workflowId, runId }: RunIds): Promise<RowError | undefined> {
-  const { value: closing } = await legible(() => readClosing(access, workflowId, runId)).catch((thrown: unknown) => {
-    if (!hasCode(thrown, 'not_found')) throw thrown;
-    return { value: undefined };
-  });
-  const error = closing === undefined ? undefined : outcomeOf(closing).error;
+  const read = legible(() => readClosing(access, workflowId, runId));
+  const closing = (await read.catch(onCode('not_found', () => undefined)))?.value;
+  const error = closing && outcomeOf(closing).error;
   if (error === undefined) return undefined;
   const { details: _details, message, ...rest } = error;
   return { ...rest, message: message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message };

@@ -19,7 +19,7 @@ import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { kindOf } from '../../steps/kinds/table.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, onCode } from '../errors.ts';
 import { knownToReturnEarly, noteEarlyReturns } from '../starts/early-returns.ts';
 import { positionOf } from '../starts/limiters.ts';
 import type { Access } from '../temporal/access.ts';
@@ -204,12 +204,8 @@ export const wantsComment = (definition: Definition | undefined, slug: string): 
 
 /** The present status of the run. Undefined where Temporal no longer has it. */
 export async function readStatus(access: Access, org: string, executionId: string): Promise<RunStatus | undefined> {
-  try {
-    return executionView(access, executionOf(await describeRun(access, org, executionId))).status;
-  } catch (error) {
-    if (hasCode(error, 'not_found')) return undefined;
-    throw error;
-  }
+  const description = await describeRun(access, org, executionId).catch(onCode('not_found', () => undefined));
+  return description && executionView(access, executionOf(description)).status;
 }
 
 /** The argument of the first run of the chain. Undefined where Temporal no longer has it. */
@@ -217,16 +213,12 @@ export async function readStart(
   access: Access,
   description: WorkflowExecutionDescription,
 ): Promise<RunInput | undefined> {
-  try {
-    const started = runInputOf(await readArgument<unknown>(access, description.workflowId, firstRunId(description)));
-    // A retry or a fork has a carried state, which contains the input.
-    if (started?.carried === undefined) return started;
-    const { input, trigger } = restore(started.carried).genesis;
-    return { ...started, input, trigger: trigger as RunTrigger };
-  } catch (error) {
-    if (hasCode(error, 'not_found')) return undefined;
-    throw error;
-  }
+  const argument = readArgument<unknown>(access, description.workflowId, firstRunId(description));
+  const started = runInputOf(await argument.catch(onCode('not_found', () => undefined)));
+  // A retry or a fork has a carried state, which contains the input.
+  if (started?.carried === undefined) return started;
+  const { input, trigger } = restore(started.carried).genesis;
+  return { ...started, input, trigger: trigger as RunTrigger };
 }
 
 type Outcome = ReturnType<typeof outcomeOf>;
@@ -314,11 +306,9 @@ export async function readResult(
 ): Promise<RunResult> {
   const until = Date.now() + waitMs;
   if (waitMs > 0 && isRunIdOf(org, executionId)) {
-    const end = await completedSoon(access, executionId, until, signal).catch((error: unknown) => {
-      // The description says the same of an id that does not exist, in the words of all routes.
-      if (!hasCode(error, 'not_found')) throw error;
-      return undefined;
-    });
+    const soon = completedSoon(access, executionId, until, signal);
+    // The description says the same of an id that does not exist, in the words of all routes.
+    const end = await soon.catch(onCode('not_found', () => undefined));
     if (end !== undefined) return end;
   }
   let description = await describeRun(access, org, executionId);

@@ -8,7 +8,7 @@ import type { Definition } from '../../definition/document/types.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { hasCode } from '../errors.ts';
+import { onCode } from '../errors.ts';
 import { definitionOf } from '../starts/begin-run.ts';
 import type { Access } from '../temporal/access.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
@@ -124,13 +124,11 @@ async function readListed(
   listed: ExecutionView,
   compressed: boolean,
 ): Promise<Run004 | undefined> {
-  try {
-    const { value, unreadable } = await legible(() => readRun004(access, org, listed.id, compressed));
-    return value ?? { ...run004(listed, []), unreadable };
-  } catch (error) {
-    if (hasCode(error, 'not_found')) return undefined;
-    throw error;
-  }
+  const read = legible(() => readRun004(access, org, listed.id, compressed));
+  return read.then(
+    ({ value, unreadable }) => value ?? { ...run004(listed, []), ...defined({ unreadable }) },
+    onCode('not_found', () => undefined),
+  );
 }
 
 /** @throws ClientError `not_found`. */

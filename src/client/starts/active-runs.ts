@@ -5,14 +5,14 @@
 
 import type { Client } from '@temporalio/client';
 import { type ActiveRun, type GateWanted, MOST_HELD } from '../../contract/limiter.ts';
-import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../contract/run.ts';
+import { RUN_WORKFLOW, type RunMemo } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { definitionGates } from '../../engine/state/gates.ts';
 import { restore } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { hasCode } from '../errors.ts';
+import { onCode } from '../errors.ts';
 import { userLimiterId, userOf } from '../organization/limits.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
@@ -147,16 +147,10 @@ async function gatesUnder(
 async function inputOf(access: Access, workflowId: string): Promise<Started | undefined> {
   const description = await describe(access, workflowId);
   if (description === undefined) return undefined;
-  try {
-    const started: RunInput | undefined = runInputOf(
-      await readArgument<unknown>(access, workflowId, firstRunId(description)),
-    );
-    if (started === undefined) return undefined;
-    const { definition, hash, carried } = started;
-    const { input = {}, gates = [] } = carried === undefined ? started : restore(carried).genesis;
-    return { definition, input, gates, ...defined({ hash }) };
-  } catch (error) {
-    if (hasCode(error, 'not_found')) return undefined;
-    throw error;
-  }
+  const argument = readArgument<unknown>(access, workflowId, firstRunId(description));
+  const started = runInputOf(await argument.catch(onCode('not_found', () => undefined)));
+  if (started === undefined) return undefined;
+  const { definition, hash, carried } = started;
+  const { input = {}, gates = [] } = carried === undefined ? started : restore(carried).genesis;
+  return { definition, input, gates, ...defined({ hash }) };
 }

@@ -11,7 +11,7 @@
  */
 
 import { defined } from '../../json/defined.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, hasCode, onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { beginRun, findKeyedRun, type RunStart, type StartedRun, type StartKey } from './begin-run.ts';
 import { type Claim, claimRequest, findAnswer, giveUp, type KeptAnswer, type KeyedRequest } from './claims.ts';
@@ -226,10 +226,7 @@ async function underAddressKey(
   request: KeyedRequest,
   start: () => Promise<StartedRun>,
 ): Promise<StartedRun> {
-  const claimed = await claimRequest(access, org, request, 0).catch((error: unknown) => {
-    if (hasCode(error, 'request_in_flight')) return undefined;
-    throw error;
-  });
+  const claimed = await claimRequest(access, org, request, 0).catch(onCode('request_in_flight', () => undefined));
   return claimed === undefined || 'status' in claimed ? start() : concluded(claimed, start);
 }
 

@@ -13,7 +13,7 @@ import type { PayloadFormat, StepDefinition } from '../../definition/document/ty
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError, insteadOf } from '../errors.ts';
 import { sameText } from '../payloads/keys.ts';
 import { sendMessage } from '../runs/run-actions.ts';
 import { readStart } from '../runs/run-read.ts';
@@ -95,13 +95,10 @@ export async function deliverCallback(access: WriteAccess, expected: ExpectedCal
   const { place, organizationId, schema } = expected;
   const name = callbackName(place.path);
   const id = schema === 'unknown' ? `${name}:${shortHash(JSON.stringify(payload))}` : name;
-  try {
-    await sendMessage(access, organizationId, place.executionId, { name, payload, id });
-  } catch (error) {
-    if (error instanceof ClientError && error.code === 'closed')
-      throw new ClientError('gone', 'The execution that waited for this callback has just ended.', { cause: error });
-    throw error;
-  }
+  const ended = (cause: ClientError) =>
+    new ClientError('gone', 'The execution that waited for this callback has just ended.', { cause });
+  const sent = sendMessage(access, organizationId, place.executionId, { name, payload, id });
+  await sent.catch(insteadOf('closed', ended));
 }
 
 /** Reads a format without templates from the definition, and one with templates from the open visit. */

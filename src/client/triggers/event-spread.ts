@@ -11,7 +11,7 @@ import { getOwn, type Json } from '../../json/json.ts';
 import { evaluate, parseExpression } from '../../template/expression.ts';
 import { truthy } from '../../template/operators.ts';
 import { TemplateError } from '../../template/types.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, onCode } from '../errors.ts';
 import { sendEvent } from '../runs/run-actions.ts';
 import { listeningRuns } from '../runs/run-list.ts';
 import { partsOf } from '../starts/prepare-run.ts';
@@ -137,11 +137,9 @@ async function tell(
   { name, key, data, id }: PublishedEvent,
 ): Promise<boolean> {
   const event = key === undefined ? {} : { key };
-  try {
-    await sendEvent(access, executionId, { name, payload: data, id: `event:${id}`, event });
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'closed', 'not_found')) return false;
-    throw error;
-  }
+  const sent = sendEvent(access, executionId, { name, payload: data, id: `event:${id}`, event });
+  return sent.then(
+    () => true,
+    onCode(['closed', 'not_found'], () => false),
+  );
 }

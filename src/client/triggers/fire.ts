@@ -7,7 +7,7 @@ import type { EndFired, FireActivities, FireResult, FireSchedule, IsFiredOpen } 
 import { tickOf } from '../../definition/document/cron.ts';
 import { isMadeUp } from '../../definition/document/cron-times.ts';
 import { defined } from '../../json/defined.ts';
-import { hasCode } from '../errors.ts';
+import { onCode } from '../errors.ts';
 import { cancelRun, terminateRun } from '../runs/run-actions.ts';
 import { partsOf } from '../starts/prepare-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
@@ -78,13 +78,9 @@ const isWithin = (time: string, start: string, end: string): boolean =>
   Date.parse(time) >= Date.parse(start) && Date.parse(time) <= Date.parse(end);
 
 async function endFired(access: WriteAccess, { organizationId, executionId, how }: EndFired): Promise<void> {
-  try {
-    const words = { reason: 'The time of its schedule has come again.' };
-    if (how === 'cancel') await cancelRun(access, organizationId, executionId, words);
-    else await terminateRun(access, organizationId, executionId, words);
-  } catch (error) {
-    if (!hasCode(error, 'closed', 'not_found')) throw error;
-  }
+  const end = how === 'cancel' ? cancelRun : terminateRun;
+  const ended = end(access, organizationId, executionId, { reason: 'The time of its schedule has come again.' });
+  await ended.catch(onCode(['closed', 'not_found'], () => undefined));
 }
 
 async function isFiredOpen(access: Access, { executionId }: IsFiredOpen): Promise<boolean> {

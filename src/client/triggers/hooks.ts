@@ -11,7 +11,7 @@ import {
   type HookState,
 } from '../../contract/actors.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, onCode } from '../errors.ts';
 import { isOrganization } from '../organization/organizations.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
@@ -136,15 +136,9 @@ export async function freeHooks(
   revision: number,
 ): Promise<void> {
   await Promise.all(
-    places.map(async (place) => {
-      try {
-        await writeTo<FreeHook, HookState>(access, hookId(org, place.path), 'free', {
-          ...ownerOf(by),
-          revision,
-        });
-      } catch (error) {
-        if (!hasCode(error, 'not_found')) throw error;
-      }
+    places.map(({ path }) => {
+      const freed = writeTo<FreeHook, HookState>(access, hookId(org, path), 'free', { ...ownerOf(by), revision });
+      return freed.catch(onCode('not_found', () => undefined));
     }),
   );
 }

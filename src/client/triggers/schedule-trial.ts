@@ -39,18 +39,17 @@ export async function demandSchedules(access: Access, org: string, triggers: rea
         taskQueue: { name: access.taskQueue },
       },
     };
-    try {
-      await read(access, () =>
-        access.client.workflowService.updateSchedule({
-          namespace: access.namespace,
-          scheduleId: absentId,
-          schedule: { spec, action },
-          requestId: ulid(),
-        }),
-      );
-    } catch (error) {
+    const tried = read(access, () =>
+      access.client.workflowService.updateSchedule({
+        namespace: access.namespace,
+        scheduleId: absentId,
+        schedule: { spec, action },
+        requestId: ulid(),
+      }),
+    );
+    await tried.catch((error: unknown) => {
       if (!hasCode(error, 'not_found')) throw refusalOf(error, at);
-    }
+    });
   });
 }
 

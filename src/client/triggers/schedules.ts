@@ -7,6 +7,7 @@ import {
   type Backfill,
   type Client,
   ScheduleAlreadyRunning,
+  type ScheduleDescription,
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
@@ -17,7 +18,7 @@ import { attributeValue } from '../../contract/search-attributes.ts';
 import type { Trigger } from '../../contract/trigger.ts';
 import { defined } from '../../json/defined.ts';
 import { parseDuration } from '../../template/duration.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, insteadOf } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { fireId, scheduleId } from '../temporal/ids.ts';
@@ -79,61 +80,49 @@ export async function putSchedule(access: WriteAccess, org: string, trigger: Tri
 
 /** Whether the times of a schedule were made earlier than now, from other years or older zones. */
 export async function hasOldTimes(access: Access, org: string, triggerId: string): Promise<boolean> {
-  return read(access, async () => {
-    try {
-      const { action } = await handleOf(access.client, org, triggerId).describe();
-      const [start] = (action.args ?? []) as FireStart[];
-      return (start?.asOf ?? '') < timesAsOf();
-    } catch (error) {
-      if (error instanceof ScheduleNotFoundError) return false;
-      throw error;
-    }
-  });
+  const described = await describeSchedule(access, org, triggerId);
+  const [start] = (described?.action.args ?? []) as FireStart[];
+  return described !== undefined && (start?.asOf ?? '') < timesAsOf();
+}
+
+/** Undefined where the schedule does not exist. */
+const describeSchedule = (access: Access, org: string, triggerId: string): Promise<ScheduleDescription | undefined> =>
+  read(access, () => handleOf(access.client, org, triggerId).describe().catch(orMissing));
+
+/** For `catch`: a schedule that does not exist is undefined. */
+function orMissing(error: unknown): undefined {
+  if (!(error instanceof ScheduleNotFoundError)) throw error;
 }
 
 /** As putSchedule, where the schedule exists. It stays as paused as it is. */
 export async function renewSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
   const { scheduleId: id, ...options } = optionsOf(access, org, trigger, await actorAttributes(access));
-  await writeAlong(access, 'rest', async () => {
-    try {
-      await access.client.schedule.getHandle(id).update(({ state }) => {
-        return { ...options, state: { ...state, note: state.note || options.state.note } };
-      });
-    } catch (error) {
-      if (!(error instanceof ScheduleNotFoundError)) throw error;
-    }
+  await writeAlong(access, 'rest', () => {
+    const updated = access.client.schedule.getHandle(id).update(({ state }) => {
+      return { ...options, state: { ...state, note: state.note || options.state.note } };
+    });
+    return updated.catch(orMissing);
   });
 }
 
 /** Deletes the schedule, if it exists. */
 export async function deleteSchedule(access: WriteAccess, org: string, triggerId: string): Promise<void> {
-  await writeAlong(access, 'rest', async () => {
-    try {
-      await handleOf(access.client, org, triggerId).delete();
-    } catch (error) {
-      if (!(error instanceof ScheduleNotFoundError)) throw error;
-    }
-  });
+  await writeAlong(access, 'rest', () => handleOf(access.client, org, triggerId).delete().catch(orMissing));
 }
 
 /** Undefined where the schedule does not exist. */
 export async function readSchedule(access: Access, org: string, triggerId: string): Promise<ScheduleView | undefined> {
-  return read(access, async () => {
-    try {
-      const { info, state } = await handleOf(access.client, org, triggerId).describe();
-      return {
-        scheduleId: scheduleId(org, triggerId),
-        paused: state.paused,
-        // Temporal lists them for a paused schedule too.
-        nextTimes: state.paused ? [] : info.nextActionTimes.map((time) => time.toISOString()),
-        skipped: info.numActionsSkippedOverlap,
-        missed: info.numActionsMissedCatchupWindow,
-      };
-    } catch (error) {
-      if (error instanceof ScheduleNotFoundError) return undefined;
-      throw error;
-    }
-  });
+  const described = await describeSchedule(access, org, triggerId);
+  if (described === undefined) return undefined;
+  const { info, state } = described;
+  return {
+    scheduleId: scheduleId(org, triggerId),
+    paused: state.paused,
+    // Temporal lists them for a paused schedule too.
+    nextTimes: state.paused ? [] : info.nextActionTimes.map((time) => time.toISOString()),
+    skipped: info.numActionsSkippedOverlap,
+    missed: info.numActionsMissedCatchupWindow,
+  };
 }
 
 /**
@@ -159,14 +148,12 @@ export async function backfillSchedule(
   await span.before?.();
   const overlap = OVERLAPS[span.overlap ?? 'allow_all'] ?? 'ALLOW_ALL';
   const backfill: Backfill = { start: justBefore(span.start), end: span.end, overlap };
-  await writeAlong(access, 'rest', async () => {
-    try {
-      await handleOf(access.client, org, triggerId).backfill(backfill);
-    } catch (error) {
-      if (error instanceof ScheduleNotFoundError) throw unscheduled(triggerId);
-      throw error;
-    }
-  });
+  const asked = () => handleOf(access.client, org, triggerId).backfill(backfill);
+  await writeAlong(access, 'rest', () =>
+    asked().catch((error: unknown) => {
+      throw error instanceof ScheduleNotFoundError ? unscheduled(triggerId) : error;
+    }),
+  );
   return ticks;
 }
 
@@ -183,20 +170,15 @@ async function ticksWithin(
   { start, end }: { readonly start: Date; readonly end: Date },
 ): Promise<number> {
   const { client, namespace } = access;
-  try {
-    const { startTime } = await read(access, () =>
-      client.workflowService.listScheduleMatchingTimes({
-        namespace,
-        scheduleId: scheduleId(org, triggerId),
-        startTime: msToTs(justBefore(start).getTime()),
-        endTime: msToTs(end.getTime()),
-      }),
-    );
-    return startTime.length;
-  } catch (error) {
-    if (hasCode(error, 'not_found')) throw unscheduled(triggerId);
-    throw error;
-  }
+  const listed = read(access, () =>
+    client.workflowService.listScheduleMatchingTimes({
+      namespace,
+      scheduleId: scheduleId(org, triggerId),
+      startTime: msToTs(justBefore(start).getTime()),
+      endTime: msToTs(end.getTime()),
+    }),
+  );
+  return (await listed.catch(insteadOf('not_found', () => unscheduled(triggerId)))).startTime.length;
 }
 
 const unscheduled = (triggerId: string): ClientError =>

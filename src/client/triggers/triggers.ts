@@ -28,7 +28,7 @@ import type { TriggerDefinition } from '../../definition/document/types.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, hasCode, onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { actorQuery } from '../temporal/division.ts';
@@ -288,10 +288,7 @@ export async function dropTriggers(
   const request = { definition: revision, ...defined({ until }) };
   await eachConcurrently(names, async (name) => {
     const id = triggerIdOf(workflow, name);
-    const removed = await remove(access, org, id, request).catch((error: unknown) => {
-      if (hasCode(error, 'not_found')) return null;
-      throw error;
-    });
+    const removed = await remove(access, org, id, request).catch(onCode('not_found', () => null));
     if (removed !== null) await unsettle(access, org, removed);
   });
 }

@@ -7,7 +7,7 @@ import type { TextStart } from '../../contract/actors.ts';
 import type { TextReference } from '../../contract/text-reference.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import type { TextMedia } from '../../definition/document/written-text.ts';
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
 import { sha256Hex, textId } from '../temporal/ids.ts';
@@ -41,13 +41,9 @@ export async function readText(
   slug: string,
   hash: string,
 ): Promise<WrittenText | undefined> {
-  try {
-    const start = await readArgument<TextStart>(access, textId(org, slug, hash));
-    return start === undefined ? undefined : { text: start.text, media: start.media };
-  } catch (error) {
-    if (hasCode(error, 'not_found')) return undefined;
-    throw error;
-  }
+  const argument = readArgument<TextStart>(access, textId(org, slug, hash));
+  const start = await argument.catch(onCode('not_found', () => undefined));
+  return start && { text: start.text, media: start.media };
 }
 
 /** The text of a version: as it was written, or else its canonical form. */

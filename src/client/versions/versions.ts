@@ -7,7 +7,7 @@
 import type { Client } from '@temporalio/client';
 import type { VersionStart } from '../../contract/actors.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import { hasCode } from '../errors.ts';
+import { onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
 import { proposedId, versionId } from '../temporal/ids.ts';
@@ -57,12 +57,8 @@ async function readStored(access: Access, workflowId: string): Promise<Definitio
     cache.set(workflowId, known);
     return known;
   }
-  let definition: Definition | undefined;
-  try {
-    definition = (await readArgument<VersionStart>(access, workflowId))?.definition;
-  } catch (error) {
-    if (!hasCode(error, 'not_found')) throw error;
-  }
+  const start = await readArgument<VersionStart>(access, workflowId).catch(onCode('not_found', () => undefined));
+  const definition = start?.definition;
   if (definition !== undefined) {
     cache.set(workflowId, definition);
     const oldest = cache.keys().next();
