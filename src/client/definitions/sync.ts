@@ -19,6 +19,7 @@ import { defined } from '../../json/defined.ts';
 import { onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { writeOrStart } from '../temporal/actor-calls.ts';
+import { inGroups } from '../temporal/each-concurrently.ts';
 import { read } from '../temporal/rpc.ts';
 import { hooksOf } from '../triggers/hook-config.ts';
 import { demandPaths } from '../triggers/hooks.ts';
@@ -95,10 +96,10 @@ export async function syncSet(
   const known = isDry
     ? await readSet(access, org, options)
     : await changeSet(access, org, options, { add: slugs, remove: [] });
-  const actions: SyncAction[] = await each(synced, (one) => write(access, org, one, options));
+  const actions: SyncAction[] = await inGroups(synced, AT_ONCE, (one) => write(access, org, one, options));
   const kept = new Set(slugs);
   const gone = known.filter((slug) => !kept.has(slug));
-  const deleted = (await each(gone, (slug) => remove(access, org, slug, options))).flat();
+  const deleted = (await inGroups(gone, AT_ONCE, (slug) => remove(access, org, slug, options))).flat();
   if (!isDry && gone.length > 0) await changeSet(access, org, options, { add: [], remove: gone });
   const those = (action: SyncAction): string[] => slugs.filter((_, index) => actions[index] === action);
   return { created: those('created'), updated: those('updated'), unchanged: those('unchanged'), deleted };
@@ -175,15 +176,4 @@ async function readSet(access: Access, org: string, options: SyncOptions): Promi
   const handle = access.client.workflow.getHandle(setId(org, originOf(options)));
   const asked = read(access, () => handle.query<SyncedAnswer>('slugs'));
   return (await asked.catch(onCode('not_found', () => ({ slugs: [] })))).slugs;
-}
-
-/** Runs `act` on all items, a few concurrently. Throws the first failure once the running ones have ended. */
-async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let from = 0; from < items.length; from += AT_ONCE)
-    for (const one of await Promise.allSettled(items.slice(from, from + AT_ONCE).map(act))) {
-      if (one.status === 'rejected') throw one.reason;
-      results.push(one.value);
-    }
-  return results;
 }

@@ -5,7 +5,7 @@ import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { actorQuery } from '../temporal/division.ts';
-import { type HistoryPage, latestHistoryPage } from '../temporal/history-page.ts';
+import { type HistoryPage, latestHistoryPages } from '../temporal/history-page.ts';
 import { readCursor, writeCursor } from '../visibility/cursor.ts';
 import { listPage, type Page, type PageRequest } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
@@ -122,23 +122,12 @@ function entryOf(change: AuditedChange, ended: AuditedOutcome | undefined): Audi
 }
 
 async function* signalsOf(access: Access, workflowId: string): AsyncGenerator<Signalled> {
-  let nextPageToken: Uint8Array | null | undefined;
-  do {
-    let page: HistoryPage;
-    try {
-      page = await latestHistoryPage(access, {
-        namespace: access.namespace,
-        execution: { workflowId },
-        maximumPageSize: EVENTS_PER_PAGE,
-        ...(nextPageToken ? { nextPageToken } : {}),
-      });
-    } catch (error) {
-      // Visibility may briefly list an execution that the server has deleted.
-      if (hasCode(error, 'not_found')) return;
-      throw error;
-    }
-    for (const { workflowExecutionSignaledEventAttributes: signalled } of page.history?.events ?? [])
-      if (signalled) yield signalled;
-    nextPageToken = page.nextPageToken;
-  } while (nextPageToken && nextPageToken.length > 0);
+  try {
+    for await (const { history } of latestHistoryPages(access, { workflowId }, EVENTS_PER_PAGE))
+      for (const { workflowExecutionSignaledEventAttributes: signalled } of history?.events ?? [])
+        if (signalled) yield signalled;
+  } catch (error) {
+    // Visibility may briefly list an execution that the server has deleted.
+    if (!hasCode(error, 'not_found')) throw error;
+  }
 }

@@ -129,7 +129,7 @@ export async function countApprovals(
   return { mine, all, isPartial: true };
 }
 
-/** The questions of a part of the runs, the newest first. */
+/** The questions of a part of the runs. */
 async function partOf(
   access: Access,
   org: string,
@@ -154,7 +154,7 @@ async function partOf(
       ? run.waitingFor.filter(isListed).map((wait) => ({ run, view: approvalView(access, viewer, run, wait) }))
       : [{ run, view: unreadApproval(run, run.unreadable) }],
   );
-  return { ...page, items: items.sort((a, b) => (placeOf(a.view) < placeOf(b.view) ? 1 : -1)) };
+  return { ...page, items };
 }
 
 const placeOf = ({ since, executionId, path }: ApprovalView): string => `${since} ${executionId} ${path}`;

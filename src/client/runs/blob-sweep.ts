@@ -4,13 +4,15 @@
  * refers to it. So no event refers to a payload that is older than the first event of the oldest existing run under the
  * workflow id.
  */
-import { ClientError, hasCode } from '../errors.ts';
+import { ClientError, hasCode, onCode } from '../errors.ts';
 import { BlobFault, type BlobStore, OWNER_FILE, type StoredBlob } from '../payloads/blob-store.ts';
 import type { BlobOwner } from '../payloads/blobs.ts';
 import type { Access } from '../temporal/access.ts';
+import { inGroups } from '../temporal/each-concurrently.ts';
 import { bareHistoryPage } from '../temporal/history-page.ts';
 import { compare } from '../temporal/query.ts';
 import { read } from '../temporal/rpc.ts';
+import { tokenPages } from '../temporal/token-pages.ts';
 
 const DAY_MS = 86_400_000;
 /** A payload is written somewhat before its event, and clocks differ. */
@@ -57,12 +59,7 @@ async function sweepPlace(
 
 async function removeOlder(store: BlobStore, blobs: readonly StoredBlob[], before: number): Promise<number> {
   const old = blobs.filter(({ writtenAt }) => writtenAt < before);
-  let removed = 0;
-  for (let at = 0; at < old.length; at += AT_ONCE) {
-    const gone = await Promise.all(old.slice(at, at + AT_ONCE).map((blob) => store.removeOlder(blob, before)));
-    removed += gone.filter(Boolean).length;
-  }
-  return removed;
+  return (await inGroups(old, AT_ONCE, (blob) => store.removeOlder(blob, before))).filter(Boolean).length;
 }
 
 /** The store lists those of a place after each other. */
@@ -110,22 +107,14 @@ async function oldestEventOf(access: Asking, workflowId: string): Promise<number
 async function runsOf(access: Asking, workflowId: string): Promise<Set<string>> {
   const { client, namespace } = access;
   const runs = new Set<string>();
-  try {
-    const described = await read(access, () =>
-      client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }),
-    );
-    runs.add(described.workflowExecutionInfo?.execution?.runId ?? '');
-  } catch (error) {
-    if (!hasCode(error, 'not_found')) throw error;
-  }
+  const described = await read(access, () =>
+    client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }),
+  ).catch(onCode('not_found', () => undefined));
+  if (described !== undefined) runs.add(described.workflowExecutionInfo?.execution?.runId ?? '');
   const query = compare('workflowId', '=', workflowId).text;
-  let nextPageToken: Uint8Array = new Uint8Array();
-  do {
-    const page = await read(access, () =>
-      client.workflowService.listWorkflowExecutions({ namespace, query, nextPageToken }),
-    );
-    for (const { execution } of page.executions ?? []) runs.add(execution?.runId ?? '');
-    nextPageToken = page.nextPageToken ?? new Uint8Array();
-  } while (nextPageToken.length > 0);
+  const pages = tokenPages((nextPageToken) =>
+    read(access, () => client.workflowService.listWorkflowExecutions({ namespace, query, nextPageToken })),
+  );
+  for await (const { executions } of pages) for (const { execution } of executions) runs.add(execution?.runId ?? '');
   return runs;
 }

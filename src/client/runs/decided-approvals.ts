@@ -10,6 +10,7 @@ import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
+import { inGroups } from '../temporal/each-concurrently.ts';
 import type { Page, PageRequest } from '../visibility/listing.ts';
 import { newestOfParts } from '../visibility/parts.ts';
 import { type ApprovalView, factsOf } from './approvals.ts';
@@ -51,12 +52,8 @@ export function listDecided(
   const list = JSON.stringify(['decided', org, filter]);
   const partFrom = async (from: string | undefined): Promise<Page<DecidedView>> => {
     const runs = await listRuns(access, org, runsOf(filter, from));
-    const items: DecidedView[] = [];
-    for (let at = 0; at < runs.items.length; at += FOLDS_AT_ONCE) {
-      const some = runs.items.slice(at, at + FOLDS_AT_ONCE);
-      items.push(...(await Promise.all(some.map((run) => decidedIn(access, org, run, filter)))).flat());
-    }
-    return { ...runs, items: items.sort((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1)) };
+    const found = await inGroups(runs.items, FOLDS_AT_ONCE, (run) => decidedIn(access, org, run, filter));
+    return { ...runs, items: found.flat() };
   };
   return newestOfParts(access, list, { limit, ...defined({ cursor }) }, partFrom, placeOf);
 }

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { RunError } from '../../contract/run.ts';
 import { onCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
+import { inGroups } from '../temporal/each-concurrently.ts';
 import { readClosing } from '../temporal/first-event.ts';
 import { legible } from '../temporal/unreadable.ts';
 import { outcomeOf } from './run-view.ts';
@@ -28,16 +29,13 @@ export async function errorsOf(access: Access, runs: readonly RunIds[]): Promise
   const kept = known.get(access.client) ?? new Map<string, RowError>();
   known.set(access.client, kept);
   const found = new Map<string, RowError>();
-  for (let from = 0; from < runs.length; from += AT_ONCE)
-    await Promise.all(
-      runs.slice(from, from + AT_ONCE).map(async (run) => {
-        const error = kept.get(run.runId) ?? (await errorOf(access, run));
-        if (error === undefined) return;
-        found.set(run.runId, error);
-        kept.set(run.runId, error);
-        if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
-      }),
-    );
+  await inGroups(runs, AT_ONCE, async (run) => {
+    const error = kept.get(run.runId) ?? (await errorOf(access, run));
+    if (error === undefined) return;
+    found.set(run.runId, error);
+    kept.set(run.runId, error);
+    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
+  });
   return found;
 }
 

@@ -11,6 +11,7 @@ import type { Json } from '../../json/json.ts';
 import { onCode } from '../errors.ts';
 import { definitionOf } from '../starts/begin-run.ts';
 import type { Access } from '../temporal/access.ts';
+import { inGroups } from '../temporal/each-concurrently.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
 import type { Page } from '../visibility/listing.ts';
 import { listRuns, type RunFilter } from './run-list.ts';
@@ -106,11 +107,7 @@ export async function listRuns004(
   { exclude, ...filter }: RunFilter & { readonly exclude: boolean },
 ): Promise<Page<Run004>> {
   const page = await listRuns(access, org, { ...filter, limit: Math.min(filter.limit, MOST_RUNS) });
-  const items: (Run004 | undefined)[] = [];
-  for (let from = 0; from < page.items.length; from += AT_ONCE) {
-    const some = page.items.slice(from, from + AT_ONCE);
-    items.push(...(await Promise.all(some.map((listed) => readListed(access, org, listed, exclude)))));
-  }
+  const items = await inGroups(page.items, AT_ONCE, (listed) => readListed(access, org, listed, exclude));
   return { ...page, items: items.filter((item) => item !== undefined) };
 }
 

@@ -34,6 +34,7 @@ import { slotRequests } from '../../observe/metrics.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, writeOrStart } from '../temporal/actor-calls.ts';
+import { inGroups } from '../temporal/each-concurrently.ts';
 import { read, writeAlong } from '../temporal/rpc.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { type Asking, activeUnder } from './active-runs.ts';
@@ -129,19 +130,15 @@ async function describeHolders(access: Access, { runs, patienceMs }: HolderQuest
   const missing: string[] = [];
   for (let asked = runs; asked.length > 0; ) {
     const open: string[] = [];
-    for (let from = 0; from < asked.length; from += AT_ONCE) {
-      await Promise.all(
-        asked.slice(from, from + AT_ONCE).map(async (run) => {
-          const description = await describe(access, run);
-          if (description === undefined) missing.push(run);
-          else if (isOpen(description.status.name)) open.push(run);
-          else {
-            closed.push(run);
-            closedAt.push(description.closeTime?.getTime() ?? Date.now());
-          }
-        }),
-      );
-    }
+    await inGroups(asked, AT_ONCE, async (run) => {
+      const description = await describe(access, run);
+      if (description === undefined) missing.push(run);
+      else if (isOpen(description.status.name)) open.push(run);
+      else {
+        closed.push(run);
+        closedAt.push(description.closeTime?.getTime() ?? Date.now());
+      }
+    });
     // One free slot is enough for the asker.
     if (closed.length > 0 || Date.now() >= until) break;
     asked = open;

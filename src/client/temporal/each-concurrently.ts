@@ -1,19 +1,30 @@
 const AT_ONCE = 10;
 
+/**
+ * The results of `act` on all items, in their order, `atOnce` at the same time. The first failure ends it, once those
+ * beside it have ended.
+ */
+export async function inGroups<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  act: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let from = 0; from < items.length; from += atOnce)
+    results.push(...(await Promise.allSettled(items.slice(from, from + atOnce).map(act))).map(fulfilled));
+  return results;
+}
+
 /** Runs `act` on all items, a few at the same time. Throws the first failure once all have been tried. */
 export async function eachConcurrently<Item, Result>(
   items: readonly Item[],
   act: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const results: Result[] = [];
-  let failed: unknown;
-  for (let from = 0; from < items.length; from += AT_ONCE) {
-    const some = await Promise.allSettled(items.slice(from, from + AT_ONCE).map(act));
-    for (const one of some) {
-      if (one.status === 'fulfilled') results.push(one.value);
-      else failed ??= one.reason;
-    }
-  }
-  if (failed !== undefined) throw failed;
-  return results;
+  const tried = await inGroups(items, AT_ONCE, (item) => Promise.allSettled([act(item)]));
+  return tried.map(([outcome]) => fulfilled(outcome));
+}
+
+function fulfilled<Result>(outcome: PromiseSettledResult<Result>): Result {
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
 }

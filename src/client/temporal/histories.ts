@@ -5,6 +5,7 @@ import type { RunTrace } from '../../history/run-trace.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from './access.ts';
 import { bareHistoryPage, type HistoryPage, withBlobs } from './history-page.ts';
+import { tokenPages } from './token-pages.ts';
 import { plainEvent, type RawEvent, unreadEvent } from './trace-events.ts';
 import { Turns } from './turns.ts';
 import { unreadableOf } from './unreadable.ts';
@@ -16,17 +17,13 @@ const EVENTS_PER_PAGE = 1_000;
 
 /** The events of one run so far. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
 export async function* historyOf(access: Reading, workflowId: string, runId: string): AsyncGenerator<HistoryEvent> {
-  let nextPageToken: Uint8Array = new Uint8Array();
-  do {
-    const page = await bareHistoryPage(access, {
-      execution: { workflowId, runId },
-      maximumPageSize: EVENTS_PER_PAGE,
-      nextPageToken,
-    });
-    // One after another: the larger payloads of a whole page may take gigabytes together.
-    for (const event of page.history?.events ?? []) yield* await plainEvents(access, { history: { events: [event] } });
-    nextPageToken = page.nextPageToken ?? new Uint8Array();
-  } while (nextPageToken.length > 0);
+  const execution = { workflowId, runId };
+  const pages = tokenPages((nextPageToken) =>
+    bareHistoryPage(access, { execution, maximumPageSize: EVENTS_PER_PAGE, nextPageToken }),
+  );
+  // One after another: the larger payloads of a whole page may take gigabytes together.
+  for await (const { history } of pages)
+    for (const event of history?.events ?? []) yield* await plainEvents(access, { history: { events: [event] } });
 }
 
 /** The events of a page. An unreadable event is marked, and the others stay readable. */

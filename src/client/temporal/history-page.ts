@@ -7,6 +7,7 @@ import {
 import type { temporal } from '@temporalio/proto';
 import type { Access } from './access.ts';
 import { read, translated } from './rpc.ts';
+import { tokenPages } from './token-pages.ts';
 
 export type HistoryRequest = Omit<
   temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest,
@@ -34,17 +35,18 @@ export function askForHistory({ client, namespace }: Reading, request: HistoryRe
   return client.workflowService.getWorkflowExecutionHistory({ ...request, namespace, skipArchival: true });
 }
 
-/**
- * As historyPage, from the latest event back. @throws ClientError `not_found`, `temporal_unreachable`,
- * `blob_unavailable`.
- */
-export async function latestHistoryPage(
-  access: Pick<Access, 'client'>,
-  request: temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryReverseRequest,
-): Promise<HistoryPage> {
-  const page = await read(access, () => access.client.workflowService.getWorkflowExecutionHistoryReverse(request));
-  return withBlobs(access, page);
-}
+/** All pages, from the latest event back. @throws ClientError as historyPage. */
+export const latestHistoryPages = (
+  access: Reading,
+  execution: temporal.api.common.v1.IWorkflowExecution,
+  maximumPageSize: number,
+): AsyncGenerator<HistoryPage> =>
+  tokenPages(async (nextPageToken) => {
+    const { client, namespace } = access;
+    const request = { namespace, execution, maximumPageSize, nextPageToken };
+    const page = await read(access, () => client.workflowService.getWorkflowExecutionHistoryReverse(request));
+    return withBlobs(access, page);
+  });
 
 /**
  * The page itself, changed in place. The input of a child stays a reference: it is not read here, and it may have been

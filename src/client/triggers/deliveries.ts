@@ -8,7 +8,7 @@ import { FIRED_SIGNAL, type Firing, MOST_RECENT_FIRINGS, type TriggerStart } fro
 import { isObject } from '../../json/json.ts';
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
-import { latestHistoryPage } from '../temporal/history-page.ts';
+import { latestHistoryPages } from '../temporal/history-page.ts';
 import { triggerActorId } from '../temporal/ids.ts';
 import { demandTrigger } from './triggers.ts';
 
@@ -19,16 +19,8 @@ export async function readDeliveries(access: Access, org: string, id: string): P
   const { trigger } = await demandTrigger(access, org, id);
   const found: Firing[] = [];
   const converter = access.client.options.loadedDataConverter;
-  const { namespace } = access;
-  let nextPageToken: Uint8Array = new Uint8Array();
   try {
-    do {
-      const page = await latestHistoryPage(access, {
-        namespace,
-        execution: { workflowId: triggerActorId(org, id) },
-        maximumPageSize: EVENTS_PER_PAGE,
-        nextPageToken,
-      });
+    for await (const page of latestHistoryPages(access, { workflowId: triggerActorId(org, id) }, EVENTS_PER_PAGE)) {
       for (const event of page.history?.events ?? []) {
         const signal = event.workflowExecutionSignaledEventAttributes;
         const start = event.workflowExecutionStartedEventAttributes;
@@ -42,8 +34,7 @@ export async function readDeliveries(access: Access, org: string, id: string): P
         found.push(...(firings ?? []).filter(({ at }) => at >= trigger.createdAt));
         if (found.length >= MOST_RECENT_FIRINGS) return found.slice(0, MOST_RECENT_FIRINGS);
       }
-      nextPageToken = page.nextPageToken ?? new Uint8Array();
-    } while (nextPageToken.length > 0);
+    }
   } catch (error) {
     if (!hasCode(error, 'not_found')) throw error;
   }

@@ -21,6 +21,7 @@ import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { historyPage } from '../temporal/history-page.ts';
 import { definitionId } from '../temporal/ids.ts';
+import { tokenPages } from '../temporal/token-pages.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
@@ -126,14 +127,8 @@ async function* eventsOf(
   access: Access,
   execution: { readonly workflowId: string; readonly runId?: string },
 ): AsyncGenerator<HistoryEvent> {
-  let nextPageToken: Uint8Array = new Uint8Array();
-  do {
-    const page = await historyPage(access, {
-      execution,
-      maximumPageSize: EVENTS_PER_PAGE,
-      nextPageToken,
-    });
-    yield* page.history?.events ?? [];
-    nextPageToken = page.nextPageToken ?? new Uint8Array();
-  } while (nextPageToken.length > 0);
+  const pages = tokenPages((nextPageToken) =>
+    historyPage(access, { execution, maximumPageSize: EVENTS_PER_PAGE, nextPageToken }),
+  );
+  for await (const page of pages) yield* page.history?.events ?? [];
 }

@@ -15,7 +15,7 @@ interface Position {
 }
 
 /**
- * A page. `list` names list and filter. `partFrom` answers the items of a part, sorted by their places, the greatest
+ * A page. `list` names list and filter. `partFrom` answers the items of a part. Those with the greatest places come
  * first; `placeOf` is different for each item.
  * @throws ClientError `invalid_cursor`.
  */
@@ -31,7 +31,9 @@ export async function newestOfParts<T>(
     cursor === undefined ? {} : JSON.parse(Buffer.from(readCursor(cursors, list, cursor)).toString());
   for (let passed = 0; ; passed++) {
     const part = await partFrom(from);
-    const wanted = part.items.filter((item) => after === undefined || placeOf(item) < after);
+    const wanted = part.items
+      .filter((item) => after === undefined || placeOf(item) < after)
+      .sort((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1));
     if (wanted.length > 0 || part.nextCursor === undefined || passed === PATIENCE) {
       const items = wanted.slice(0, limit);
       const last = items.at(-1);
