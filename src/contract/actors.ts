@@ -21,6 +21,11 @@ export const ORGANIZATION_WORKFLOW = 'organization';
 /** Answers by request key, oldest first; the state of every actor that takes writes holds one. */
 export type RememberedAnswers = readonly { readonly key: string; readonly answer: Json }[];
 
+/** The argument of a write. Writes with one key are one write. */
+export interface Keyed {
+  readonly key: string;
+}
+
 /** Members that every actor's argument has. */
 export interface ActorStart {
   readonly organizationId: string;
@@ -109,8 +114,7 @@ export interface DefinitionStart extends ActorStart {
  * Update `put`. Refused with `hash_mismatch`, `already_exists` or `entry_changed`. An update that applies a proposal is
  * also refused with the codes of ReviewProposal and `proposal_stale`.
  */
-export interface PutDefinition {
-  readonly key: string;
+export interface PutDefinition extends Keyed {
   readonly hash: string;
   readonly name: string;
   readonly description?: string;
@@ -155,8 +159,7 @@ export interface PutDefinitionAnswer {
 }
 
 /** Update `recordVersions`: versions that runs may name, besides those that were written. */
-export interface RecordVersions {
-  readonly key: string;
+export interface RecordVersions extends Keyed {
   readonly hashes: readonly string[];
 }
 
@@ -166,8 +169,7 @@ export interface RecordVersionsAnswer {
 }
 
 /** Update `remove`; answers a RemovedDefinition. Refused with `not_found` or `hash_mismatch`. */
-export interface RemoveDefinition {
-  readonly key: string;
+export interface RemoveDefinition extends Keyed {
   readonly ifMatch?: string;
   readonly by?: string;
 }
@@ -242,8 +244,7 @@ export interface HookStart extends ActorStart {
 }
 
 /** Update `claim`. Refused with `path_taken` or `path_resting`. */
-export interface ClaimHook extends HookOwner {
-  readonly key: string;
+export interface ClaimHook extends HookOwner, Keyed {
   readonly trigger: string;
 }
 
@@ -254,8 +255,7 @@ export interface ConfigureHook extends ClaimHook {
 }
 
 /** Update `free`. It has no effect unless the owner asks and the revision is not older. */
-export interface FreeHook extends HookOwner {
-  readonly key: string;
+export interface FreeHook extends HookOwner, Keyed {
   readonly revision: number;
 }
 
@@ -290,26 +290,19 @@ export interface OrganizationStart extends ActorStart {
   readonly carried?: OrganizationState;
 }
 
-/** Update `put`. Refused with `too_large` or `too_many`. */
-export interface PutEntry {
-  readonly key: string;
+/** Update `delete`. Refused with `not_found`. */
+export interface DeleteEntry extends Keyed {
   readonly collection: OrganizationCollection;
   readonly name: string;
+}
+
+/** Update `put`. Refused with `too_large` or `too_many`. */
+export interface PutEntry extends DeleteEntry {
   readonly value: JsonObject;
 }
 
-/** Update `delete`. Refused with `not_found`. */
-export interface DeleteEntry {
-  readonly key: string;
-  readonly collection: OrganizationCollection;
-  readonly name: string;
-}
-
 /** Update `amend`: members of an existing entry. Refused with `not_found`, `entry_changed`. */
-export interface AmendEntry {
-  readonly key: string;
-  readonly collection: OrganizationCollection;
-  readonly name: string;
+export interface AmendEntry extends DeleteEntry {
   readonly members: JsonObject;
   /** The members that the entry must still have. */
   readonly expect?: JsonObject;

@@ -3,6 +3,7 @@
  * workflows/actors/debounce.ts. It holds the last payload of a key until no more payloads come. JSON only.
  */
 import type { Json } from '../json/json.ts';
+import type { ActorStart } from './actors.ts';
 import type { RunOrigin, RunTrigger } from './run.ts';
 
 export const DEBOUNCE_WORKFLOW = 'debounce';
@@ -32,10 +33,7 @@ export interface HeldPayload {
   readonly id?: string;
 }
 
-export interface DebounceStart {
-  readonly organizationId: string;
-  /** Events after which it continues as new. */
-  readonly historyLimit: number;
+export interface DebounceStart extends ActorStart {
   readonly carried?: {
     readonly held: HeldPayload;
     readonly name: string;

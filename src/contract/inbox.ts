@@ -3,7 +3,7 @@
  * only.
  */
 import type { Json } from '../json/json.ts';
-import type { ActorStart, RememberedAnswers } from './actors.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
 
 export const INBOX_WORKFLOW = 'inbox';
 
@@ -39,14 +39,12 @@ export interface InboxMessage {
 export const callbackMark = (slug: string): string => `{{ callback('${slug}') }}`;
 
 /** Update `deliver`. The same id again changes nothing. Refused with `payload_too_large`. */
-export interface DeliverMessage {
-  readonly key: string;
+export interface DeliverMessage extends Keyed {
   readonly message: Omit<InboxMessage, 'receivedAt'>;
 }
 
 /** Update `remove`. Refused with `not_found`. */
-export interface RemoveMessage {
-  readonly key: string;
+export interface RemoveMessage extends Keyed {
   readonly id: string;
 }
 

@@ -8,7 +8,7 @@
  * until after the shard has said that it will not.
  */
 
-import type { ActorStart, RememberedAnswers } from './actors.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
 import { shortHash } from './workflow-ids.ts';
 
 export const LENDER_WORKFLOW = 'lender';
@@ -24,8 +24,7 @@ export const shardId = (lender: string, run: string): string =>
  * Update `borrow`: what the shard keeps of the slots lent to it, and what it needs. Until it is answered the shard
  * uses at most `keeps` slots. The same `seq` again gets the same answer, and an earlier one changes nothing.
  */
-export interface Borrow {
-  readonly key: string;
+export interface Borrow extends Keyed {
   readonly shard: string;
   /** Grows with each request of a shard, also of a shard that was terminated and began anew: epoch milliseconds. */
   readonly seq: number;

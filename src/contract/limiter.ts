@@ -9,7 +9,7 @@
  */
 
 import type { ConcurrencyConfig } from '../definition/document/types.ts';
-import type { ActorStart, RememberedAnswers } from './actors.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
 import type { BorrowQuestion, Lent, Share } from './lender.ts';
 
 export const GATE_WORKFLOW = 'gate';
@@ -57,8 +57,7 @@ export interface ActiveRun {
  * Update `take`. Repeating it is harmless: a run has one lease or one place in the queue. Refused with `limit_reached`,
  * `queue_full`, ACTIVE_WANTED.
  */
-export interface TakeSlot {
-  readonly key: string;
+export interface TakeSlot extends Keyed {
   readonly run: string;
   readonly limit: number;
   readonly overflow: Overflow;
@@ -139,11 +138,6 @@ export interface ReleaseSlot {
   readonly run: string;
   /** The run never started, so the limiter does not wait for its end. */
   readonly unstarted?: true;
-}
-
-/** Signal `granted` to a run that waited. */
-export interface SlotGranted {
-  readonly gate: string;
 }
 
 /** Query `order`: the waiting runs in the order in which they would get a lease, at most MOST_ORDERED. */

@@ -3,7 +3,7 @@
  * contract between src/client/recordings, workflows/actors/recording.ts and workflows/jobs/recorded-call.ts. JSON only.
  */
 import type { Json, JsonObject } from '../json/json.ts';
-import type { ActorStart, RememberedAnswers } from './actors.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
 
 export const RECORDING_WORKFLOW = 'recording';
 /** The workflow that calls one tool, and reports to the recording. */
@@ -138,10 +138,6 @@ export interface RecordingStart extends ActorStart {
   /** All values of the recording together. */
   readonly maxBytes: number;
   readonly carried?: { readonly recording: RecordingState; readonly answers: RememberedAnswers };
-}
-
-interface Keyed {
-  readonly key: string;
 }
 
 /**

@@ -2,7 +2,7 @@
  * The actor `sync.{org}.{hash}`: the definitions that syncs of one set have written. A sync
  * deletes definitions that are no longer in its set. Lists may lag; this actor does not. JSON only.
  */
-import type { ActorStart, RememberedAnswers } from './actors.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
 
 export const SYNC_WORKFLOW = 'sync';
 
@@ -18,8 +18,7 @@ export interface SyncStart extends ActorStart {
 }
 
 /** Update `change`. Refused with `too_many`. */
-export interface ChangeSynced {
-  readonly key: string;
+export interface ChangeSynced extends Keyed {
   readonly add: readonly string[];
   readonly remove: readonly string[];
 }

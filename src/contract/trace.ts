@@ -46,5 +46,4 @@ export interface EndedRun {
   readonly code?: string;
 }
 
-export const RUN_OUTCOMES = ['completed', 'failed', 'cancelled', 'aborted', 'continued'] as const;
-export type RunOutcome = (typeof RUN_OUTCOMES)[number];
+export type RunOutcome = 'completed' | 'failed' | 'cancelled' | 'aborted' | 'continued';

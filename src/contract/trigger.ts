@@ -4,7 +4,7 @@
  */
 
 import type { TriggerDefinition } from '../definition/document/types.ts';
-import type { ActorStart, RememberedAnswers } from './actors.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
 
 export const TRIGGER_WORKFLOW = 'trigger';
 /** The signal that tells a trigger the outcome of a firing. */
@@ -51,8 +51,7 @@ export interface BackfillNote {
 }
 
 /** Update `backfilled`, before the schedule is asked. Refused with `not_found`. */
-export interface NoteBackfill {
-  readonly key: string;
+export interface NoteBackfill extends Keyed {
   readonly note: BackfillNote;
 }
 
@@ -119,8 +118,7 @@ export interface TriggerStart extends ActorStart {
  * `release` says that it was refused. The API cannot make a trigger of that name meanwhile. Refused with
  * `trigger_exists` where the API has made one.
  */
-export interface ClaimTrigger {
-  readonly key: string;
+export interface ClaimTrigger extends Keyed {
   /** The owner of the claim: any unique text. */
   readonly claim: string;
 }
@@ -135,8 +133,7 @@ export interface TriggerClaimed {
  * Update `put`, by a write of the definition. A revision older than the last changes nothing, and the answer is null
  * where the trigger was dropped since. Refused with `trigger_exists` where the API has made one.
  */
-export interface PutTrigger {
-  readonly key: string;
+export interface PutTrigger extends Keyed {
   readonly revision: number;
   /** The author of the definition's write. */
   readonly by?: string;
@@ -144,8 +141,7 @@ export interface PutTrigger {
 }
 
 /** Update `create`, through the API. Refused with `trigger_exists`. */
-export interface CreateTrigger {
-  readonly key: string;
+export interface CreateTrigger extends Keyed {
   readonly spec: TriggerSpec;
   readonly by?: string;
 }
@@ -154,8 +150,7 @@ export interface CreateTrigger {
  * Update `change`, through the API: the given members. Refused with `not_found`, and with `trigger_of_definition` for
  * any member but `enabled` of a definition's trigger.
  */
-export interface ChangeTrigger {
-  readonly key: string;
+export interface ChangeTrigger extends Keyed {
   /** Null removes a member. */
   readonly change: { readonly [Member in keyof TriggerSpec]?: TriggerSpec[Member] | null };
   readonly by?: string;
@@ -166,8 +161,7 @@ export interface ChangeTrigger {
  * without it, through the API. Answers the removed trigger, or null if none was removed.
  * Refused with `not_found` and `trigger_of_definition` where the API asks.
  */
-export interface RemoveTrigger {
-  readonly key: string;
+export interface RemoveTrigger extends Keyed {
   readonly definition?: number;
   /** ISO 8601: triggers that the API made after this time stay. */
   readonly until?: string;

@@ -1,7 +1,6 @@
 /** Stores an organization's definitions: reads, writes, lists and deletes them (ARCHITECTURE.md §4, §5). */
 
 import {
-  type ChangeSource,
   DEFINITION_WORKFLOW,
   type DefinitionStart,
   type HookOwner,
@@ -48,28 +47,16 @@ const NOT_WRITTEN = [
   'proposal_stale',
 ];
 
-export interface DefinitionWrite {
+/** The write of a head, as PutDefinition has it, and what goes with it. */
+export interface DefinitionWrite
+  extends Pick<
+    PutDefinition,
+    'hash' | 'source' | 'by' | 'notes' | 'ifMatch' | 'ifNew' | 'ifRevision' | 'origin' | 'proposalId'
+  > {
   /** Canonical, without secrets in clear text. */
   readonly definition: Definition;
-  readonly hash: string;
-  readonly source: ChangeSource;
-  readonly by?: string;
-  readonly notes?: string;
   /** The text as the author wrote it, without clear secrets, or the reference to one that is stored. */
   readonly text?: WrittenText | TextReference;
-  /** The tag that the current definition must have (tagOfHead); `*` accepts any. */
-  readonly ifMatch?: string;
-  /** Refuses the write where a definition exists. */
-  readonly ifNew?: boolean;
-  /**
-   * The revision of the head that the write is based on. The write is refused where the head, including the secrets of
-   * its triggers, has changed since.
-   */
-  readonly ifRevision?: number;
-  /** The set that the definition belongs to after the write. */
-  readonly origin?: string;
-  /** The approved proposal that this applies. */
-  readonly proposalId?: string;
   /** A repeated key gets the same answer. */
   readonly key?: string;
   /**
@@ -91,55 +78,39 @@ export async function putDefinition(
   org: string,
   request: DefinitionWrite,
 ): Promise<PutDefinitionAnswer> {
-  const { definition, hash } = request;
-  const { slug } = definition;
+  const { definition, text, key, along, ...rest } = request;
+  const { slug, name, triggers = [], enabled = true, tags = [], version } = definition;
   // With a key, the write may have happened already. The actor knows.
-  if (request.key === undefined) await demand(access, org, slug, request);
-  const { triggers = [] } = definition;
+  if (key === undefined) await demand(access, org, slug, request);
   await demandSchedules(access, org, triedTriggers(triggers));
-  const names = triggers.map(({ name }) => name);
+  const names = triggers.map((trigger) => trigger.name);
   const giveBack = await claimTriggers(access, org, slug, names);
   const wanted = hooksOf(definition);
   let claimed: readonly HookPath[];
   try {
-    await storeVersion(access, org, hash, definition);
-    if (request.text !== undefined && 'text' in request.text) await storeText(access, org, slug, request.text);
+    await storeVersion(access, org, rest.hash, definition);
+    if (text !== undefined && 'text' in text) await storeText(access, org, slug, text);
     claimed = await claimHooks(access, org, slug, wanted);
   } catch (error) {
     await giveBack();
     throw error;
   }
   const start: DefinitionStart = { organizationId: org, slug, historyLimit: access.historyLimit };
+  const actor = { workflowId: definitionId(org, slug), workflowType: DEFINITION_WORKFLOW, start };
+  const put: Omit<PutDefinition, 'key'> = {
+    ...rest,
+    name,
+    enabled,
+    tags,
+    hooks: wanted.map(({ path, trigger }) => ({ path, trigger })),
+    triggers: names,
+    triggerSecrets: triggerSecretsOf(definition),
+    ...(definition.description === undefined ? {} : { description: shortened(definition.description) }),
+    ...defined({ version, text: text && referenceOf(text) }),
+  };
   let answer: PutDefinitionAnswer;
   try {
-    answer = await writeOrStart<DefinitionStart, PutDefinition, PutDefinitionAnswer>(
-      access,
-      { workflowId: definitionId(org, slug), workflowType: DEFINITION_WORKFLOW, start },
-      'put',
-      {
-        hash,
-        name: definition.name,
-        enabled: definition.enabled ?? true,
-        tags: definition.tags ?? [],
-        hooks: wanted.map(({ path, trigger }) => ({ path, trigger })),
-        triggers: names,
-        triggerSecrets: triggerSecretsOf(definition),
-        source: request.source,
-        ...(definition.description === undefined ? {} : { description: shortened(definition.description) }),
-        ...defined({
-          version: definition.version,
-          by: request.by,
-          notes: request.notes,
-          ifMatch: request.ifMatch,
-          ifNew: request.ifNew,
-          ifRevision: request.ifRevision,
-          origin: request.origin,
-          text: request.text && referenceOf(request.text),
-          proposalId: request.proposalId,
-        }),
-      },
-      request.key,
-    );
+    answer = await writeOrStart<PutDefinition, PutDefinitionAnswer>(access, actor, 'put', put, key);
   } catch (error) {
     if (hasCode(error, ...NOT_WRITTEN)) {
       await freeHooks(access, org, slug, claimed, 0);
@@ -149,14 +120,10 @@ export async function putDefinition(
   } finally {
     forgetHead(access, org, slug);
   }
-  await request.along?.();
+  await along?.();
   const { revision } = answer.head;
-  await putTriggers(access, org, slug, {
-    triggers,
-    revision,
-    dropped: answer.dropped ?? [],
-    ...defined({ by: request.by }),
-  });
+  const { dropped = [] } = answer;
+  await putTriggers(access, org, slug, { triggers, revision, dropped, ...defined({ by: rest.by }) });
   await freeHooks(access, org, slug, answer.freed, revision);
   if (answer.lacksOlder) await recordOlder(access, org, slug);
   return answer;

@@ -169,7 +169,7 @@ async function changeSet(
   const origin = originOf(options);
   const start: SyncStart = { organizationId: org, historyLimit: access.historyLimit, origin };
   const actor = { workflowId: setId(org, origin), workflowType: SYNC_WORKFLOW, start };
-  return (await writeOrStart<SyncStart, ChangeSynced, SyncedAnswer>(access, actor, 'change', change)).slugs;
+  return (await writeOrStart<ChangeSynced, SyncedAnswer>(access, actor, 'change', change)).slugs;
 }
 
 async function readSet(access: Access, org: string, options: SyncOptions): Promise<readonly string[]> {

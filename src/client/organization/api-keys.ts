@@ -5,7 +5,6 @@
  * no new API keys.
  */
 import { randomBytes } from 'node:crypto';
-import type { OrganizationStart } from '../../contract/actors.ts';
 import {
   type DeleteKey,
   HAD_KEYS,
@@ -100,17 +99,12 @@ export async function createKey(
     lastUsedAt: null,
   };
   await ensureOrganization(access, org);
-  await writeOrStart<OrganizationStart, PutKey, { created: boolean }>(
-    access,
-    organizationActor(access, org),
-    'putKey',
-    {
-      name: id,
-      value: record,
-      adminElsewhere,
-      knowsPeople: true,
-    },
-  );
+  await writeOrStart<PutKey, { created: boolean }>(access, organizationActor(access, org), 'putKey', {
+    name: id,
+    value: record,
+    adminElsewhere,
+    knowsPeople: true,
+  });
   return { ...summaryOf(org, id, record), key };
 }
 

@@ -18,13 +18,9 @@ export async function deliverToInbox(
   org: string,
   message: Omit<InboxMessage, 'receivedAt'>,
 ): Promise<void> {
-  const start = { organizationId: org, historyLimit: access.historyLimit };
-  await writeOrStart<InboxStart, DeliverMessage, { delivered: boolean }>(
-    access,
-    { workflowId: inboxId(org), workflowType: INBOX_WORKFLOW, start },
-    'deliver',
-    { message },
-  );
+  const start: InboxStart = { organizationId: org, historyLimit: access.historyLimit };
+  const actor = { workflowId: inboxId(org), workflowType: INBOX_WORKFLOW, start };
+  await writeOrStart<DeliverMessage, { delivered: boolean }>(access, actor, 'deliver', { message });
 }
 
 /** All messages, newest first. */

@@ -29,13 +29,8 @@ export function putEntry(
   name: string,
   value: object,
 ): Promise<{ created: boolean }> {
-  const entry: Omit<PutEntry, 'key'> = { collection, name, value: value as JsonObject };
-  return writeOrStart<OrganizationStart, PutEntry, { created: boolean }>(
-    access,
-    organizationActor(access, org),
-    'put',
-    entry,
-  );
+  const entry = { collection, name, value: value as JsonObject };
+  return writeOrStart<PutEntry, { created: boolean }>(access, organizationActor(access, org), 'put', entry);
 }
 
 /**

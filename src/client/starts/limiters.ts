@@ -176,7 +176,7 @@ export function limiterActivitiesOver(over: WriteAccess): GateActivities {
 function borrowSlots(access: WriteAccess, { organizationId, lender, ...request }: BorrowQuestion): Promise<Lent> {
   const start: LenderStart = { organizationId, historyLimit: access.historyLimit };
   const actor = { workflowId: lender, workflowType: LENDER_WORKFLOW, start };
-  return writeOrStart<LenderStart, Borrow, Lent>(access, actor, 'borrow', request);
+  return writeOrStart<Borrow, Lent>(access, actor, 'borrow', request);
 }
 
 /** The run that asks. `asking` describes a run that has not started yet. */
@@ -273,7 +273,7 @@ function takeWith(
 ): Promise<TakeAnswer> {
   const start: GateStart = { organizationId: org, historyLimit: access.historyLimit, scope, ...defined({ lender }) };
   const actor = { workflowId: gate, workflowType: GATE_WORKFLOW, start };
-  return writeOrStart<GateStart, TakeSlot, TakeAnswer>(access, actor, 'take', {
+  return writeOrStart<TakeSlot, TakeAnswer>(access, actor, 'take', {
     run,
     limit,
     overflow,

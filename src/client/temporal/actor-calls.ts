@@ -6,9 +6,9 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
-import { type Priority, WorkflowNotFoundError } from '@temporalio/common';
+import { type Priority, type Workflow, WorkflowNotFoundError } from '@temporalio/common';
 import { ulid } from 'ulid';
-import type { ActorStart } from '../../contract/actors.ts';
+import type { ActorStart, Keyed } from '../../contract/actors.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { Access, WriteAccess } from './access.ts';
 import { actorAttributes } from './division.ts';
@@ -31,20 +31,16 @@ type Keyless<Request> = Omit<Request, 'key'>;
  * Sends the update and starts the actor where it does not exist. A repeated `key` gets the same answer.
  * @throws ClientError with the actor's code when it refuses.
  */
-export async function writeOrStart<Start extends ActorStart, Request extends { key: string }, Answer>(
+export async function writeOrStart<Request extends Keyed, Answer>(
   access: WriteAccess,
-  actor: Actor<Start>,
+  actor: Actor<ActorStart>,
   update: string,
   request: Keyless<Request>,
   key = ulid(),
 ): Promise<Answer> {
   const apart = await actorAttributes(access);
   return write(access, 'rest', actor.workflowId, () =>
-    access.client.workflow.executeUpdateWithStart<
-      (start: Start) => Promise<void>,
-      Answer,
-      [Keyless<Request> & { key: string }]
-    >(update, {
+    access.client.workflow.executeUpdateWithStart<Workflow, Answer, [Keyless<Request> & Keyed]>(update, {
       updateId: key,
       args: [{ ...request, key }],
       startWorkflowOperation: new WithStartWorkflowOperation(actor.workflowType, {
@@ -64,7 +60,7 @@ export async function writeOrStart<Start extends ActorStart, Request extends { k
  * Sends the update to an existing actor. A repeated `key` gets the same answer.
  * @throws ClientError `not_found` where it does not exist.
  */
-export function writeTo<Request extends { key: string }, Answer>(
+export function writeTo<Request extends Keyed, Answer>(
   access: WriteAccess,
   workflowId: string,
   update: string,
@@ -72,7 +68,7 @@ export function writeTo<Request extends { key: string }, Answer>(
   key = ulid(),
 ): Promise<Answer> {
   return write(access, 'rest', workflowId, () =>
-    access.client.workflow.getHandle(workflowId).executeUpdate<Answer, [Keyless<Request> & { key: string }]>(update, {
+    access.client.workflow.getHandle(workflowId).executeUpdate<Answer, [Keyless<Request> & Keyed]>(update, {
       updateId: key,
       args: [{ ...request, key }],
     }),

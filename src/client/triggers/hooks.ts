@@ -50,7 +50,7 @@ export async function claimHooks(
       const now = await readHook(access, org, place.path);
       const isOurs = now?.owner?.workflow === owner.workflow && now.owner.api === owner.api;
       if (isOurs && now.config !== null) continue;
-      await writeOrStart<HookStart, ClaimHook, HookState>(access, actor(access, org, place.path), 'claim', {
+      await writeOrStart<ClaimHook, HookState>(access, actor(access, org, place.path), 'claim', {
         ...owner,
         trigger: place.trigger,
       });
@@ -117,7 +117,7 @@ export async function configureHooks(
 ): Promise<void> {
   await Promise.all(
     wanted.map((hook) =>
-      writeOrStart<HookStart, ConfigureHook, HookState>(access, actor(access, org, hook.path), 'configure', {
+      writeOrStart<ConfigureHook, HookState>(access, actor(access, org, hook.path), 'configure', {
         ...ownerOf(by),
         trigger: hook.trigger,
         revision,

@@ -136,15 +136,11 @@ export async function createTrigger(
     return before;
   }
   const owner = { workflow, api: id };
+  const made = actor(access, org, workflow, id);
   const claimed = await claimHooks(access, org, owner, placesOf(spec));
   try {
-    const trigger = await writeOrStart<TriggerStart, CreateTrigger, Trigger>(
-      access,
-      actor(access, org, workflow, id),
-      'create',
-      { spec, ...defined({ by }) },
-      key,
-    );
+    const request = { spec, ...defined({ by }) };
+    const trigger = await writeOrStart<CreateTrigger, Trigger>(access, made, 'create', request, key);
     await along?.();
     await settle(access, org, trigger);
     return trigger;
@@ -229,12 +225,7 @@ export async function claimTriggers(
     await eachConcurrently(names, async (name) => {
       const id = triggerIdOf(workflow, name);
       if ((await readTrigger(access, org, id))?.trigger.source.of === 'definition') return;
-      await writeOrStart<TriggerStart, ClaimTrigger, TriggerClaimed>(
-        access,
-        actor(access, org, workflow, id),
-        'claim',
-        { claim },
-      );
+      await writeOrStart<ClaimTrigger, TriggerClaimed>(access, actor(access, org, workflow, id), 'claim', { claim });
       claimed.push(id);
     });
   } catch (error) {
@@ -262,12 +253,9 @@ export async function putTriggers(
   const { triggers, revision, dropped, by } = written;
   await eachConcurrently(triggers, async ({ enabled = true, ...rest }) => {
     const id = triggerIdOf(workflow, rest.name);
-    const trigger = await writeOrStart<TriggerStart, PutTrigger, Trigger | null>(
-      access,
-      actor(access, org, workflow, id),
-      'put',
-      { revision, spec: { ...rest, enabled }, ...defined({ by }) },
-    );
+    const put = { revision, spec: { ...rest, enabled }, ...defined({ by }) };
+    const written = actor(access, org, workflow, id);
+    const trigger = await writeOrStart<PutTrigger, Trigger | null>(access, written, 'put', put);
     if (trigger !== null) await settle(access, org, trigger);
   });
   await dropTriggers(access, org, workflow, dropped, revision);
