@@ -9,8 +9,6 @@ import {
   type CallInput,
   OVERDUE_MS,
   RECORDED_CALL_WORKFLOW,
-  type RecordCall,
-  type RecordCallAnswer,
   type RecordedCallResult,
   type RecordedCallStart,
   type ShownStep,
@@ -24,7 +22,7 @@ import { startUnlessTaken } from '../temporal/actor-calls.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { recordedCallId, recordingId, sha256Hex } from '../temporal/ids.ts';
 import { findTool } from './offered-tools.ts';
-import { ask, demandKnownReferences, demandRecording, readStep, sendTo } from './recordings.ts';
+import { ask, changeRecording, demandKnownReferences, demandRecording, readStep } from './recordings.ts';
 
 interface ToolCall {
   readonly tool: string;
@@ -59,8 +57,8 @@ export async function recordCall(
   await demandKnownReferences(access, org, id, input, '/input');
   const { server, tool } = await findTool(unaudited(access), org, wanted, at);
   const content = sha256Hex(canonicalText([server, tool.name, input])).slice(0, 32);
-  const call: Omit<RecordCall, 'key'> = { tool: tool.name, server, input, content, ...defined({ by }) };
-  const begun = await sendTo<RecordCall, RecordCallAnswer>(access, org, id, 'call', call, key);
+  const call = { tool: tool.name, server, input, content, ...defined({ by }) };
+  const begun = await changeRecording(access, org, id, 'call', call, key);
   if (begun.content !== content)
     throw new ClientError(
       'idempotency_conflict',

@@ -11,6 +11,8 @@ import {
   type PresetOutput,
   RECORDING_MEMO,
   RECORDING_WORKFLOW,
+  type RecordCall,
+  type RecordCallAnswer,
   type RecordingStart,
   type RecordingSummary,
   type RecordingView,
@@ -22,7 +24,7 @@ import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { strayReferences } from '../../recording/references.ts';
 import { summaryOf } from '../../recording/view.ts';
-import { ClientError, hasCode, insteadOf } from '../errors.ts';
+import { ClientError, insteadOf } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, startUnlessTaken, writeTo } from '../temporal/actor-calls.ts';
 import { actorAttributes, actorQuery } from '../temporal/division.ts';
@@ -148,6 +150,7 @@ export async function readOutputs(
 }
 
 interface Updates {
+  readonly call: [RecordCall, RecordCallAnswer];
   readonly append: [AppendStep, { name: string }];
   readonly preset: [PresetOutput, { name: string }];
   readonly change: [ChangeRecording, { name: string }];
@@ -169,32 +172,21 @@ export function changeRecording<Name extends keyof Updates>(
   request: Omit<Updates[Name][0], 'key'>,
   key?: string,
 ): Promise<Updates[Name][1]> {
-  return sendTo(access, org, id, update, request, key);
-}
-
-/** @throws ClientError `not_found`, `gone`, and those of the update. */
-export async function sendTo<Request extends { key: string }, Answer>(
-  access: WriteAccess,
-  org: string,
-  id: string,
-  update: string,
-  request: Omit<Request, 'key'>,
-  key = ulid(),
-): Promise<Answer> {
-  try {
-    return await writeTo<Request, Answer>(access, recordingId(org, id), update, request, key);
-  } catch (error) {
-    if (hasCode(error, 'not_found')) throw await missing(access, org, id);
-    throw error;
-  }
+  const sent = writeTo<Updates[Name][0], Updates[Name][1]>(access, recordingId(org, id), update, request, key);
+  return sent.catch(insteadOf('not_found', async () => ended(id, (await described(access, org, id)).summary?.ended)));
 }
 
 /** @throws ClientError `not_found`, `gone`. */
 export async function demandRecording(access: Access, org: string, id: string): Promise<RecordingSummary> {
+  const { isOpen, summary } = await described(access, org, id);
+  if (isOpen && summary !== undefined && summary.ended === undefined) return summary;
+  throw ended(id, summary?.ended);
+}
+
+async function described(access: Access, org: string, id: string) {
   const description = await describe(access, recordingId(org, id));
   const summary = description?.memo?.[RECORDING_MEMO] as RecordingSummary | undefined;
-  if (description?.status.name === 'RUNNING' && summary !== undefined && summary.ended === undefined) return summary;
-  throw ended(id, summary?.ended);
+  return { isOpen: description?.status.name === 'RUNNING', summary };
 }
 
 /**
@@ -234,12 +226,6 @@ export async function ask<Answer>(
     handle.query<Answer, [string?]>(query, ...(argument === undefined ? [] : [argument])),
   );
   return asked.catch(insteadOf('not_found', () => ended(id, undefined)));
-}
-
-async function missing(access: Access, org: string, id: string): Promise<ClientError> {
-  const description = await describe(access, recordingId(org, id));
-  const summary = description?.memo?.[RECORDING_MEMO] as RecordingSummary | undefined;
-  return ended(id, summary?.ended);
 }
 
 /** A deleted recording is as one that never was. */

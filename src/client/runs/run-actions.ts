@@ -62,27 +62,15 @@ export function decide(
   executionId: string,
   request: DecideRequest,
 ): Promise<Accepted> {
-  return orAsAnswered(access, executionId, request.key, () => decideNow(access, org, executionId, request));
-}
-
-async function decideNow(
-  access: WriteAccess,
-  org: string,
-  executionId: string,
-  request: DecideRequest,
-): Promise<Accepted> {
-  const { resumeToken, step: asked, key = ulid(), ...decision } = request;
-  const step =
-    resumeToken === undefined
-      ? asked
-      : await stepOfToken(access, await demandOpen(access, org, executionId), resumeToken, asked);
-  const signal: DecideSignal & { key: string } = {
-    via: 'api',
-    ...decision,
-    key,
-    ...defined({ step }),
-  };
-  return update(access, org, executionId, 'decide', signal);
+  const { resumeToken, step: asked, key, ...decision } = request;
+  return orAsAnswered(access, executionId, key, async () => {
+    const step =
+      resumeToken === undefined
+        ? asked
+        : await stepOfToken(access, await demandOpen(access, org, executionId), resumeToken, asked);
+    const signal: DecideSignal = { via: 'api', ...decision, ...defined({ step }) };
+    return update(access, org, executionId, 'decide', signal, key);
+  });
 }
 
 export interface SubmitRequest extends Omit<Submission, 'via'> {
@@ -97,17 +85,9 @@ export function submit(
   executionId: string,
   request: SubmitRequest,
 ): Promise<Accepted> {
-  return orAsAnswered(access, executionId, request.key, () => submitNow(access, org, executionId, request));
-}
-
-async function submitNow(
-  access: WriteAccess,
-  org: string,
-  executionId: string,
-  request: SubmitRequest,
-): Promise<Accepted> {
-  const signal: SubmitSignal & { key: string } = { ...request, via: 'api', key: request.key ?? ulid() };
-  return update(access, org, executionId, 'submit', signal);
+  const { key, ...submission } = request;
+  const signal: SubmitSignal = { ...submission, via: 'api' };
+  return orAsAnswered(access, executionId, key, () => update(access, org, executionId, 'submit', signal, key));
 }
 
 /**
@@ -204,12 +184,13 @@ async function update(
   org: string,
   executionId: string,
   name: string,
-  signal: object & { readonly key: string },
+  signal: DecideSignal | SubmitSignal,
+  key = ulid(),
 ): Promise<Accepted> {
   const isNamed = isRunIdOf(org, executionId);
   if (!isNamed) await demandOpen(access, org, executionId);
   const handle = access.client.workflow.getHandle(executionId);
-  const options = { args: [signal] as [object], updateId: signal.key };
+  const options = { args: [{ ...signal, key }] as [object], updateId: key };
   try {
     return await write(access, 'runs', executionId, () => handle.executeUpdate<Accepted, [object]>(name, options));
   } catch (error) {

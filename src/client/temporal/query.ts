@@ -4,47 +4,24 @@
  */
 
 import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
-import { attributeValue, listValue } from '../../contract/search-attributes.ts';
-import { searchAttributes } from './search-attributes.ts';
+import { ATTRIBUTES, attributeValue, listValue } from '../../contract/search-attributes.ts';
 
-const NAMES = {
-  ...Object.fromEntries(Object.entries(searchAttributes).map(([name, key]) => [name, key.name])),
+/** Temporal's own attributes, whose values are not shortened. */
+const TEMPORAL_NAMES = {
   executionStatus: 'ExecutionStatus',
   workflowType: 'WorkflowType',
   workflowId: 'WorkflowId',
-  runId: 'RunId',
   closeTime: 'CloseTime',
-  startTime: 'StartTime',
-  executionDuration: 'ExecutionDuration',
   taskQueue: 'TaskQueue',
   division: DIVISION_ATTRIBUTE,
-} as Record<
-  | keyof typeof searchAttributes
-  | 'executionStatus'
-  | 'workflowType'
-  | 'workflowId'
-  | 'runId'
-  | 'closeTime'
-  | 'startTime'
-  | 'executionDuration'
-  | 'taskQueue'
-  | 'division',
-  string
->;
+} as const;
 
-/** Temporal's own attributes, whose values are not shortened. */
-const WHOLE: ReadonlySet<string> = new Set<AttributeName>([
-  'executionStatus',
-  'workflowType',
-  'workflowId',
-  'runId',
-  'taskQueue',
-  'division',
-]);
+const NAMES: { readonly [name in AttributeName]: string } = { ...ATTRIBUTES, ...TEMPORAL_NAMES };
+
 /** Lists of keywords, whose values have an encoding of their own. */
-const LISTS: ReadonlySet<string> = new Set<keyof typeof searchAttributes>(['tags', 'state', 'waiting']);
+const LISTS: ReadonlySet<string> = new Set<keyof typeof ATTRIBUTES>(['tags', 'state', 'waiting']);
 
-export type AttributeName = keyof typeof NAMES;
+export type AttributeName = keyof typeof ATTRIBUTES | keyof typeof TEMPORAL_NAMES;
 export type Operator = '=' | '!=' | '>' | '>=' | '<' | '<=';
 
 /** A condition; made only by the functions of this file. */
@@ -84,7 +61,7 @@ function joined(clauses: readonly Clause[], word: 'AND' | 'OR'): Clause {
 }
 
 function written(name: AttributeName, value: string): string {
-  if (WHOLE.has(name)) return value;
+  if (name in TEMPORAL_NAMES) return value;
   return LISTS.has(name) ? listValue(value) : attributeValue(value);
 }
 
