@@ -5,46 +5,22 @@ import { sameJson } from '../../json/equality.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { isRoot } from '../document/roots.ts';
-import type { Import, MemberTypes } from './import.ts';
+import { type Import, type MemberTypes, memberNames } from './import.ts';
 import { changeExpressions } from './import-expressions.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 import { unwrapTemplates } from './unwrap-templates.ts';
 
-const STEP: ReadonlySet<string> = new Set([
-  'stepSlug',
-  'name',
-  'description',
-  'stepType',
-  'order',
-  'config',
-  'nextSteps',
-  'maxRetries',
-  'backoffMs',
-  'retryPolicy',
-  'continueOnError',
-  'timeout',
-  'outputVariable',
-  'saveToState',
-  'when',
-]);
+const STEP = memberNames(`
+  stepSlug name description stepType order config nextSteps maxRetries backoffMs retryPolicy continueOnError timeout
+  outputVariable saveToState when
+`);
 const RETRY: ReadonlySet<string> = new Set(['maxRetries', 'backoffMs', 'retryPolicy']);
 const PORTS: { readonly [written: string]: string } = { failure: 'error' };
 /** By kind, the members of the config that keep their names. Other members are reported. */
-const LLM: ReadonlySet<string> = new Set([
-  'model',
-  'systemPrompt',
-  'userPrompt',
-  'messages',
-  'outputFormat',
-  'outputSchema',
-  'temperature',
-  'maxTokens',
-  'tools',
-  'mcpServerIds',
-  'maxSteps',
-  'description',
-  'name',
-]);
+const LLM = memberNames(`
+  model systemPrompt userPrompt messages outputFormat outputSchema temperature maxTokens tools mcpServerIds maxSteps
+  description name
+`);
 
 interface Converted {
   readonly step: JsonObject;

@@ -11,39 +11,18 @@ import { isRoot } from '../document/roots.ts';
 import { loops000 } from './dialect-000-loops.ts';
 import { step000 } from './dialect-000-steps.ts';
 import { flatInput } from './flat-input.ts';
-import type { Import, ImportResult, MemberTypes } from './import.ts';
+import { type Import, type ImportResult, type MemberTypes, memberNames } from './import.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 
-const OUTER: ReadonlySet<string> = new Set([
-  'workflowConfig',
-  'stepsConfig',
-  'name',
-  'slug',
-  'description',
-  'version',
-  'tags',
-  'triggers',
-]);
+const OUTER = memberNames('workflowConfig stepsConfig name slug description version tags triggers');
 /** Of the later form, whose other members are those of a workflowConfig. */
 const OUTER_LATER: ReadonlySet<string> = new Set(['steps', 'workflowConfig']);
 /** Members of 000's run requests that do not belong to the definition. */
 const OF_A_RUN: ReadonlySet<string> = new Set(['organizationId', 'input', 'triggeredBy', 'triggerData']);
 const OUTER_TYPES: MemberTypes = { workflowConfig: 'object', tags: 'array', triggers: 'array' };
-const WORKFLOW: ReadonlySet<string> = new Set([
-  'name',
-  'slug',
-  'description',
-  'version',
-  'tags',
-  'enabled',
-  'config',
-  'triggers',
-  'input',
-  'state',
-  'output',
-  'constraints',
-  'status',
-]);
+/** Members of the workflow that the canonical form has too. */
+const CARRIED = memberNames('name slug description version tags enabled triggers input state output constraints');
+const WORKFLOW: ReadonlySet<string> = new Set([...CARRIED, 'config', 'status']);
 /** The types of members whose other types would be lost, or that databases hold as JSON texts. */
 const WORKFLOW_TYPES: MemberTypes = {
   tags: 'array',
@@ -60,19 +39,9 @@ const CONFIG_TYPES: MemberTypes = {
   debounce: 'object',
   concurrency: 'object',
 };
-const CONFIG: ReadonlySet<string> = new Set([
-  'timeout',
-  'timeoutMs',
-  'retryPolicy',
-  'variables',
-  'secrets',
-  'maxSteps',
-  'mode',
-  'debounce',
-  'concurrency',
-  'onFailure',
-  'publicStart',
-]);
+const CONFIG = memberNames(`
+  timeout timeoutMs retryPolicy variables secrets maxSteps mode debounce concurrency onFailure publicStart
+`);
 
 export function from000(written: JsonObject, into: Import): ImportResult {
   const stepsAt = written['stepsConfig'] === undefined && written['steps'] !== undefined ? '/steps' : '/stepsConfig';
@@ -148,19 +117,7 @@ function slugOf(written: JsonObject, at: string, into: Import): string | undefin
 /** `document`: the members outside of a workflowConfig. */
 function outer(document: JsonObject, { at, members: workflow }: Held, into: Import): JsonObject {
   const canonical: JsonObject = { dialect: '000' };
-  for (const member of [
-    'name',
-    'slug',
-    'description',
-    'version',
-    'tags',
-    'enabled',
-    'triggers',
-    'input',
-    'state',
-    'output',
-    'constraints',
-  ]) {
+  for (const member of CARRIED) {
     const value = workflow[member] ?? document[member];
     if (workflow[member] !== undefined && document[member] !== undefined && member !== 'input')
       into.lost(childPointer('', member), `"${member}" is left out: workflowConfig has it too.`);

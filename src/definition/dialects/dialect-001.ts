@@ -9,37 +9,13 @@ import { getOwn, isObject, type Json, type JsonObject, typeName } from '../../js
 import { childPointer } from '../../json/pointer.ts';
 import { stepSlugs } from '../document/names.ts';
 import { plain, References, ROOTS_001, referredStep } from './dialect-001-references.ts';
-import { type Import, type ImportResult, type MemberTypes, renamed } from './import.ts';
+import { type Import, type ImportResult, type MemberTypes, memberNames, renamed } from './import.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 
 /** The longest timeout of a step of kind run_code. */
 const LONGEST_CODE_MS = 600_000;
-const OUTER: ReadonlySet<string> = new Set([
-  'id',
-  'name',
-  'title',
-  'slug',
-  'description',
-  'version',
-  'tags',
-  'enabled',
-  'steps',
-  'triggers',
-  'timeoutMs',
-]);
-const STEP: ReadonlySet<string> = new Set([
-  'name',
-  'description',
-  'action',
-  'input',
-  'when',
-  'forEach',
-  'bail',
-  'config',
-  'dependsOn',
-  'outputSchema',
-  'preset',
-]);
+const OUTER = memberNames('id name title slug description version tags enabled steps triggers timeoutMs');
+const STEP = memberNames('name description action input when forEach bail config dependsOn outputSchema preset');
 const MOVED = [
   ['/stepType', '/action'],
   ['/config', '/action'],

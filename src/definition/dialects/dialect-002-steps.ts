@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject, typeName } from '../../json/json.
 import { childPointer } from '../../json/pointer.ts';
 import { didYouMean } from '../document/names.ts';
 import type { Names002 } from './dialect-002-names.ts';
-import { type Import, type MemberTypes, renamed } from './import.ts';
+import { type Import, type MemberTypes, memberNames, renamed } from './import.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 
 const TYPES = [
@@ -21,19 +21,7 @@ const TYPES = [
 ] as const;
 type Type = (typeof TYPES)[number];
 
-const COMMON = [
-  'id',
-  'type',
-  'name',
-  'description',
-  'outputVariable',
-  'retry',
-  'timeoutMs',
-  'onError',
-  'then',
-  'else',
-  'steps',
-] as const;
+const COMMON = memberNames('id type name description outputVariable retry timeoutMs onError then else steps');
 const OWN: { readonly [type in Type]: readonly string[] } = {
   agent: ['content', 'message', 'goal', 'model', 'systemPrompt', 'tools', 'maxSteps', 'outputSchema'],
   agent_message: ['content', 'message', 'goal', 'to', 'interrupt', 'await_response', 'await_timeout_ms'],

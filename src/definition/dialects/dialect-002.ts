@@ -10,25 +10,11 @@ import { childPointer } from '../../json/pointer.ts';
 import { stepSlug } from '../document/names.ts';
 import { Names002 } from './dialect-002-names.ts';
 import { step002 } from './dialect-002-steps.ts';
-import type { Import, ImportResult, MemberTypes } from './import.ts';
+import { type Import, type ImportResult, type MemberTypes, memberNames } from './import.ts';
 
-const OUTER: ReadonlySet<string> = new Set([
-  'id',
-  'name',
-  'slug',
-  'description',
-  'version',
-  'tags',
-  'enabled',
-  'steps',
-  'constraints',
-  'variables',
-  'runtime',
-  'triggers',
-  'config',
-  'input',
-  'output',
-]);
+const OUTER = memberNames(`
+  id name slug description version tags enabled steps constraints variables runtime triggers config input output
+`);
 const DEFAULT_MAX_STEPS = 50;
 /** The target after the last step of the top list. It is explicit, since a document of 002 cannot name it. */
 const END_TARGET = '$end';

@@ -3,7 +3,7 @@
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
-import { type Import, type MemberTypes, renamed } from './import.ts';
+import { type Import, type MemberTypes, memberNames, renamed } from './import.ts';
 import { changeExpressions } from './import-expressions.ts';
 import { importRetry, retryPlaces } from './import-retry.ts';
 import { unwrapTemplates } from './unwrap-templates.ts';
@@ -11,31 +11,10 @@ import { unwrapTemplates } from './unwrap-templates.ts';
 type Slugs = ReadonlyMap<string, string>;
 
 /** The members of a node that are not part of its config. */
-const NODE: ReadonlySet<string> = new Set([
-  'id',
-  'type',
-  'stepType',
-  'name',
-  'title',
-  'description',
-  'config',
-  'data',
-  'next',
-  'next_step',
-  'next_step_id',
-  'nextStepId',
-  'nextSteps',
-  'branches',
-  'default',
-  'default_next_step_id',
-  'saveToState',
-  'save_to_state',
-  'retry',
-  'position',
-  'onError',
-  'on_error',
-  'timeout',
-]);
+const NODE = memberNames(`
+  id type stepType name title description config data next next_step next_step_id nextStepId nextSteps branches
+  default default_next_step_id saveToState save_to_state retry position onError on_error timeout
+`);
 const PORTS: { readonly [stepType: string]: string } = { user_input: 'submitted', wait_callback: 'received' };
 const MODEL = {
   system_prompt: 'systemPrompt',

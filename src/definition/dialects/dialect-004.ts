@@ -9,27 +9,12 @@ import { childPointer } from '../../json/pointer.ts';
 import { stepSlugs } from '../document/names.ts';
 import { predecessorPaths } from './dialect-004-input.ts';
 import { node004 } from './dialect-004-nodes.ts';
-import type { Import, ImportResult, MemberTypes } from './import.ts';
+import { type Import, type ImportResult, type MemberTypes, memberNames } from './import.ts';
 
-const OUTER: ReadonlySet<string> = new Set([
-  'id',
-  'name',
-  'slug',
-  'description',
-  'version',
-  'tags',
-  'enabled',
-  'type',
-  'flow',
-  'starting_step_id',
-  'payload_format',
-  'state_definition',
-  'mode',
-  'debounce_seconds',
-  'debounce_key',
-  'triggers',
-  'public_start',
-]);
+const OUTER = memberNames(`
+  id name slug description version tags enabled type flow starting_step_id payload_format state_definition mode
+  debounce_seconds debounce_key triggers public_start
+`);
 
 const STATE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
 const MOVED = [

@@ -2,15 +2,9 @@
 
 import type { JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
-import type { Import } from './import.ts';
+import { type Import, memberNames } from './import.ts';
 
-const CANONICAL: ReadonlySet<string> = new Set([
-  'maxAttempts',
-  'initialInterval',
-  'backoffCoefficient',
-  'maximumInterval',
-  'nonRetryable',
-]);
+const CANONICAL = memberNames('maxAttempts initialInterval backoffCoefficient maximumInterval nonRetryable');
 
 /** Aliases of members, which are equal in meaning except `maxRetries`. */
 const SPELLINGS: { readonly [written: string]: string } = {

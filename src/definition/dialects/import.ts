@@ -191,3 +191,6 @@ export function mapTextsAndKeys(value: Json, change: (text: string) => Json): Js
   }
   return mapped;
 }
+
+/** The names of members in a text, with spaces between them. */
+export const memberNames = (names: string): ReadonlySet<string> => new Set(names.trim().split(/\s+/));

@@ -27,17 +27,9 @@ export const FIELD_TYPES = [
 ] as const;
 type FieldType = (typeof FIELD_TYPES)[number];
 
-const FIELD_MEMBERS: ReadonlySet<string> = new Set([
-  'type',
-  'description',
-  'required',
-  'default',
-  'enum',
-  'title',
-  'items',
-  'properties',
-  'label',
-]);
+const FIELD_MEMBERS: ReadonlySet<string> = new Set(
+  'type description required default enum title items properties label'.split(' '),
+);
 
 /**
  * Whether a format is JSON Schema: it has `$schema`, `type: object` that cannot be a field, a list `required` beside

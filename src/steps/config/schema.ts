@@ -6,6 +6,10 @@ import { z } from 'zod';
 import { DURATION_TITLE, INSTANT_TITLE } from '../../definition/document/titles.ts';
 import { EXPECTED_TEMPLATE } from '../../definition/document/zod-problems.ts';
 
+/** The config of a kind: these members, and a description, which most configs may have. */
+export const configSchema = <T extends z.ZodRawShape>(members: T) =>
+  z.strictObject({ ...members, description: z.string().optional().describe('For readers.') });
+
 /** A value of the type, or a template that makes one. */
 export function templated<T extends z.ZodType>(type: T): z.ZodType {
   // Aborts, so a text without a template is checked against the other type too.

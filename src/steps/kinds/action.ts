@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StepDefinition } from '../../definition/document/types.ts';
 import { getOwn, isObject, type JsonObject } from '../../json/json.ts';
-import { anyValue } from '../config/schema.ts';
+import { anyValue, configSchema } from '../config/schema.ts';
 import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { actionOf, actionTypes } from './actions.ts';
 import { oneActivity } from './one-activity.ts';
@@ -29,13 +29,12 @@ throws without a code fails with \`action_failed\`. Both are retried.`,
   },
   output: "The action's.",
   schema: () =>
-    z.strictObject({
+    configSchema({
       type: z
         .string()
         .min(1)
         .describe(`The action: ${actionTypes.map(({ type }) => type).join(', ')}, or one of the host's own.`),
       parameters: z.record(z.string(), anyValue()).optional().describe('The input of the action.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   needs({ type, parameters = {} }) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAbsent, wholeNumber } from '../config/read.ts';
-import { templated, textTemplate } from '../config/schema.ts';
+import { configSchema, templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 import { oneActivity, planMembers } from './one-activity.ts';
 
@@ -47,7 +47,7 @@ Bash does not run as a login shell, so it reads no profile of the worker.
   output: '`{stdout, stderr, exitCode}`.',
   dataMembers: ['stdout', 'stderr', 'exitCode'],
   schema: () =>
-    z.strictObject({
+    configSchema({
       command: textTemplate().describe('What bash runs.'),
       cwd: textTemplate().optional().describe('The folder to work in, as an absolute path. Default: an empty one.'),
       timeoutMs: templated(z.number().int().min(1).max(LONGEST_BASH_TIMEOUT_MS))
@@ -56,7 +56,6 @@ Bash does not run as a login shell, so it reads no profile of the worker.
       env: templated(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])))
         .optional()
         .describe('Environment variables; null leaves one out.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   needs: () => ({ bash: true }),

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { anyValue } from '../config/schema.ts';
+import { anyValue, configSchema } from '../config/schema.ts';
 import type { NoState, StepKind } from '../kind.ts';
 
 export const breakKind: StepKind<NoState> = {
@@ -13,9 +12,8 @@ it. An edge out of a loop's body leaves the loop too, and goes to its target.`,
   example: { stepType: 'break', config: { value: '{{ loop.item }}' } },
   output: 'The value.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       value: anyValue().optional().describe("The loop's value; null if left out."),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: null, names: [] }),
   plan(config, parse) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sameJson } from '../../json/equality.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { compared } from '../compared.ts';
-import { anyValue, expression, templated } from '../config/schema.ts';
+import { anyValue, configSchema, expression, templated } from '../config/schema.ts';
 
 import { ConfigError, type NoState, type Parse, type StepContext, type StepKind } from '../kind.ts';
 import { COMMON_PORTS } from '../ports.ts';
@@ -33,13 +33,11 @@ A port that is not wired ends the tick, the iteration, the branch or the run.`,
   },
   output: 'The decision: true or false; with `branches` the name of the port.',
   schema: () => {
-    const description = z.string().optional().describe('For readers.');
     const test = {
       expression: expression().describe('Truthy or not.'),
-      variable: z.strictObject({
+      variable: configSchema({
         variable: expression().describe('A path, such as outputs.deploy or input.kind.'),
         equals: anyValue().describe('The value it must equal.'),
-        description,
       }),
     };
     const ref = {
@@ -51,22 +49,21 @@ A port that is not wired ends the tick, the iteration, the branch or the run.`,
     };
     const port = z.string().min(1).describe('The port that is taken when this holds.');
     return z.union([
-      z.strictObject({ expression: test.expression, description }),
+      configSchema({ expression: test.expression }),
       test.variable,
-      z.strictObject({ ...ref, description }),
-      z.strictObject({
+      configSchema({ ...ref }),
+      configSchema({
         branches: z
           .array(
             z.union([
-              z.strictObject({ port, expression: test.expression, description }),
+              configSchema({ port, expression: test.expression }),
               test.variable.extend({ port }),
-              z.strictObject({ port, ...ref, description }),
+              configSchema({ port, ...ref }),
             ]),
           )
           .min(1)
           .describe('Asked in order; the first that holds decides.'),
         default: z.string().min(1).optional().describe("The port if none holds. Default: 'default'."),
-        description,
       }),
     ]);
   },

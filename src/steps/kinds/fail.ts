@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { optionalText } from '../config/read.ts';
-import { textTemplate } from '../config/schema.ts';
+import { configSchema, textTemplate } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 
 const DEFAULT_CODE = 'failed';
@@ -19,12 +19,11 @@ rolls back first. \`critical\` says that retrying is useless: \`error.retryable\
   },
   output: 'None: nothing comes after it.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       code: textTemplate().optional().describe("A short name for programs. Default: 'failed'."),
       message: textTemplate().optional().describe('A sentence for people.'),
       critical: z.boolean().optional().describe('Trying again is no use.'),
       rollback: z.boolean().optional().describe('Fail the whole run, and roll back.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: null, names: [] }),
   plan(config, parse) {

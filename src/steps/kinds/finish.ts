@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyValue } from '../config/schema.ts';
+import { anyValue, configSchema } from '../config/schema.ts';
 import type { NoState, StepKind } from '../kind.ts';
 import { ConfigError } from '../kind.ts';
 
@@ -19,13 +19,12 @@ draining, and the run still completes with its output.`,
   example: { stepType: 'finish', config: { output: { paid: '{{ steps.pay.output.data.id }}' } } },
   output: 'None: nothing comes after it.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       output: anyValue().optional().describe("The run's output."),
       drain: z
         .boolean()
         .optional()
         .describe('Let the steps in flight end. Default: true for return, false for finish.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: null, names: [] }),
   plan(config, parse, step) {

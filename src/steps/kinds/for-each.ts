@@ -3,7 +3,7 @@ import { MOST_ITERATIONS_AT_ONCE } from '../../definition/document/limits.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { invalid, wholeNumber } from '../config/read.ts';
-import { anyValue, templated } from '../config/schema.ts';
+import { anyValue, configSchema, templated } from '../config/schema.ts';
 import { ConfigError, type FrameSpec, type StepKind } from '../kind.ts';
 
 type IterationError = { index: number; error: JsonObject };
@@ -43,7 +43,7 @@ state fails its iteration with \`state_too_large\`, like any other error.`,
     'attempts?, details?}}`; it is absent where none failed. As text: ' +
     "`{{ steps.each.output.meta.errors|formatList('- {index}: {error.message}') }}`.",
   schema: () =>
-    z.strictObject({
+    configSchema({
       items: templated(z.array(anyValue())).describe('The list to walk.'),
       as: z.string().regex(NAME).optional().describe('Another name for item, readable in nested bodies too.'),
       concurrency: templated(z.int().min(1).max(MOST_ITERATIONS_AT_ONCE))
@@ -53,7 +53,6 @@ state fails its iteration with \`state_too_large\`, like any other error.`,
         .enum(['fail', 'continue'])
         .optional()
         .describe("'fail' (default) cancels the rest; 'continue' gives null."),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'done', names: ['item', 'done'], body: ['item'] }),
   plan(config, parse) {

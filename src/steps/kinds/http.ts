@@ -4,7 +4,7 @@ import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent } from '../config/read.ts';
-import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';
+import { anyValue, configSchema, duration, templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { oneActivity, planMembers } from './one-activity.ts';
 
@@ -66,7 +66,7 @@ response.
 export function httpSchema(): z.ZodType {
   const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
   const secretText = textTemplate;
-  return z.strictObject({
+  return configSchema({
     method: templated(z.enum(HTTP_METHODS)).optional().describe('Default: GET, or POST with a body.'),
     url: textTemplate().describe('http or https.'),
     query: templated(z.record(z.string(), z.union([scalar, z.array(scalar)])))
@@ -112,7 +112,6 @@ export function httpSchema(): z.ZodType {
       .boolean()
       .optional()
       .describe('Sending the request again is safe, and its answer is quick: it may run as a light activity.'),
-    description: z.string().optional().describe('For readers.'),
   });
 }
 

@@ -8,7 +8,15 @@ import { TemplateError } from '../../template/types.ts';
 import { planInstant, planTimeout } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, names, text, wholeNumber } from '../config/read.ts';
-import { duration, expression, instant, payloadFormat, templated, textTemplate } from '../config/schema.ts';
+import {
+  configSchema,
+  duration,
+  expression,
+  instant,
+  payloadFormat,
+  templated,
+  textTemplate,
+} from '../config/schema.ts';
 import {
   ConfigError,
   type Message,
@@ -66,7 +74,7 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
     'The payload; with `count` a list of payloads. At the timeout: null, or the list of the messages so far. Where ' +
     "`name` is a list, `meta.name` tells the message's name; with `count`, `meta.names` lists the names.",
   schema: () =>
-    z.strictObject({
+    configSchema({
       name: z
         .union([textTemplate(), z.array(textTemplate()).min(1).max(MOST_NAMES)])
         .describe('The name of the messages, or a list of names.'),
@@ -81,7 +89,6 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
       schema: payloadFormat().optional().describe('The format of the payload: a payload format.'),
       timeout: duration().optional().describe('How long to wait.'),
       until: instant().optional().describe('Until when to wait.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({
     normal: 'received',

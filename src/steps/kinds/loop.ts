@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { invalid, wholeNumber } from '../config/read.ts';
-import { anyValue, expression, templated } from '../config/schema.ts';
+import { anyValue, configSchema, expression, templated } from '../config/schema.ts';
 import {
   ConfigError,
   type OpenStepContext,
@@ -46,7 +46,7 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
     'the last carry.',
   dataMembers: ['state', 'batch', 'value'],
   schema: () =>
-    z.strictObject({
+    configSchema({
       items: templated(z.array(anyValue())).optional().describe('The list to walk.'),
       batchSize: templated(z.int().min(1).max(MOST_BATCH)).optional().describe('Items per tick (1).'),
       while: expression().optional().describe('Asked before each tick: false ends the loop.'),
@@ -62,7 +62,6 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
         .min(1)
         .optional()
         .describe('The number of last ticks whose rollbacks are kept, including the current one. Default: all.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'done', names: ['loop', 'done'], body: ['loop'] }),
   later: ['next', 'result'],

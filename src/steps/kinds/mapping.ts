@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { anyValue } from '../config/schema.ts';
+import { anyValue, configSchema } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 
 export const mapping: StepKind<NoState> = {
@@ -15,9 +14,8 @@ steps need the same shape, or before a step that reads \`lastOutput\`.`,
   },
   output: 'The evaluated template.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       output: anyValue().describe('The value to make.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { configSchema } from '../config/schema.ts';
 import { ConfigError, type FailureShape, type OpenStepContext, type Outcome, type StepKind } from '../kind.ts';
 
 const MODES = ['all', 'settled'] as const;
@@ -32,10 +33,9 @@ readable. A step that branches share is readable only through this step's output
   },
   output: '`{branch: last data}`; with settled `{branch: {status, data | error}}`, status completed or failed.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       mode: z.enum(MODES).optional().describe("'all' (default) fails if a branch failed; 'settled' never does."),
       failFast: z.boolean().optional().describe('Cancel the other branches at the first failure.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'done', names: ['done'], body: 'any' }),
   plan(config) {

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { JsonObject } from '../../json/json.ts';
+import { configSchema } from '../config/schema.ts';
 import type { StepKind } from '../kind.ts';
 import { errorJson } from './parallel.ts';
 
@@ -22,7 +22,7 @@ branches count in a rollback.`,
   example: { stepType: 'race', nextSteps: { answer: 'waitForReply', late: 'sleepADay', done: 'go' } },
   output: "`{winner, value}`: the branch's name and its last data.",
   dataMembers: ['winner', 'value'],
-  schema: () => z.strictObject({ description: z.string().optional().describe('For readers.') }),
+  schema: () => configSchema({}),
   ports: () => ({ normal: 'done', names: ['done'], body: 'any' }),
   plan: () => ({
     begin(visit) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CODE_LANGUAGES } from '../../contract/activity-words.ts';
 import { isAbsent, wholeNumber } from '../config/read.ts';
-import { anyValue, templated } from '../config/schema.ts';
+import { anyValue, configSchema, templated } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 import { oneActivity } from './one-activity.ts';
 
@@ -51,7 +51,7 @@ both are JSON. Templates in \`code\` are not evaluated: pass the run's data thro
   output:
     'What the function returned; null for nothing. `meta` is `{console: [{level, text}], consoleIsCut?, durationMs}`.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       language: z.enum(CODE_LANGUAGES).optional().describe('Default: javascript.'),
       code: z.string().min(1).describe('The module. No template.'),
       input: anyValue().optional().describe('The input of the function. Default: {}.'),
@@ -61,7 +61,6 @@ both are JSON. Templates in \`code\` are not evaluated: pass the run's data thro
       memoryMb: templated(z.number().int().min(1).max(MOST_MEMORY_MB))
         .optional()
         .describe('Limit of its memory in MiB (64; at most 512, and 16 are always there).'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {

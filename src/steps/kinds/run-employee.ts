@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { declaredNames } from '../../definition/payload/format.ts';
 import { assert } from '../../json/assert.ts';
@@ -7,7 +6,7 @@ import type { Json } from '../../json/json.ts';
 import { parsedJson, possibleJson } from '../../json/model-json.ts';
 import { payloadProblems, planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, text } from '../config/read.ts';
-import { anyValue, payloadFormat, textTemplate } from '../config/schema.ts';
+import { anyValue, configSchema, payloadFormat, textTemplate } from '../config/schema.ts';
 import { ConfigError, type StepContext, StepFailure, type StepKind } from '../kind.ts';
 import { endWithChild, startChild, timeoutOf } from './run-workflow.ts';
 
@@ -37,7 +36,7 @@ fails the step with \`invalid_response\`, and the problems in its details.`,
   },
   output: "The employee's answer, shaped by `responseSchema`. `meta.executionId` names its run.",
   schema: () =>
-    z.strictObject({
+    configSchema({
       employee: textTemplate().describe('The slug of the employee.'),
       assignment: textTemplate().describe('The task.'),
       attachments_json: anyValue()
@@ -45,7 +44,6 @@ fails the step with \`invalid_response\`, and the problems in its details.`,
         .optional()
         .describe('Attachments: a list, or one as JSON text.'),
       responseSchema: payloadFormat().optional().describe('The format of the answer: a payload format.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse, step) {

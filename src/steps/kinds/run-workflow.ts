@@ -4,7 +4,7 @@ import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { durationMs } from '../config/duration.ts';
 import { isAbsent, optionalBoolean, optionalText, text } from '../config/read.ts';
-import { anyValue, templated, textTemplate } from '../config/schema.ts';
+import { anyValue, configSchema, templated, textTemplate } from '../config/schema.ts';
 import {
   type ChildSpec,
   ConfigError,
@@ -53,12 +53,11 @@ definition, and this step's \`retry\` does not repeat it.
   },
   output: 'The output of the run; with `wait: false` `{executionId}`. `meta.executionId` names the run.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       workflow: textTemplate().describe('The slug of the workflow to run.'),
       version: textTemplate().optional().describe('Its hash (sha256:…) or version (1.4.0). Default: the current one.'),
       input: anyValue().optional().describe("The run's input. Default: {}."),
       wait: templated(z.boolean()).optional().describe('Whether to wait for its end (true).'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse, step) {

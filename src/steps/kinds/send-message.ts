@@ -9,7 +9,7 @@ import {
 } from '../../contract/activity-words.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { isAbsent } from '../config/read.ts';
-import { anyValue, nameList, templated, textTemplate } from '../config/schema.ts';
+import { anyValue, configSchema, nameList, templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { oneActivity, planMembers } from './one-activity.ts';
 
@@ -79,7 +79,7 @@ export const ONE_RECIPIENT = {
 
 function messageSchema(): z.ZodType {
   const addresses = () => nameList();
-  const message = z.strictObject({
+  const message = configSchema({
     channel: templated(z.enum(MESSAGE_CHANNELS)).describe('How it is sent.'),
     to: nameList().optional().describe('A URL, an address, or whom it is for; addresses and names may be a list.'),
     subject: textTemplate().optional().describe('An e-mail needs one.'),
@@ -116,7 +116,6 @@ function messageSchema(): z.ZodType {
       })
       .optional()
       .describe('email: the server.'),
-    description: z.string().optional().describe('For readers.'),
   });
   return message.refine(hasOneRecipient, ONE_RECIPIENT);
 }

@@ -3,7 +3,7 @@ import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json
 import { childPointer } from '../../json/pointer.ts';
 import type { Template } from '../../template/template.ts';
 import { object, text } from '../config/read.ts';
-import { anyValue, templated, textTemplate } from '../config/schema.ts';
+import { anyValue, configSchema, templated, textTemplate } from '../config/schema.ts';
 import { type Assignments, type Behaviour, ConfigError, type NoState, type Parse, type StepKind } from '../kind.ts';
 
 const TARGETS = ['variables', 'state'] as const;
@@ -30,7 +30,7 @@ declares the keys and their types. A root (\`input\`, \`steps\`, …) cannot be 
   },
   output: 'The values as an object.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       values: z
         .union([
           templated(z.record(z.string(), anyValue())),
@@ -43,7 +43,6 @@ declares the keys and their types. A root (\`input\`, \`steps\`, …) cannot be 
         ])
         .describe('An object (evaluated together), or a list (in order).'),
       target: z.enum(TARGETS).optional().describe("'variables' (default) or 'state'."),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   assigns: ({ target, values }) => ({ target: target === 'state' ? 'state' : 'variables', names: namesIn(values) }),

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { isoInstant, planDuration, planInstant } from '../config/duration.ts';
-import { duration, instant } from '../config/schema.ts';
+import { configSchema, duration, instant } from '../config/schema.ts';
 import { ConfigError, type Outcome, type StepKind } from '../kind.ts';
 
 export const sleep: StepKind<{ readonly until: number }> = {
@@ -13,10 +12,9 @@ early. A time in the past does not wait. \`skipTimer\` ends the wait immediately
   output: '`{until}`: the time waited for, ISO 8601.',
   dataMembers: ['until'],
   schema: () =>
-    z.strictObject({
+    configSchema({
       duration: duration().optional().describe("How long: milliseconds, '2d', or ISO 8601 ('PT5M')."),
       until: instant().optional().describe("Until when: '2026-01-31T09:00:00Z', or milliseconds since 1970."),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject, type Json } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
-import { anyValue } from '../config/schema.ts';
+import { anyValue, configSchema } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 import { portName } from './condition.ts';
 
@@ -21,11 +21,10 @@ the case \`"true"\`, null the case \`"null"\`; lists and objects match none. A v
   },
   output: 'The value.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       value: anyValue().describe('What decides.'),
       cases: z.record(z.string(), z.string().min(1)).describe('Value → port.'),
       default: z.string().min(1).optional().describe("The port for every other value. Default: 'default'."),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports(step) {
     const { cases, default: written } = step.config ?? {};

@@ -3,7 +3,7 @@ import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent, object, optionalText, text } from '../config/read.ts';
-import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';
+import { anyValue, configSchema, duration, templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type OpenStepContext, type Outcome, type Resume, type RunSpec, type StepKind } from '../kind.ts';
 import { activityEnd, planMembers } from './one-activity.ts';
 
@@ -46,7 +46,7 @@ when the definition is stored, if the server's tools have been listed.
   },
   output: "The tool's structured result, else its text. `meta` is `{server, content?}`.",
   schema: () =>
-    z.strictObject({
+    configSchema({
       server: textTemplate().optional().describe('The name of the MCP server. Default: the one that has the tool.'),
       toolName: textTemplate().describe('The tool.'),
       input: templated(z.record(z.string(), anyValue())).optional().describe('The input of the tool. Default: {}.'),
@@ -55,7 +55,6 @@ when the definition is stored, if the server's tools have been listed.
         .describe("Request headers in addition to the server's. They may contain secrets."),
       timeout: duration().optional().describe('Limit of one call (30s).'),
       transformCode: z.string().min(1).optional().describe('What makes the data of the result. No template.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   needs: ({ server, toolName, input = {} }) => ({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { isObject, type Json, setOwn } from '../../json/json.ts';
 import { misfit } from '../config/payload.ts';
-import { anyValue } from '../config/schema.ts';
+import { anyValue, configSchema } from '../config/schema.ts';
 import { ConfigError, type NoState, StepFailure, type StepKind } from '../kind.ts';
 
 export const trigger: StepKind<NoState> = {
@@ -24,7 +24,7 @@ that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload
   },
   output: "The run's input. `meta.trigger` is `{type, id, metadata, receivedAt}`.",
   schema: () =>
-    z.strictObject({
+    configSchema({
       type: z.string().optional().describe('The expected trigger: manual, webhook, schedule, event. For readers.'),
       inputs: z
         .union([
@@ -41,7 +41,6 @@ that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload
         ])
         .optional()
         .describe('The format of the payload: a payload format, or a list of fields.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {

@@ -1,10 +1,9 @@
-import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { planTimeout } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat, shownForm } from '../config/payload.ts';
 import { optionalText } from '../config/read.ts';
-import { anyValue, duration, nameList, payloadFormat, textTemplate } from '../config/schema.ts';
+import { anyValue, configSchema, duration, nameList, payloadFormat, textTemplate } from '../config/schema.ts';
 import type { DecisionEvent, KindRefusal, OpenStepContext, StepKind, SubmissionEvent } from '../kind.ts';
 import { personOf, standsFor } from './approval/approval-persons.ts';
 import { audienceOf } from './approval/approval-votes.ts';
@@ -31,7 +30,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
   },
   output: 'What was submitted. `meta` is `{submittedBy, via}`; via is timeout where the default was taken.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       message: textTemplate().optional().describe('The question.'),
       form: payloadFormat().optional().describe('The format of the data: a payload format.'),
       assignees: nameList()
@@ -39,7 +38,6 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
         .describe("Who may answer ('ann', 'role:support'). Without API keys, anyone may."),
       timeout: duration().optional().describe('How long to wait. Default: as long as the run may take.'),
       default: anyValue().optional().describe('The data when nobody answers in time.'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: ({ config }) => ({
     normal: 'submitted',

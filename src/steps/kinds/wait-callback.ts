@@ -4,7 +4,7 @@ import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { planTimeout } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
-import { duration, payloadFormat } from '../config/schema.ts';
+import { configSchema, duration, payloadFormat } from '../config/schema.ts';
 import { ConfigError, type Outcome, type StepContext, type StepKind } from '../kind.ts';
 
 export const waitCallback: StepKind<StoredFormat<'schema'>> = {
@@ -30,7 +30,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
   },
   output: 'The body of the callback; null at the timeout.',
   schema: () =>
-    z.strictObject({
+    configSchema({
       timeout: duration().optional().describe('How long to wait. Default: as long as the run may take.'),
       schema: payloadFormat().optional().describe('The format of the body: a payload format.'),
       methods: z
@@ -38,7 +38,6 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
         .min(1)
         .optional()
         .describe('HTTP methods that count as the callback (POST, PUT).'),
-      description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({
     normal: 'received',

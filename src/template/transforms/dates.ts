@@ -9,41 +9,29 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-export const DATES = {
+export const DATES: Family = {
   daysAgo: {
-    takes: '',
     gives: 'Whole days from that time to now; negative in the future, -1 if the value is not a time.',
-    arity: [0, 0],
     apply: (value, _args, { now }) => ago(value, now, DAY_MS),
   },
   hoursAgo: {
-    takes: '',
     gives: 'Whole hours from that time to now; negative in the future, -1 if the value is not a time.',
-    arity: [0, 0],
     apply: (value, _args, { now }) => ago(value, now, HOUR_MS),
   },
   minutesAgo: {
-    takes: '',
     gives: 'Whole minutes from that time to now; negative in the future, -1 if the value is not a time.',
-    arity: [0, 0],
     apply: (value, _args, { now }) => ago(value, now, MINUTE_MS),
   },
   parseDate: {
-    takes: '',
     gives: 'The time in milliseconds since 1970; null if the value is not a time.',
-    arity: [0, 0],
     apply: (value) => epochMs(value) ?? null,
   },
   isoDate: {
-    takes: '',
     gives: 'The time as ISO 8601 in UTC (2026-01-15T10:30:00.000Z); the empty text if the value is not a time.',
-    arity: [0, 0],
     apply: (value) => isoTime(epochMs(value) ?? Number.NaN) ?? '',
   },
   epochSeconds: {
-    takes: '',
     gives: 'The time in whole seconds since 1970; null if the value is not a time.',
-    arity: [0, 0],
     apply: (value) => {
       const ms = epochMs(value);
       return ms === undefined ? null : Math.floor(ms / 1000);
@@ -78,7 +66,7 @@ export const DATES = {
       return ms === undefined ? null : (isoTime(addMonths(ms, duration.months) + duration.ms) ?? null);
     },
   },
-} as const satisfies Family;
+};
 
 function ago(value: unknown, now: number, unitMs: number): number {
   const ms = epochMs(value);

@@ -7,11 +7,9 @@ import type { Family } from './transform.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-export const ENCODINGS = {
+export const ENCODINGS: Family = {
   parseJSON: {
-    takes: '',
     gives: 'The value of a JSON text; null if the text is not JSON. Other values stay as they are.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => {
       if (typeof value !== 'string') return value;
       spend(evaluation, value.length >> 2);
@@ -23,9 +21,7 @@ export const ENCODINGS = {
     },
   },
   toJSON: {
-    takes: '',
     gives: 'The value as JSON text.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => {
       const json = JSON.stringify(toJson(value, evaluation) ?? null);
       boundString(evaluation, json.length);
@@ -33,9 +29,7 @@ export const ENCODINGS = {
     },
   },
   base64: {
-    takes: '',
     gives: 'The UTF-8 bytes of the text in Base64.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => {
       const text = toText(value, evaluation);
       spend(evaluation, text.length);
@@ -45,16 +39,14 @@ export const ENCODINGS = {
     },
   },
   sha256: {
-    takes: '',
     gives: 'SHA-256 of the UTF-8 bytes of the text, in hex.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => {
       const text = toText(value, evaluation);
       spend(evaluation, text.length);
       return bytesToHex(sha256(new TextEncoder().encode(text)));
     },
   },
-} as const satisfies Family;
+};
 
 function base64(bytes: Uint8Array): string {
   const groups: string[] = [];

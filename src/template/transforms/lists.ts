@@ -11,26 +11,20 @@ import { type Family, wrongType } from './transform.ts';
 const MANY = 100;
 const MAX_PATH_LENGTH = 1000;
 
-export const LISTS = {
+export const LISTS: Family = {
   length: {
-    takes: '',
     gives: 'The number of elements of an array or characters of a text; 0 for other values.',
-    arity: [0, 0],
     apply: (value) => (Array.isArray(value) || typeof value === 'string' ? value.length : 0),
   },
   first: {
-    takes: '',
     gives: 'The first element of an array or character of a text.',
-    arity: [0, 0],
     apply: (value, _args, { asBefore }) => {
       if (typeof value === 'string' && isWithinPair(value, 1) && !asBefore()) return value.slice(0, 2);
       return Array.isArray(value) || typeof value === 'string' ? value[0] : undefined;
     },
   },
   last: {
-    takes: '',
     gives: 'The last element of an array or character of a text.',
-    arity: [0, 0],
     apply: (value, _args, { asBefore }) => {
       if (typeof value === 'string' && isWithinPair(value, value.length - 1) && !asBefore()) return value.slice(-2);
       return Array.isArray(value) || typeof value === 'string' ? value[value.length - 1] : undefined;
@@ -103,9 +97,7 @@ export const LISTS = {
     },
   },
   reverse: {
-    takes: '',
     gives: 'The array or the text in reverse order.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => {
       if (typeof value !== 'string') return [...elements(value, evaluation)].reverse();
       boundString(evaluation, value.length * 8);
@@ -198,7 +190,7 @@ export const LISTS = {
       return joinTexts(kept, toText(separator ?? '\n', evaluation), evaluation);
     },
   },
-} as const satisfies Family;
+};
 
 /** The elements of an array, charged; none if the value is not an array. */
 function elements(value: unknown, evaluation: Evaluation): readonly unknown[] {

@@ -6,7 +6,7 @@ import { type Family, wrongType } from './transform.ts';
 const MAX_DIGITS = 15;
 const MANY = 100;
 
-export const NUMBERS = {
+export const NUMBERS: Family = {
   round: {
     takes: '(digits = 0)',
     gives: 'The number rounded to this many decimal digits, halves away from zero.',
@@ -20,9 +20,7 @@ export const NUMBERS = {
     },
   },
   abs: {
-    takes: '',
     gives: 'The number without its sign.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => Math.abs(toNumber(value ?? undefined, evaluation)),
   },
   min: {
@@ -38,12 +36,10 @@ export const NUMBERS = {
     apply: (value, args, evaluation) => best(value, args, evaluation, (a, b) => a > b),
   },
   sum: {
-    takes: '',
     gives: 'The sum of the numbers of an array; 0 if it is empty.',
-    arity: [0, 0],
     apply: (value, args, evaluation) => numbersOf(value, args, evaluation).reduce((sum, number) => sum + number, 0),
   },
-} as const satisfies Family;
+};
 
 /** The numbers of an array's elements and of the arguments. A value that is no number makes the result null. */
 function numbersOf(value: unknown, args: readonly unknown[], evaluation: Evaluation): number[] {

@@ -6,11 +6,9 @@ import { type Family, wrongType } from './transform.ts';
 
 const MANY = 100;
 
-export const OBJECTS = {
+export const OBJECTS: Family = {
   keys: {
-    takes: '',
     gives: 'The names of the members of an object.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => {
       const names = memberNames(value);
       boundArray(evaluation, names.length);
@@ -18,9 +16,7 @@ export const OBJECTS = {
     },
   },
   values: {
-    takes: '',
     gives: 'The values of the members of an object; for an array, its elements.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => {
       if (Array.isArray(value)) return value;
       const names = memberNames(value);
@@ -29,9 +25,7 @@ export const OBJECTS = {
     },
   },
   entries: {
-    takes: '',
     gives: 'The members of an object as pairs [name, value].',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => {
       const names = memberNames(value);
       boundArray(evaluation, names.length);
@@ -73,7 +67,7 @@ export const OBJECTS = {
     arity: [1, 1],
     apply: (value, [fallback]) => (value === undefined || value === null || Number.isNaN(value) ? fallback : value),
   },
-} as const satisfies Family;
+};
 
 function pick(subject: unknown, names: readonly string[]): { [key: string]: unknown } {
   const picked: { [key: string]: unknown } = {};

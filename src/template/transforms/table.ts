@@ -8,13 +8,10 @@ import { LISTS } from './lists.ts';
 import { NUMBERS } from './numbers.ts';
 import { OBJECTS } from './objects.ts';
 import { TEXTS } from './texts.ts';
-import type { Transform } from './transform.ts';
+import type { Family, Transform } from './transform.ts';
 
-export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map<string, Transform>([
-  ...Object.entries(TEXTS),
-  ...Object.entries(LISTS),
-  ...Object.entries(OBJECTS),
-  ...Object.entries(ENCODINGS),
-  ...Object.entries(NUMBERS),
-  ...Object.entries(DATES),
-]);
+const WRITTEN: Family = { ...TEXTS, ...LISTS, ...OBJECTS, ...ENCODINGS, ...NUMBERS, ...DATES };
+
+export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(
+  Object.entries(WRITTEN).map(([name, transform]) => [name, { takes: '', arity: [0, 0], ...transform }]),
+);

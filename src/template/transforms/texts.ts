@@ -13,23 +13,17 @@ function text(value: unknown, evaluation: Evaluation): string {
   return found;
 }
 
-export const TEXTS = {
+export const TEXTS: Family = {
   upper: {
-    takes: '',
     gives: 'The text in upper case.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => text(value, evaluation).toUpperCase(),
   },
   lower: {
-    takes: '',
     gives: 'The text in lower case.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => text(value, evaluation).toLowerCase(),
   },
   trim: {
-    takes: '',
     gives: 'The text without white space at its ends.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => text(value, evaluation).trim(),
   },
   split: {
@@ -53,24 +47,18 @@ export const TEXTS = {
     },
   },
   string: {
-    takes: '',
     gives: 'The value as text; objects and arrays as JSON, undefined and null as the empty text.',
-    arity: [0, 0],
     apply: (value, _args, evaluation) => text(value, evaluation),
   },
   number: {
-    takes: '',
     gives: "The value as a number; null if it is not a number. '' is 0.",
-    arity: [0, 0],
     apply: (value, _args, evaluation) => toNumber(value, evaluation),
   },
   boolean: {
-    takes: '',
     gives: "Whether the value is truthy: '', 0, undefined and null are false, every other text is true.",
-    arity: [0, 0],
     apply: (value) => truthy(value),
   },
-} as const satisfies Family;
+};
 
 function splitText(source: string, separator: unknown, evaluation: Evaluation): string[] {
   const between = toText(separator, evaluation);

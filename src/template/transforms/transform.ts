@@ -13,7 +13,10 @@ export interface Transform {
   readonly apply: (value: unknown, args: readonly unknown[], evaluation: Evaluation) => unknown;
 }
 
-export type Family = { readonly [name: string]: Transform };
+/** Transforms as they are written. One without `takes` and `arity` takes no arguments. */
+export interface Family {
+  readonly [name: string]: Pick<Transform, 'gives' | 'apply'> & Partial<Transform>;
+}
 
 /** The error `expression_type` for an argument or a value that a transform cannot use. */
 export function wrongType(evaluation: Evaluation, problem: string, expected: string): TemplateError {

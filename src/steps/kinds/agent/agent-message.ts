@@ -3,7 +3,7 @@ import { AGENT_MESSAGE } from '../../../contract/agent-message.ts';
 import { defined } from '../../../json/defined.ts';
 import { isObject, type Json } from '../../../json/json.ts';
 import { invalid, isAbsent, optionalBoolean, optionalText, wholeNumber } from '../../config/read.ts';
-import { templated, textTemplate } from '../../config/schema.ts';
+import { configSchema, templated, textTemplate } from '../../config/schema.ts';
 import { ConfigError, type OpenStepContext, type Outcome, type StepContext, type StepKind } from '../../kind.ts';
 
 const CONTENT = ['content', 'message', 'goal'] as const;
@@ -45,23 +45,20 @@ begins. An agent that has ended does not receive it.
   },
   output: 'The reply, if it was waited for; else `{executionId}` of the run that was told.',
   schema: () =>
-    z
-      .strictObject({
-        content: textTemplate().optional().describe('The message.'),
-        message: textTemplate().optional().describe('The same.'),
-        goal: textTemplate().optional().describe('The same.'),
-        to: textTemplate().optional().describe("An agent step of this run, 'parent', or the id of a run."),
-        interrupt: templated(z.boolean()).optional().describe('Whether the agent leaves what it is doing (false).'),
-        await_response: templated(z.boolean()).optional().describe('Whether to wait for its answer (false).'),
-        await_timeout_ms: templated(z.number().int().min(LEAST_WAIT_MS).max(MOST_WAIT_MS))
-          .optional()
-          .describe('For how long (5 minutes).'),
-        description: z.string().optional().describe('For readers.'),
-      })
-      .refine((config) => CONTENT.some((member) => config[member] !== undefined), {
-        error: 'Expected content, message or goal.',
-        path: ['content'],
-      }),
+    configSchema({
+      content: textTemplate().optional().describe('The message.'),
+      message: textTemplate().optional().describe('The same.'),
+      goal: textTemplate().optional().describe('The same.'),
+      to: textTemplate().optional().describe("An agent step of this run, 'parent', or the id of a run."),
+      interrupt: templated(z.boolean()).optional().describe('Whether the agent leaves what it is doing (false).'),
+      await_response: templated(z.boolean()).optional().describe('Whether to wait for its answer (false).'),
+      await_timeout_ms: templated(z.number().int().min(LEAST_WAIT_MS).max(MOST_WAIT_MS))
+        .optional()
+        .describe('For how long (5 minutes).'),
+    }).refine((config) => CONTENT.some((member) => config[member] !== undefined), {
+      error: 'Expected content, message or goal.',
+      path: ['content'],
+    }),
   ports: () => ({
     normal: 'success',
     names: ['success', 'timeout'],

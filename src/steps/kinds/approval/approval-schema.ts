@@ -1,7 +1,16 @@
 /** The written config of an approval (LANGUAGE.md §6). */
 import { z } from 'zod';
 import { MESSAGE_CHANNELS } from '../../../contract/activity-words.ts';
-import { anyValue, duration, instant, nameList, payloadFormat, templated, textTemplate } from '../../config/schema.ts';
+import {
+  anyValue,
+  configSchema,
+  duration,
+  instant,
+  nameList,
+  payloadFormat,
+  templated,
+  textTemplate,
+} from '../../config/schema.ts';
 import { hasOneRecipient, ONE_RECIPIENT } from '../send-message.ts';
 import { NOTICES } from './approval-notify.ts';
 
@@ -42,7 +51,7 @@ export function approvalSchema(): z.ZodType {
     nameList(),
     z.strictObject({ users: nameList().optional(), roles: nameList().optional(), groups: nameList().optional() }),
   ]);
-  return z.strictObject({
+  return configSchema({
     message: textTemplate().describe('The question.'),
     approvers: approvers
       .optional()
@@ -95,6 +104,5 @@ export function approvalSchema(): z.ZodType {
       .describe('… and an id.'),
     routeHint: textTemplate().optional().describe('Where the host’s own pages show it.'),
     deeplink: textTemplate().optional().describe('A link to what is to be decided.'),
-    description: z.string().optional().describe('For readers.'),
   });
 }
