@@ -9,43 +9,40 @@ import { UPDATES } from '../engine/inbound/signals.ts';
 import { defined } from '../json/defined.ts';
 import type { Closed, HistoryEvent, Issued, LocalMarker, Outside } from './events.ts';
 
+type Begun = Extract<HistoryEvent, { type: 'workflowStarted' }>;
 export type RequestEvent = Extract<HistoryEvent, { type: 'signal' | 'updateAccepted' | 'updateAdmitted' }>;
 export type AnswerEvent = Exclude<Outside, RequestEvent>;
 
-export interface TaskEvents {
+/** What is known of a task before its events are divided. */
+interface Task {
   /** The start of the task, which is the clock of all its events except local activities. */
   readonly at: number;
   readonly startedId: number;
   /** The build id of the worker that completed the task. */
   readonly buildId: string | undefined;
   /** The first event of the history; only in the first group. */
-  readonly begins?: Extract<HistoryEvent, { type: 'workflowStarted' }>;
+  readonly begins?: Begun;
+  /** Whether a task of this group timed out before the completed one. */
+  readonly timedOut: boolean;
+  /** The task had no commands, and the next task was scheduled immediately: a replay joins both (see `replayed`). */
+  silent: boolean;
+  /** The worker of the task did not have the run in its cache, and replayed the history up to here. */
+  readonly replayed: boolean;
+}
+
+export interface TaskEvents extends Readonly<Task> {
   /** Signals and accepted updates, in the order of delivery. */
   readonly requests: readonly RequestEvent[];
   readonly answers: readonly AnswerEvent[];
   readonly markers: readonly LocalMarker[];
   /** The commands of the task without markers and updates. */
   readonly issued: readonly Exclude<Issued, LocalMarker | RequestEvent>[];
-  readonly closed?: Closed;
-  /** Whether a task of this group timed out before the completed one. */
-  readonly timedOut: boolean;
-  /** The task had no commands, and the next task was scheduled immediately: a replay joins both (see `replayed`). */
-  readonly silent: boolean;
-  /** The worker of the task did not have the run in its cache, and replayed the history up to here. */
-  readonly replayed: boolean;
 }
 
 interface Draft {
-  at: number;
-  startedId: number;
-  buildId: string | undefined;
-  timedOut: boolean;
-  silent: boolean;
-  replayed: boolean;
-  begins?: Extract<HistoryEvent, { type: 'workflowStarted' }>;
-  inputs: Outside[];
-  issued: Issued[];
-  closed?: Closed;
+  readonly task: Task;
+  readonly inputs: readonly Outside[];
+  readonly issued: Issued[];
 }
 
 function listenedTo(request: RequestEvent): number {
@@ -58,7 +55,7 @@ const FIRST_TASK = 2;
 /** Groups a history event by event, so that memory does not hold it. Returns each group when it is complete. */
 export class Grouping {
   #inputs: Outside[] = [];
-  #begins: Extract<HistoryEvent, { type: 'workflowStarted' }> | undefined;
+  #begins: Begun | undefined;
   #started: HistoryEvent | undefined;
   #timedOut = false;
   #replayed = false;
@@ -70,7 +67,7 @@ export class Grouping {
 
   push(event: HistoryEvent): TaskEvents | undefined {
     if (event.type === 'taskScheduled') {
-      if (this.#afterCompleted && this.#draft !== undefined) this.#draft.silent = true;
+      if (this.#afterCompleted && this.#draft !== undefined) this.#draft.task.silent = true;
       if (!event.sticky && event.id > FIRST_TASK) this.#replayed = true;
     }
     this.#afterCompleted = event.type === 'taskCompleted';
@@ -99,7 +96,6 @@ export class Grouping {
         return undefined;
       case 'closed':
         this.#closed = event;
-        if (this.#draft !== undefined) this.#draft.closed = event;
         return undefined;
       case 'updateAdmitted':
         this.#admitted.set(event.updateId, event);
@@ -122,7 +118,7 @@ export class Grouping {
   }
 
   /** The start of a run whose first task has not completed yet. */
-  get waiting(): Extract<HistoryEvent, { type: 'workflowStarted' }> | undefined {
+  get waiting(): Begun | undefined {
     return this.#begins;
   }
 
@@ -135,18 +131,16 @@ export class Grouping {
     const before = this.finish();
     const started = this.#started;
     if (started !== undefined) {
-      const begins = this.#begins;
-      this.#draft = {
+      const task: Task = {
         at: started.time,
         startedId: started.id,
         buildId,
-        ...defined({ begins }),
-        inputs: this.#inputs,
-        issued: [],
+        ...defined({ begins: this.#begins }),
         timedOut: this.#timedOut,
         silent: false,
         replayed: this.#replayed,
       };
+      this.#draft = { task, inputs: this.#inputs, issued: [] };
       this.#timedOut = false;
       this.#replayed = false;
       this.#inputs = [];
@@ -156,16 +150,16 @@ export class Grouping {
     return before;
   }
 
-  #group(draft: Draft): TaskEvents {
+  #group({ task, inputs, issued: all }: Draft): TaskEvents {
     const placed: { place: number; request: RequestEvent }[] = [];
     const answers: AnswerEvent[] = [];
     const markers: LocalMarker[] = [];
     const issued: Exclude<Issued, LocalMarker | RequestEvent>[] = [];
-    for (const input of draft.inputs) {
+    for (const input of inputs) {
       if (input.type === 'signal') placed.push({ place: input.id, request: input });
       else if (input.type !== 'updateAdmitted') answers.push(input);
     }
-    for (const event of draft.issued) {
+    for (const event of all) {
       if (event.type === 'localActivity') markers.push(event);
       else if (event.type === 'updateAccepted') placed.push(this.#accepted(event));
       else issued.push(event);
@@ -173,21 +167,8 @@ export class Grouping {
     placed.sort((a, b) => a.place - b.place);
     // Before the run began there were no handlers: signals are delivered first, then updates, name by name (as the
     // shell does).
-    if (draft.begins !== undefined) placed.sort((a, b) => listenedTo(a.request) - listenedTo(b.request));
-    return {
-      at: draft.at,
-      startedId: draft.startedId,
-      buildId: draft.buildId,
-      ...defined({ begins: draft.begins }),
-      requests: placed.map(({ request }) => request),
-      answers,
-      markers,
-      issued,
-      ...defined({ closed: draft.closed }),
-      timedOut: draft.timedOut,
-      silent: draft.silent,
-      replayed: draft.replayed,
-    };
+    if (task.begins !== undefined) placed.sort((a, b) => listenedTo(a.request) - listenedTo(b.request));
+    return { ...task, requests: placed.map(({ request }) => request), answers, markers, issued };
   }
 
   /** An update is ordered right after the last event before it. */
