@@ -29,6 +29,11 @@ interface ResourceOptions {
   readonly isPaused?: (() => boolean) | undefined;
 }
 
+interface Polling<T> extends ResourceOptions {
+  /** Whether nothing more is to come after such an answer: then it is polled no more. */
+  readonly isLast?: (data: T) => boolean;
+}
+
 interface Loaded<T> {
   readonly key: string | undefined;
   readonly data?: T;
@@ -42,16 +47,14 @@ interface Loaded<T> {
 export function useResource<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
-  { pollMs, isPaused }: ResourceOptions = {},
+  { pollMs, isPaused, isLast }: Polling<T> = {},
 ): Resource<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ key: undefined });
   const [isLoading, setLoading] = useState(key !== undefined);
   const [isSlow, setSlow] = useState(false);
   const [round, setRound] = useState(0);
-  const loader = useRef(load);
-  loader.current = load;
-  const paused = useRef(isPaused);
-  paused.current = isPaused;
+  const latest = useRef({ load, isPaused, isLast });
+  latest.current = { load, isPaused, isLast };
 
   useEffect(() => {
     if (key === undefined) return undefined;
@@ -61,8 +64,10 @@ export function useResource<T>(
     let unlisten = (): void => undefined;
     const once = async (): Promise<void> => {
       setLoading(true);
+      let isOver = false;
       try {
-        const data = await loader.current(abort.signal);
+        const data = await latest.current.load(abort.signal);
+        isOver = latest.current.isLast?.(data) ?? false;
         if (!abort.signal.aborted) setLoaded({ key, data });
       } catch (thrown) {
         const problem = asApiProblem(thrown);
@@ -73,10 +78,10 @@ export function useResource<T>(
       clearTimeout(slow);
       setLoading(false);
       setSlow(false);
-      if (pollMs !== undefined) next = setTimeout(whenVisible, pollMs);
+      if (pollMs !== undefined && !isOver) next = setTimeout(whenVisible, pollMs);
     };
     const whenVisible = (): void => {
-      if (paused.current?.() === true) {
+      if (latest.current.isPaused?.() === true) {
         next = setTimeout(whenVisible, pollMs);
         return;
       }
@@ -118,7 +123,7 @@ export function useResource<T>(
 /** Loads what a GET of a path answers. Without a path nothing is loaded. */
 export function useGet<T>(
   path: string | undefined,
-  { query, ...options }: ResourceOptions & Pick<Options, 'query'> = {},
+  { query, ...options }: Polling<T> & Pick<Options, 'query'> = {},
 ): Resource<T> {
   const address = path === undefined ? undefined : withQuery(path, query);
   return useResource(address, (signal) => get<T>(address!, { signal }), options);

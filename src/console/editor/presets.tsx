@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { parsed } from '../data/parsed.ts';
 import type { GraphInput } from '../graph/ways.ts';
-import { SelectField, TextArea } from '../parts/fields.tsx';
+import { JsonField, SelectField } from '../parts/fields.tsx';
 
 /** What was written for a step, and the port that was chosen, if any. */
 export interface Preset {
@@ -80,14 +80,12 @@ export function PresetFields({ graph, presets, onPresets, asked }: PresetsProps)
                     ...ports.map((port) => ({ value: port, label: port })),
                   ]}
                 />
-                <TextArea
+                <JsonField
                   label="Output"
                   hint="JSON. With both fields empty, an effect answers null, and a step that waits keeps waiting."
                   value={preset.text}
                   onValue={(text) => set({ text })}
-                  error={parsed(preset.text).error}
                   rows={2}
-                  isCode
                 />
               </fieldset>
             );

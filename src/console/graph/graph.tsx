@@ -6,6 +6,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { durationText } from '../data/labels.ts';
 import { KindIcon, StatusMark } from '../parts/icons.tsx';
 import { pixels } from '../parts/pixels.ts';
+import { useWatched } from '../parts/watched.ts';
 import { HEAD, type Layout, layOut, MARGIN, type Place } from './layout.ts';
 import { type Line, linesOf, pathOf } from './lines.ts';
 import type { Frame, Iteration, StepSum } from './scope.ts';
@@ -75,11 +76,7 @@ export function GraphView(props: GraphProps & { readonly drawing: Drawing }) {
   const width = layout.width + 2 * MARGIN;
   const height = layout.height + 2 * MARGIN;
   const shift = Math.max(0, (view.width - width) / 2);
-  const look = useRef((): void => undefined);
-  look.current = () => {
-    const { current } = pane;
-    if (current === null) return;
-    const { scrollLeft, scrollTop, clientWidth, clientHeight } = current;
+  const look = ({ scrollLeft, scrollTop, clientWidth, clientHeight }: HTMLElement): void => {
     const next = {
       left: scrollLeft / zoom,
       top: scrollTop / zoom,
@@ -91,40 +88,27 @@ export function GraphView(props: GraphProps & { readonly drawing: Drawing }) {
   const zoomed = useRef(zoom);
   useLayoutEffect(() => {
     const { current } = pane;
+    if (current === null) return;
     const ratio = zoom / zoomed.current;
     zoomed.current = zoom;
-    if (current !== null && ratio !== 1) {
+    if (ratio !== 1) {
       current.scrollLeft = (current.scrollLeft + current.clientWidth / 2) * ratio - current.clientWidth / 2;
       current.scrollTop = (current.scrollTop + current.clientHeight / 2) * ratio - current.clientHeight / 2;
     }
-    look.current();
+    look(current);
   }, [zoom, graph]);
+  useWatched(pane, look);
   useEffect(() => {
     const { current } = pane;
     if (current === null) return undefined;
-    let frame = 0;
-    const soon = (): void => {
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(() => look.current());
-    };
     const onWheel = (event: WheelEvent): void => {
       if (!event.ctrlKey) return;
       event.preventDefault();
-      onZoomRef.current(clampZoom(zoomed.current * (event.deltaY < 0 ? 1.1 : 0.9)));
+      onZoom(clampZoom(zoomed.current * (event.deltaY < 0 ? 1.1 : 0.9)));
     };
-    const observer = new ResizeObserver(soon);
-    observer.observe(current);
-    current.addEventListener('scroll', soon, { passive: true });
     current.addEventListener('wheel', onWheel, { passive: false });
-    return () => {
-      cancelAnimationFrame(frame);
-      observer.disconnect();
-      current.removeEventListener('scroll', soon);
-      current.removeEventListener('wheel', onWheel);
-    };
-  }, []);
-  const onZoomRef = useRef(onZoom);
-  onZoomRef.current = onZoom;
+    return () => current.removeEventListener('wheel', onWheel);
+  }, [onZoom]);
   // The step is shown again once the graph was fitted into the width.
   const [isFitted, setFitted] = useState(false);
   useEffect(() => {

@@ -1,6 +1,7 @@
 /** Fields of forms: a label, a description, the field, and what is wrong with it. */
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
+import { parsed } from '../data/parsed.ts';
 
 interface FormProps {
   readonly class?: string;
@@ -127,6 +128,11 @@ export const TextArea = (props: ValueProps & { readonly rows?: number; readonly 
       />
     )}
   </Field>
+);
+
+/** A field of JSON: what is wrong with its text is told before what a refusal says of it. */
+export const JsonField = ({ error, ...props }: ValueProps & { readonly rows?: number }) => (
+  <TextArea {...props} isCode error={parsed(props.value).error ?? error} />
 );
 
 export interface Choice {

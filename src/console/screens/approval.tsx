@@ -43,16 +43,15 @@ const WATCH_MS = 1_000;
 export function ApprovalScreen({ place }: { readonly place: Place<'approval'> }) {
   const { executionId, path } = place.params;
   const [isAnswered, setAnswered] = useState(false);
-  const [isOver, setOver] = useState(false);
   const question = useGet<Approval>(at`/api/approvals/${executionId}/${path}`, {
-    pollMs: isOver ? undefined : isAnswered ? WATCH_MS : POLL_MS,
+    pollMs: isAnswered ? WATCH_MS : POLL_MS,
+    isLast: ({ status, executionStatus }) => status !== 'pending' && !isOpen({ status: executionStatus }),
   });
   const { data } = question;
   const ended = data === undefined ? undefined : data.status !== 'pending';
   const status = data?.executionStatus;
   useEffect(() => {
     if (ended === true) setAnswered(true);
-    setOver(ended === true && status !== undefined && !isOpen({ status }));
     if (ended === true && status !== undefined) announce(`The run is ${status}.`);
   }, [ended, status]);
 

@@ -8,7 +8,7 @@ import { navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { TextArea, TextField, useTexts } from '../parts/fields.tsx';
+import { JsonField, TextArea, TextField, useTexts } from '../parts/fields.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { addressOf } from '../routes.ts';
@@ -113,12 +113,11 @@ export function ForkDialog({ run, from, onClose }: DialogProps & { readonly from
             {...field('version')}
             error={problemAt('/version')}
           />
-          <TextArea
+          <JsonField
             label="New input"
             hint="JSON. Empty: the input of this run."
             {...field('input')}
-            isCode
-            error={edited.error ?? problemAt('/edits/input')}
+            error={problemAt('/edits/input')}
           />
         </>
       )}
@@ -169,13 +168,7 @@ export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { re
             error={problemAt('/comments')}
           />
           {wait.form === undefined ? null : (
-            <TextArea
-              label="Values of the form"
-              hint="JSON"
-              {...field('data')}
-              isCode
-              error={given.error ?? problemAt('/data')}
-            />
+            <JsonField label="Values of the form" hint="JSON" {...field('data')} error={problemAt('/data')} />
           )}
         </>
       )}
@@ -208,12 +201,11 @@ export function SendDialog({ run, wait, onClose }: AnswerProps) {
         <>
           {wait.message === undefined ? null : <p>{wait.message}</p>}
           {isInput ? null : <TextField label="Name" {...field('name')} isRequired />}
-          <TextArea
+          <JsonField
             label={isInput ? 'Data' : 'Payload'}
             hint="JSON. Empty: null."
             {...field('text')}
-            isCode
-            error={given.error ?? problemAt('/data')}
+            error={problemAt('/data')}
           />
         </>
       )}

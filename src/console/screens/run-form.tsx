@@ -105,12 +105,10 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
 
 /** What the new run does. */
 function Started({ id }: { readonly id: string }) {
-  const [isOver, setOver] = useState(false);
-  const run = useGet<Execution>(at`/api/executions/${id}`, { pollMs: isOver ? undefined : WATCH_MS });
+  const run = useGet<Execution>(at`/api/executions/${id}`, { pollMs: WATCH_MS, isLast: (now) => !isOpen(now) });
   const status = run.data?.status;
   useEffect(() => {
     if (status !== undefined) announce(`The run is ${status}.`);
-    setOver(status !== undefined && !isOpen({ status }));
   }, [status]);
   const questions = (run.data?.waitingFor ?? []).filter(({ kind }) => kind === 'approval' || kind === 'input');
   return (

@@ -234,14 +234,11 @@ function AllDialog({ name, filter, cancel, close }: DialogProps & { readonly fil
     setBegun(await post<Operation>('/api/executions/bulk', { action: name, filter, reason: reason || undefined }));
   });
   const id = begun?.operationId;
-  const [isOver, setOver] = useState(false);
   const progress = useGet<Operation>(id && at`/api/executions/bulk/${id}`, {
-    pollMs: isOver ? undefined : PROGRESS_MS,
+    pollMs: PROGRESS_MS,
+    isLast: ({ status }) => status !== 'running',
   });
   const present = progress.data ?? begun;
-  useEffect(() => {
-    if (progress.data !== undefined && progress.data.status !== 'running') setOver(true);
-  }, [progress.data]);
   const count = preview.data?.count;
   return (
     <Dialog title={`${label} all runs that match`} onClose={begun === undefined ? cancel : close}>

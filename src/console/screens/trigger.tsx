@@ -7,7 +7,7 @@ import { hasScreen, navigate } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { Facts } from '../parts/facts.tsx';
-import { TextArea } from '../parts/fields.tsx';
+import { JsonField } from '../parts/fields.tsx';
 import { DeleteDialog, FormDialog } from '../parts/form-dialog.tsx';
 import { Json } from '../parts/json.tsx';
 import { RunLink, WorkflowLink } from '../parts/link.tsx';
@@ -244,14 +244,12 @@ function FireDialog({ path, onClose }: FireProps) {
       isReady={body.error === undefined}
       why="The body is no JSON."
     >
-      <TextArea
+      <JsonField
         label="Body"
         hint="JSON. The mapping of the trigger reads it; without a mapping it is the input of the run."
         rows={8}
-        isCode
         value={text}
         onValue={setText}
-        error={body.error}
       />
     </FormDialog>
   );

@@ -1,10 +1,11 @@
 /** When each step ran: a row for each, in the graph's order. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { counted, durationText } from '../data/labels.ts';
 import type { Layout } from '../graph/layout.ts';
 import type { Sums } from '../graph/scope.ts';
 import { KindIcon } from '../parts/icons.tsx';
 import { pixels } from '../parts/pixels.ts';
+import { useWatched } from '../parts/watched.ts';
 import { barsOf, timeRows } from './bars.ts';
 import { RowList } from './row-list.tsx';
 
@@ -26,13 +27,7 @@ const TICKS = 5;
 export function Timeline({ sums, layout, startedAt, endedAt, selected, onSelect }: TimelineProps) {
   const pane = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(800);
-  useEffect(() => {
-    const { current } = pane;
-    if (current === null) return undefined;
-    const observer = new ResizeObserver(() => setWidth(current.clientWidth));
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, []);
+  useWatched(pane, ({ clientWidth }) => setWidth(clientWidth));
   const rows = useMemo(() => timeRows(sums, layout, endedAt), [sums, layout, endedAt]);
   const span = Math.max(50, width - NAMES - TOTAL);
   const length = Math.max(1, endedAt - startedAt);

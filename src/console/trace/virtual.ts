@@ -1,6 +1,7 @@
 /** The part of a long list that is near the window of its scroll container. All rows have one height. */
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { useWatched } from '../parts/watched.ts';
 
 const AHEAD = 8;
 
@@ -19,29 +20,11 @@ export function useVirtual(
   { count, shown, rowHeight, head = 0 }: Rows,
 ): { readonly from: number; readonly to: number } {
   const [view, setView] = useState({ first: 0, rows: 40 });
-  useEffect(() => {
-    const { current } = pane;
-    if (current === null) return undefined;
-    let frame = 0;
-    const look = (): void => {
-      const first = Math.max(0, Math.floor((current.scrollTop - head) / rowHeight));
-      const rows = Math.ceil(current.clientHeight / rowHeight) + 1;
-      setView((was) => (was.first === first && was.rows === rows ? was : { first, rows }));
-    };
-    const soon = (): void => {
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(look);
-    };
-    look();
-    const observer = new ResizeObserver(soon);
-    observer.observe(current);
-    current.addEventListener('scroll', soon, { passive: true });
-    return () => {
-      cancelAnimationFrame(frame);
-      observer.disconnect();
-      current.removeEventListener('scroll', soon);
-    };
-  }, [pane, rowHeight, head, count === 0]);
+  useWatched(pane, ({ scrollTop, clientHeight }) => {
+    const first = Math.max(0, Math.floor((scrollTop - head) / rowHeight));
+    const rows = Math.ceil(clientHeight / rowHeight) + 1;
+    setView((was) => (was.first === first && was.rows === rows ? was : { first, rows }));
+  });
   useEffect(() => {
     if (shown >= 0) showRow(pane.current, shown, rowHeight, head);
   }, [shown]);
