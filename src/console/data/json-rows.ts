@@ -1,4 +1,5 @@
 /** JSON as rows of a tree: what is open, what is found, and how expressions name each value. */
+import { pointer } from '../../json/pointer.ts';
 
 /** The most text of a value that is shown, as JSON. */
 export const MOST_SHOWN_CHARACTERS = 100_000;
@@ -26,9 +27,6 @@ export const kindOf = (value: unknown): JsonKind => {
   return type === 'string' || type === 'number' || type === 'boolean' ? type : 'object';
 };
 
-export const pointerOf = (path: readonly (string | number)[]): string =>
-  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-
 /** The expression of a value below `base`: `steps.fetch.output.data.items[0]['odd name']`. */
 export const expressionOf = (base: string, path: readonly (string | number)[]): string =>
   path.reduce<string>((text, part) => {
@@ -49,15 +47,15 @@ export function rowsOf(
   const wanted = search.toLowerCase();
   const visit = (member: unknown, path: readonly (string | number)[], isWithin: boolean): Visited => {
     const kind = kindOf(member);
-    const pointer = pointerOf(path);
+    const place = pointer(path);
     const inside = entriesOf(member);
     const text = textOf(member, kind, inside.length);
     const isLeaf = inside.length === 0;
     const told = `${path.at(-1) ?? ''}${isLeaf ? `\n${text}` : ''}`.toLowerCase();
     const isFound = wanted !== '' && told.includes(wanted);
-    const row = { path, pointer, depth: path.length, kind, text, isFound };
+    const row = { path, pointer: place, depth: path.length, kind, text, isFound };
     if (isLeaf) return { rows: [{ ...row, isOpen: undefined }], holds: isFound };
-    const isShown = isOpen(pointer, path.length);
+    const isShown = isOpen(place, path.length);
     if (wanted === '' && !isShown) return { rows: [{ ...row, isOpen: false }], holds: false };
     const below = inside.map(([name, child]) => visit(child, [...path, name], isWithin || isFound));
     const leads = below.some(({ holds }) => holds);

@@ -1,4 +1,5 @@
 /** The steps and other parts that differ between two versions. Pure. */
+import { pointerParts } from '../../json/pointer.ts';
 
 type ChangeKind = 'added' | 'removed' | 'changed';
 
@@ -20,10 +21,7 @@ interface Change {
 export function partsOf(changes: readonly Change[]): ChangedPart[] {
   const parts = new Map<string, { name: string; isStep: boolean; kind: ChangeKind; members: Set<string> }>();
   for (const { op, pointer } of changes) {
-    const [first = '', second, third] = pointer
-      .split('/')
-      .slice(1)
-      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const [first = '', second, third] = pointerParts(pointer);
     const isStep = first === 'steps' && second !== undefined;
     const name = isStep ? second : first;
     const isWhole = isStep ? third === undefined : second === undefined;

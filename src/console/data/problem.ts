@@ -1,4 +1,6 @@
 /** An answer of the API that is no success, or none at all. */
+import { isObject } from '../../json/json.ts';
+import { parsed } from './parsed.ts';
 import type { ProblemItem } from './types.ts';
 
 /** The code of a problem that no gateway answered: it cannot be reached. */
@@ -57,18 +59,9 @@ export const problemAt = (problem: ApiProblem | undefined, pointer: string): str
   problem?.problems.find((item) => item.pointer === pointer)?.message;
 
 function membersOf(text: string): { readonly [member: string]: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
+  const { value } = parsed(text);
+  return isObject(value) ? value : {};
 }
 
 const isItem = (value: unknown): value is ProblemItem =>
-  typeof value === 'object' &&
-  value !== null &&
-  'pointer' in value &&
-  typeof value.pointer === 'string' &&
-  'message' in value &&
-  typeof value.message === 'string';
+  isObject(value) && typeof value['pointer'] === 'string' && typeof value['message'] === 'string';

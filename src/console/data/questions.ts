@@ -1,4 +1,5 @@
 /** Questions that runs ask people: words and addresses that the inbox and one question share. Pure. */
+import { isObject } from '../../json/json.ts';
 import type { Approval, ApprovalPage } from './types.ts';
 
 export type Question = ApprovalPage['items'][number];
@@ -58,8 +59,7 @@ export function endedText({ status, by, via }: Ended): string {
 /** The answer in a refusal (409), if it says who was first. */
 export function answerIn(more: { readonly [member: string]: unknown }): Ended | undefined {
   const answer = more['answer'];
-  if (typeof answer !== 'object' || answer === null) return undefined;
-  const { status, at } = answer as Partial<Ended>;
+  const { status, at } = isObject(answer) ? answer : {};
   return typeof status === 'string' && typeof at === 'string' ? (answer as Ended) : undefined;
 }
 
@@ -75,10 +75,8 @@ export function neighbours(
 
 /** The format of the form: as listed, or where it is too long for lists, as the step was given it. */
 export function formatOfQuestion({ form, stepInput }: Pick<Approval, 'form' | 'stepInput'>): object | undefined {
-  if (form !== undefined) return form as object;
-  const given =
-    typeof stepInput === 'object' && stepInput !== null ? (stepInput as { form?: unknown }).form : undefined;
-  return typeof given === 'object' && given !== null ? given : undefined;
+  const given = isObject(stepInput) ? stepInput['form'] : undefined;
+  return form ?? (isObject(given) ? given : undefined);
 }
 
 /** Only web addresses become links. */

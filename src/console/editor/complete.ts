@@ -6,6 +6,7 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import { ROOT_MEANINGS } from '../../definition/document/roots.ts';
 import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { valueAt } from '../../json/pointer.ts';
 import { type ParsedText, parsedOf, valueIn } from './places.ts';
 
 interface Option {
@@ -125,7 +126,7 @@ function stepOption(name: string, value: Json | undefined): Option {
   return { label: name, kind: 'step', info: typeof kind === 'string' ? kind : undefined, apply: name };
 }
 
-const objectOf = (value: Json | undefined): JsonObject => (value !== undefined && isObject(value) ? value : {});
+const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 const memberOf = (value: Json | undefined, name: string): JsonObject => objectOf(getOwn(objectOf(value), name));
 const stepsIn = (value: Json | undefined): JsonObject => {
   const { [MARK]: _mark, ...steps } = memberOf(value, 'steps');
@@ -184,7 +185,7 @@ function schemasAt(path: readonly (string | number)[], value: Json | undefined, 
     for (const schema of all) {
       const { items, properties, additionalProperties } = schema;
       const inner = typeof part === 'number' ? items : (getOwn(objectOf(properties), part) ?? additionalProperties);
-      if (inner !== undefined && isObject(inner)) next.push(...alternatives(inner, here, root));
+      if (isObject(inner)) next.push(...alternatives(inner, here, root));
     }
     all = next;
   }
@@ -204,16 +205,16 @@ function alternatives(given: JsonObject, value: Json | undefined, root: JsonObje
     }
   }
   const { if: condition } = schema;
-  if (condition !== undefined && isObject(condition)) {
+  if (isObject(condition)) {
     const branch = schema[mayFit(condition, value, root, true) ? 'then' : 'else'];
-    if (branch !== undefined && isObject(branch)) found.push(...alternatives(branch, value, root, depth + 1));
+    if (isObject(branch)) found.push(...alternatives(branch, value, root, depth + 1));
   }
   return found;
 }
 
 /** Whether the constants of a schema's members are those of the value. `isStrict`: they must be there. */
 function mayFit(schema: JsonObject, value: Json | undefined, root: JsonObject, isStrict: boolean): boolean {
-  if (isStrict && isObject(schema['not'] ?? null)) return !mayFit(objectOf(schema['not']), value, root, true);
+  if (isStrict && isObject(schema['not'])) return !mayFit(objectOf(schema['not']), value, root, true);
   return Object.entries(objectOf(schema['properties'])).every(([name, member]) => {
     const { const: only, enum: values } = resolved(objectOf(member), root);
     const there = getOwn(objectOf(value), name);
@@ -228,9 +229,7 @@ function resolved(schema: JsonObject, root: JsonObject): JsonObject {
   for (let left = DEEPEST; left > 0; left--) {
     const { $ref } = here;
     if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return here;
-    const parts = $ref.slice(2).split('/');
-    const names = parts.map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
-    here = objectOf(valueOfPath(root, names));
+    here = objectOf(valueAt(root, decodeURIComponent($ref.slice(1))));
   }
   return here;
 }
@@ -288,9 +287,7 @@ function namesUnder(path: readonly string[], valueNow: () => Json | undefined): 
 
 /** The names of a run's input: of a JSON Schema, or of the short form. */
 const inputsIn = (input: JsonObject): string[] =>
-  Object.keys(
-    input['type'] === 'object' && isObject(input['properties'] ?? null) ? objectOf(input['properties']) : input,
-  );
+  Object.keys(input['type'] === 'object' && isObject(input['properties']) ? objectOf(input['properties']) : input);
 
 const told = (names: { readonly [name: string]: string }): Option[] =>
   Object.entries(names).map(([label, info]) => ({ label, kind: 'name', info, apply: label }));

@@ -2,6 +2,7 @@
 import { extractSecrets } from '../../definition/document/extract-secrets.ts';
 import { isObject } from '../../json/json.ts';
 import { draftKey, keysIn, type Owner, type Store } from '../data/draft-keys.ts';
+import { parsed } from '../data/parsed.ts';
 import { parsedOf, valueIn } from './places.ts';
 
 export interface Draft {
@@ -21,12 +22,9 @@ export function draftsOf(owner: Owner, slug: string, store: Store): Draft[] {
 }
 
 function draftIn(kept: string | null, tag: string): Draft | undefined {
-  try {
-    const { text, at } = JSON.parse(kept ?? '') as { text?: unknown; at?: unknown };
-    return typeof text === 'string' && typeof at === 'string' ? { tag, text, at } : undefined;
-  } catch {
-    return undefined;
-  }
+  const { value } = parsed(kept ?? '');
+  const { text, at } = isObject(value) ? value : {};
+  return typeof text === 'string' && typeof at === 'string' ? { tag, text, at } : undefined;
 }
 
 /**
@@ -35,7 +33,7 @@ function draftIn(kept: string | null, tag: string): Draft | undefined {
  */
 export function keepDraft(owner: Owner, slug: string, draft: Draft, store: Store): boolean {
   const value = valueIn(parsedOf(draft.text));
-  const isSecret = value !== undefined && isObject(value) && extractSecrets(value).secrets.length > 0;
+  const isSecret = isObject(value) && extractSecrets(value).secrets.length > 0;
   try {
     if (isSecret) store.removeItem(draftKey(owner, slug, draft.tag));
     else store.setItem(draftKey(owner, slug, draft.tag), JSON.stringify({ text: draft.text, at: draft.at }));

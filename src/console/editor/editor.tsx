@@ -301,7 +301,7 @@ function foundIn(
   if (refused !== undefined) return of(refused, 'error');
   if (data === undefined) return [];
   const value = valueIn(parsed);
-  const written = value !== undefined && isObject(value) ? value['slug'] : undefined;
+  const written = isObject(value) ? value['slug'] : undefined;
   const other = typeof written === 'string' && written !== slug ? [otherSlug(written, slug)] : [];
   return [...of(other, 'error'), ...of(data.problems, 'error'), ...of(data.warnings, 'warning')];
 }

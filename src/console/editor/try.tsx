@@ -49,7 +49,7 @@ const MOST_PAGES = 10;
 const PAGE = 200;
 
 export function Try({ slug, value, graph, onWalked, onStep }: TryProps) {
-  const definition = useMemo<JsonObject>(() => (value !== undefined && isObject(value) ? value : {}), [value]);
+  const definition = useMemo<JsonObject>(() => (isObject(value) ? value : {}), [value]);
   const format = formatIn(definition['input']);
   const form = useForm(format, format === undefined ? {} : undefined);
   const [presets, setPresets] = useState<Presets>({});
@@ -188,12 +188,9 @@ async function outputsOf(id: string, graph: GraphInput | undefined): Promise<Pre
     const query = { limit: PAGE, cursor, exclude: 'input' };
     const page = await get<StepPage>(at`/api/executions/${id}/steps`, { query });
     for (const { stepSlug, status, output, port } of page.items)
-      if (wanted.has(stepSlug) && status === 'completed' && isObject((output ?? null) as Json))
-        found[stepSlug] = {
-          text: JSON.stringify((output as JsonObject)['data'] ?? null, null, 2),
-          port: port ?? '',
-        };
-    cursor = page.nextCursor ?? undefined;
+      if (wanted.has(stepSlug) && status === 'completed' && isObject(output))
+        found[stepSlug] = { text: JSON.stringify(output['data'] ?? null, null, 2), port: port ?? '' };
+    cursor = page.nextCursor;
     if (cursor === undefined) break;
   }
   return found;
@@ -202,7 +199,7 @@ async function outputsOf(id: string, graph: GraphInput | undefined): Promise<Pre
 /** Why a text is no JSON object; undefined where it is one, or empty. */
 function mistakeIn(text: string): string | undefined {
   const { value, error } = parsed(text);
-  return value === undefined || isObject(value as Json) ? error : 'Write a JSON object: {"step": …}.';
+  return value === undefined || isObject(value) ? error : 'Write a JSON object: {"step": …}.';
 }
 
 const objectIn = (text: string): JsonObject | undefined =>

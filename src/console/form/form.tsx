@@ -286,4 +286,4 @@ const isUnder = (pointer: string, prefix: string): boolean => pointer === prefix
 
 /** The format in a definition or a wait, if it is one. */
 export const formatIn = (value: unknown): JsonObject | undefined =>
-  isObject(value as Json) && getOwn(value as Json, '') === undefined ? (value as JsonObject) : undefined;
+  isObject(value) && getOwn(value, '') === undefined ? value : undefined;

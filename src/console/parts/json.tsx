@@ -1,6 +1,8 @@
 /** JSON as a tree: searched, opened and closed by keys, each value copied alone or as an expression. */
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { cutJson, expressionOf, type JsonRow, MOST_SHOWN_CHARACTERS, pointerOf, rowsOf } from '../data/json-rows.ts';
+import type { Json as JsonValue } from '../../json/json.ts';
+import { valueAt } from '../../json/pointer.ts';
+import { cutJson, expressionOf, type JsonRow, MOST_SHOWN_CHARACTERS, rowsOf } from '../data/json-rows.ts';
 import { bytesText } from '../data/labels.ts';
 import { Button } from './button.tsx';
 import { CopyButton, download } from './copy.tsx';
@@ -84,7 +86,7 @@ export function Json({ value, name, expression, openTo = 2 }: JsonProps) {
         ) : null}
         <span class="grow" />
         {current === undefined ? null : (
-          <CopyButton text={textAt(value, current.path)} what={current.depth === 0 ? name : `${current.path.at(-1)}`}>
+          <CopyButton text={textOf(value, current)} what={current.depth === 0 ? name : `${current.path.at(-1)}`}>
             Copy
           </CopyButton>
         )}
@@ -154,9 +156,8 @@ function Row({ row, isSelected, onSelect, onFlip }: RowProps) {
   );
 }
 
-/** The value at a path as text: texts as they are, others as JSON. */
-function textAt(value: unknown, path: readonly (string | number)[]): string {
-  let found = value;
-  for (const part of path) found = (found as { readonly [name: string]: unknown } | undefined)?.[part];
-  return typeof found === 'string' && path.length > 0 ? found : (JSON.stringify(found, null, 2) ?? pointerOf(path));
+/** The value of a row as text: texts as they are, others as JSON. */
+function textOf(root: unknown, { pointer, depth }: JsonRow): string {
+  const found = valueAt(root as JsonValue, pointer);
+  return typeof found === 'string' && depth > 0 ? found : (JSON.stringify(found, null, 2) ?? pointer);
 }

@@ -1,6 +1,6 @@
 /** One question of a run: what is asked, the facts, the form, and the answer; made for a thumb. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Json } from '../../json/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { at, post } from '../data/api.ts';
 import { absoluteText } from '../data/labels.ts';
 import {
@@ -188,7 +188,7 @@ const MOST_PLAIN = 12;
 
 /** An object of a few plain values as a list, which a phone shows well; anything else as a tree. */
 function Values({ value, name }: { readonly value: unknown; readonly name: string }) {
-  const entries = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+  const entries = isObject(value) ? Object.entries(value) : [];
   const isPlain = entries.length > 0 && entries.length <= MOST_PLAIN && entries.every(([, one]) => isShort(one));
   if (!isPlain) return <JsonTree value={value} name={name} />;
   return <Facts of={Object.fromEntries(entries.map(([key, one]) => [key, String(one)]))} />;

@@ -1,4 +1,6 @@
 /** The filters of the run list: in the address, in requests, and as people read them. */
+import { isObject } from '../../json/json.ts';
+import { parsed } from '../data/parsed.ts';
 import { awaited, WAIT_KINDS } from '../data/run-words.ts';
 import type { Execution } from '../data/types.ts';
 import type { Query } from '../routes.ts';
@@ -125,20 +127,12 @@ export interface View {
 
 /** Saved views out of what a browser keeps. Whatever else is there is dropped. */
 export function viewsIn(text: string | null): readonly View[] {
-  try {
-    const value: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(value) ? value.filter(isView) : [];
-  } catch {
-    return [];
-  }
+  const { value } = parsed(text ?? '');
+  return Array.isArray(value) ? value.filter(isView) : [];
 }
 
 const isView = (value: unknown): value is View =>
-  typeof value === 'object' &&
-  value !== null &&
-  'name' in value &&
-  typeof value.name === 'string' &&
-  'query' in value &&
-  typeof value.query === 'object' &&
-  value.query !== null &&
-  Object.values(value.query).every((member) => typeof member === 'string');
+  isObject(value) &&
+  typeof value['name'] === 'string' &&
+  isObject(value['query']) &&
+  Object.values(value['query']).every((member) => typeof member === 'string');
