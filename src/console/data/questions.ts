@@ -13,6 +13,10 @@ export const messageOf = ({ message, stepSlug, kind }: Pick<Question, 'message' 
 export const workflowNameOf = ({ workflowName, workflowId }: Pick<Question, 'workflowName' | 'workflowId'>): string =>
   workflowName ?? workflowId;
 
+/** What is decided on, such as `order A-17`. Empty where the question does not say. */
+export const subjectOf = ({ resourceType, resourceId }: Pick<Question, 'resourceType' | 'resourceId'>): string =>
+  [resourceType, resourceId].filter((one) => one !== undefined).join(' ');
+
 /** Whether less than an hour is left. `until` is ISO 8601, `now` in milliseconds. */
 export const isUrgent = (until: string | undefined, now: number): boolean =>
   until !== undefined && Date.parse(until) - now < URGENT_MS;

@@ -70,9 +70,7 @@ export function useResource<T>(
         isOver = latest.current.isLast?.(data) ?? false;
         if (!abort.signal.aborted) setLoaded({ key, data });
       } catch (thrown) {
-        const problem = asApiProblem(thrown);
-        if (!abort.signal.aborted)
-          setLoaded((old) => ({ key: old.key, problem, ...('data' in old ? { data: old.data as T } : {}) }));
+        if (!abort.signal.aborted) setLoaded((old) => ({ ...old, problem: asApiProblem(thrown) }));
       }
       if (abort.signal.aborted) return;
       clearTimeout(slow);

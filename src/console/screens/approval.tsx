@@ -10,6 +10,7 @@ import {
   messageOf,
   neighbours,
   type Question,
+  subjectOf,
   webAddress,
   workflowNameOf,
 } from '../data/questions.ts';
@@ -68,11 +69,7 @@ export function ApprovalScreen({ place }: { readonly place: Place<'approval'> })
         <Loaded resource={question} what="the question">
           {(one) => (
             <>
-              {one.status === 'pending' ? null : (
-                <Answered question={one} next={after}>
-                  {one.executionStatus}
-                </Answered>
-              )}
+              {one.status === 'pending' ? null : <Answered question={one} next={after} />}
               <About question={one} />
               {one.status === 'pending' ? (
                 <Answer
@@ -96,12 +93,11 @@ export function ApprovalScreen({ place }: { readonly place: Place<'approval'> })
 interface AnsweredProps {
   readonly question: Approval;
   readonly next: Question | undefined;
-  readonly children: string;
 }
 
 /** How the question ended, and what the run does since. */
-function Answered({ question, next, children: status }: AnsweredProps) {
-  const { answer, executionId, kind } = question;
+function Answered({ question, next }: AnsweredProps) {
+  const { answer, executionId, executionStatus, kind } = question;
   return (
     <section class="answered card" aria-label="The answer">
       {answer && <AnswerLine answer={answer} isStop />}
@@ -112,7 +108,7 @@ function Answered({ question, next, children: status }: AnsweredProps) {
         </details>
       )}
       <p>
-        The run: <StatusBadge status={status} /> <RunLink id={executionId}>Show it</RunLink>
+        The run: <StatusBadge status={executionStatus} /> <RunLink id={executionId}>Show it</RunLink>
       </p>
       {next === undefined ? null : (
         <div>
@@ -126,8 +122,8 @@ function Answered({ question, next, children: status }: AnsweredProps) {
 }
 
 function About({ question }: { readonly question: Approval }) {
-  const { executionId, since, until, requester, priority, dueDate, votes, audience, input, stepInput } = question;
-  const { workflowVersion, resourceType, resourceId } = question;
+  const { executionId, workflowVersion, since, until, requester, priority, dueDate } = question;
+  const { votes, audience, input, stepInput } = question;
   const link = webAddress(question.deeplink);
   const asked = audienceText(audience);
   return (
@@ -155,7 +151,7 @@ function About({ question }: { readonly question: Approval }) {
           Time: until === undefined || question.status !== 'pending' ? undefined : <Until at={until} />,
           Priority: priority && <Priority value={priority} />,
           Due: dueDate && absoluteText(Date.parse(dueDate)),
-          Subject: resourceType === undefined && resourceId === undefined ? undefined : [resourceType, ' ', resourceId],
+          Subject: subjectOf(question) || undefined,
           'See also': link && (
             <a href={link} target="_blank" rel="noreferrer">
               {link} <Icon name="external" size={12} />

@@ -1,7 +1,7 @@
 /** Approvals that were decided: who decided, when and why. The filters are in the address. */
 import { useState } from 'preact/hooks';
 import { usePages } from '../data/pages.ts';
-import { type Ended, endedText, messageOf, type Question, workflowNameOf } from '../data/questions.ts';
+import { type Ended, endedText, messageOf, type Question, subjectOf, workflowNameOf } from '../data/questions.ts';
 import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { Form, SelectField, TextField } from '../parts/fields.tsx';
@@ -116,9 +116,9 @@ export const AnswerLine = ({ answer, isStop = false }: AnswerLineProps) => (
 );
 
 function DecisionRow({ decision }: { readonly decision: Question }) {
-  const { executionId, path, stepSlug, resourceType, resourceId, answer, unreadable } = decision;
+  const { executionId, path, stepSlug, answer, unreadable } = decision;
   if (unreadable !== undefined) return <UnreadRow row={decision}>has decisions that cannot be read</UnreadRow>;
-  const resource = [resourceType, resourceId].filter((one) => one !== undefined).join(' ');
+  const subject = subjectOf(decision);
   return (
     <>
       <To to="approval" params={{ executionId, path }} class="question-link">
@@ -128,7 +128,7 @@ function DecisionRow({ decision }: { readonly decision: Question }) {
       <p class="question-facts dim">
         <span>{workflowNameOf(decision)}</span>
         <span>{stepSlug}</span>
-        {resource === '' ? null : <span>{resource}</span>}
+        {subject === '' ? null : <span>{subject}</span>}
         <RunLink id={executionId}>The run</RunLink>
       </p>
     </>
