@@ -11,11 +11,13 @@ export type CliSurroundings = {
   /** What a person at a terminal answers, question by question. Without it no person is there. */
   person?: readonly (string | (() => Promise<string>))[];
   hasColors?: boolean;
+  /** Gets what is printed, as it is printed. */
+  printed?: string[];
 };
 
 /** Runs a command line in this process. Nothing of the surrounding environment is seen. */
 export async function cli(args: readonly string[], given: CliSurroundings = {}): Promise<CliRun> {
-  const out: string[] = [];
+  const out = given.printed ?? [];
   const err: string[] = [];
   const answers = [...(given.person ?? [])];
   const exit = await runCli(args, {

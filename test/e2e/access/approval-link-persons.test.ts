@@ -86,7 +86,7 @@ describe('a link of an approval, where there are keys', () => {
     );
     expect(refused[0]?.body.detail).toContain(`No API key has the address ${eve}`);
     expect(refused[1]?.body.detail).toContain('has the role viewer, and a decision needs approver');
-    await expect.poll(() => statusOf(free.id), { timeout: 10_000 }).toBe('waiting');
+    await expect.poll(() => statusOf(free.id)).toBe('waiting');
     // Without approvers, whoever may decide.
     expect((await send(free.links[3])).status).toBe(200);
     expect(await outputOf(free.id)).toMatchObject({ decidedBy: leo, via: 'link' });

@@ -34,7 +34,7 @@ export async function mailbox(): Promise<Mailbox> {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     async links(question, to) {
-      await expect.poll(() => about(question).length, { timeout: 20_000 }).toBe(to.length);
+      await expect.poll(() => about(question).length).toBe(to.length);
       return to.map((address) => {
         const line = `to: ${address.toLowerCase()}`;
         const mail = about(question).find((one) => one.toLowerCase().includes(line)) ?? '';

@@ -115,9 +115,9 @@ describe('a host action', () => {
         return '';
       }
     };
-    await expect.poll(state, { timeout: 10_000 }).toBe('begun');
+    await expect.poll(state).toBe('begun');
     await request('POST', `/api/executions/${started.body.executionId}/cancel`, {});
-    await expect.poll(state, { timeout: 30_000 }).toBe('cancelled');
+    await expect.poll(state).toBe('cancelled');
   });
 });
 

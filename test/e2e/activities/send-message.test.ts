@@ -187,7 +187,7 @@ describe('the URL of a callback in a message', () => {
       const { body } = await gateway.request('GET', '/api/inbox?to=ann');
       return body.items.find((one: { executionId: string }) => one.executionId === handle.workflowId);
     };
-    await expect.poll(shown, { timeout: 10_000 }).toBeDefined();
+    await expect.poll(shown).toBeDefined();
     const { text, callbacks } = await shown();
     expect(callbacks).toBeUndefined();
     const url = /^Answer at (http\S+) please$/.exec(text)?.[1] ?? '';

@@ -82,7 +82,7 @@ describe('an MCP client', () => {
     // The same call again is the same run.
     expect((await told('editor', 'COLLECTION_WORKFLOW_EXECUTION_CREATE', start)).executionId).toBe(executionId);
     const run = () => told('approver', 'COLLECTION_WORKFLOW_EXECUTION_GET', { executionId });
-    await expect.poll(async () => (await run()).waitingFor.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await run()).waitingFor.length).toBe(1);
     const { resumeToken, path } = (await run()).waitingFor[0];
     expect(path).toBe('review');
     // Who may not decide it does not see its token, here as there.
@@ -100,11 +100,7 @@ describe('an MCP client', () => {
 
     const listed = () =>
       told('viewer', 'COLLECTION_WORKFLOW_EXECUTION_LIST', { workflowId: slug, status: ['completed'] });
-    await expect
-      .poll(async () => (await listed()).items.map((one: { id: string }) => one.id), {
-        timeout: 10_000,
-      })
-      .toEqual([executionId]);
+    await expect.poll(async () => (await listed()).items.map((one: { id: string }) => one.id)).toEqual([executionId]);
   });
 
   it('updates, proposes and deletes', async () => {

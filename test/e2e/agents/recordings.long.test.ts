@@ -269,7 +269,7 @@ describe('a recording refuses', () => {
     const requestInit = { headers: { authorization: `Bearer ${ADMIN_KEY}` } };
     const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit });
     await expect(foreign.connect(transport as Transport)).rejects.toMatchObject({ code: 404 });
-    await expect.poll(async () => (await get(`/api/recordings/${id}`)).status, { timeout: 30_000 }).toBe(410);
+    await expect.poll(async () => (await get(`/api/recordings/${id}`)).status).toBe(410);
     await expect(connected(url)).rejects.toMatchObject({ code: 410 });
     const late = { json: { toolName: 'get_user' }, headers: as('editor') };
     expect(await gateway.request('POST', `/api/recordings/${id}/calls`, late)).toMatchObject({ status: 410 });

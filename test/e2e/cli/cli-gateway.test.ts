@@ -146,8 +146,9 @@ describe('decisions', () => {
     const id = await waitingRun(unique('refund'));
     const first = await startGateway(gateway.server.config, { temporal: gateway.server });
     const port = new URL(first.url).port;
-    const followed = cli(['logs', '-f', id], { env: { SIGNALBOX_PORT: port } });
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const printed: string[] = [];
+    const followed = cli(['logs', '-f', id], { env: { SIGNALBOX_PORT: port }, printed });
+    await expect.poll(() => printed.join('\n')).toContain('review  waiting');
     await first.close();
     await signalbox('resume', id, '--decision', 'approve', '--comments', 'Fine.');
     const again = await startGateway({ ...gateway.server.config, port: Number(port) }, { temporal: gateway.server });

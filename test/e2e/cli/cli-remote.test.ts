@@ -191,13 +191,11 @@ describe('signalbox triggers', () => {
     const run = ['triggers', 'run', id, '--input', '{"text": "hello"}', '--idempotency-key', slug];
     const { executionId } = await json(run);
     expect((await json(run)).executionId).toBe(executionId);
-    await expect
-      .poll(async () => done(['triggers', 'deliveries', id]), { timeout: 30_000 })
-      .toMatch(new RegExp(`started +${executionId}`));
+    await expect.poll(async () => done(['triggers', 'deliveries', id])).toMatch(new RegExp(`started +${executionId}`));
     const span = ['--from', '2026-01-01T00:00:00Z', '--to', '2026-01-03T00:00:00Z', '--overlap', 'skip'];
     expect(await done(['triggers', 'backfill', `${slug}.daily`, ...span])).toBe(`${slug}.daily fires for 2 times.`);
     const listed = () => done(['triggers', 'list', '--workflow', slug, '--enabled', 'true']);
-    await expect.poll(listed, { timeout: 30_000 }).toMatch(new RegExp(`${slug}\\.in +webhook +yes +api`));
+    await expect.poll(listed).toMatch(new RegExp(`${slug}\\.in +webhook +yes +api`));
     expect(await signalbox(['triggers', 'delete', id], { person: [''] })).toMatchObject({ exit: 10 });
     for (const one of [id, `${slug}.daily`]) await done(['triggers', 'delete', one]);
     expect((await signalbox(['triggers', 'show', id])).exit).toBe(10);

@@ -211,7 +211,7 @@ describe('a definition that was read a moment ago', () => {
       headers: { 'if-match': tag ?? '' },
     });
     expect(stale.status).toBe(412);
-    await expect.poll(() => start(slug).then(({ status }) => status), { timeout: 5_000 }).toBe(409);
+    await expect.poll(() => start(slug).then(({ status }) => status)).toBe(409);
   });
 });
 

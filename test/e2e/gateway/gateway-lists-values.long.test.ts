@@ -71,7 +71,7 @@ describe('searchable state', () => {
 
   it.each(WRITABLE)('is found with %s, and nothing else is', async (name, color) => {
     const query = `state[color]=${encodeURIComponent(color)}`;
-    await expect.poll(async () => found(await list(query)), { timeout: 10_000 }).toEqual([ids.get(name)]);
+    await expect.poll(async () => found(await list(query))).toEqual([ids.get(name)]);
   });
 
   it('stays as it is in the data of the run, and leaves the list when the run ends', async () => {

@@ -184,7 +184,7 @@ describe('the visits of a run', () => {
     const handle = await client.workflow.start('run', { taskQueue, workflowId, args: [definition] });
     try {
       await expect
-        .poll(async () => (await gateway.request('GET', `/api/executions/${workflowId}`)).body, { timeout: 20_000 })
+        .poll(async () => (await gateway.request('GET', `/api/executions/${workflowId}`)).body)
         .toMatchObject({
           status: 'pending',
           waitingFor: [{ kind: 'worker', message: `No worker polls its task queue '${taskQueue}'.` }],
@@ -202,7 +202,7 @@ describe('the visits of a run', () => {
       const started = await requestTo(lonely.url, 'POST', '/api/executions', { json: { definition } });
       const path = `/api/executions/${started.body.executionId}`;
       await expect
-        .poll(async () => (await requestTo(lonely.url, 'GET', path, {})).body.waitingFor, { timeout: 20_000 })
+        .poll(async () => (await requestTo(lonely.url, 'GET', path, {})).body.waitingFor)
         .toMatchObject([{ kind: 'worker', path: '', stepSlug: '' }]);
     } finally {
       await lonely.close();

@@ -50,10 +50,10 @@ async function started(workflowId: string, input?: Json): Promise<string> {
   return answer.body.executionId;
 }
 
-const statusIs = (id: string, status: string, seconds = 10) =>
-  gateway.until(`/api/executions/${id}`, ({ body }) => body.status === status, seconds);
-const waitsFor = (id: string, kind: string, seconds = 10) =>
-  gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.[0]?.kind === kind, seconds);
+const statusIs = (id: string, status: string) =>
+  gateway.until(`/api/executions/${id}`, ({ body }) => body.status === status);
+const waitsFor = (id: string, kind: string) =>
+  gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.[0]?.kind === kind);
 const approve = (id: string) => gateway.request('POST', `/api/executions/${id}/approve`, { json: { approve: true } });
 
 describe('a limit that queues', () => {
@@ -83,7 +83,7 @@ describe('a limit that queues', () => {
     const second = await started(slug);
     await waitsFor(second, 'slot');
     await gateway.server.client.workflow.getHandle(first).terminate('by somebody else');
-    await waitsFor(second, 'approval', 20);
+    await waitsFor(second, 'approval');
   });
 
   it('counts runs of one key together, and of another apart', async () => {
@@ -209,7 +209,7 @@ describe('runs that a run starts', () => {
       },
     });
     const id = await started(parent, {});
-    await statusIs(id, 'completed', 20);
+    await statusIs(id, 'completed');
     expect(most.get(`/${child}`)).toBe(1);
 
     await store({
@@ -229,7 +229,7 @@ describe('runs that a run starts', () => {
         done: { stepType: 'finish', config: { output: 'bottom' } },
       },
     });
-    await statusIs(await started(recursive, { depth: 2 }), 'completed', 20);
+    await statusIs(await started(recursive, { depth: 2 }), 'completed');
   });
 });
 

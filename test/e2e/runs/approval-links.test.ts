@@ -70,7 +70,7 @@ async function asking(config: JsonObject, to: readonly string[], more = ''): Pro
   const id = String(body.executionId);
   await gateway.until(`/api/approvals?all=true&executionId=${id}`, (answer) => answer.body.items?.length === 1);
   const sentNow = () => mails.filter((mail) => mail.includes(message) && mail.includes('Please decide'));
-  await expect.poll(() => sentNow().length, { timeout: 10_000 }).toBe(to.length);
+  await expect.poll(() => sentNow().length).toBe(to.length);
   const sent = sentNow();
   const links = to.map((address) => {
     const mail = sent.find((one) => one.includes(`To: ${address}`)) ?? '';

@@ -66,7 +66,7 @@ it('a run is found by any model that it asked, and by no other', async () => {
   const found = async (query: string): Promise<string[]> =>
     (await ask('GET', `/api/executions?${query}`)).body.items.map(({ id }: { id: string }) => id).sort();
   const eventually = (query: string, ids: string[]) =>
-    expect.poll(() => found(query), { timeout: 15_000, interval: 200 }).toEqual(ids.sort());
+    expect.poll(() => found(query), { interval: 200 }).toEqual(ids.sort());
   await eventually(`model=${one}`, [several, single]);
   await eventually(`model=${two}`, [several]);
   expect(await found(`model=${two.toUpperCase()}`)).toEqual([]);
@@ -94,7 +94,7 @@ it('runs of alloy are found by each field of their state', async () => {
   const id = started.body.data.run_id;
   const found = async (query: string): Promise<string[]> =>
     (await ask('GET', `${runs}?${query}`)).body.items.map((run: { id: string }) => run.id);
-  await expect.poll(() => found(`state[customerId]=${encodeURIComponent('ü 123')}`), { timeout: 15_000 }).toEqual([id]);
+  await expect.poll(() => found(`state[customerId]=${encodeURIComponent('ü 123')}`)).toEqual([id]);
   expect(await found('state[n]=7')).toEqual([id]);
   expect(await found('state[n]=7&state[customerId]=other')).toEqual([]);
   expect(await found('state[hidden]=h')).toEqual([]);
@@ -121,6 +121,6 @@ it('a run that was put off has the key of what has held it', async () => {
   expect((await ask('PUT', `/api/workflows/${slug}`, definition)).status).toBe(201);
   expect((await ask('POST', `/webhooks/${path}`, { id: 'kk' })).status).toBe(202);
   const runs = `/api/organizations/default/workflows/${slug}/runs/`;
-  const { body } = await stack.gateway.until(runs, (answer) => answer.body.items.length === 1, 20);
+  const { body } = await stack.gateway.until(runs, (answer) => answer.body.items.length === 1);
   expect(body.items[0].debounce_key).toBe(`${slug}.in:kk`);
 });

@@ -1,5 +1,6 @@
 // What the tests of schedules share.
 
+import { fireId } from '../../../src/client/temporal/ids.ts';
 import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';
 
 /** A gateway for a file's tests. Workflows in `stored` are deleted with it: schedules outlive the workers. */
@@ -15,4 +16,10 @@ export async function scheduleGateway(): Promise<ScheduleGateway> {
     await gateway.close();
   };
   return { ...gateway, stored, close };
+}
+
+/** What came of a tick, when all that follows from it is done. Until then Temporal starts no other for that time. */
+export function fired({ server }: TestGateway, triggerId: string, time: number): Promise<unknown> {
+  const at = new Date(time).toISOString().replace('.000', '');
+  return server.client.workflow.result(`${fireId('default', triggerId)}-${at}`);
 }

@@ -5,6 +5,7 @@ import { publishEvent } from '../../../src/client/triggers/events.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { writeAccess } from '../../support/temporal.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { lastHeld } from './debounce-support.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -174,8 +175,9 @@ describe('an event', () => {
     await gateway.until(`/api/triggers?workflowId=${slug}`, ({ body }) => body.items.length === 1);
     await spreadEvent(round);
     await startedOf(slug, 1);
+    const first = await lastHeld(gateway, `${slug}.on`);
     await spreadEvent(round);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await lastHeld(gateway, `${slug}.on`)).toBe(first);
     expect((await gateway.request('GET', `/api/triggers/${slug}.on`)).body.counts.started).toBe(1);
   });
 

@@ -97,9 +97,7 @@ describe('what is no run', () => {
       ['audit', 'definition', 'event', 'fire', 'gate', 'hook', 'organization', 'request', 'run', 'trigger', 'version'],
     );
     expect([...new Set(await typesOf())]).toEqual(['run']);
-    await expect
-      .poll(async () => (await server.client.workflow.count()).count === (await typesOf()).length, { timeout: 15_000 })
-      .toBe(true);
+    await expect.poll(async () => (await server.client.workflow.count()).count === (await typesOf()).length).toBe(true);
     expect(await typesOf("TemporalNamespaceDivision = 'signalbox' AND WorkflowType = 'definition'")).toEqual([
       'definition',
     ]);
@@ -122,9 +120,7 @@ describe('what is no run', () => {
   it('is not hit by a batch over the runs of a workflow, which ends the runs', async () => {
     const batch = ['--query', `SignalboxWorkflow = "${slug}"`, '--reason', 'test', '--yes'];
     await temporal('workflow', 'cancel', ...batch);
-    await expect
-      .poll(async () => (await ask('GET', `/api/executions/${run}`)).body.status, { timeout: 15_000 })
-      .toBe('cancelled');
+    await expect.poll(async () => (await ask('GET', `/api/executions/${run}`)).body.status).toBe('cancelled');
     await temporal('workflow', 'terminate', ...batch);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect((await ask('GET', `/api/workflows/${slug}`)).body).toMatchObject({ slug, version: '1.0.0' });
