@@ -51,6 +51,11 @@ export function limitOption(text: string): number {
 export const dialectOption = (): Option =>
   new Option('--dialect <name>', 'the dialect of the file, by number or system; detected if omitted').choices(DIALECTS);
 
+/** The option of `jsonFlag`. */
+export interface Shown {
+  readonly json?: boolean;
+}
+
 export const jsonFlag = (): Option => new Option('--json', 'print JSON');
 
 /** A key that makes a repeated request have the effect of one. */

@@ -1,10 +1,8 @@
 /** A program with subcommands and exit codes (ARCHITECTURE.md §5). */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { programVersion } from '../observe/version.ts';
 import type { AddCommand, Host } from './commands/command.ts';
 import { CliError, EXIT, type ExitCode } from './exit.ts';
-import { projectRoot } from './start/project-root.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
 /** Commands under a heading, in the order of --help. */
@@ -41,7 +39,7 @@ export async function runProgram(
     },
   };
   const program = new Command('signalbox')
-    .version(ownVersion(), '-V, --version', 'print the version')
+    .version(programVersion(), '-V, --version', 'print the version')
     .description('Workflows that are data, run durably on Temporal')
     .addHelpText('after', AFTER_HELP)
     // Options of the program stand before the command, so that a command may have --version.
@@ -62,11 +60,6 @@ export async function runProgram(
   } catch (error) {
     return told(terminal, error);
   }
-}
-
-function ownVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as { version: string };
-  return version;
 }
 
 function told(terminal: Terminal, error: unknown): number {

@@ -3,7 +3,7 @@
 import { sampleOf } from '../definition/payload/format-sample.ts';
 import type { Execution, Step, Wait } from './answers.ts';
 import { STEP_HEAD, stepRows } from './step-table.ts';
-import { brief, cut, durationText, factLines, pretty, table } from './text-layout.ts';
+import { brief, cut, durationText, factLines, pretty, quoted, table } from './text-layout.ts';
 
 /** The status of a run with its output, error or waits. */
 export type RunSummary = Pick<Execution, 'status' | 'output' | 'error' | 'paused' | 'pausedSince'> &
@@ -44,8 +44,6 @@ function decideLine(id: string, { path, commentRequired, form }: Wait, several: 
     `approve|deny${step}${data}${commentRequired === true ? " --comments 'why'" : ''}`
   );
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Output, error and waits, with the command that decides an approval. */
 export function summaryLines(id: string, standing: RunSummary): string[] {

@@ -29,6 +29,9 @@ export function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
 
+/** In single quotes, as bash and zsh read them. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
 export const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** The duration between two ISO 8601 times: `412 ms`, `3.2 s`, `5 min`, `2.5 h`, `3.1 d`. */

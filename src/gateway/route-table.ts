@@ -5,7 +5,6 @@ import { healthRoutes } from './http/health.ts';
 import { metricsRoutes } from './http/metrics.ts';
 import type { Route } from './http/route.ts';
 import { docsRoutes } from './manual/manual-routes.ts';
-import { openApiRoutes } from './manual/openapi.ts';
 import { mcpRoutes } from './mcp/mcp-route.ts';
 import { recordingProxyRoutes } from './mcp/recording-proxy.ts';
 import { approvalLinkRoutes } from './routes/executions/approval-link.ts';
@@ -67,5 +66,5 @@ export const routes: readonly Route[] = [
   ...tagged('access', keyRoutes, sessionRoutes, auditRoutes, codecRoutes),
   ...tagged('gateway', healthRoutes, metricsRoutes, mcpRoutes),
   ...tagged('recordings', recordingProxyRoutes),
-  ...tagged('gateway', openApiRoutes, docsRoutes, consoleRoutes),
+  ...tagged('gateway', docsRoutes, consoleRoutes),
 ];

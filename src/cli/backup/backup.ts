@@ -16,7 +16,7 @@ import { programVersion } from '../../observe/version.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { DATABASE } from '../start/database-users.ts';
 import { copyDatabase, demandNoServer, settleDatabase } from './database.ts';
-import { BLOBS, CHECKSUMS, KEY, keyIdOf, MANIFEST, type Manifest, storeError } from './manifest.ts';
+import { BLOBS, CHECKSUMS, hashing, KEY, keyIdOf, MANIFEST, type Manifest, storeError } from './manifest.ts';
 import { type AddFile, writeTar } from './tar.ts';
 import { whileStopped } from './while-stopped.ts';
 
@@ -129,13 +129,7 @@ async function fill(
   const checksums: { [name: string]: string } = {};
   const hashed = async (name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>) => {
     const hash = createHash('sha256');
-    const pieces = async function* () {
-      for await (const piece of content) {
-        hash.update(piece);
-        yield piece;
-      }
-    };
-    await add(name, size, pieces());
+    await add(name, size, hashing(hash, content));
     checksums[name] = hash.digest('hex');
   };
   const small = (name: string, content: Buffer) => hashed(name, content.length, [content]);

@@ -1,5 +1,5 @@
 /** What a backup says of itself, and the names of its files. */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { z } from 'zod';
 import { BlobFault } from '../../client/payloads/blob-store.ts';
 import { CliError, EXIT } from '../exit.ts';
@@ -31,6 +31,14 @@ export const checksumsSchema = z.record(z.string(), z.string().regex(/^[0-9a-f]{
 
 export const keyIdOf = (key: Uint8Array): string =>
   createHash('sha256').update('signalbox backup').update(key).digest('hex').slice(0, 16);
+
+/** The pieces as they are. Each is added to the hash when it is read. */
+export async function* hashing(hash: Hash, pieces: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    hash.update(piece);
+    yield piece;
+  }
+}
 
 /** A failure of the store of large payloads, as the command says it; other errors as they are. */
 export const storeError = (error: unknown): unknown =>

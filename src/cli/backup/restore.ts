@@ -3,7 +3,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { tryLock } from '#lock';
@@ -22,6 +21,7 @@ import {
   BLOBS,
   CHECKSUMS,
   checksumsSchema,
+  hashing,
   KEY,
   keyIdOf,
   MANIFEST,
@@ -110,13 +110,7 @@ async function unpack(file: string, folder: string): Promise<Manifest> {
       const target = join(folder, name);
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       const hash = createHash('sha256');
-      const hashed = async function* () {
-        for await (const piece of content) {
-          hash.update(piece);
-          yield piece;
-        }
-      };
-      await pipeline(Readable.from(hashed()), createWriteStream(target, { mode: 0o600, flags: 'wx', flush: true }));
+      await pipeline(hashing(hash, content), createWriteStream(target, { mode: 0o600, flags: 'wx', flush: true }));
       found[name] = hash.digest('hex');
     });
     const { [CHECKSUMS]: _own, ...others } = found;

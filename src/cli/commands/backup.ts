@@ -1,12 +1,11 @@
 /** `signalbox backup` and `signalbox restore`: the stack of this machine in one file. */
 import { Option } from 'commander';
-import { jsonFlag } from '../options.ts';
+import { jsonFlag, type Shown } from '../options.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface Flags {
+interface Flags extends Shown {
   readonly replace?: boolean;
-  readonly json?: boolean;
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

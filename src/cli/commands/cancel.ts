@@ -3,14 +3,13 @@
 import { defined } from '../../json/defined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag } from '../options.ts';
+import { jsonFlag, type Shown } from '../options.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface EndOptions {
+interface EndOptions extends Shown {
   readonly reason?: string;
   readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 export const addCancel: AddCommand = (program, { terminal }) => {

@@ -1,13 +1,12 @@
 /** `signalbox init [FOLDER]`: writes a project with a definition, an action, tests and a CI file. */
 import { InvalidArgumentError } from 'commander';
 import { writeProject } from '../init.ts';
-import { jsonFlag } from '../options.ts';
+import { jsonFlag, type Shown } from '../options.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface InitOptions {
+interface InitOptions extends Shown {
   readonly signalbox?: string;
-  readonly json?: boolean;
 }
 
 export const addInit: AddCommand = (program, { terminal }) => {

@@ -7,14 +7,13 @@ import { ROLES } from '../../contract/organization.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag } from '../options.ts';
+import { jsonFlag, type Shown } from '../options.ts';
 import { allItems, showList } from '../show-list.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand, Host } from './command.ts';
 
-interface KeyOptions {
+interface KeyOptions extends Shown {
   readonly organization?: string;
-  readonly json?: boolean;
 }
 
 interface CreateOptions extends KeyOptions {
@@ -52,9 +51,7 @@ function addCreate(keys: Command, { terminal }: Host): void {
     .addOption(organizationOption())
     .addOption(jsonFlag())
     .action(async (name: string, { json, ...options }: CreateOptions) => {
-      const { body } = await gatewayOf(terminal).call('POST', '/api/keys', {
-        json: { name, ...options },
-      });
+      const { body } = await gatewayOf(terminal).call('POST', '/api/keys', { json: { name, ...options } });
       if (json === true) terminal.out(pretty(body));
       else {
         terminal.out(body.key);

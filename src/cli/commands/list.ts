@@ -5,7 +5,7 @@ import { DECIDED_FILTERS } from '../../contract/run.ts';
 import type { Execution, ListedApproval } from '../answers.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, limitOption } from '../options.ts';
+import { jsonFlag, limitOption, type Shown } from '../options.ts';
 import { waitLine } from '../run-text.ts';
 import { type ListLayout, showList } from '../show-list.ts';
 import type { Terminal } from '../terminal.ts';
@@ -16,7 +16,7 @@ import type { AddCommand } from './command.ts';
 const LISTS = ['executions', 'workflows', 'approvals'] as const;
 type List = (typeof LISTS)[number];
 
-interface ListOptions {
+interface ListOptions extends Shown {
   readonly workflow?: string;
   readonly status?: string;
   readonly decided?: string;
@@ -25,7 +25,6 @@ interface ListOptions {
   readonly resource?: string;
   readonly execution?: string;
   readonly limit: number;
-  readonly json?: boolean;
 }
 
 const DEFAULT_LIMIT = 20;

@@ -5,15 +5,14 @@ import { exitOf, stepPage } from '../executions.ts';
 import { TemporaryError } from '../exit.ts';
 import { followEvents } from '../follow-events.ts';
 import { type Gateway, gatewayOf } from '../gateway-client.ts';
-import { jsonFlag } from '../options.ts';
+import { jsonFlag, type Shown } from '../options.ts';
 import { errorLine, summaryLines } from '../run-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { cut } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface LogsOptions {
+interface LogsOptions extends Shown {
   readonly follow?: boolean;
-  readonly json?: boolean;
 }
 
 const PAGE = 500;

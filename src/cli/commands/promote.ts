@@ -7,7 +7,7 @@ import { confirm, yesFlag } from '../confirm.ts';
 import { showDiff } from '../diff-text.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { type Gateway, gatewayAt, gatewayOf } from '../gateway-client.ts';
-import { jsonFlag } from '../options.ts';
+import { jsonFlag, type Shown } from '../options.ts';
 import { problemLine } from '../problem-lines.ts';
 import type { Promotion } from '../promote.ts';
 import type { Terminal } from '../terminal.ts';
@@ -17,12 +17,11 @@ import type { AddCommand } from './command.ts';
 /** The variable that holds the key of the target. A key is never an argument, which other users can see. */
 const TARGET_KEY = 'SIGNALBOX_TO_API_KEY';
 
-interface PromoteOptions {
+interface PromoteOptions extends Shown {
   readonly to?: string;
   readonly version?: string;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 export const addPromote: AddCommand = (program, { terminal }) => {

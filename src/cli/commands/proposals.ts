@@ -6,16 +6,12 @@ import { defined } from '../../json/defined.ts';
 import type { Proposal } from '../answers.ts';
 import { showDiff } from '../diff-text.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag } from '../options.ts';
+import { jsonFlag, type Shown } from '../options.ts';
 import { allItems, showList } from '../show-list.ts';
 import { cut, factLines, pretty } from '../text-layout.ts';
 import type { AddCommand, Host } from './command.ts';
 
 const NOTES_WIDTH = 60;
-
-interface Shown {
-  readonly json?: boolean;
-}
 
 export const addProposals: AddCommand = (program, host) => {
   const proposals = program.command('proposals').description('review and apply proposals to change a workflow');

@@ -3,18 +3,17 @@ import { defined } from '../../json/defined.ts';
 import { showDiff } from '../diff-text.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway-client.ts';
-import { dialectOption, jsonFlag } from '../options.ts';
+import { dialectOption, jsonFlag, type Shown } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface ProposeOptions {
+interface ProposeOptions extends Shown {
   readonly workflow?: string;
   readonly base?: string;
   readonly notes?: string;
   readonly execution?: string;
   readonly dialect?: string;
-  readonly json?: boolean;
 }
 
 export const addPropose: AddCommand = (program, { terminal }) => {

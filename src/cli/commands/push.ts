@@ -2,14 +2,13 @@
 import type { StoredWorkflow } from '../answers.ts';
 import { CliError } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { dialectOption, jsonFlag } from '../options.ts';
+import { dialectOption, jsonFlag, type Shown } from '../options.ts';
 import { findingLines, readDocument } from '../read-document.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface PushOptions {
+interface PushOptions extends Shown {
   readonly dialect?: string;
-  readonly json?: boolean;
 }
 
 export const addPush: AddCommand = (program, { terminal, exitWith }) => {

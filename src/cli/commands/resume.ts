@@ -5,17 +5,16 @@ import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import type { Decided } from '../answers.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, jsonOption } from '../options.ts';
+import { jsonFlag, jsonOption, type Shown } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface DecideOptions {
+interface DecideOptions extends Shown {
   readonly comments?: string;
   readonly step?: string;
   readonly data?: Json;
   readonly resumeToken?: string;
-  readonly json?: boolean;
 }
 
 export const addResume: AddCommand = (program, { terminal }) => {

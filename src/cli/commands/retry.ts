@@ -5,13 +5,9 @@
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, jsonOption } from '../options.ts';
+import { jsonFlag, jsonOption, type Shown } from '../options.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
-
-interface Shown {
-  readonly json?: boolean;
-}
 
 export const addRetry: AddCommand = (program, { terminal }) => {
   program

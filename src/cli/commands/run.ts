@@ -3,30 +3,31 @@
 import { z } from 'zod';
 import { type Checked, walkable } from '../../check/check.ts';
 import { lostMembers, unknownPresets } from '../../definition/document/presets.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { validatePayload, withDefaults } from '../../definition/payload/format.ts';
 import { dryRun } from '../../history/dry-run.ts';
 import { type DryAnswers, dryAnswersSchema } from '../../history/dry-run-answers.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { acceptedInput } from '../accepted-input.ts';
 import { dryRunLines } from '../dry-run-text.ts';
 import { exitOf } from '../executions.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { dialectOption, jsonFlag, jsonOption, objectOption, secondsOption } from '../options.ts';
+import { dialectOption, jsonFlag, jsonOption, objectOption, type Shown, secondsOption } from '../options.ts';
 import { DEFAULT_WAIT_SECONDS, showOutcome } from '../outcome.ts';
+import { problemLine } from '../problem-lines.ts';
 import { checkWritten, findingLines, readDocument, type WrittenDocument } from '../read-document.ts';
 import type { Terminal } from '../terminal.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface RunOptions {
+interface RunOptions extends Shown {
   readonly input?: Json;
   readonly presets?: JsonObject;
   readonly answers?: JsonObject;
   readonly dry?: boolean;
   readonly wait: number;
   readonly dialect?: string;
-  readonly json?: boolean;
 }
 
 export const addRun: AddCommand = (program, { terminal, exitWith }) => {
@@ -112,4 +113,17 @@ function demandWalkable(written: WrittenDocument, checked: Checked): NonNullable
   const definition = walkable(checked);
   if (definition !== undefined) return definition;
   throw new CliError(EXIT.input, `${written.file} has problems.`, findingLines(written, checked));
+}
+
+/** The input with the defaults of its format. @throws CliError if it does not match the format */
+function acceptedInput(definition: Definition, given: Json): Json {
+  if (definition.input === undefined) return given;
+  const input = withDefaults(definition.input, given);
+  const problems = validatePayload(definition.input, input);
+  if (problems.length === 0) return input;
+  throw new CliError(
+    EXIT.input,
+    `The input does not match the input format of ${definition.slug}. Pass it with --input.`,
+    problems.map((problem) => problemLine('error', problem)),
+  );
 }

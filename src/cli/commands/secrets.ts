@@ -5,16 +5,15 @@ import { defined } from '../../json/defined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag } from '../options.ts';
+import { jsonFlag, type Shown } from '../options.ts';
 import { allItems, showList } from '../show-list.ts';
 import type { Terminal } from '../terminal.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand, Host } from './command.ts';
 
-interface SetOptions {
+interface SetOptions extends Shown {
   readonly hosts?: string[];
   readonly workflows?: string[];
-  readonly json?: boolean;
 }
 
 export const addSecrets: AddCommand = (program, host) => {
@@ -29,7 +28,7 @@ function addListing(secrets: Command, { terminal }: Host): void {
     .command('list')
     .description('list secrets without their values')
     .addOption(jsonFlag())
-    .action(async ({ json }: { readonly json?: boolean }) => {
+    .action(async ({ json }: Shown) => {
       const gateway = gatewayOf(terminal);
       const items = await allItems((query) => gateway.call('GET', '/api/secrets', { query }));
       showList(terminal, items, json, {
@@ -80,7 +79,7 @@ function addDelete(secrets: Command, { terminal }: Host): void {
     .argument('<name>', 'its name')
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(async (name: string, { yes, json }: { readonly yes?: boolean; readonly json?: boolean }) => {
+    .action(async (name: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete the secret ${name}?`, yes);
       await gatewayOf(terminal).call('DELETE', '/api/secrets/:name', { params: { name } });
       terminal.out(json === true ? pretty({ name, deleted: true }) : `${name} is deleted.`);

@@ -3,16 +3,15 @@
 import { defined } from '../../json/defined.ts';
 import { allSteps } from '../executions.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag } from '../options.ts';
+import { jsonFlag, type Shown } from '../options.ts';
 import { executionLines } from '../run-text.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface ShowOptions {
+interface ShowOptions extends Shown {
   readonly all?: boolean;
   readonly status?: string;
   readonly step?: string;
-  readonly json?: boolean;
 }
 
 export const addShow: AddCommand = (program, { terminal }) => {

@@ -3,20 +3,18 @@
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption } from '../options.ts';
+import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption, type Shown } from '../options.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface SubmitOptions {
+interface SubmitOptions extends Shown {
   readonly data: Json;
   readonly step?: string;
-  readonly json?: boolean;
 }
 
-interface MessageOptions {
+interface MessageOptions extends Shown {
   readonly data?: Json;
   readonly idempotencyKey?: string;
-  readonly json?: boolean;
 }
 
 export const addSubmit: AddCommand = (program, { terminal }) => {

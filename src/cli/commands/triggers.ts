@@ -7,7 +7,7 @@ import type { Json } from '../../json/json.ts';
 import type { Trigger } from '../answers.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption } from '../options.ts';
+import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption, type Shown } from '../options.ts';
 import { readDocument } from '../read-document.ts';
 import { allItems, showList } from '../show-list.ts';
 import { cut, pretty } from '../text-layout.ts';
@@ -16,10 +16,6 @@ import type { AddCommand, Host } from './command.ts';
 
 const MESSAGE_WIDTH = 80;
 const OVERLAPS = ['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'];
-
-interface Shown {
-  readonly json?: boolean;
-}
 
 interface ListOptions extends Shown {
   readonly workflow?: string;

@@ -1,13 +1,12 @@
 /** `signalbox validate FILE`: checks a definition without running it and without a gateway. */
 import { EXIT } from '../exit.ts';
-import { dialectOption, jsonFlag } from '../options.ts';
+import { dialectOption, jsonFlag, type Shown } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
 import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface ValidateOptions {
+interface ValidateOptions extends Shown {
   readonly dialect?: string;
-  readonly json?: boolean;
 }
 
 export const addValidate: AddCommand = (program, { terminal, exitWith }) => {

@@ -7,7 +7,7 @@ import { confirm, yesFlag } from '../confirm.ts';
 import { showDiff } from '../diff-text.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway-client.ts';
-import { dialectOption, jsonFlag } from '../options.ts';
+import { dialectOption, jsonFlag, type Shown } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
 import { showList } from '../show-list.ts';
 import type { Terminal } from '../terminal.ts';
@@ -19,17 +19,15 @@ const NOTES_WIDTH = 60;
 
 type Difference = Pick<VersionDifference, 'changes' | 'diffText'>;
 
-interface DiffOptions {
+interface DiffOptions extends Shown {
   readonly file?: string;
   readonly dialect?: string;
   readonly exitCode?: boolean;
-  readonly json?: boolean;
 }
 
-interface RollbackOptions {
+interface RollbackOptions extends Shown {
   readonly notes?: string;
   readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 export function addVersions(workflows: Command, host: Host): void {
@@ -44,7 +42,7 @@ function addHistory(workflows: Command, { terminal }: Host): void {
     .description('list the versions of a workflow, newest first, also after it was deleted')
     .argument('<slug>', 'the workflow')
     .addOption(jsonFlag())
-    .action(async (slug: string, { json }: { readonly json?: boolean }) => {
+    .action(async (slug: string, { json }: Shown) => {
       showList(terminal, await historyOf(gatewayOf(terminal), slug), json, {
         head: ['VERSION', 'HASH', 'SOURCE', 'CREATED', 'BY', 'NOTES'],
         cells: ({ version, hash, source, createdAt, createdBy, notes }) => [

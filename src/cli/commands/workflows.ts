@@ -5,17 +5,21 @@ import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption, objectOption, secondsOption } from '../options.ts';
+import {
+  idempotencyHeader,
+  idempotencyOption,
+  jsonFlag,
+  jsonOption,
+  objectOption,
+  type Shown,
+  secondsOption,
+} from '../options.ts';
 import { DEFAULT_WAIT_SECONDS, showOutcome } from '../outcome.ts';
 import { allItems, showList } from '../show-list.ts';
 import { pretty } from '../text-layout.ts';
 import { historyOf, namedVersion, WORKFLOWS } from '../workflows.ts';
 import type { AddCommand, Host } from './command.ts';
 import { addVersions } from './versions.ts';
-
-interface Shown {
-  readonly json?: boolean;
-}
 
 interface RunOptions extends Shown {
   readonly version?: string;

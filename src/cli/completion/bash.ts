@@ -1,12 +1,8 @@
-import { type CompletedCommand, quoted, stepsTo } from './commands.ts';
+import { quoted } from '../text-layout.ts';
+import { type CompletedCommand, stepsTo, valuesIn } from './commands.ts';
 
 /** A script for bash. Where it knows nothing, bash completes names of files. */
 export function bashCompletion(commands: readonly CompletedCommand[]): string {
-  const values = commands.flatMap(({ path, options }) =>
-    options
-      .filter(({ takesValue }) => takesValue)
-      .flatMap(({ flags, choices }) => flags.map((flag) => ({ at: quoted(`${path}:${flag}`), choices }))),
-  );
   return `# signalbox: completion for bash. Load it with: source <(signalbox completion bash)
 _signalbox() {
   local current=\${COMP_WORDS[COMP_CWORD]} at= words= flags= i
@@ -17,7 +13,9 @@ _signalbox() {
   done
   COMPREPLY=()
   case "$at:\${COMP_WORDS[COMP_CWORD - 1]}" in
-${values.map(({ at, choices }) => `    ${at}) words=${quoted(choices.join(' '))} ;;`).join('\n')}
+${valuesIn(commands)
+  .map(({ at, choices }) => `    ${at}) words=${quoted(choices.join(' '))} ;;`)
+  .join('\n')}
     *)
       case "$at" in
 ${commands.map((command) => `        ${quoted(command.path)}) ${wordsOf(command)} ;;`).join('\n')}

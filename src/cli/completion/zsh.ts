@@ -1,12 +1,8 @@
-import { type CompletedCommand, quoted, stepsTo } from './commands.ts';
+import { quoted } from '../text-layout.ts';
+import { type CompletedCommand, stepsTo, valuesIn } from './commands.ts';
 
 /** A script for zsh, to be sourced, or to be put into a folder of `fpath` as `_signalbox`. */
 export function zshCompletion(commands: readonly CompletedCommand[]): string {
-  const values = commands.flatMap(({ path, options }) =>
-    options
-      .filter(({ takesValue }) => takesValue)
-      .flatMap(({ flags, choices }) => flags.map((flag) => ({ at: quoted(`${path}:${flag}`), choices }))),
-  );
   return `#compdef signalbox
 # signalbox: completion for zsh. Load it after compinit with: source <(signalbox completion zsh)
 _signalbox() {
@@ -18,7 +14,9 @@ _signalbox() {
     esac
   done
   case "$at:\${words[CURRENT-1]}" in
-${values.map(({ at, choices }) => `    ${at}) ${valuesOf(choices)}; return ;;`).join('\n')}
+${valuesIn(commands)
+  .map(({ at, choices }) => `    ${at}) ${valuesOf(choices)}; return ;;`)
+  .join('\n')}
   esac
   case "$at" in
 ${commands.map((command) => `    ${quoted(command.path)}) ${wordsOf(command)} ;;`).join('\n')}

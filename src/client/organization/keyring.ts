@@ -3,10 +3,12 @@
  * Temporal is unreachable, the last known keys count. The keyring also records when a key was last used, in the
  * background.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyRecord } from '../../contract/organization.ts';
 import { addressesOf } from '../../contract/people.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { type Access, callingFor, unaudited } from '../temporal/access.ts';
 import { SteadyUse } from '../temporal/steady-use.ts';
 import { claimOf, isKey, readKeys } from './api-keys.ts';
@@ -65,7 +67,7 @@ const addressesIn = (records: ReadonlyMap<string, KeyRecord>, person: string): r
 ];
 
 export function keyringOver(access: Access): Keyring {
-  const known = new Map<string, Known>();
+  const known = new BoundedMap<string, Known>(MOST_ORGANIZATIONS);
   const reading = new Map<string, Promise<Known['records']>>();
   const usedAt = new Map<string, number>();
   const writing = new Set<Promise<void>>();
@@ -95,9 +97,7 @@ export function keyringOver(access: Access): Keyring {
       ? readKeys(callingFor(access, CHECKS), org)
       : new Map();
   const keep = (org: string, records: Known['records']): void => {
-    known.delete(org);
     known.set(org, { records, readAt: Date.now() });
-    if (known.size > MOST_ORGANIZATIONS) known.delete(known.keys().next().value ?? '');
   };
   const recordsOf = async (org: string, freshMs = FRESH_MS): Promise<Known['records']> => {
     const last = known.get(org);

@@ -3,8 +3,10 @@
  * that the organization gave it out. It starts workflows and permits nothing else. A new key invalidates the former
  * one.
  */
+
 import type { Client } from '@temporalio/client';
 import { ulid } from 'ulid';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { hmacHex, sameText } from '../payloads/keys.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { putEntry, readEntry } from './organization-entries.ts';
@@ -61,10 +63,10 @@ interface Kept {
 }
 
 /** By organization. */
-const kept = new WeakMap<Client, Map<string, Kept>>();
+const kept = new WeakMap<Client, BoundedMap<string, Kept>>();
 
 function keptBy({ client }: Access): Map<string, Kept> {
-  const known = kept.get(client) ?? new Map<string, Kept>();
+  const known = kept.get(client) ?? new BoundedMap<string, Kept>(MOST_KEPT);
   kept.set(client, known);
   return known;
 }
@@ -72,9 +74,7 @@ function keptBy({ client }: Access): Map<string, Kept> {
 function keep(access: Access, org: string, generation: Promise<string>): void {
   const known = keptBy(access);
   const entry = { generation, readAt: Date.now() };
-  known.delete(org);
   known.set(org, entry);
-  if (known.size > MOST_KEPT) known.delete(known.keys().next().value ?? '');
   // After a failed request, the next caller asks again.
   generation.catch(() => known.get(org) === entry && known.delete(org));
 }

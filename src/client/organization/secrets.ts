@@ -9,6 +9,7 @@ import type { SealedSecret } from '../../contract/actors.ts';
 import { noRoomFor } from '../../contract/organization.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
 import { runInputOf } from '../../engine/state/start.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { asJson } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
@@ -252,7 +253,7 @@ export interface SecretReader {
 }
 
 export function secretReader(access: Access): SecretReader {
-  const remembered = new Map<string, SealedSecret>();
+  const remembered = new BoundedMap<string, SealedSecret>(MOST_REMEMBERED);
   const sealedInRun = async (name: string, executionId: string): Promise<SealedSecret | undefined> => {
     const place = JSON.stringify([executionId, name]);
     const known = remembered.get(place);
@@ -261,8 +262,6 @@ export function secretReader(access: Access): SecretReader {
     const { sealedSecrets = {} } = argument ?? {};
     const found = Object.hasOwn(sealedSecrets, name) ? sealedSecrets[name] : undefined;
     if (found === undefined) return undefined;
-    const [oldest] = remembered.keys();
-    if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
     remembered.set(place, found);
     return found;
   };

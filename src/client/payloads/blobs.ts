@@ -6,6 +6,7 @@
  * Each workflow id has a place, so that a run's payloads can be removed with the run (blob-sweep.ts). A payload is
  * named by its content, so a repeated write changes nothing. A reference does not name the store: payloads may move.
  */
+
 import { createHash } from 'node:crypto';
 import {
   ApplicationFailure,
@@ -20,6 +21,7 @@ import proto from '@temporalio/proto';
 import { RECORDED_CALL_WORKFLOW, RECORDING_WORKFLOW } from '../../contract/recording.ts';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { BLOB_BYTES } from '../../definition/document/limits.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { blobFailures } from '../../observe/metrics.ts';
 import { BLOB_CODES, type BlobCode, BlobFault, type BlobStore, DIGEST, OWNER_FILE } from './blob-store.ts';
 import { isKeptInHistory } from './codec.ts';
@@ -66,17 +68,14 @@ function ownerOf(target: StorageDriverTargetInfo | undefined): BlobOwner | undef
 }
 
 function driverOf(store: BlobStore): StorageDriver {
-  const owners = new Map<string, number>();
+  const owners = new BoundedMap<string, number>(MOST_OWNERS);
 
   /** Before the payload, so that the sweep never finds one without an owner. */
   async function writeOwner(place: string, owner: BlobOwner, signal: AbortSignal | undefined): Promise<void> {
     const now = Date.now();
     if (now - (owners.get(place) ?? 0) < OWNER_MS) return;
     await store.write({ place, name: OWNER_FILE }, Buffer.from(JSON.stringify(owner)), signal);
-    owners.delete(place);
     owners.set(place, now);
-    const [oldest] = owners.keys();
-    if (owners.size > MOST_OWNERS && oldest !== undefined) owners.delete(oldest);
   }
 
   async function keep(

@@ -6,6 +6,7 @@
  * What is returned to the SDK is a payload, which it passes on: the reference, or the result with the mark that keeps
  * it in history.
  */
+
 import { type DataConverter, defaultPayloadConverter, type Payload, RawValue } from '@temporalio/common';
 import {
   decodeFromPayloadsAtIndex,
@@ -15,6 +16,7 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { AttemptOwner, LargeResult } from '../../contract/activity.ts';
 import { BLOB_BYTES, MAX_TEMPORAL_BYTES } from '../../definition/document/limits.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { staysInHistory } from './codec.ts';
 import { referenceIn } from './late-input.ts';
 
@@ -31,7 +33,7 @@ const AWAY_MS = 30_000;
 export class LargeResults {
   readonly #converter;
   readonly #runner: ExternalStorageRunner | undefined;
-  readonly #inHistory = new Map<string, number>();
+  readonly #inHistory = new BoundedMap<string, number>(MOST_RUNS);
   #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(converter: DataConverter) {
@@ -88,8 +90,6 @@ export class LargeResults {
     const all = (this.#inHistory.get(runId) ?? 0) + bytes;
     if (bytes > MAX_TEMPORAL_BYTES || all > MOST_IN_HISTORY_BYTES) return false;
     this.#inHistory.set(runId, all);
-    const [oldest] = this.#inHistory.keys();
-    if (this.#inHistory.size > MOST_RUNS && oldest !== undefined) this.#inHistory.delete(oldest);
     return true;
   }
 }

@@ -6,6 +6,7 @@ import type { ShownWaitingFor, Standing } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { defined } from '../../json/defined.ts';
 import { standsFor } from '../../steps/kinds/approval/approval-persons.ts';
 import type { Access } from '../temporal/access.ts';
@@ -197,7 +198,7 @@ interface Facts {
 
 const MOST_FACTS = 1_000;
 /** By organization and hash, the least recently used first. A hash names one definition for ever. */
-const known = new Map<string, Promise<Facts | undefined>>();
+const known = new BoundedMap<string, Promise<Facts | undefined>>(MOST_FACTS);
 
 async function withFacts(access: Access, org: string, { run, view }: Found): Promise<ApprovalView> {
   const facts = await factsOf(access, org, run);
@@ -214,9 +215,7 @@ async function withFacts(access: Access, org: string, { run, view }: Found): Pro
 export function factsOf(access: Access, org: string, { id, workflowHash, temporal }: ExecutionView) {
   const key = JSON.stringify([access.namespace, org, workflowHash ?? temporal.runId]);
   const facts = known.get(key) ?? readFacts(access, id, temporal.runId);
-  known.delete(key);
   known.set(key, facts);
-  if (known.size > MOST_FACTS) known.delete(known.keys().next().value ?? '');
   // What cannot be read now may be readable later.
   void facts.then((read) => {
     if (read === undefined) known.delete(key);

@@ -5,6 +5,7 @@
 
 import type { WaitingFor } from '../../contract/run.ts';
 import { INBOX_OPEN_PART, MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD } from '../../engine/state/limits.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
@@ -52,7 +53,7 @@ interface Asked {
   readonly waitingFor: readonly WaitingFor[];
 }
 
-const counts = new Map<string, Count>();
+const counts = new BoundedMap<string, Count>(RUNS_COUNTED);
 
 /**
  * Sends one more message to the run, and counts it. `readMemo` is called the first time, and throws where the run does
@@ -69,10 +70,7 @@ export async function sendCounted(
 ): Promise<void> {
   const counted = counts.get(executionId);
   const count = counted?.org === org ? counted : await newCount(org, executionId, readMemo);
-  counts.delete(executionId);
   counts.set(executionId, count);
-  const [oldest] = counts.keys();
-  if (counts.size > RUNS_COUNTED && oldest !== undefined) counts.delete(oldest);
   const bytes = jsonBytes(message.payload ?? null) + message.name.length + MESSAGE_OVERHEAD;
   if (isDue(count, bytes)) {
     // One query at a time: a run refuses a second one while the first waits.

@@ -10,6 +10,7 @@ import type { Definition } from '../../definition/document/types.ts';
 import { definitionGates } from '../../engine/state/gates.ts';
 import { restore } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { onCode } from '../errors.ts';
@@ -40,7 +41,7 @@ interface Candidate extends ActiveRun {
 
 const ROWS = 1_000;
 const MOST_LIMITS = 200;
-const kept = new WeakMap<Client, Map<string, Promise<readonly Candidate[]>>>();
+const kept = new WeakMap<Client, BoundedMap<string, Promise<readonly Candidate[]>>>();
 
 /**
  * The runs under the limit that began before it and are still active. `asking` defaults to the input of the asking run.
@@ -53,14 +54,12 @@ export async function activeUnder(
   { run, asking }: { readonly run: string; readonly asking: Asking | undefined },
   endedAmong: (runs: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<readonly ActiveRun[]> {
-  const known = kept.get(access.client) ?? new Map<string, Promise<readonly Candidate[]>>();
+  const known = kept.get(access.client) ?? new BoundedMap<string, Promise<readonly Candidate[]>>(MOST_LIMITS);
   kept.set(access.client, known);
   const asker = scope === 'workflow' ? (asking ?? (await inputOf(access, run))) : undefined;
   const key = JSON.stringify([scope, org, asker?.definition.slug ?? '', basis]);
   const listing = known.get(key) ?? candidates(access, org, scope, asker);
   known.set(key, listing);
-  const [oldest] = known.keys();
-  if (known.size > MOST_LIMITS && oldest !== undefined) known.delete(oldest);
   try {
     const listed = await listing;
     const isWide = scope === 'global' || scope === 'organization';

@@ -2,7 +2,9 @@
  * Which runs may show their output before they close: those with a `return` or `finish` that drains. Readers of their
  * results look at the memo again and again; results of all other runs are one long poll.
  */
+
 import type { Definition, StepDefinition } from '../../definition/document/types.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { isObject } from '../../json/json.ts';
 import type { Access } from '../temporal/access.ts';
 
@@ -10,7 +12,7 @@ type Reading = Pick<Access, 'namespace'>;
 
 const MOST_KNOWN = 20_000;
 /** By namespace and id, the oldest first. The definition of an execution never changes. */
-const known = new Map<string, boolean>();
+const known = new BoundedMap<string, boolean>(MOST_KNOWN);
 
 /** Whether the run may return early. Undefined where this process has not seen its definition. */
 export const knownToReturnEarly = ({ namespace }: Reading, executionId: string): boolean | undefined =>
@@ -18,11 +20,8 @@ export const knownToReturnEarly = ({ namespace }: Reading, executionId: string):
 
 /** Remembers whether a run of that definition may return early, and answers it. */
 export function noteEarlyReturns({ namespace }: Reading, executionId: string, definition: Definition): boolean {
-  const name = `${namespace} ${executionId}`;
   const returnsEarly = mayDrain(definition);
-  known.delete(name);
-  known.set(name, returnsEarly);
-  if (known.size > MOST_KNOWN) known.delete(known.keys().next().value ?? '');
+  known.set(`${namespace} ${executionId}`, returnsEarly);
   return returnsEarly;
 }
 

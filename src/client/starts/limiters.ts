@@ -29,6 +29,7 @@ import {
   type TakeSlot,
 } from '../../contract/limiter.ts';
 import { assert } from '../../json/assert.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { defined } from '../../json/defined.ts';
 import { slotRequests } from '../../observe/metrics.ts';
 import { ClientError, hasCode } from '../errors.ts';
@@ -303,24 +304,22 @@ async function orderOf(access: Access, gate: string): Promise<QueueOrder> {
   }
 }
 
-type Seen<T> = WeakMap<Client, Map<string, { readonly at: number; readonly what: Promise<T> }>>;
+type Seen<T> = WeakMap<Client, BoundedMap<string, { readonly at: number; readonly what: Promise<T> }>>;
 const orders: Seen<QueueOrder> = new WeakMap();
 /** Limiters beyond this number are forgotten, oldest first. */
 const MOST_SEEN = 1_000;
 
 /** Shares one query among simultaneous callers. */
 function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look: () => Promise<T>): Promise<T> {
-  const known = all.get(access.client) ?? new Map<string, { readonly at: number; readonly what: Promise<T> }>();
+  const known =
+    all.get(access.client) ?? new BoundedMap<string, { readonly at: number; readonly what: Promise<T> }>(MOST_SEEN);
   all.set(access.client, known);
   const found = known.get(gate);
   const now = Date.now();
   if (found !== undefined && found.at + forMs > now) return found.what;
   const what = look();
-  known.delete(gate);
   known.set(gate, { at: now, what });
   what.catch(() => known.delete(gate));
-  const [oldest] = known.keys();
-  if (known.size > MOST_SEEN && oldest !== undefined) known.delete(oldest);
   return what;
 }
 

@@ -2,6 +2,7 @@
  * Reads what callers use again and again, shortly before it is too old for them: so none of them waits for Temporal.
  * What is used now and then is read by its caller.
  */
+import { BoundedMap } from '../../json/bounded-map.ts';
 
 /** Two uses within this time are steady, and their subject is read again until its last use is this long ago. */
 const STEADY_MS = 3_000;
@@ -20,7 +21,7 @@ export class SteadyUse {
   readonly #dueMs: number;
   readonly #shortestMs: number;
   /** When a subject was last used, the oldest first. */
-  readonly #usedAt = new Map<string, number>();
+  readonly #usedAt = new BoundedMap<string, number>(MOST_REMEMBERED);
   readonly #steady = new Set<string>();
 
   /** `freshMs`: how old what was read may be. */
@@ -33,9 +34,7 @@ export class SteadyUse {
   note(subject: string, reading: Reading): void {
     const now = performance.now();
     const before = this.#usedAt.get(subject) ?? Number.NEGATIVE_INFINITY;
-    this.#usedAt.delete(subject);
     this.#usedAt.set(subject, now);
-    if (this.#usedAt.size > MOST_REMEMBERED) this.#usedAt.delete(this.#usedAt.keys().next().value ?? '');
     if (now - before > STEADY_MS || this.#steady.size >= MOST_STEADY || this.#steady.has(subject)) return;
     this.#steady.add(subject);
     this.#wait(subject, reading);

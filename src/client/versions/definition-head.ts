@@ -1,7 +1,9 @@
 /** Reads the definitions of an organization: the head under a slug, its definition, and lists of heads. */
+
 import { DEFINITION_WORKFLOW, type DefinitionHead } from '../../contract/actors.ts';
 import { withTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { readMemo } from '../temporal/actor-calls.ts';
@@ -29,7 +31,7 @@ interface KeptHead {
 }
 
 /** By namespace and actor, the oldest first. */
-const kept = new Map<string, KeptHead>();
+const kept = new BoundedMap<string, KeptHead>(MOST_KEPT);
 const steady = new SteadyUse(KEPT_MS);
 
 const keptName = ({ namespace }: Pick<Access, 'namespace'>, actor: string): string => `${namespace} ${actor}`;
@@ -49,7 +51,7 @@ export function recentHead(access: Access, org: string, slug: string): Promise<D
   if (known !== undefined && now - known.at < KEPT_MS) return known.head;
   const head = readHead(access, org, slug);
   const entry = { at: now, head };
-  keep(name, entry);
+  kept.set(name, entry);
   const drop = () => {
     if (kept.get(name) === entry) kept.delete(name);
   };
@@ -61,12 +63,6 @@ export function recentHead(access: Access, org: string, slug: string): Promise<D
 const ageOf = (entry: KeptHead | undefined): number | undefined =>
   entry === undefined ? undefined : performance.now() - entry.at;
 
-function keep(name: string, entry: KeptHead): void {
-  kept.delete(name);
-  kept.set(name, entry);
-  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
-}
-
 /** For a later start. What was forgotten or read meanwhile is newer than what this reads. */
 async function refreshHead(access: Access, org: string, slug: string): Promise<void> {
   const name = keptName(access, definitionId(org, slug));
@@ -75,7 +71,7 @@ async function refreshHead(access: Access, org: string, slug: string): Promise<v
   const head = await readHead(access, org, slug);
   if (before === undefined || kept.get(name) !== before) return;
   if (head === undefined) kept.delete(name);
-  else keep(name, { at, head: Promise.resolve(head) });
+  else kept.set(name, { at, head: Promise.resolve(head) });
 }
 
 /** Whoever writes to the actor of a definition calls it when the write has ended, however it ended. */

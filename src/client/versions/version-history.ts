@@ -2,9 +2,11 @@
  * Which versions runs may name: those that their workflow's history has (workflows/actors/definition.ts). A definition
  * that is stored and was never current, such as a proposal, is none of them.
  */
+
 import type { Client } from '@temporalio/client';
 import { versionDigest } from '../../contract/version-digest.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { versionId } from '../temporal/ids.ts';
@@ -14,7 +16,7 @@ import { readProposed, readVersion } from './versions.ts';
 
 const KEPT = 10_000;
 /** Ids of versions that were found in the history, where they stay. The oldest first. */
-const kept = new WeakMap<Client, Set<string>>();
+const kept = new WeakMap<Client, BoundedMap<string, true>>();
 
 /** Whether the version is current or was current, also of a workflow that is deleted by now. */
 export async function isVersionOf(access: Access, org: string, slug: string, hash: string): Promise<boolean> {
@@ -91,8 +93,6 @@ const isKept = (access: Access, org: string, slug: string, hash: string): boolea
   kept.get(access.client)?.has(versionId(org, slug, hash)) === true;
 
 function keep(access: Access, org: string, slug: string, hash: string): void {
-  const ids = kept.get(access.client) ?? new Set<string>();
-  kept.set(access.client, ids.add(versionId(org, slug, hash)));
-  const oldest = ids.keys().next();
-  if (ids.size > KEPT && !oldest.done) ids.delete(oldest.value);
+  const ids = kept.get(access.client) ?? new BoundedMap<string, true>(KEPT);
+  kept.set(access.client, ids.set(versionId(org, slug, hash), true));
 }

@@ -7,6 +7,7 @@
 import type { Client } from '@temporalio/client';
 import type { VersionStart } from '../../contract/actors.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
@@ -14,7 +15,7 @@ import { proposedId, versionId } from '../temporal/ids.ts';
 import { startVersion } from './start-version.ts';
 
 const KEPT = 200;
-const kept = new WeakMap<Client, Map<string, Definition>>();
+const kept = new WeakMap<Client, BoundedMap<string, Definition>>();
 
 /** Stores a definition under its hash. Identical content is stored once. */
 export const storeVersion = (access: WriteAccess, org: string, hash: string, definition: Definition): Promise<void> =>
@@ -53,22 +54,17 @@ async function readStored(access: Access, workflowId: string): Promise<Definitio
   const cache = cacheOf(access);
   const known = cache.get(workflowId);
   if (known) {
-    cache.delete(workflowId);
     cache.set(workflowId, known);
     return known;
   }
   const start = await readArgument<VersionStart>(access, workflowId).catch(onCode('not_found', () => undefined));
   const definition = start?.definition;
-  if (definition !== undefined) {
-    cache.set(workflowId, definition);
-    const oldest = cache.keys().next();
-    if (cache.size > KEPT && !oldest.done) cache.delete(oldest.value);
-  }
+  if (definition !== undefined) cache.set(workflowId, definition);
   return definition;
 }
 
 function cacheOf(access: Access): Map<string, Definition> {
-  const cache = kept.get(access.client) ?? new Map<string, Definition>();
+  const cache = kept.get(access.client) ?? new BoundedMap<string, Definition>(KEPT);
   kept.set(access.client, cache);
   return cache;
 }

@@ -4,7 +4,7 @@ import { LIMIT_SCOPES } from '../../contract/limits.ts';
 import { MODEL_PROVIDERS } from '../../contract/models.ts';
 import { ROLES } from '../../contract/organization.ts';
 import { OVERFLOWS } from '../../definition/document/types.ts';
-import { named, pageOf } from './named.ts';
+import { named, pageOf, time } from './named.ts';
 
 export const secret = named(
   'Secret',
@@ -12,7 +12,7 @@ export const secret = named(
     name: z.string(),
     allowedHosts: z.array(z.string()).optional(),
     allowedWorkflows: z.array(z.string()).optional(),
-    updatedAt: z.iso.datetime().describe('ISO 8601.'),
+    updatedAt: time,
   }),
 );
 
@@ -34,7 +34,7 @@ export const modelView = named(
     apiKeySecret: z.string().optional(),
     prices: z.object({ input: z.number(), output: z.number(), cachedInput: z.number().optional() }).optional(),
     default: z.boolean().describe('Whether steps without a model use this one.'),
-    updatedAt: z.iso.datetime().describe('ISO 8601.'),
+    updatedAt: time,
   }),
 );
 
@@ -47,7 +47,7 @@ export const mcpServer = named(
     headers: z.record(z.string(), z.string()).optional().describe('They hold secrets by name.'),
     command: z.string().optional(),
     args: z.array(z.string()).optional(),
-    updatedAt: z.iso.datetime().describe('ISO 8601.'),
+    updatedAt: time,
   }),
 );
 
@@ -64,7 +64,7 @@ export const toolPage = z.object({
 });
 
 const limit = { limit: z.int(), overflow: z.enum(OVERFLOWS) };
-export const limitEntry = z.object({ ...limit, updatedAt: z.iso.datetime().describe('ISO 8601.') });
+export const limitEntry = z.object({ ...limit, updatedAt: time });
 export const limits = z.object({
   own: z.object(Object.fromEntries(LIMIT_SCOPES.map((scope) => [scope, limitEntry.optional()]))),
   effective: z.object(
@@ -84,13 +84,9 @@ export const apiKey = named(
     groups: z.array(z.string()),
     emails: z.array(z.string()).describe('Addresses of the person, who has those of all of their keys.'),
     prefix: z.string().describe('The beginning of the key, which identifies it in lists.'),
-    createdAt: z.iso.datetime().describe('ISO 8601.'),
+    createdAt: time,
     createdBy: z.string().optional(),
-    lastUsedAt: z.iso
-      .datetime()
-      .describe('ISO 8601.')
-      .optional()
-      .describe('When the key was last used. Up to ten minutes late.'),
+    lastUsedAt: time.optional().describe('When the key was last used. Up to ten minutes late.'),
   }),
 );
 
@@ -101,7 +97,7 @@ export const change = named(
   'AuditEntry',
   z.object({
     id: z.string(),
-    at: z.iso.datetime().describe('ISO 8601.'),
+    at: time,
     by: z.string().optional().describe('The person. Absent while the gateway has no keys.'),
     keyId: z.string().optional(),
     action: z.string().describe('Method and route.'),

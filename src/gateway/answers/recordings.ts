@@ -35,15 +35,12 @@ export const recordedStep = named(
 );
 
 export const recordingPage = named('RecordingPage', pageWithUnread(z.object(summary), { id: text }));
-export const madeRecording = named(
-  'MadeRecording',
-  z.object({ ...summary, mcpUrl: text.describe('The address for MCP clients. What they call is recorded.') }),
-);
+const open = { ...summary, mcpUrl: text.describe('The address for MCP clients. What they call is recorded.') };
+export const madeRecording = named('MadeRecording', z.object(open));
 export const recordingView = named(
   'RecordingView',
   z.object({
-    ...summary,
-    mcpUrl: text.describe('The address for MCP clients. What they call is recorded.'),
+    ...open,
     input: anything.describe('What `@input` refers to while recording.'),
     recorded: z.array(recordedStep),
   }),

@@ -1,5 +1,7 @@
 /** Limits wrong keys at the login: five a minute from one address. */
+
 import type { Request } from 'express';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { addressOf } from './rate-limits.ts';
 
@@ -10,7 +12,7 @@ const MOST_ADDRESSES = 10_000;
 
 export class FailedLogins {
   /** Times of attempts that failed or are under way, oldest first, in milliseconds of the monotonic clock. */
-  readonly #attempts = new Map<string, readonly number[]>();
+  readonly #attempts = new BoundedMap<string, readonly number[]>(MOST_ADDRESSES);
 
   /**
    * Counts an attempt as failed before its key is looked at, so that parallel attempts count too. Call the returned
@@ -41,8 +43,7 @@ export class FailedLogins {
   }
 
   #keep(address: string, attempts: readonly number[]): void {
-    this.#attempts.delete(address);
     if (attempts.length > 0) this.#attempts.set(address, attempts);
-    if (this.#attempts.size > MOST_ADDRESSES) this.#attempts.delete(this.#attempts.keys().next().value ?? '');
+    else this.#attempts.delete(address);
   }
 }

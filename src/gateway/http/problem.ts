@@ -71,20 +71,13 @@ function problemsIn(details: Json | undefined): { problems?: readonly Problem[] 
   return Array.isArray(problems) ? { problems: problems as unknown as readonly Problem[] } : {};
 }
 
+/** Members of problems, and of errors, that details do not replace. */
+const OWN_MEMBERS = ['type', 'title', 'status', 'detail', 'code', 'message', 'problems'];
+
 /** Refusals by runs list `paths`; other details become members of the problem unchanged. */
 function shownDetails(details: Json | undefined): { more: JsonObject } | undefined {
   if (!isObject(details)) return undefined;
-  const {
-    code: _code,
-    message: _message,
-    type: _type,
-    title: _title,
-    status: _status,
-    detail: _detail,
-    problems: _problems,
-    ...more
-  } = details;
-  return { more };
+  return { more: Object.fromEntries(Object.entries(details).filter(([name]) => !OWN_MEMBERS.includes(name))) };
 }
 
 interface HttpError {

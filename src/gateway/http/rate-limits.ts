@@ -4,9 +4,11 @@
  * after the key is checked. A gateway without keys does not limit callers on its own machine. By hand: a bucket is two
  * numbers, and packages bring stores and middleware of their own.
  */
+
 import type { Request, RequestHandler } from 'express';
 import type { Keyring } from '../../client/organization/keyring.ts';
 import type { Config } from '../../config/config.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { needsKeys } from './auth.ts';
 import type { Clock } from './body-pace.ts';
@@ -41,12 +43,11 @@ interface Bucket {
 /** One bucket for each name, full at first. */
 export class Buckets {
   readonly #rate: Rate;
-  readonly #most: number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets: BoundedMap<string, Bucket>;
 
   constructor(rate: Rate, most = MOST_BUCKETS) {
     this.#rate = { ...rate, burst: Math.max(1, rate.burst) };
-    this.#most = most;
+    this.#buckets = new BoundedMap(most);
   }
 
   get size(): number {
@@ -66,10 +67,7 @@ export class Buckets {
     const gained = Math.max(0, at - bucket.at) * perSecond;
     const thousandths = Math.min(burst * TOKEN, bucket.thousandths + gained);
     const isThere = thousandths >= TOKEN;
-    // The order of the map is that of their last use.
-    this.#buckets.delete(name);
     this.#buckets.set(name, { thousandths: isThere ? thousandths - TOKEN : thousandths, at });
-    if (this.#buckets.size > this.#most) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
     return isThere ? undefined : Math.ceil((TOKEN - thousandths) / perSecond);
   }
 }

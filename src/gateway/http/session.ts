@@ -4,6 +4,7 @@
  * those of the login, the session is over. By hand: packages for sealed cookies cannot ask
  * whether a key was revoked.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
@@ -11,6 +12,7 @@ import type { Keyring } from '../../client/organization/keyring.ts';
 import { sameText } from '../../client/payloads/keys.ts';
 import { seal, unsealWithAny } from '../../client/payloads/seal.ts';
 import { type Access, keysFor } from '../../client/temporal/access.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { defined } from '../../json/defined.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { type Gateway, perGateway } from './context.ts';
@@ -47,7 +49,7 @@ const content = z.strictObject({
 });
 
 /** Ids of sessions that were ended here, with the time when they would have ended. Other gateways do not know them. */
-const endedOf = perGateway(() => new Map<string, number>());
+const endedOf = perGateway(() => new BoundedMap<string, number>(MOST_ENDED));
 
 /** Begins a session: sets the cookie, and returns the caller. */
 export function beginSession(gateway: SessionGateway, req: Request, res: Response, { principal, mark }: Holder) {
@@ -71,7 +73,6 @@ export function endSession(gateway: SessionGateway, req: Request, res: Response,
   const now = Date.now();
   for (const [id, until] of ended) if (until < now) ended.delete(id);
   ended.set(caller.session.id, caller.session.until);
-  if (ended.size > MOST_ENDED) ended.delete(ended.keys().next().value ?? '');
 }
 
 /**

@@ -18,10 +18,6 @@ import { principalOf } from './principal.ts';
 import { requestKey } from './request-key.ts';
 import { type Call, createdOrOk } from './route.ts';
 
-interface KeyedBody {
-  readonly clientRequestId?: string | undefined;
-}
-
 /**
  * The caller's `clientRequestId` or `Idempotency-Key`. `origin` names the address. Where the body names the workflow
  * (`address`), the header counts for all workflows; a `clientRequestId` is the workflow's own.
@@ -33,7 +29,7 @@ export async function startKeyOf(
   as: 'id' | 'request' | 'address',
 ): Promise<Pick<StartRequest, 'key'>> {
   const { id } = principalOf(req);
-  const { clientRequestId }: KeyedBody = body;
+  const { clientRequestId }: { readonly clientRequestId?: string | undefined } = body;
   const key = clientRequestId ?? requestKey(req);
   if (key === undefined) return {};
   const scope = id === undefined ? origin : `${origin} ${id}`;
@@ -88,12 +84,8 @@ export const START_PROBLEMS: readonly ProblemCode[] = [
 ];
 
 /** `{executionId, status}`: 201 for a new run, 200 for the run that the same request started before. */
-export function startedAnswer({
-  executionId,
-  status,
-  outcome,
-  warnings,
-}: StartedRun & { readonly warnings?: readonly Problem[] }) {
+export function startedAnswer(run: StartedRun & { readonly warnings?: readonly Problem[] }) {
+  const { executionId, status, outcome, warnings } = run;
   return createdOrOk(
     outcome === 'started',
     { executionId, status, ...defined({ warnings }) },

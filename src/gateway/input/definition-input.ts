@@ -15,6 +15,7 @@ import { DIALECT_NAMES } from '../../definition/document/dialect-names.ts';
 import type { ClearSecret } from '../../definition/document/extract-secrets.ts';
 import { dataLimitOf, valueLimitOf } from '../../definition/document/limits.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
+import { assert } from '../../json/assert.ts';
 import { asJson, isObject, type Json } from '../../json/json.ts';
 import { mediaOf, rawBody } from '../http/body.ts';
 import type { Gateway } from '../http/context.ts';
@@ -93,7 +94,9 @@ export async function checkGiven(
 ): Promise<Checked> {
   if (typeof document === 'string') return checkText(gateway, organizationId, document, options);
   const known = await knownFor(gateway, organizationId, document);
-  return checkDocument(gateway, organizationId, document, { ...options, ...known });
+  const [checked] = await checkDocuments(gateway, organizationId, [document], { ...options, ...known });
+  assert(checked !== undefined, 'A document was checked, and nothing came of it.');
+  return checked;
 }
 
 async function checkBytes(
@@ -120,17 +123,6 @@ function documentIn(req: Request): { bytes: Buffer; media: Media } {
 export async function drawBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<Drawn> {
   const { bytes, media } = documentIn(req);
   return draftIn(gateway, principalOf(req).organizationId, bytes, media, sent(gateway, options));
-}
-
-async function checkDocument(
-  gateway: Gateway,
-  organizationId: string,
-  document: Json,
-  options: CheckOptions = {},
-): Promise<Checked> {
-  const [checked] = await checkDocuments(gateway, organizationId, [document], options);
-  if (checked === undefined) throw new Error('A document was checked, and nothing came of it.');
-  return checked;
 }
 
 /**

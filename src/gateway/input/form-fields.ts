@@ -1,13 +1,14 @@
 /** Turns a payload format into the fields of an HTML form, and the texts that a form sends into the format's values. */
 
 import { isUtf8 } from 'node:buffer';
+import type { Request } from 'express';
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { fieldLabel } from '../../definition/payload/field-label.ts';
 import { coerceState, isJsonSchema } from '../../definition/payload/format.ts';
 import { decodeCharset } from '../../json/charset.ts';
 import { defined } from '../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { isUtf8 as isUtf8Type } from '../http/body.ts';
+import { isUtf8 as isUtf8Type, rawBody } from '../http/body.ts';
 import { checkKeys, decodeText } from '../validation/json-guard.ts';
 
 export interface FormField {
@@ -130,6 +131,9 @@ function inCharset(bytes: Buffer, label: string): URLSearchParams | undefined {
   const text = SINGLE_BYTE.test(label) ? decodeCharset(bytes, label) : undefined;
   return text === undefined ? undefined : new URLSearchParams(text);
 }
+
+/** The fields of a form that a request has as its body, in UTF-8. @throws HttpProblem `invalid_json`; as fieldsOf. */
+export const formFieldsOf = (req: Request): JsonObject => fieldsOf(new URLSearchParams(decodeText(rawBody(req))));
 
 /** A name that occurs more than once is a list. @throws HttpProblem `forbidden_key`, `invalid_name`. */
 export function fieldsOf(given: URLSearchParams): JsonObject {

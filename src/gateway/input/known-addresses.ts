@@ -2,6 +2,7 @@
  * Looks up what is at public addresses. Everybody can make up addresses, so those where nothing has been found yet are
  * looked up at a bounded rate: made-up ones neither cost many calls to Temporal nor hold up the others.
  */
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { Buckets, type Rate } from '../http/rate-limits.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 
@@ -13,7 +14,7 @@ export class KnownAddresses {
   readonly #now: () => number;
   readonly #new = new Buckets(NEW);
   /** The order is that of their last use. */
-  readonly #known = new Set<string>();
+  readonly #known = new BoundedMap<string, true>(MOST_KNOWN);
   readonly #asking = new Map<string, Promise<unknown>>();
 
   constructor(now = () => performance.now()) {
@@ -50,9 +51,8 @@ export class KnownAddresses {
   }
 
   #noted<Found>(address: string, found: Found | undefined): Found | undefined {
-    this.#known.delete(address);
-    if (found !== undefined) this.#known.add(address);
-    if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.values().next().value ?? '');
+    if (found === undefined) this.#known.delete(address);
+    else this.#known.set(address, true);
     return found;
   }
 }

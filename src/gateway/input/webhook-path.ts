@@ -5,6 +5,7 @@ import { isOrganization } from '../../client/organization/organizations.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import { readHook } from '../../client/triggers/hooks.ts';
 import type { HookConfig, HookState } from '../../contract/actors.ts';
+import type { TriggerDefinition } from '../../definition/document/types.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { type Gateway, perGateway } from '../http/context.ts';
 import { checked, nameText } from '../validation/validation.ts';
@@ -48,6 +49,13 @@ async function webhookAt(access: WriteAccess, org: string, path: string): Promis
   return { org, path, owner, config };
 }
 
-/** The address of a webhook's path. */
-export const webhookUrl = (gateway: Gateway, org: string, path: string): string =>
-  `${gateway.publicUrl()}/webhooks/${org === DEFAULT_ORGANIZATION ? '' : `${encodeURIComponent(org)}/`}${path}`;
+/** The address of a trigger, if it is a webhook. */
+export function webhookOf(
+  gateway: Gateway,
+  org: string,
+  { type, config }: Pick<TriggerDefinition, 'type' | 'config'>,
+): { webhookUrl?: string } {
+  if (type !== 'webhook') return {};
+  const place = org === DEFAULT_ORGANIZATION ? '' : `${encodeURIComponent(org)}/`;
+  return { webhookUrl: `${gateway.publicUrl()}/webhooks/${place}${config?.['path']}` };
+}

@@ -1,12 +1,13 @@
-/** The routes of the manual (`/docs`) and of the JSON Schema for editors (`/schema.json`). */
+/** The routes of the manual (`/docs`), of the API's document, and of the JSON Schema for editors (`/schema.json`). */
 import { defined } from '../../json/defined.ts';
 import { anyObject, text } from '../answers/named.ts';
 import { perGateway } from '../http/context.ts';
 import { PAGE_HEADERS } from '../http/page-policy.ts';
-import { type Route, route } from '../http/route.ts';
+import { ok, type Route, route } from '../http/route.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { anyQuery, pathName } from '../validation/validation.ts';
 import { type Manual, manual, pageOf } from './manual.ts';
+import { openApiDocument } from './openapi-document.ts';
 import { addressOf, type Page } from './page.ts';
 import { type Menu, pageHtml, searchHtml } from './page-html.ts';
 import { languageSchema } from './schema-json.ts';
@@ -19,6 +20,20 @@ const schemaOf = perGateway(({ actions }) => JSON.stringify(languageSchema(actio
 
 /** The manual and the schema are generated at their first request. */
 export const docsRoutes = [
+  route({
+    method: 'GET',
+    path: '/openapi.json',
+    role: 'public',
+    asksTemporal: false,
+    id: 'openapi',
+    summary: 'This document.',
+    description:
+      'Made from the routes that this gateway serves, with the codes of their problems and the roles that they ' +
+      'need.',
+    query: anyQuery,
+    answers: { 200: { text: 'OpenAPI 3.1.', schema: anyObject } },
+    handle: ({ routes }) => ok(openApiDocument(routes)),
+  }),
   route({
     method: 'GET',
     path: '/schema.json',

@@ -1,6 +1,7 @@
 /** Pages of the manual as HTML: one document each, without scripts, without anything to load. */
 import { Marked } from 'marked';
 import { escaped } from '../../template/escaped.ts';
+import { htmlPage } from '../http/page-policy.ts';
 import { addressOf, anchorOf, type Page } from './page.ts';
 import { type Hit, LONGEST_QUERY, wordsOf } from './search.ts';
 
@@ -72,23 +73,16 @@ function documentOf(
   const menu = menus
     .map(({ title, links }) => `${title === undefined ? '' : `<b>${escaped(title)}</b>`}${links.map(item).join('')}`)
     .join('\n');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(own === '/docs' ? title : `${title} · Signalbox`)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<nav>
+  const head = `<title>${escaped(own === '/docs' ? title : `${title} · Signalbox`)}</title>`;
+  return htmlPage(
+    head,
+    STYLE,
+    `<nav>
 <form action="/docs" role="search"><input type="search" name="q" maxlength="${LONGEST_QUERY}" placeholder="Search" aria-label="Search the manual" value="${escaped(query)}"><button>Search</button></form>
 ${menu}
 </nav>
 <main>
 <h1>${escaped(title)}</h1>
-${content}</main>
-</body>
-</html>
-`;
+${content}</main>`,
+  );
 }

@@ -8,6 +8,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Problem } from '../../definition/document/types.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
 import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
@@ -85,7 +86,7 @@ export class OffloadPool {
   readonly #threads = new Set<Thread>();
   readonly #queue: Waiting[] = [];
   /** Organization → number of its last task, in the order of these numbers. */
-  readonly #lastServed = new Map<string, number>();
+  readonly #lastServed = new BoundedMap<string, number>(MOST_REMEMBERED);
   #lastId = 0;
   #isClosed = false;
 
@@ -183,9 +184,7 @@ export class OffloadPool {
     this.#lastId += 1;
     const id = this.#lastId;
     const { kind } = job.task;
-    this.#lastServed.delete(job.organizationId);
     this.#lastServed.set(job.organizationId, id);
-    if (this.#lastServed.size > MOST_REMEMBERED) this.#lastServed.delete(this.#lastServed.keys().next().value ?? '');
     const deadlineMs = this.#deadlines[kind];
     const late = setTimeout(() => void this.#end(thread, tooLong(kind, deadlineMs)), deadlineMs);
     thread.doing = { id, job, late };

@@ -152,5 +152,19 @@ export const BODY_PROBLEMS: readonly ProblemCode[] = [
   'unsupported_media_type',
 ];
 
+/** What every route that checks a definition may answer. */
+export const CHECK_PROBLEMS: readonly ProblemCode[] = ['invalid_definition', 'takes_too_long', 'gateway_busy'];
+
+/** What may be wrong with the addresses of webhooks. */
+export const PATH_PROBLEMS: readonly ProblemCode[] = ['path_taken', 'path_reserved', 'path_resting'];
+/** What every route that stores a definition may answer. */
+export const DEFINITION_PROBLEMS: readonly ProblemCode[] = [
+  'hash_mismatch',
+  ...PATH_PROBLEMS,
+  'invalid_trigger',
+  'trigger_exists',
+  'payload_too_large',
+];
+
 /** What every route that writes may answer. */
 export const WRITE_PROBLEMS: readonly ProblemCode[] = ['outcome_unknown', 'refused'];

@@ -1,10 +1,13 @@
-/** Tables of the definition language: members of a definition, a step and a trigger, expression roots, transforms. */
+/** Tables of the definition language: step kinds, members of a definition, a step and a trigger, roots, transforms. */
 import { triggerSchemas } from '../../../check/triggers.ts';
 import { ROOT_MEANINGS } from '../../../definition/document/roots.ts';
 import { definitionSchema } from '../../../definition/document/schema.ts';
 import type { TriggerDefinition } from '../../../definition/document/types.ts';
 import type { JsonObject } from '../../../json/json.ts';
+import type { KindClass, StepKind } from '../../../steps/kind.ts';
+import { kinds } from '../../../steps/kinds/table.ts';
 import { TRANSFORMS } from '../../../template/transforms/table.ts';
+import { CLASSES } from '../kind-page.ts';
 import { code, table } from '../page.ts';
 import { jsonSchemaOf } from '../schema-json.ts';
 import { fieldsOf, fieldTable, objectOf } from '../schema-words.ts';
@@ -42,3 +45,17 @@ export function transforms(): string {
   const rows = [...TRANSFORMS].map(([name, { takes, gives }]) => [code(`${name}${takes}`), gives]);
   return table(['Transform', 'Result'], rows);
 }
+
+/** The list of step kinds, by class. */
+export function kindList(): string {
+  const classes = Object.entries(CLASSES) as [KindClass, (typeof CLASSES)[KindClass]][];
+  return classes
+    .map(([name, { title, all }]) => {
+      const rows = kinds.filter((kind) => kind.class === name).map((kind) => [linkTo(kind), kind.summary]);
+      return `### ${title}\n\n${all}\n\n${table(['Kind', 'Purpose'], rows)}`;
+    })
+    .join('\n\n');
+}
+
+const linkTo = ({ type, aliases = [] }: StepKind): string =>
+  [`[${code(type)}](/docs/${type})`, ...aliases.map(code)].join(' ');

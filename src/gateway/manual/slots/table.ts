@@ -7,13 +7,13 @@ import { operationReference, rolesTable } from './api.ts';
 import {
   definitionFields,
   expressionRoots,
+  kindList,
   stateFields,
   stepFields,
   transforms,
   triggerConfig,
   triggerFields,
 } from './definition.ts';
-import { kindList } from './kinds.ts';
 import { NUMBERS, sizeLimits } from './limits.ts';
 import { program } from './program.ts';
 import { definitionProblems, queries, requestProblems, settings, signals } from './reference.ts';

@@ -13,13 +13,12 @@ import { defined } from '../../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../../json/json.ts';
 import { readableTime } from '../../../template/time.ts';
 import { named, text, time } from '../../answers/named.ts';
-import { jsonBody, mediaOf, rawBody } from '../../http/body.ts';
+import { jsonBody, mediaOf } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { type Incoming, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
-import { fieldsOf, typedFields } from '../../input/form-fields.ts';
+import { formFieldsOf, typedFields } from '../../input/form-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import { decodeText } from '../../validation/json-guard.ts';
 import { BODY_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText } from '../../validation/validation.ts';
 import { type AskedByLink, answered, DATA, isPerson, questionPage, sendPage, thanksPage } from './callback-page.ts';
@@ -161,7 +160,7 @@ function decisionIn(req: Request, { form }: AskedByLink): { given: Given; typed:
   }
   if (media !== 'form')
     throw new HttpProblem('unsupported_media_type', 'Send the decision as JSON or as a form (urlencoded).');
-  const sent = fieldsOf(new URLSearchParams(decodeText(rawBody(req))));
+  const sent = formFieldsOf(req);
   const fields: JsonObject = {};
   for (const [name, value] of Object.entries(sent))
     if (name.startsWith(DATA)) setOwn(fields, name.slice(DATA.length), value);

@@ -29,6 +29,7 @@ const questionFilter = {
   resourceId: text.optional().describe('The id of the resource. Without `resourceType` the type may be any.'),
 };
 const approvalCountQuery = z.strictObject(questionFilter);
+type CountQuery = z.infer<typeof approvalCountQuery>;
 const approvalListQuery = z.strictObject({
   ...pageQuery(),
   ...questionFilter,
@@ -114,20 +115,8 @@ export const approvalRoutes = [
 
 /** @throws HttpProblem where a filter is for pending questions only. */
 function decidedFilter(query: z.infer<typeof approvalListQuery>, decided: DecidedFilter['decided']): DecidedFilter {
-  const {
-    kind,
-    priority,
-    role,
-    group,
-    status,
-    all,
-    approver,
-    user,
-    workflowId,
-    executionId,
-    resourceType,
-    resourceId,
-  } = query;
+  const { kind, priority, role, group, status, all } = query;
+  const { approver, user, workflowId, executionId, resourceType, resourceId } = query;
   const person = approver?.replace(/^user:/, '');
   const foreign = Object.entries({ priority, role, group, status, all, kind: kind === 'input' ? kind : undefined });
   const misplaced = foreign.find(([, value]) => value !== undefined)?.[0];
@@ -144,7 +133,7 @@ function decidedFilter(query: z.infer<typeof approvalListQuery>, decided: Decide
 
 const asQuestion = (kind: string): 'approval' | 'input' => (kind === 'input' ? 'input' : 'approval');
 
-function filterOf(query: z.infer<typeof approvalCountQuery>) {
+function filterOf(query: CountQuery) {
   const { kind, workflowId, executionId, priority, resourceId } = query;
   return {
     kinds: kind === undefined ? QUESTION_KINDS : [kind],
@@ -154,14 +143,7 @@ function filterOf(query: z.infer<typeof approvalCountQuery>) {
 }
 
 /** The values that the runs' search attribute must all contain. */
-function waitsOf({
-  approver,
-  user,
-  role,
-  group,
-  resourceType,
-  resourceId,
-}: z.infer<typeof approvalCountQuery>): readonly string[] {
+function waitsOf({ approver, user, role, group, resourceType, resourceId }: CountQuery): readonly string[] {
   const resource = resourceId === undefined ? resourceType : `${resourceType}:${resourceId}`;
   return [
     ...(approver === undefined ? [] : [/^(user|role|group):/.test(approver) ? approver : `user:${approver}`]),

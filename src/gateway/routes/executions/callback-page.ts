@@ -9,7 +9,7 @@ import { isJsonSchema } from '../../../definition/payload/format.ts';
 import { getOwn, type JsonObject } from '../../../json/json.ts';
 import { childPointer } from '../../../json/pointer.ts';
 import { escaped } from '../../../template/escaped.ts';
-import { PAGE_HEADERS } from '../../http/page-policy.ts';
+import { htmlPage, PAGE_HEADERS } from '../../http/page-policy.ts';
 import { asProblem } from '../../http/problem.ts';
 import { noteProblem } from '../../http/request-log.ts';
 import { type FormField, formFields } from '../../input/form-fields.ts';
@@ -25,17 +25,27 @@ interface Refused {
 
 /** A form that posts back to its own address. Without a format there is one field, `comment`. */
 export function callbackPage(title: string, format: PayloadFormat | undefined, refused?: Refused): string {
-  const asked = format === undefined ? [] : formFields(format);
   const about = format === undefined || !isJsonSchema(format) ? undefined : getOwn(format, 'description');
-  const fields = asked.length > 0 ? asked.map((field, n) => fieldHtml(field, n, refused)).join('\n') : COMMENT;
-  const places = new Set(asked.map(({ name }) => childPointer('', name)));
-  const general = (refused?.problems ?? []).filter(({ pointer }) => !places.has(pointer));
+  const { fields, refusal } = formParts(format, refused);
   return page(title, [
     ...(typeof about === 'string' ? [`<p>${escaped(about)}</p>`] : []),
-    ...(refused === undefined ? [] : ['<p class="error" role="alert">This was not sent yet. Please correct it:</p>']),
-    ...general.map(({ pointer, message }) => errorHtml(pointer === '' ? message : `${pointer}: ${message}`)),
-    `<form method="post">\n${fields}\n<button type="submit">Send</button>\n</form>`,
+    ...refusal,
+    `<form method="post">\n${fields.join('\n') || COMMENT}\n<button type="submit">Send</button>\n</form>`,
   ]);
+}
+
+/** The fields of a form; and if it was refused, that it was, with the problems that belong to none of its fields. */
+function formParts(format: PayloadFormat | undefined, refused: Refused | undefined, prefix = '') {
+  const asked = format === undefined ? [] : formFields(format);
+  const places = new Set(asked.map(({ name }) => childPointer('', name)));
+  const general = (refused?.problems ?? []).filter(({ pointer }) => !places.has(pointer));
+  return {
+    fields: asked.map((field, n) => fieldHtml(field, n, refused, prefix)),
+    refusal: [
+      ...(refused === undefined ? [] : ['<p class="error" role="alert">This was not sent yet. Please correct it:</p>']),
+      ...general.map(({ pointer, message }) => errorHtml(pointer === '' ? message : `${pointer}: ${message}`)),
+    ],
+  };
 }
 
 export function thanksPage(title: string): string {
@@ -83,16 +93,13 @@ export const DATA = 'data.';
 /** A question with its facts and a form. Only sending it decides. */
 export function questionPage(asked: AskedByLink, refused?: Refused): string {
   const { message, facts, person, askedAs, form, commentRequired } = asked;
-  const fields = form === undefined ? [] : formFields(form).map((field, n) => fieldHtml(field, n, refused, DATA));
-  const shown = new Set(form === undefined ? [] : formFields(form).map(({ name }) => childPointer('', name)));
-  const general = (refused?.problems ?? []).filter(({ pointer }) => !shown.has(pointer));
+  const { fields, refusal } = formParts(form, refused, DATA);
   const comments = getOwn(refused?.typed ?? {}, 'comments');
   const heading = headingOf(message, 'Please decide');
   return page(heading, [
     ...(heading === message ? [] : [`<p class="text">${escaped(message)}</p>`]),
     `<dl>${facts.map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>`,
-    ...(refused === undefined ? [] : ['<p class="error" role="alert">This was not sent yet. Please correct it:</p>']),
-    ...general.map(({ pointer, message: text }) => errorHtml(pointer === '' ? text : `${pointer}: ${text}`)),
+    ...refusal,
     '<form method="post">',
     ...fields,
     `<label for="comments">Comment${commentRequired ? ' (required)' : ''}</label>`,
@@ -117,7 +124,7 @@ function whyAsked(askedAs: readonly string[]): string {
 
 const COMMENT = '<label for="comment">Comment</label>\n<textarea id="comment" name="comment" rows="4"></textarea>';
 
-function fieldHtml(field: FormField, n: number, refused: Refused | undefined, prefix = ''): string {
+function fieldHtml(field: FormField, n: number, refused: Refused | undefined, prefix: string): string {
   const { name, label, description } = field;
   const id = `field-${n}`;
   const place = childPointer('', name);
@@ -127,12 +134,8 @@ function fieldHtml(field: FormField, n: number, refused: Refused | undefined, pr
     ...(field.isRequired ? [' required'] : []),
     ...(errors.length === 0 ? [] : [` aria-invalid="true" aria-describedby="${id}-error"`]),
   ].join('');
-  const control = controlHtml(
-    field,
-    `id="${id}" name="${escaped(prefix + name)}"`,
-    marks,
-    value === undefined ? '' : `${value}`,
-  );
+  const named = `id="${id}" name="${escaped(prefix + name)}"`;
+  const control = controlHtml(field, named, marks, value === undefined ? '' : `${value}`);
   return [
     `<label for="${id}">${escaped(label)}</label>`,
     ...(description === undefined ? [] : [`<small>${escaped(description)}</small>`]),
@@ -147,15 +150,7 @@ function controlHtml(field: FormField, named: string, marks: string, value: stri
     const options = choices.map((choice) => [String(choice), String(choice)] as const);
     return selectHtml(options, `${named}${marks}`, value);
   }
-  if (type === 'boolean')
-    return selectHtml(
-      [
-        ['true', 'yes'],
-        ['false', 'no'],
-      ],
-      `${named}${marks}`,
-      value,
-    );
+  if (type === 'boolean') return selectHtml(Object.entries({ true: 'yes', false: 'no' }), `${named}${marks}`, value);
   // A number or date control would drop a refused text, so the user would lose it.
   const isNumber = type === 'number' && (value === '' || Number.isFinite(Number(value)));
   const isDate = written === 'date' && (value === '' || /^\d{4}-\d{2}-\d{2}$/.test(value));
@@ -186,21 +181,9 @@ const errorHtml = (message: string, id?: string): string =>
 
 function page(title: string, content: readonly string[]): string {
   const heading = escaped(title);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${heading}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>${heading}</h1>
-${content.join('\n')}
-</main>
-</body>
-</html>
-`;
+  return htmlPage(
+    `<meta name="robots" content="noindex">\n<title>${heading}</title>`,
+    STYLE,
+    `<main>\n<h1>${heading}</h1>\n${content.join('\n')}\n</main>`,
+  );
 }

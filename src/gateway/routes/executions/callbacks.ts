@@ -12,7 +12,7 @@ import { capitalized, METHODS } from '../../http/method.ts';
 import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
-import { fieldsOf, typedFields } from '../../input/form-fields.ts';
+import { fieldsOf, formFieldsOf, typedFields } from '../../input/form-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { decodeText } from '../../validation/json-guard.ts';
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -79,8 +79,7 @@ async function answer({ access, req, res, takeBody }: Incoming, expected: Expect
     // A person sees the form again, with the values that were typed.
     const isForm = isPerson(req) && mediaOf(req) === 'form' && methods.includes('POST');
     if (!isForm || schema === undefined || schema === 'unknown') throw unfit(problems);
-    const typed = fieldsOf(new URLSearchParams(decodeText(rawBody(req))));
-    sendPage(res, 422, callbackPage(title, schema, { typed, problems }));
+    sendPage(res, 422, callbackPage(title, schema, { typed: formFieldsOf(req), problems }));
     return;
   }
   await deliverCallback(access, expected, payload);
@@ -105,7 +104,7 @@ function bodyOf(req: Request, { schema }: ExpectedCallback): Json {
   const media = mediaOf(req);
   if (media === 'json') return jsonBody(req, 'texts') ?? null;
   if (media === 'form') {
-    const fields = fieldsOf(new URLSearchParams(decodeText(bytes)));
+    const fields = formFieldsOf(req);
     return schema === undefined || schema === 'unknown' ? fields : typedFields(schema, fields);
   }
   const type = (req.get('content-type') ?? 'text/plain').toLowerCase();

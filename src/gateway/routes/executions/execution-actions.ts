@@ -33,9 +33,7 @@ const approveBody = z.strictObject({
   data: anyJson.optional().describe("The values of the approval's form."),
 });
 const submitBody = z.strictObject({ data: anyJson.describe('The submitted value.'), step: step.optional() });
-const reasonBody = z.strictObject({
-  reason: text.optional().describe("Shown in the run's error."),
-});
+const reasonBody = z.strictObject({ reason: text.optional().describe("Shown in the run's error.") });
 
 const values = z.record(nameText(200), anyJson);
 const forkBody = z.strictObject({

@@ -56,9 +56,7 @@ const stepsQuery = z.strictObject({
     .optional()
     .describe(`Members to leave out, separated by commas: ${EXCLUDED_MEMBERS.join(', ')}.`),
 });
-const resultQuery = z.strictObject({
-  wait: waitSeconds.describe('Seconds. Default: 0.'),
-});
+const resultQuery = z.strictObject({ wait: waitSeconds.describe('Seconds. Default: 0.') });
 
 const params = { id: pathName };
 

@@ -16,6 +16,7 @@ import { checkGiven, demandValid, dialectName } from '../../input/definition-inp
 import { dryRun } from '../../input/dry-run.ts';
 import { clientRequestIdField, givenInput, presetsField } from '../../input/start-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
+import { CHECK_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, timeoutMsField } from '../../validation/validation.ts';
 
 const inlineRunBody = z
@@ -76,14 +77,7 @@ export const inlineRunRoutes = [
         schema: startedOrDryRun,
       },
     },
-    problems: [
-      ...START_PROBLEMS,
-      'unknown_preset',
-      'invalid_preset',
-      'invalid_definition',
-      'takes_too_long',
-      'gateway_busy',
-    ],
+    problems: [...START_PROBLEMS, 'unknown_preset', 'invalid_preset', ...CHECK_PROBLEMS],
     handle: async ({ query: { wait }, body, ...call }) => {
       const { gateway, access, req } = call;
       // An inline definition can do anything that an editor can.
@@ -131,7 +125,5 @@ function notYours(): HttpProblem {
 
 function metadataOf(triggeredBy: string | undefined, triggerData: Json | undefined): { metadata?: JsonObject } {
   if (triggeredBy === undefined && triggerData === undefined) return {};
-  return {
-    metadata: defined({ triggeredBy, triggerData }),
-  };
+  return { metadata: defined({ triggeredBy, triggerData }) };
 }

@@ -3,13 +3,12 @@ import { z } from 'zod';
 import { ClientError } from '../../../client/errors.ts';
 import { listInbox, orderOf, removeFromInbox } from '../../../client/organization/inbox-messages.ts';
 import { callbackToken } from '../../../client/triggers/callbacks.ts';
-import { readCursor, writeCursor } from '../../../client/visibility/cursor.ts';
 import { callbackMark, type InboxMessage } from '../../../contract/inbox.ts';
 import { includesRole } from '../../../contract/organization.ts';
-import { defined } from '../../../json/defined.ts';
 import { mapTexts } from '../../../json/json.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
+import { keyedPage } from '../../http/pages.ts';
 import type { Principal } from '../../http/principal.ts';
 import { ok, route } from '../../http/route.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -50,22 +49,14 @@ export const inboxRoutes = [
     query: inboxQuery,
     answers: { 200: { text: 'A page of messages.', schema: pageOf(message) } },
     problems: LIST_PROBLEMS,
-    handle: async ({ gateway, access, principal, query: { limit, cursor, to } }) => {
+    handle: async ({ gateway, access, principal, query: { to, ...wanted } }) => {
       const { organizationId } = principal;
-      const { cursors } = access.keys;
-      const list = `inbox ${organizationId} ${to ?? ''}`;
-      const before = cursor === undefined ? undefined : Buffer.from(readCursor(cursors, list, cursor)).toString();
       const found = (await listInbox(access, organizationId)).filter(
-        (message) =>
-          isFor(message, principal) &&
-          (to === undefined || message.to.includes(to)) &&
-          (before === undefined || orderOf(message) < before),
+        (message) => isFor(message, principal) && (to === undefined || message.to.includes(to)),
       );
-      const page = found.slice(0, limit);
-      const last = page.at(-1);
-      const hasMore = found.length > page.length && last !== undefined;
-      const nextCursor = hasMore ? writeCursor(cursors, list, Buffer.from(orderOf(last))) : undefined;
-      return ok({ items: page.map((message) => shown(gateway, message, principal)), ...defined({ nextCursor }) });
+      const list = `inbox ${organizationId} ${to ?? ''}`;
+      const page = keyedPage(gateway, list, found, orderOf, (order, last) => order < last, wanted);
+      return ok({ ...page, items: page.items.map((message) => shown(gateway, message, principal)) });
     },
   }),
   route({

@@ -80,9 +80,7 @@ export const keyRoutes = [
       'on. Naming a new organization creates it. With an Idempotency-Key the same request ' +
       'gets the same key, even if a gateway died before it answered.',
     body: jsonOf(keyBody),
-    answers: {
-      201: { text: 'Made.', schema: madeKey },
-    },
+    answers: { 201: { text: 'Made.', schema: madeKey } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'address_taken', 'too_many', 'too_large'],
     handle: async ({ gateway: { config }, access, keyring, principal, req, body }) => {
       const { organization, user, roles, groups, emails, ...request } = body;

@@ -45,9 +45,7 @@ export const sessionRoutes = [
       'are looked at.',
     headers: HEADERS,
     body: jsonOf(loginBody),
-    answers: {
-      201: { text: 'The caller.', schema: me, headers: { 'Set-Cookie': 'The session.' } },
-    },
+    answers: { 201: { text: 'The caller.', schema: me, headers: { 'Set-Cookie': 'The session.' } } },
     problems: ['login_not_needed'],
     handle: async (call) => {
       const { gateway, keyring, req, res, body } = call;

@@ -1,6 +1,5 @@
 /** What becomes of a recording: a definition that is stored, or a run of it with another input. */
 import { z } from 'zod';
-import { type DefinitionWrite, putDefinition } from '../../../client/definitions/definitions.ts';
 import { changeRecording, readOutputs, readRecording } from '../../../client/recordings/recordings.ts';
 import { partsOf } from '../../../client/starts/prepare-run.ts';
 import { startRun } from '../../../client/starts/start.ts';
@@ -11,20 +10,18 @@ import type { Json, JsonObject } from '../../../json/json.ts';
 import { documentOf, STEP_ORDERS } from '../../../recording/document.ts';
 import { startedOrDryRun } from '../../answers/executions.ts';
 import { recordedDefinition } from '../../answers/recordings.ts';
-import { storedWorkflow } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
-import { idOfKey } from '../../http/request-key.ts';
-import { createdOrOk, ok, route } from '../../http/route.ts';
+import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { START_PROBLEMS, STARTED, startedAnswer, startKeyOf } from '../../http/starts.ts';
-import { type Checked, checkGiven, checkText, demandValid, storing } from '../../input/definition-input.ts';
+import { type Checked, checkGiven, checkText, demandValid } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
 import { clientRequestIdField } from '../../input/start-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import type { ProblemCode } from '../../validation/problem-codes.ts';
+import { CHECK_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
 import { changeNotes } from '../workflows/history.ts';
-import { ETAG, IF_MATCH, ifMatchOf, PUT_PROBLEMS, shownHead, tagOf } from '../workflows/workflow-head.ts';
+import { PUT_PROBLEMS, STORE_CONDITIONS, STORED, storeChecked, storedAnswer } from '../workflows/workflow-head.ts';
 import { description, OF_RECORDING, recordingParams } from './recordings.ts';
 
 const shape = {
@@ -68,7 +65,6 @@ const replayBody = z
   });
 
 type Shape = z.infer<z.ZodObject<typeof shape>>;
-const CHECK_PROBLEMS: readonly ProblemCode[] = ['invalid_definition', 'takes_too_long', 'gateway_busy'];
 
 export const recordedDefinitionRoutes = [
   route({
@@ -99,12 +95,9 @@ export const recordedDefinitionRoutes = [
     summary: 'Stores the recorded steps as a definition.',
     description: 'It is checked as every definition is. The recording stays open.',
     params: recordingParams,
-    headers: { ...IF_MATCH, 'If-None-Match': '`*`: nothing may be stored there yet.' },
+    headers: STORE_CONDITIONS,
     body: jsonOf(saveBody, { isOptional: true }),
-    answers: {
-      201: { text: 'Stored; it is new.', schema: storedWorkflow, headers: ETAG },
-      200: { text: 'Stored.', schema: storedWorkflow, headers: ETAG },
-    },
+    answers: STORED,
     problems: [...PUT_PROBLEMS, ...OF_RECORDING, ...CHECK_PROBLEMS, 'already_exists'],
     handle: async ({ gateway, access, principal, req, params: { id }, body }) => {
       const { organizationId, id: by } = principal;
@@ -117,23 +110,9 @@ export const recordedDefinitionRoutes = [
       };
       const text = JSON.stringify(document, null, 2);
       const checked = await checkText(gateway, organizationId, text, { persons: by !== undefined, slug });
-      const { definition, hash } = demandValid(checked);
-      const write: DefinitionWrite = {
-        definition,
-        hash,
-        source: 'update',
-        along: await storing(access, organizationId, slug, checked.secrets),
-        ...(await ifMatchOf({ access, principal, req }, slug)),
-        ...defined({ by, notes, key: idOfKey(req), text: checked.text }),
-        ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
-      };
-      const { created, head } = await putDefinition(access, organizationId, write);
+      const { hash, created, head } = await storeChecked({ access, principal, req }, checked, notes);
       await changeRecording(access, organizationId, id, 'saved', { slug, hash });
-      return createdOrOk(
-        created,
-        { ...shownHead(head), warnings: checked.warnings },
-        { ...tagOf(head), ...(created ? { location: `/api/workflows/${slug}` } : {}) },
-      );
+      return storedAnswer(created, head, { warnings: checked.warnings });
     },
   }),
   route({

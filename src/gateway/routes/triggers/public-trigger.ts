@@ -17,8 +17,8 @@ import { demandOrganization } from '../../http/principal.ts';
 import { requestKey } from '../../http/request-key.ts';
 import { createdOrOk, ok, route } from '../../http/route.ts';
 import { jsonOf, rawBodyOf } from '../../http/route-body.ts';
-import { fingerprintOf, RUN_LOCATION, runAddress } from '../../http/starts.ts';
-import { fieldsOf } from '../../input/form-fields.ts';
+import { fingerprintOf, RUN_LOCATION, runAddress, START_PROBLEMS } from '../../http/starts.ts';
+import { formFieldsOf } from '../../input/form-fields.ts';
 import { stateField } from '../../input/start-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { decodeText } from '../../validation/json-guard.ts';
@@ -55,18 +55,7 @@ const PAYLOAD = {
   isOptional: true,
   media: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
 } as const;
-const PROBLEMS: readonly ProblemCode[] = [
-  ...WRITE_PROBLEMS,
-  'not_found',
-  'workflow_not_found',
-  'workflow_disabled',
-  'version_not_found',
-  'invalid_input',
-  'idempotency_conflict',
-  'payload_too_large',
-  'limit_reached',
-  'queue_full',
-];
+const PROBLEMS: readonly ProblemCode[] = [...START_PROBLEMS, 'not_found', 'workflow_not_found', 'version_not_found'];
 
 export const publicTriggerRoutes = [
   route({
@@ -192,7 +181,7 @@ function payloadOf(req: Request): Json {
   const bytes = rawBody(req);
   if (bytes.length === 0) return {};
   const media = mediaOf(req);
-  if (media === 'form') return fieldsOf(new URLSearchParams(decodeText(bytes)));
+  if (media === 'form') return formFieldsOf(req);
   const type = req.get('content-type') ?? 'text/plain';
   if (media === undefined && /^text\//i.test(type) && isUtf8(type)) return decodeText(bytes);
   const body = jsonBody(req);

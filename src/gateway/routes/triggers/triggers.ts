@@ -18,7 +18,6 @@ import {
   type TriggerView,
 } from '../../../client/triggers/triggers.ts';
 import { readHead } from '../../../client/versions/definition-head.ts';
-import type { Trigger } from '../../../contract/trigger.ts';
 import { TRIGGER_TYPES } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
@@ -33,9 +32,9 @@ import { startedAnswer, startKeyOf } from '../../http/starts.ts';
 import { storing } from '../../input/definition-input.ts';
 import { clientRequestIdField, givenInput, ONE_INPUT, variablesField } from '../../input/start-fields.ts';
 import { checkTrigger, triggerBody, triggerPatch, typeOf } from '../../input/trigger-input.ts';
-import { webhookUrl } from '../../input/webhook-path.ts';
+import { webhookOf } from '../../input/webhook-path.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { LIST_PROBLEMS, PATH_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, pageQuery, pathName, slugText } from '../../validation/validation.ts';
 
 const triggerListQuery = z.strictObject({
@@ -72,9 +71,7 @@ const params = { id: pathName };
 const WRITTEN: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
   'invalid_trigger',
-  'path_taken',
-  'path_reserved',
-  'path_resting',
+  ...PATH_PROBLEMS,
   'payload_too_large',
   'too_many',
   'too_large',
@@ -363,6 +360,3 @@ function shownTrigger(gateway: Gateway, org: string, { trigger, fired }: Trigger
     ...defined({ lastRunAt, last }),
   };
 }
-
-const webhookOf = (gateway: Gateway, org: string, { type, config }: Trigger): { webhookUrl?: string } =>
-  type === 'webhook' ? { webhookUrl: webhookUrl(gateway, org, String(config?.['path'])) } : {};

@@ -1,7 +1,6 @@
 /** Nodes and edges of a definition, for drawing it: of a version, of a run, and of a draft. */
 import { z } from 'zod';
 import { readSnapshot } from '../../../client/runs/run-state.ts';
-import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { versionReader } from '../../../client/versions/version-history.ts';
 import { defined } from '../../../json/defined.ts';
 import { definitionDocument, draftGraph, graph, runGraph } from '../../answers/workflows.ts';
@@ -10,7 +9,9 @@ import { rawBodyOf } from '../../http/route-body.ts';
 import { dialectName, drawBody } from '../../input/definition-input.ts';
 import { graphIn } from '../../input/in-threads.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
+import { CHECK_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pathName, slugText } from '../../validation/validation.ts';
+import { demandDefinition } from './workflow-head.ts';
 
 const DOCUMENT = rawBodyOf(definitionDocument, { media: ['application/json', 'application/yaml'] });
 
@@ -36,8 +37,7 @@ export const graphRoutes = [
     answers: { 200: { text: 'The graph.', schema: graph } },
     problems: ['not_found', 'version_missing', 'version_not_found', 'invalid_definition'],
     handle: async ({ gateway, access, principal: { organizationId }, params: { slug }, query: { hash } }) => {
-      const current = await readDefinition(access, organizationId, slug);
-      if (current === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+      const current = await demandDefinition(access, organizationId, slug);
       const definition =
         hash === undefined ? current.definition : await (await versionReader(access, organizationId, slug))(hash);
       const result = await graphIn(gateway, organizationId, definition);
@@ -77,12 +77,10 @@ export const graphRoutes = [
     description:
       'Edges that lead to no step are left out. A step of an unknown type has the kind `unknown`. Tools are not ' +
       'checked.',
-    query: z.strictObject({
-      dialect: dialectName,
-    }),
+    query: z.strictObject({ dialect: dialectName }),
     body: DOCUMENT,
     answers: { 200: { text: 'The graph, and the problems of the draft.', schema: draftGraph } },
-    problems: ['invalid_yaml', 'invalid_definition', 'takes_too_long', 'gateway_busy'],
+    problems: ['invalid_yaml', ...CHECK_PROBLEMS],
     handle: async ({ gateway, principal: { id }, req, query: { dialect } }) => {
       const drawn = await drawBody(gateway, req, { ...defined({ dialect }), persons: id !== undefined });
       const { graph, ...rest } = drawn;

@@ -110,9 +110,7 @@ export const historyRoutes = [
     description: 'Of the canonical forms, so comments and the order of members do not count.',
     params,
     query: diffQuery,
-    answers: {
-      200: { text: 'What differs.', schema: versionDifference },
-    },
+    answers: { 200: { text: 'What differs.', schema: versionDifference } },
     problems: ['not_found', 'version_not_found'],
     handle: async ({ gateway, principal: { organizationId }, params: { slug }, query }) =>
       ok({ ...query, ...(await differenceOf(gateway, organizationId, slug, query)) }),

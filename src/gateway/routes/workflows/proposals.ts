@@ -20,9 +20,9 @@ import { principalOf } from '../../http/principal.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { ok, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
-import { type Checked, checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
+import { checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { CHECK_PROBLEMS, LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pageQuery, pathName, slugText } from '../../validation/validation.ts';
 import { changeNotes, differenceOf, versionHash } from './history.ts';
 import { ETAG, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
@@ -92,9 +92,7 @@ export const proposalRoutes = [
       ...WRITE_PROBLEMS,
       'not_found',
       'version_missing',
-      'invalid_definition',
-      'takes_too_long',
-      'gateway_busy',
+      ...CHECK_PROBLEMS,
       'payload_too_large',
       'self_modification_not_allowed',
       'proposal_stale',
@@ -110,7 +108,7 @@ export const proposalRoutes = [
       if (executionId !== undefined) await describeRun(access, organizationId, executionId);
       const options = { slug, ...defined({ dialect }) };
       const checked = await checkGiven(gateway, organizationId, text ?? document, options);
-      const { definition, hash, secrets } = withSecrets(checked);
+      const { definition, hash, secrets } = demandValid(checked);
       if (secrets.length > 0)
         throw new HttpProblem(
           'invalid_definition',
@@ -216,10 +214,6 @@ function authorOf(req: Request): { by?: string; key?: string } {
   const { id: by } = principalOf(req);
   const key = idOfKey(req);
   return defined({ by, key });
-}
-
-function withSecrets(checked: Checked) {
-  return { ...demandValid(checked), secrets: checked.secrets };
 }
 
 function shownProposal(slug: string, { baseHash, hash, by, ...proposal }: Proposal) {

@@ -11,7 +11,7 @@ import { jsonOf } from '../../http/route-body.ts';
 import { checkDocuments, dialectName } from '../../input/definition-input.ts';
 import { knownFor } from '../../input/known-to-organization.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import type { ProblemCode } from '../../validation/problem-codes.ts';
+import { CHECK_PROBLEMS, type ProblemCode } from '../../validation/problem-codes.ts';
 import { anyJson, nameText } from '../../validation/validation.ts';
 import { changeNotes } from './history.ts';
 import { PUT_PROBLEMS } from './workflow-head.ts';
@@ -41,13 +41,7 @@ type Options = Pick<z.infer<typeof syncBody>, 'source' | 'dryRun' | 'notes' | 'd
 
 const synced = z.object({ slug: z.string(), hash: z.string(), action: z.string() });
 const slugs = z.array(z.string());
-const PROBLEMS: readonly ProblemCode[] = [
-  ...PUT_PROBLEMS,
-  'invalid_definition',
-  'takes_too_long',
-  'gateway_busy',
-  'already_exists',
-];
+const PROBLEMS: readonly ProblemCode[] = [...PUT_PROBLEMS, ...CHECK_PROBLEMS, 'already_exists'];
 
 export const syncRoutes = [
   route({

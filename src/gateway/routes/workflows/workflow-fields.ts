@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { onCurrent, putDefinition } from '../../../client/definitions/definitions.ts';
 import type { Access } from '../../../client/temporal/access.ts';
-import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { readText, type WrittenText } from '../../../client/versions/texts.ts';
 import type { DefinitionHead } from '../../../contract/actors.ts';
 import { definitionHash } from '../../../definition/document/canonical.ts';
@@ -11,10 +10,9 @@ import { defined } from '../../../json/defined.ts';
 import { workflowHead } from '../../answers/workflows.ts';
 import { type Call, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
-import { HttpProblem } from '../../validation/http-problem.ts';
 import { shownName, slugText } from '../../validation/validation.ts';
 import { changeNotes } from './history.ts';
-import { ETAG, IF_MATCH, ifMatchOf, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
+import { demandDefinition, ETAG, IF_MATCH, ifMatchOf, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
 
 const workflowPatch = z.strictObject({
   name: shownName(200).optional().describe('For people.'),
@@ -79,8 +77,7 @@ async function changed(
   const { organizationId, id: by } = principal;
   const condition = await ifMatchOf({ access, principal, req }, slug);
   const head = await onCurrent(async () => {
-    const found = await readDefinition(access, organizationId, slug);
-    if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+    const found = await demandDefinition(access, organizationId, slug);
     const definition = { ...found.definition, ...defined(patch) };
     const hash = definitionHash(definition);
     const text = hash === found.head.hash ? undefined : await textWith(access, organizationId, found.head, patch);

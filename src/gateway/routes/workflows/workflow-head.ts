@@ -1,10 +1,16 @@
-/** The head of a definition in answers, and the headers and codes that routes of definitions share. */
+/** The head of a definition in answers, and what routes that read or store definitions have in common. */
 
-import { readHead } from '../../../client/versions/definition-head.ts';
+import { putDefinition } from '../../../client/definitions/definitions.ts';
+import type { Access } from '../../../client/temporal/access.ts';
+import { readDefinition, readHead } from '../../../client/versions/definition-head.ts';
 import { type DefinitionHead, tagOfHead } from '../../../contract/actors.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Call } from '../../http/route.ts';
-import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { storedWorkflow } from '../../answers/workflows.ts';
+import { idOfKey } from '../../http/request-key.ts';
+import { type Call, createdOrOk } from '../../http/route.ts';
+import { type Checked, demandValid, storing } from '../../input/definition-input.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
+import { DEFINITION_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 
 /** `{slug, name, version, hash, enabled, tags, updatedAt}` and a little more (ARCHITECTURE.md §5, "Answers"). */
 export function shownHead(
@@ -12,6 +18,13 @@ export function shownHead(
 ): Omit<DefinitionHead, 'hooks' | 'revision' | 'triggers' | 'triggerSecrets' | 'text'> & { textHash?: string } {
   const { hooks: _hooks, revision: _revision, triggers: _triggers, triggerSecrets: _secrets, text, ...shown } = head;
   return { ...shown, ...defined({ textHash: text?.hash }) };
+}
+
+/** The current definition. @throws HttpProblem `not_found`. */
+export async function demandDefinition(access: Access, org: string, slug: string) {
+  const found = await readDefinition(access, org, slug);
+  if (found !== undefined) return found;
+  throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
 }
 
 /** The header ETag of a definition. */
@@ -49,19 +62,53 @@ export const IF_MATCH = {
     'The tag that the stored definition must have, or several tags, of which it must have one. Weak tags never match.',
 };
 
+export const STORE_CONDITIONS = { ...IF_MATCH, 'If-None-Match': '`*`: nothing may be stored there yet.' };
+
 /** The codes of a route that changes a stored definition. */
 export const PUT_PROBLEMS: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
   'not_found',
-  'hash_mismatch',
   'entry_changed',
-  'path_taken',
-  'path_reserved',
-  'path_resting',
-  'invalid_trigger',
-  'trigger_exists',
-  'payload_too_large',
+  ...DEFINITION_PROBLEMS,
   'version_missing',
   'too_many',
   'too_large',
 ];
+
+/** The answers of a route that stores a definition: see storedAnswer. */
+export const STORED = {
+  201: { text: 'Stored; it is new.', schema: storedWorkflow, headers: ETAG },
+  200: { text: 'Stored.', schema: storedWorkflow, headers: ETAG },
+};
+
+/**
+ * Stores the definition with its secrets, if the conditions of the request are met.
+ * @throws HttpProblem `invalid_definition`; the errors of putDefinition.
+ */
+export async function storeChecked(
+  { access, principal, req }: Pick<Call, 'access' | 'principal' | 'req'>,
+  checked: Checked,
+  notes: string | undefined,
+) {
+  const { organizationId, id: by } = principal;
+  const { definition, hash, secrets } = demandValid(checked);
+  const { slug } = definition;
+  const { created, head } = await putDefinition(access, organizationId, {
+    definition,
+    hash,
+    source: 'update',
+    along: await storing(access, organizationId, slug, secrets),
+    ...(await ifMatchOf({ access, principal, req }, slug)),
+    ...defined({ by, notes, key: idOfKey(req), text: checked.text }),
+    ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
+  });
+  return { definition, hash, created, head };
+}
+
+/** The head of a definition that was stored, with `more` members. */
+export const storedAnswer = <More extends object>(created: boolean, head: DefinitionHead, more: More) =>
+  createdOrOk(
+    created,
+    { ...shownHead(head), ...more },
+    { ...tagOf(head), ...(created ? { location: `/api/workflows/${head.slug}` } : {}) },
+  );

@@ -1,58 +1,58 @@
 /** `/api/workflows`: definitions, stored, read, listed, deleted and checked (ARCHITECTURE.md §5). */
 import { z } from 'zod';
-import { type DefinitionWrite, putDefinition, removeDefinition } from '../../../client/definitions/definitions.ts';
+import { removeDefinition } from '../../../client/definitions/definitions.ts';
 import { listOfWorkflow, listRuns } from '../../../client/runs/run-list.ts';
-import { listDefinitions, readDefinition } from '../../../client/versions/definition-head.ts';
+import { listDefinitions } from '../../../client/versions/definition-head.ts';
 import type { Definition } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import { executionPage } from '../../answers/executions.ts';
-import { definitionDocument, readWorkflow, storedWorkflow, validation, workflowPage } from '../../answers/workflows.ts';
+import { definitionDocument, readWorkflow, validation, workflowPage } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
-import { idOfKey } from '../../http/request-key.ts';
-import { type Call, createdOrOk, ok, route } from '../../http/route.ts';
+import { type Call, ok, route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
-import { checkBody, demandValid, dialectName, storing } from '../../input/definition-input.ts';
-import { webhookUrl } from '../../input/webhook-path.ts';
-import { HttpProblem } from '../../validation/http-problem.ts';
-import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { checkBody, dialectName } from '../../input/definition-input.ts';
+import { webhookOf } from '../../input/webhook-path.ts';
+import {
+  CHECK_PROBLEMS,
+  DEFINITION_PROBLEMS,
+  LIST_PROBLEMS,
+  type ProblemCode,
+  WRITE_PROBLEMS,
+} from '../../validation/problem-codes.ts';
 import { nameText, pageQuery, slugText } from '../../validation/validation.ts';
 import { runListQuery } from '../executions/execution-list.ts';
 import { shownRun } from '../executions/shown-waits.ts';
 import { changeNotes } from './history.ts';
 import { patchWorkflowRoute } from './workflow-fields.ts';
-import { ETAG, IF_MATCH, ifMatchOf, shownHead, tagOf } from './workflow-head.ts';
+import {
+  demandDefinition,
+  ETAG,
+  IF_MATCH,
+  ifMatchOf,
+  STORE_CONDITIONS,
+  STORED,
+  shownHead,
+  storeChecked,
+  storedAnswer,
+  tagOf,
+} from './workflow-head.ts';
 
 const workflowListQuery = z.strictObject({
   ...pageQuery(),
   enabled: z.enum(['true', 'false']).optional().describe('Only the enabled (true) or the disabled (false).'),
   tag: nameText(200).optional().describe('Only definitions with this tag.'),
 });
-const workflowWriteQuery = z.strictObject({
-  dialect: dialectName,
-});
+const workflowWriteQuery = z.strictObject({ dialect: dialectName });
 const workflowStoreQuery = workflowWriteQuery.extend({ notes: changeNotes.optional() });
 
 const params = { slug: slugText };
 const DOCUMENT = rawBodyOf(definitionDocument, { media: ['application/json', 'application/yaml'] });
-const CONDITIONS = { ...IF_MATCH, 'If-None-Match': '`*`: nothing may be stored there yet.' };
-const STORED = {
-  201: { text: 'Stored; it is new.', schema: storedWorkflow, headers: ETAG },
-  200: { text: 'Stored.', schema: storedWorkflow, headers: ETAG },
-};
 const STORE_PROBLEMS: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
   'invalid_yaml',
-  'invalid_definition',
-  'takes_too_long',
-  'gateway_busy',
-  'hash_mismatch',
+  ...CHECK_PROBLEMS,
+  ...DEFINITION_PROBLEMS,
   'already_exists',
-  'path_taken',
-  'path_reserved',
-  'path_resting',
-  'invalid_trigger',
-  'trigger_exists',
-  'payload_too_large',
   'too_many',
   'too_large',
 ];
@@ -90,7 +90,7 @@ export const workflowRoutes = [
       'of this slug is replaced, unless `If-Match` or `If-None-Match` forbids it. A definition with problems is ' +
       'refused with all of them; the answer has its warnings.',
     query: workflowStoreQuery,
-    headers: CONDITIONS,
+    headers: STORE_CONDITIONS,
     body: DOCUMENT,
     answers: STORED,
     problems: STORE_PROBLEMS,
@@ -110,7 +110,7 @@ export const workflowRoutes = [
     query: workflowWriteQuery,
     body: DOCUMENT,
     answers: { 200: { text: 'The result of the check.', schema: validation } },
-    problems: ['invalid_yaml', 'invalid_definition', 'takes_too_long', 'gateway_busy'],
+    problems: ['invalid_yaml', ...CHECK_PROBLEMS],
     handle: async ({ gateway, principal: { id }, req, query: { dialect } }) => {
       const checked = await checkBody(gateway, req, { ...defined({ dialect }), persons: id !== undefined });
       const { valid, problems, warnings, hash, dialect: found } = checked;
@@ -126,7 +126,7 @@ export const workflowRoutes = [
     description: 'As `POST /api/workflows`; the address says which slug. A repeated request makes no further version.',
     params,
     query: workflowStoreQuery,
-    headers: CONDITIONS,
+    headers: STORE_CONDITIONS,
     body: DOCUMENT,
     answers: STORED,
     problems: [...STORE_PROBLEMS, 'not_found'],
@@ -145,9 +145,7 @@ export const workflowRoutes = [
     answers: { 200: { text: 'The definition.', schema: readWorkflow, headers: ETAG } },
     problems: ['not_found', 'version_missing'],
     handle: async ({ gateway, access, principal: { organizationId }, params: { slug } }) => {
-      const found = await readDefinition(access, organizationId, slug);
-      if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
-      const { head, definition } = found;
+      const { head, definition } = await demandDefinition(access, organizationId, slug);
       const body = { ...shownHead(head), definition, ...triggersShown(gateway, organizationId, definition) };
       return { status: 200, body, headers: tagOf(head) };
     },
@@ -195,37 +193,23 @@ type StoreCall = Pick<
 >;
 
 /** Stores the document in the body. `slug` is the slug in the address, if it has one. */
-async function store({ gateway, access, principal, query, req }: StoreCall, slug: string | undefined) {
+async function store(call: StoreCall, slug: string | undefined) {
+  const { gateway, principal, query, req } = call;
   const { dialect, notes } = query;
-  const { organizationId, id: by } = principal;
-  const options = { persons: by !== undefined, keepsText: true, ...defined({ dialect, slug }) };
+  const options = { persons: principal.id !== undefined, keepsText: true, ...defined({ dialect, slug }) };
   const checked = await checkBody(gateway, req, options);
-  const { definition, hash } = demandValid(checked);
-  const write: DefinitionWrite = {
-    definition,
-    hash,
-    source: 'update',
-    along: await storing(access, organizationId, definition.slug, checked.secrets),
-    ...(await ifMatchOf({ access, principal, req }, definition.slug)),
-    ...defined({ by, notes, key: idOfKey(req), text: checked.text }),
-    ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
-  };
-  const { created, head } = await putDefinition(access, organizationId, write);
-  const shown = triggersShown(gateway, organizationId, definition);
-  return createdOrOk(
-    created,
-    { ...shownHead(head), ...shown, warnings: checked.warnings },
-    { ...tagOf(head), ...(created ? { location: `/api/workflows/${head.slug}` } : {}) },
-  );
+  const { definition, created, head } = await storeChecked(call, checked, notes);
+  const shown = triggersShown(gateway, principal.organizationId, definition);
+  return storedAnswer(created, head, { ...shown, warnings: checked.warnings });
 }
 
 /** The definition's triggers, with the addresses of its webhooks. */
 function triggersShown(gateway: Gateway, org: string, definition: Definition) {
-  const triggers = (definition.triggers ?? []).map(({ name, type, enabled, config }) => ({
+  const triggers = (definition.triggers ?? []).map(({ name, type, enabled = true, config }) => ({
     name,
     type,
-    enabled: enabled ?? true,
-    ...(type === 'webhook' ? { webhookUrl: webhookUrl(gateway, org, String(config?.['path'])) } : {}),
+    enabled,
+    ...webhookOf(gateway, org, defined({ type, config })),
   }));
   return triggers.length === 0 ? {} : { triggers };
 }
