@@ -157,13 +157,13 @@ function take(core: Core, event: Event, found: StepAddress | Refusal | undefined
       applyRequest(core, event, found);
       return;
     case 'pause':
-      if (isRepeated(core, event)) return;
+      if (rememberedAnswer(state, event) !== undefined) return;
       if (!state.paused) state.pausedSince = state.now;
       state.paused = true;
       rememberAnswer(state, event.key, ROOT);
       return;
     case 'resume':
-      if (isRepeated(core, event)) return;
+      if (rememberedAnswer(state, event) !== undefined) return;
       state.paused = false;
       delete state.pausedSince;
       rememberAnswer(state, event.key, ROOT);
@@ -224,10 +224,6 @@ function openDeadline(core: Core, from: number): void {
 }
 
 /** A repeat with the same key has no effect: a repeated pause does not pause a run that has resumed since. */
-function isRepeated({ state }: Core, event: Event): boolean {
-  return rememberedAnswer(state, event) !== undefined;
-}
-
 function show(core: Core): void {
   const { state } = core;
   const shown = shownOf(state);

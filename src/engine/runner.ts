@@ -24,16 +24,11 @@ import { eventOf, type SegmentConfig, type SegmentEnd, type SegmentOutcome, segm
 import { CHILDREN, childEvents, resolvedIn } from './state/child-run.ts';
 import type { Postpone } from './state/core.ts';
 import { completionOf, dataIn, INVALID_RESULT } from './state/effect-results.ts';
-import type { Command, Event, RunCommand, TraceEvent } from './state/protocol.ts';
+import type { At, Command, Event, RunCommand, TraceEvent } from './state/protocol.ts';
 import { serialize } from './state/serialize.ts';
 import type { OpenCommand, RunState } from './state/state.ts';
 import { childCommand } from './walk/commands.ts';
 import { asRegular, type NextAttempt, nextAttempt } from './walk/next-attempt.ts';
-
-/** When it came, in epoch milliseconds. */
-interface At {
-  readonly at: number;
-}
 
 /** What happens to a run. */
 export type Inbound =

@@ -7,7 +7,7 @@ import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
 import { countSlots } from '../../src/engine/state/command-backlog.ts';
 import { MAX_OPEN_COMMANDS } from '../../src/engine/state/limits.ts';
-import type { Command, Event, Genesis, RequestAnswer, TraceEvent } from '../../src/engine/state/protocol.ts';
+import type { Command, Event, Genesis, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { Json } from '../../src/json/json.ts';
@@ -67,7 +67,7 @@ export class Player {
     return commands;
   }
 
-  admit(happening: Happening): RequestAnswer {
+  admit(happening: Happening): ReturnType<typeof admit> {
     const before = JSON.stringify(this.state);
     const answer = admit(this.program, this.state, { ...happening, at: this.at } as Event);
     must(JSON.stringify(this.state) === before, 'admit changes nothing');

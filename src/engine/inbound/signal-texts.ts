@@ -1,6 +1,6 @@
 /**
  * Descriptions of signals, updates and queries (ARCHITECTURE.md §3). Temporal's UI and CLI show them beside the name,
- * and the manual lists them.
+ * and the manual lists them. The order of the signals is that in which a run begins to listen to them: it stays.
  */
 export const SIGNAL_TEXTS = {
   approve: 'Approves: {step?, by?, comments?, data?, override?, reason?, key?}',

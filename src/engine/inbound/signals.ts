@@ -9,23 +9,10 @@ import type { Decision, LinkHolder, RunError, Standing } from '../../contract/ru
 import { isTooDeep, MAX_VALUE_DEPTH } from '../../json/depth.ts';
 import { isPlainObject, type JsonObject } from '../../json/json.ts';
 import type { Addressed, Event } from '../state/protocol.ts';
+import { SIGNAL_TEXTS } from './signal-texts.ts';
 
-/** Signals of a run. Other names are ignored. */
-export const SIGNALS = [
-  'approve',
-  'reject',
-  'decide',
-  'submit',
-  'message',
-  'childDone',
-  'cancelStep',
-  'retryStep',
-  'skipTimer',
-  'pause',
-  'resume',
-  'abort',
-  'granted',
-] as const;
+/** Signals of a run, in the order in which it begins to listen. Other names are ignored. */
+export const SIGNALS = Object.keys(SIGNAL_TEXTS) as (keyof typeof SIGNAL_TEXTS)[];
 
 /** Updates. Messages, ends of children, `abort` and `granted` are signals only. */
 export const UPDATES = [

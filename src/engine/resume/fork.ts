@@ -5,12 +5,12 @@
  */
 
 import type { GateWanted } from '../../contract/limiter.ts';
-import type { Definition } from '../../definition/document/types.ts';
 import { assert } from '../../json/assert.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { DAG_STEP } from '../../steps/kinds/dag.ts';
 import type { Program } from '../../steps/program-types.ts';
+import { defaultsOf } from '../state/initial.ts';
 import type { Frame, RunState } from '../state/state.ts';
 import { type RewindTarget, resumeWith, rewindOpenVisit } from './rewind.ts';
 
@@ -84,12 +84,6 @@ export function forkState(
   };
   for (const [slug, data] of Object.entries(edits.steps ?? {})) setOutput(program, state, work[0]!.frame, slug, data);
   return resumeWith(program, state, { work: work, at, gates });
-}
-
-function defaultsOf({ state = {} }: Definition): { [key: string]: Json } {
-  return Object.fromEntries(
-    Object.entries(state).flatMap(([key, field]) => (field.default === undefined ? [] : [[key, field.default]])),
-  );
 }
 
 /** Sets the output where the target reads it: in the nearest frame with the entry, else in its own frame. */

@@ -1,3 +1,4 @@
+import type { Definition } from '../../definition/document/types.ts';
 import type { Json } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Genesis } from './protocol.ts';
@@ -6,9 +7,6 @@ import { type RunState, STATE_VERSION } from './state.ts';
 /** The first state of a run: its variables, and the defaults of its declared state. */
 export function initialState(program: Program, genesis: Genesis): RunState {
   const { definition } = program;
-  const state: { [key: string]: Json } = {};
-  for (const [key, field] of Object.entries(definition.state ?? {}))
-    if (field.default !== undefined) state[key] = field.default;
   return {
     version: STATE_VERSION,
     genesis,
@@ -21,7 +19,7 @@ export function initialState(program: Program, genesis: Genesis): RunState {
     commandCounts: { timers: 0, children: 0, waitingTimers: 0 },
     backlog: [],
     variables: { ...definition.config?.variables },
-    state,
+    state: defaultsOf(definition),
     outputs: {},
     inbox: [],
     inboxBytes: 0,
@@ -36,4 +34,11 @@ export function initialState(program: Program, genesis: Genesis): RunState {
     activation: { at: genesis.startedAt, units: 0, bytes: 0 },
     viewDigest: '',
   };
+}
+
+/** The defaults of the declared state. */
+export function defaultsOf({ state = {} }: Definition): { [key: string]: Json } {
+  return Object.fromEntries(
+    Object.entries(state).flatMap(([key, field]) => (field.default === undefined ? [] : [[key, field.default]])),
+  );
 }

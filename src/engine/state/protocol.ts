@@ -4,22 +4,14 @@
  */
 
 import type { GateWanted, SlotAnswer } from '../../contract/limiter.ts';
-import type {
-  Accepted,
-  Decision,
-  MadeDecision,
-  Refusal,
-  RunError,
-  RunStatus,
-  Submission,
-  WaitingFor,
-} from '../../contract/run.ts';
+import type { Decision, MadeDecision, RunError, RunStatus, Submission, WaitingFor } from '../../contract/run.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { ChildSpec, EffectResult, FailureShape } from '../../steps/kind.ts';
 import type { ResolvedRetryPolicy } from '../../steps/program-types.ts';
 import type { SecretString } from '../../template/types.ts';
 
-interface At {
+/** When it came, in epoch milliseconds. */
+export interface At {
   readonly at: number;
 }
 
@@ -178,5 +170,3 @@ export type TraceEvent =
       readonly error?: RunError;
       readonly at: number;
     };
-
-export type RequestAnswer = Accepted | Refusal;

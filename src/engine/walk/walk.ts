@@ -72,15 +72,7 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
   // A dag has no joins: the output of a step is readable as soon as the step ends (§8).
   if (event.on === 'frame' && path === ROOT && place.visit !== undefined)
     adoptDagEntries(core, frame, place.visit, event.name);
-  let outcome: Outcome;
-  try {
-    outcome = resumeKind(core, place, event);
-    applyOutcome(core, place, outcome);
-  } catch (error) {
-    const now = findVisit(core, frame, path);
-    if (now !== undefined) failVisit(core, now, failureOf(error, core.program.definition));
-    else throw error;
-  }
+  resumeVisit(core, place, event);
 }
 
 /** Lets the kind handle the event. For a message, the outcome `ignore` means that the visit does not take it. */
@@ -96,13 +88,16 @@ export function resumeKind(core: Core, place: VisitRef, event: Resume): Outcome 
 /** Resumes an open visit without queueing. Returns false where the visit ignores the event. */
 export function resumeNow(core: Core, frame: Frame, path: string, event: Resume): boolean {
   const place = findVisit(core, frame, path);
-  if (place === undefined) return false;
+  return place !== undefined && resumeVisit(core, place, event);
+}
+
+function resumeVisit(core: Core, place: VisitRef, event: Resume): boolean {
   try {
     const outcome = resumeKind(core, place, event);
     if (outcome.do === 'ignore') return false;
     applyOutcome(core, place, outcome);
   } catch (error) {
-    const still = findVisit(core, frame, path);
+    const still = findVisit(core, place.frame, place.path);
     if (still === undefined) throw error;
     failVisit(core, still, failureOf(error, core.program.definition));
   }
