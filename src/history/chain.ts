@@ -9,22 +9,7 @@ import type { RunTrace } from './run-trace.ts';
 import { type Brief, rowBytes, type TraceRow, withEvaluated } from './trace-rows.ts';
 
 /** The part of a run's trace that is joined. It leaves out the state, so that a chain of many runs fits into memory. */
-export type FoldedRun = Pick<
-  RunTrace,
-  | 'window'
-  | 'rows'
-  | 'bytes'
-  | 'briefs'
-  | 'ends'
-  | 'count'
-  | 'waiting'
-  | 'inherited'
-  | 'guesses'
-  | 'closed'
-  | 'continuedFrom'
-  | 'restarted'
-  | 'unreadable'
-> & {
+export type FoldedRun = Omit<RunTrace, 'state' | 'program'> & {
   readonly runId: string;
   /** The number of its events in a stream of the execution (src/client/runs/run-events.ts). */
   readonly told?: number;

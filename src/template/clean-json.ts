@@ -2,7 +2,7 @@
 
 import { MAX_NESTING } from '../json/depth.ts';
 import { isObject, type Json, setOwn } from '../json/json.ts';
-import { boundString, chargeComparison, type Evaluation, fail, occupy, spend } from './evaluation.ts';
+import { boundString, chargeComparison, type Evaluation, occupy, overLimit, spend } from './evaluation.ts';
 import { memberNames, readMember } from './read.ts';
 import { LazyObject } from './types.ts';
 
@@ -30,11 +30,7 @@ function clean(value: unknown, evaluation: Evaluation, depth: number): Json | un
       occupy(evaluation, 1);
       if (value === null) return null;
       if (depth >= MAX_NESTING) {
-        throw fail(
-          evaluation,
-          'expression_limit',
-          `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`,
-        );
+        throw overLimit(evaluation, `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`);
       }
       return Array.isArray(value) ? cleanArray(value, evaluation, depth) : cleanObject(value, evaluation, depth);
     default:
@@ -120,11 +116,7 @@ export function sameValue(left: unknown, right: unknown, evaluation: Evaluation,
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (depth >= MAX_NESTING) {
-    throw fail(
-      evaluation,
-      'expression_limit',
-      `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`,
-    );
+    throw overLimit(evaluation, `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`);
   }
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;

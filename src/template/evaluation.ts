@@ -40,9 +40,8 @@ export function account(evaluation: Evaluation, options: EvaluateOptions): void 
 export function spend(evaluation: Evaluation, units: number): void {
   evaluation.work -= units;
   if (evaluation.work < 0) {
-    throw fail(
+    throw overLimit(
       evaluation,
-      'expression_limit',
       `The expression takes more than ${evaluation.limit} units of work. Use fewer elements, or a run_code step.`,
     );
   }
@@ -63,9 +62,8 @@ export function chargeComparison(evaluation: Evaluation, left: unknown, right: u
 export function occupy(evaluation: Evaluation, size: number): void {
   evaluation.room -= size;
   if (evaluation.room < 0) {
-    throw fail(
+    throw overLimit(
       evaluation,
-      'expression_limit',
       `The result has more than ${MAX_RESULT_SIZE} characters and values. Read fewer or smaller values.`,
     );
   }
@@ -74,9 +72,8 @@ export function occupy(evaluation: Evaluation, size: number): void {
 /** Checks and charges a string of `length` characters before it is built. @throws TemplateError `expression_limit` */
 export function boundString(evaluation: Evaluation, length: number): void {
   if (length > MAX_STRING_LENGTH) {
-    throw fail(
+    throw overLimit(
       evaluation,
-      'expression_limit',
       `A string of ${length} characters is longer than the limit of ${MAX_STRING_LENGTH}. Build it in smaller parts.`,
     );
   }
@@ -86,9 +83,8 @@ export function boundString(evaluation: Evaluation, length: number): void {
 /** Checks and charges an array of `length` elements before it is built. @throws TemplateError `expression_limit` */
 export function boundArray(evaluation: Evaluation, length: number): void {
   if (length > MAX_ARRAY_LENGTH) {
-    throw fail(
+    throw overLimit(
       evaluation,
-      'expression_limit',
       `An array of ${length} elements is longer than the limit of ${MAX_ARRAY_LENGTH}. Process it in slices.`,
     );
   }
@@ -106,4 +102,9 @@ export function fail(
     column: evaluation.column,
     ...defined({ expected }),
   });
+}
+
+/** The error of an expression that takes or makes too much. */
+export function overLimit(evaluation: Evaluation, message: string): TemplateError {
+  return fail(evaluation, 'expression_limit', message);
 }

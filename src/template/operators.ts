@@ -1,7 +1,7 @@
 /** The operators: those of JavaScript on plain values, as in Jexl. They never call conversions of objects. */
 
 import { sameValue, toText } from './clean-json.ts';
-import { boundString, chargeComparison, type Evaluation, fail, spend } from './evaluation.ts';
+import { boundString, chargeComparison, type Evaluation, fail, overLimit, spend } from './evaluation.ts';
 import { MAX_NEEDLE_LENGTH } from './limits.ts';
 import { finderOf } from './search.ts';
 
@@ -113,9 +113,8 @@ export function contains(haystack: unknown, needle: unknown, evaluation: Evaluat
 /** Checks that a text is short enough to be searched for. @throws TemplateError `expression_limit` */
 export function boundNeedle(text: string, evaluation: Evaluation): void {
   if (text.length > MAX_NEEDLE_LENGTH) {
-    throw fail(
+    throw overLimit(
       evaluation,
-      'expression_limit',
       `The text to search for has ${text.length} characters; the limit is ${MAX_NEEDLE_LENGTH}. Shorten it.`,
     );
   }

@@ -68,10 +68,12 @@ export interface StateField {
   readonly searchable?: boolean;
 }
 
+export const OVERFLOWS = ['queue', 'reject', 'cancel-oldest', 'cancel-newest'] as const;
+
 export interface ConcurrencyConfig {
   readonly limit: number;
   readonly key?: string;
-  readonly overflow?: 'queue' | 'reject' | 'cancel-oldest' | 'cancel-newest';
+  readonly overflow?: (typeof OVERFLOWS)[number];
 }
 
 export interface WorkflowConfig {
@@ -90,9 +92,11 @@ export interface WorkflowConfig {
   readonly publicStart?: boolean;
 }
 
+export const TRIGGER_TYPES = ['manual', 'webhook', 'schedule', 'event'] as const;
+
 export interface TriggerDefinition {
   readonly name: string;
-  readonly type: 'manual' | 'webhook' | 'schedule' | 'event';
+  readonly type: (typeof TRIGGER_TYPES)[number];
   readonly enabled?: boolean;
   readonly config?: JsonObject;
   readonly variableMapping?: { readonly [key: string]: string };
@@ -128,14 +132,3 @@ export interface Problem {
   readonly message: string;
   readonly hint?: string;
 }
-
-export const TRIGGER_TYPES = [
-  'manual',
-  'webhook',
-  'schedule',
-  'event',
-] as const satisfies readonly TriggerDefinition['type'][];
-
-export const OVERFLOWS = ['queue', 'reject', 'cancel-oldest', 'cancel-newest'] as const satisfies readonly NonNullable<
-  ConcurrencyConfig['overflow']
->[];

@@ -13,23 +13,34 @@ const MAX_PROBLEMS = 50;
 
 const TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
 
-/** The type of each keyword's value. A `note` is for people and does not restrict values. */
-type KeywordShape =
-  | 'schema'
-  | 'schemas'
-  | 'schemaMap'
-  | 'number'
-  | 'count'
-  | 'names'
-  | 'list'
-  | 'flag'
-  | 'type'
-  | 'ref'
-  | 'text'
-  | 'pattern'
-  | 'patternMap'
-  | 'any'
-  | 'note';
+type Is = (value: Json, root: Json) => boolean;
+const isAnything: Is = () => true;
+const isText: Is = (value) => typeof value === 'string';
+const isList: Is = (value) => Array.isArray(value);
+const isCount: Is = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
+const isType: Is = (value) => [value].flat().every((type) => typeof type === 'string' && TYPES.includes(type));
+const isReference: Is = (value, root) => resolveReference(root, value) !== undefined;
+
+/** What a keyword's value may be, and how it is called. A `note` is for people and does not restrict values. */
+const SHAPES = {
+  schema: [isAnything, 'a schema'],
+  schemas: [isList, 'a list of schemas'],
+  schemaMap: [isObject, 'an object of schemas'],
+  number: [(value) => typeof value === 'number', 'a number'],
+  count: [isCount, 'a whole number from 0'],
+  names: [(value) => Array.isArray(value) && value.every((name) => typeof name === 'string'), 'a list of member names'],
+  list: [isList, 'a list of values'],
+  flag: [(value) => typeof value === 'boolean', 'true or false'],
+  type: [isType, `a type (${TYPES.join(', ')})`],
+  ref: [isReference, 'a reference to a part of this format, such as "#/$defs/address"'],
+  text: [isText, 'a string'],
+  pattern: [isText, 'a string'],
+  patternMap: [isObject, 'an object of schemas'],
+  any: [isAnything, 'a value'],
+  note: [isAnything, 'a value'],
+} as const satisfies { readonly [shape: string]: readonly [Is, string] };
+type KeywordShape = keyof typeof SHAPES;
+
 const KEYWORDS: { readonly [keyword: string]: KeywordShape } = {
   type: 'type',
   enum: 'list',
@@ -140,8 +151,8 @@ function inspect(schema: Json | undefined, at: string, depth: number, found: Ins
       wrong(place, `The JSON Schema keyword "${keyword.slice(0, 80)}" is not supported here.`, hint);
       continue;
     }
-    const expected = shapeProblem(shape, value, root);
-    if (expected !== undefined) wrong(place, `Expected ${expected}.`);
+    const [is, expected] = SHAPES[shape];
+    if (!is(value, root)) wrong(place, `Expected ${expected}.`);
     else if (shape === 'pattern') inspectPattern(String(value), place, wrong);
     else if (keyword === 'format' && typeof value === 'string' && !Object.hasOwn(FORMATS, value)) {
       const message = `The format "${value.slice(0, 80)}" is not checked here: every text fits.`;
@@ -169,41 +180,3 @@ const restricts = (keyword: string): boolean =>
   !['$ref', '$defs', 'definitions'].includes(keyword) &&
   Object.hasOwn(KEYWORDS, keyword) &&
   KEYWORDS[keyword] !== 'note';
-
-/** What a keyword's value must be; undefined if it is that. */
-function shapeProblem(shape: KeywordShape, value: Json, root: Json): string | undefined {
-  switch (shape) {
-    case 'number':
-      return typeof value === 'number' ? undefined : 'a number';
-    case 'count':
-      return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? undefined : 'a whole number from 0';
-    case 'flag':
-      return typeof value === 'boolean' ? undefined : 'true or false';
-    case 'text':
-    case 'pattern':
-      return typeof value === 'string' ? undefined : 'a string';
-    case 'list':
-      return Array.isArray(value) ? undefined : 'a list of values';
-    case 'schemas':
-      return Array.isArray(value) ? undefined : 'a list of schemas';
-    case 'schemaMap':
-    case 'patternMap':
-      return isObject(value) ? undefined : 'an object of schemas';
-    case 'names':
-      return Array.isArray(value) && value.every((name) => typeof name === 'string')
-        ? undefined
-        : 'a list of member names';
-    case 'type': {
-      const types = Array.isArray(value) ? value : [value];
-      return types.every((type) => typeof type === 'string' && TYPES.includes(type))
-        ? undefined
-        : `a type (${TYPES.join(', ')})`;
-    }
-    case 'ref':
-      return resolveReference(root, value) === undefined
-        ? 'a reference to a part of this format, such as "#/$defs/address"'
-        : undefined;
-    default:
-      return undefined;
-  }
-}

@@ -121,19 +121,22 @@ function combine(schema: JsonObject, value: Json, at: string, depth: number, run
 }
 
 function checkString(schema: JsonObject, value: string, at: string, run: Validation): void {
-  const { minLength, maxLength, format, pattern } = schema as { [keyword: string]: Json | undefined };
+  const { minLength, maxLength, format, pattern } = schema;
   if (typeof minLength === 'number' || typeof maxLength === 'number') {
     spend(run, value.length / 100);
-    const length = [...value].length;
-    if (typeof minLength === 'number' && length < minLength)
-      report(run, at, 'invalid_value', `must have at least ${minLength} characters`);
-    if (typeof maxLength === 'number' && length > maxLength)
-      report(run, at, 'invalid_value', `must have at most ${maxLength} characters`);
+    checkSize([minLength, maxLength], [...value].length, 'characters', at, run);
   }
   if (typeof format === 'string' && isChecked(format, run) && FORMATS[format]?.(value) === false)
     report(run, at, 'invalid_value', `must be a ${format}`);
   if (typeof pattern === 'string' && !found(pattern, value, run))
     report(run, at, 'invalid_value', `must match the pattern ${pattern.slice(0, 100)}`);
+}
+
+type Bounds = readonly [least: Json | undefined, most: Json | undefined];
+
+function checkSize([least, most]: Bounds, size: number, of: string, at: string, run: Validation): void {
+  if (typeof least === 'number' && size < least) report(run, at, 'invalid_value', `must have at least ${least} ${of}`);
+  if (typeof most === 'number' && size > most) report(run, at, 'invalid_value', `must have at most ${most} ${of}`);
 }
 
 const isChecked = (format: string, run: Validation): boolean =>
@@ -170,16 +173,8 @@ function isMultiple(value: number, step: number): boolean {
 }
 
 function checkArray(schema: JsonObject, value: readonly Json[], at: string, depth: number, run: Validation): void {
-  const { minItems, maxItems, items, contains } = schema as {
-    minItems?: Json;
-    maxItems?: Json;
-    items?: Json;
-    contains?: Json;
-  };
-  if (typeof minItems === 'number' && value.length < minItems)
-    report(run, at, 'invalid_value', `must have at least ${minItems} items`);
-  if (typeof maxItems === 'number' && value.length > maxItems)
-    report(run, at, 'invalid_value', `must have at most ${maxItems} items`);
+  const { minItems, maxItems, items, contains } = schema;
+  checkSize([minItems, maxItems], value.length, 'items', at, run);
   const prefix = list(schema['prefixItems']);
   for (const [index, part] of prefix.entries()) {
     const item = value[index];
@@ -206,13 +201,8 @@ function checkObject(schema: JsonObject, value: JsonObject, at: string, depth: n
     if (typeof name === 'string' && !Object.hasOwn(value, name))
       report(run, childPointer(at, name), 'missing_member', 'is missing');
   }
-  const { minProperties, maxProperties, additionalProperties, propertyNames } = schema as {
-    [keyword: string]: Json | undefined;
-  };
-  if (typeof minProperties === 'number' && keys.length < minProperties)
-    report(run, at, 'invalid_value', `must have at least ${minProperties} members`);
-  if (typeof maxProperties === 'number' && keys.length > maxProperties)
-    report(run, at, 'invalid_value', `must have at most ${maxProperties} members`);
+  const { minProperties, maxProperties, additionalProperties, propertyNames } = schema;
+  checkSize([minProperties, maxProperties], keys.length, 'members', at, run);
   const written = schema['patternProperties'];
   const patternProperties = isObject(written) && !run.before0_4 ? Object.entries(written) : [];
   for (const key of keys) {

@@ -55,44 +55,28 @@ export function resolveRetry(
   }
   // A run that was started by hand was not checked against the schema, and an invalid policy would fail its workflow
   // task forever.
-  const fits = (
-    member: 'maxAttempts' | 'backoffCoefficient' | 'nonRetryable',
-    is: boolean,
+  const fitting = <T>(
+    member: string,
+    value: T | undefined,
+    fits: (value: T) => boolean,
     expected: string,
-  ): boolean => {
-    if (!is) report(`${at}/${member}`, 'invalid_retry', `Expected ${expected}.`);
-    return is;
+  ): T | undefined => {
+    if (value === undefined || fits(value)) return value;
+    report(`${at}/${member}`, 'invalid_retry', `Expected ${expected}.`);
+    return undefined;
   };
-  const { maxAttempts, backoffCoefficient, nonRetryable } = policy;
+  const isCount = (count: number): boolean => Number.isInteger(count) && count >= 1 && count <= MOST_ATTEMPTS;
+  const isFactor = (factor: number): boolean => Number.isFinite(factor) && factor >= 1;
+  const areCodes = (codes: readonly string[]): boolean =>
+    Array.isArray(codes) && codes.every((code) => typeof code === 'string');
+  const { maxAttempts, initialInterval, backoffCoefficient, maximumInterval, nonRetryable } = policy;
   return {
     maxAttempts:
-      maxAttempts !== undefined &&
-      fits(
-        'maxAttempts',
-        Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= MOST_ATTEMPTS,
-        `a whole number from 1 to ${MOST_ATTEMPTS}`,
-      )
-        ? maxAttempts
-        : base.maxAttempts,
-    initialIntervalMs: duration(policy.initialInterval, `${at}/initialInterval`, report) ?? base.initialIntervalMs,
+      fitting('maxAttempts', maxAttempts, isCount, `a whole number from 1 to ${MOST_ATTEMPTS}`) ?? base.maxAttempts,
+    initialIntervalMs: duration(initialInterval, `${at}/initialInterval`, report) ?? base.initialIntervalMs,
     backoffCoefficient:
-      backoffCoefficient !== undefined &&
-      fits(
-        'backoffCoefficient',
-        Number.isFinite(backoffCoefficient) && backoffCoefficient >= 1,
-        'a number of at least 1',
-      )
-        ? backoffCoefficient
-        : base.backoffCoefficient,
-    maximumIntervalMs: duration(policy.maximumInterval, `${at}/maximumInterval`, report) ?? base.maximumIntervalMs,
-    nonRetryable:
-      nonRetryable !== undefined &&
-      fits(
-        'nonRetryable',
-        Array.isArray(nonRetryable) && nonRetryable.every((code) => typeof code === 'string'),
-        'a list of error codes',
-      )
-        ? nonRetryable
-        : base.nonRetryable,
+      fitting('backoffCoefficient', backoffCoefficient, isFactor, 'a number of at least 1') ?? base.backoffCoefficient,
+    maximumIntervalMs: duration(maximumInterval, `${at}/maximumInterval`, report) ?? base.maximumIntervalMs,
+    nonRetryable: fitting('nonRetryable', nonRetryable, areCodes, 'a list of error codes') ?? base.nonRetryable,
   };
 }

@@ -25,6 +25,7 @@ import {
   type StepKind,
   type Subscription,
 } from '../kind.ts';
+import { timedPorts } from '../ports.ts';
 
 const MOST_MESSAGES = 10_000;
 const MOST_NAMES = 20;
@@ -90,17 +91,12 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
       timeout: duration().optional().describe('How long to wait.'),
       until: instant().optional().describe('Until when to wait.'),
     }),
-  ports: () => ({
-    normal: 'received',
-    names: ['received', 'timeout'],
-    unwired: {
-      timeout: {
-        fails: 'listen_timeout',
-        message: (slug) =>
-          `The step '${slug}' did not get its message in time; wire its port 'timeout', or wait longer.`,
-      },
-    },
-  }),
+  ports: () =>
+    timedPorts(
+      'received',
+      'listen_timeout',
+      (slug) => `The step '${slug}' did not get its message in time; wire its port 'timeout', or wait longer.`,
+    ),
   plan(config, parse) {
     const { timeout, until, match } = config;
     if (config['name'] === undefined)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/json.ts';
 import { configSchema } from '../config/schema.ts';
-import type { StepKind } from '../kind.ts';
+import type { Outcome, StepKind } from '../kind.ts';
 import { errorJson } from './parallel.ts';
 
 type RaceState = {
@@ -26,16 +26,7 @@ branches count in a rollback.`,
   ports: () => ({ normal: 'done', names: ['done'], body: 'any' }),
   plan: () => ({
     begin(visit) {
-      if (visit.branches.length === 0)
-        return {
-          do: 'fail',
-          error: {
-            code: 'race_failed',
-            message: `The race '${visit.slug}' has no branches.`,
-            retryable: false,
-            details: {},
-          },
-        };
+      if (visit.branches.length === 0) return failed(`The race '${visit.slug}' has no branches.`, {});
       return {
         do: 'suspend',
         state: { failures: {}, remaining: visit.branches.length },
@@ -52,15 +43,12 @@ branches count in a rollback.`,
       const { failures } = state;
       failures[event.name] = errorJson(event.error);
       if (--state.remaining > 0) return { do: 'suspend', state };
-      return {
-        do: 'fail',
-        error: {
-          code: 'race_failed',
-          message: `All branches of the race '${visit.slug}' failed.`,
-          retryable: false,
-          details: failures,
-        },
-      };
+      return failed(`All branches of the race '${visit.slug}' failed.`, failures);
     },
   }),
 };
+
+const failed = (message: string, details: JsonObject): Outcome<never> => ({
+  do: 'fail',
+  error: { code: 'race_failed', message, retryable: false, details },
+});

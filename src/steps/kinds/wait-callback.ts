@@ -6,6 +6,7 @@ import { planTimeout } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
 import { configSchema, duration, payloadFormat } from '../config/schema.ts';
 import { ConfigError, type Outcome, type StepContext, type StepKind } from '../kind.ts';
+import { timedPorts } from '../ports.ts';
 
 export const waitCallback: StepKind<StoredFormat<'schema'>> = {
   type: 'wait_callback',
@@ -39,17 +40,12 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
         .optional()
         .describe('HTTP methods that count as the callback (POST, PUT).'),
     }),
-  ports: () => ({
-    normal: 'received',
-    names: ['received', 'timeout'],
-    unwired: {
-      timeout: {
-        fails: 'callback_timeout',
-        message: (slug) =>
-          `Nobody called the URL of the step '${slug}' in time; wire its port 'timeout', or wait longer.`,
-      },
-    },
-  }),
+  ports: () =>
+    timedPorts(
+      'received',
+      'callback_timeout',
+      (slug) => `Nobody called the URL of the step '${slug}' in time; wire its port 'timeout', or wait longer.`,
+    ),
   plan(config, parse) {
     if (callbackMethods(config) === undefined)
       throw new ConfigError('/methods', `Expected a list of ${CALLBACK_METHODS.join(', ')}.`);

@@ -5,6 +5,7 @@ import { isObject, type Json } from '../../../json/json.ts';
 import { invalid, isAbsent, optionalBoolean, optionalText, wholeNumber } from '../../config/read.ts';
 import { configSchema, templated, textTemplate } from '../../config/schema.ts';
 import { ConfigError, type OpenStepContext, type Outcome, type StepContext, type StepKind } from '../../kind.ts';
+import { timedPorts } from '../../ports.ts';
 
 const CONTENT = ['content', 'message', 'goal'] as const;
 const LEAST_WAIT_MS = 1_000;
@@ -59,17 +60,12 @@ begins. An agent that has ended does not receive it.
       error: 'Expected content, message or goal.',
       path: ['content'],
     }),
-  ports: () => ({
-    normal: 'success',
-    names: ['success', 'timeout'],
-    unwired: {
-      timeout: {
-        fails: 'agent_message_timeout',
-        message: (slug) =>
-          `The agent did not answer the step '${slug}' in time; wire its port 'timeout', or wait longer.`,
-      },
-    },
-  }),
+  ports: () =>
+    timedPorts(
+      'success',
+      'agent_message_timeout',
+      (slug) => `The agent did not answer the step '${slug}' in time; wire its port 'timeout', or wait longer.`,
+    ),
   plan(config, parse) {
     const said = CONTENT.find((member) => !isAbsent(config[member]));
     if (said === undefined) throw new ConfigError('/content', 'Expected content, message or goal.');

@@ -26,7 +26,15 @@ import {
 import { MODEL_HEARTBEAT_MS, MODEL_TIMEOUT_MS } from '../model-config.ts';
 import type { Asked, CallApproval } from './agent-approval.ts';
 import { beginCall, failureToldOf, refused, toldOf } from './agent-calls.ts';
-import { type AgentState, callOf, callSuffix, modelSuffix, mostTurns, type OpenCall } from './agent-state.ts';
+import {
+  type AgentState,
+  type CallOutput,
+  callOf,
+  callSuffix,
+  modelSuffix,
+  mostTurns,
+  type OpenCall,
+} from './agent-state.ts';
 
 /** The limit of calls in one turn. The model is told that further calls were not made. */
 const MOST_CALLS = 64;
@@ -224,21 +232,21 @@ function allEnded(state: AgentState): boolean {
   return state.calls.every((call) => call.output !== undefined);
 }
 
+/** Tells the model how the calls of the turn ended. `without`: of those that have no result. */
+function tellResults(state: AgentState, without: CallOutput | null): void {
+  const content = state.calls.map(({ id, name, output }) => ({
+    type: 'tool-result',
+    toolCallId: id,
+    toolName: name,
+    output: asJson(output ?? without),
+  }));
+  state.messages = [...state.messages, { role: 'tool', content }];
+}
+
 /** All calls of the turn have ended: passes their results to the model, unless they end the agent. */
 function endTurn(visit: StepContext, state: AgentState, open: Suspended, rules: Rules): Next {
   const called = state.calls;
-  state.messages = [
-    ...state.messages,
-    {
-      role: 'tool',
-      content: called.map(({ id, name, output }) => ({
-        type: 'tool-result',
-        toolCallId: id,
-        toolName: name,
-        output: asJson(output ?? null),
-      })),
-    },
-  ];
+  tellResults(state, null);
   const ending = rules.stops(visit, state, called);
   if (ending !== undefined) {
     const results = ending.map(({ data, output }) => data ?? output?.value ?? null);
@@ -330,18 +338,7 @@ function interrupt(state: AgentState, suspended: Suspended): Next {
   const cancel = open.flatMap((suffix) => [suffix, ...(state.approvals[suffix]?.timers ?? [])]);
   state.approvals = {};
   const left = refused('This call was left: somebody has interrupted.');
-  state.messages = [
-    ...state.messages,
-    {
-      role: 'tool',
-      content: state.calls.map(({ id, name, output }) => ({
-        type: 'tool-result',
-        toolCallId: id,
-        toolName: name,
-        output: asJson(output ?? left),
-      })),
-    },
-  ];
+  tellResults(state, left);
   state.turn++;
   return merge({ ...suspended, cancel, asks }, askModel(state));
 }
