@@ -52,50 +52,38 @@ function answering(run: ReturnType<typeof start>, data: (n: number) => Json): st
 /** Results that serialize.ts repeats, and results that it shares: as a whole, in part, and as texts. */
 const sized = (n: number): Json => [n, { n }, { n, pad: text(60) }, [{ n, pad: text(70) }], text(1_100)][n] ?? null;
 
+/** Plays random scripts, and checks the run at its start and after each of their lines, as long as it is open. */
+function whatever(check: (program: Player['program'], state: Player['state']) => void, data?: typeof sized): void {
+  fc.assert(
+    fc.property(definitions, scripts, (definition, script) => {
+      const player = new Player(programOf(definition));
+      player.feed({ type: 'started' });
+      if (!player.ended) check(player.program, player.state);
+      for (const one of script) {
+        perform(player, one, data);
+        if (!player.ended) check(player.program, player.state);
+      }
+    }),
+    { numRuns: 150 },
+  );
+}
+
 describe('the figure that is kept', () => {
   it('is measured and written alike before and after continue-as-new, whatever happens (E2)', () => {
-    fc.assert(
-      fc.property(definitions, scripts, (definition, script) => {
-        const player = new Player(programOf(definition));
-        const compare = (): void => {
-          const { program, state } = player;
-          if (player.ended) return;
-          const carried = serialize(program, state);
-          const restored = restore(JSON.parse(JSON.stringify(carried)) as Json);
-          expect(measure(program, restored)).toEqual(measure(program, state));
-          expect(serialize(program, restored)).toEqual(carried);
-        };
-        player.feed({ type: 'started' });
-        compare();
-        for (const one of script) {
-          perform(player, one, sized);
-          compare();
-        }
-      }),
-      { numRuns: 150 },
-    );
+    whatever((program, state) => {
+      const carried = serialize(program, state);
+      const restored = restore(JSON.parse(JSON.stringify(carried)) as Json);
+      expect(measure(program, restored)).toEqual(measure(program, state));
+      expect(serialize(program, restored)).toEqual(carried);
+    }, sized);
   });
 
   it('is never below what continue-as-new would carry, whatever happens; nor is what is measured', () => {
-    fc.assert(
-      fc.property(definitions, scripts, (definition, script) => {
-        const player = new Player(programOf(definition));
-        const compare = (): void => {
-          const { program, state } = player;
-          if (player.ended) return;
-          const bytes = truth(program, state);
-          expect(state.bytes).toBeGreaterThanOrEqual(bytes);
-          expect(measure(program, state).bytes).toBeGreaterThanOrEqual(bytes);
-        };
-        player.feed({ type: 'started' });
-        compare();
-        for (const one of script) {
-          perform(player, one);
-          compare();
-        }
-      }),
-      { numRuns: 150 },
-    );
+    whatever((program, state) => {
+      const bytes = truth(program, state);
+      expect(state.bytes).toBeGreaterThanOrEqual(bytes);
+      expect(measure(program, state).bytes).toBeGreaterThanOrEqual(bytes);
+    });
   });
 
   it('decides alike after continue-as-new, also where hardly anything fits, and carries what fits (E2)', () => {
