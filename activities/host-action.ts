@@ -9,7 +9,7 @@ import type { Problem } from '../src/definition/document/types.ts';
 import { zodProblems } from '../src/definition/document/zod-problems.ts';
 import { isObject, type Json } from '../src/json/json.ts';
 import { pointer } from '../src/json/pointer.ts';
-import { ActivityError } from './runtime/failure.ts';
+import { ActivityError, transientError } from './runtime/failure.ts';
 import { timeLimit } from './runtime/time-limit.ts';
 import type { ActivityContext, ActivityHandler } from './runtime/wrap-activity.ts';
 
@@ -33,7 +33,7 @@ export function hostActionActivity(actions: HostActions): ActivityHandler {
       );
     // `local: true` on the step overrides this.
     if (!action.isLight && local !== true && context.isLocal)
-      throw new ActivityError(NOT_LIGHT, 'The action runs as a regular activity.', { retryable: true });
+      throw transientError(NOT_LIGHT, 'The action runs as a regular activity.');
     const input = await read(action, parameters);
     const given = await inTime(action, input, context);
     return { data: await written(action, given) };
@@ -122,10 +122,7 @@ async function inTime(action: HostAction, input: unknown, context: ActivityConte
     return await Promise.race([running, stopped]);
   } catch (error) {
     if (limit.isOver && !context.signal.aborted)
-      throw new ActivityError('action_timeout', `${type} did not end within ${timeoutMs} ms.`, {
-        retryable: true,
-        details: { timeoutMs },
-      });
+      throw transientError('action_timeout', `${type} did not end within ${timeoutMs} ms.`, { timeoutMs });
     throw failureOf(error);
   } finally {
     limit.end();
@@ -134,11 +131,11 @@ async function inTime(action: HostAction, input: unknown, context: ActivityConte
 
 /** Compares the name, because the class may come from another copy of the module. */
 function failureOf(error: unknown): ActivityError {
-  if (!(error instanceof Error)) return new ActivityError('action_failed', 'The action failed.', { retryable: true });
+  if (!(error instanceof Error)) return transientError('action_failed', 'The action failed.');
   const { name, message } = error;
   const { code, retryable, details, retryAfterMs } = error as Partial<ActivityError>;
   if (name !== 'ActionFailure' || typeof code !== 'string' || code === '')
-    return new ActivityError('action_failed', message, { retryable: true });
+    return transientError('action_failed', message);
   return new ActivityError(code, message, {
     retryable: retryable === true,
     ...(details === undefined ? {} : { details: asJson(details) }),

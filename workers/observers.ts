@@ -1,7 +1,7 @@
 /** What a worker observes of its activities and runs: metrics, spans, and the members of every line of the log. */
 
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure, CancelledFailure, defaultPayloadConverter } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import {
   type ActivityInterceptors,
   type Headers,
@@ -14,13 +14,13 @@ import type { Logger } from 'pino';
 import type { EffectObserver } from '../activities/segment/attempt.ts';
 import { NOT_LIGHT } from '../src/contract/activity.ts';
 import { RUN_WORKFLOW } from '../src/contract/run.ts';
-import { type EndedRun, parseTraceparent, TRACE_HEADER, type TraceContext } from '../src/contract/trace.ts';
+import { type EndedRun, TRACE_HEADER, type TraceContext } from '../src/contract/trace.ts';
 import { defined } from '../src/json/defined.ts';
 import { isObject } from '../src/json/json.ts';
 import { stepAttempts } from '../src/observe/metrics.ts';
 import { currentScope, inScope, loggedScope, type Scope } from '../src/observe/scope.ts';
 import { tracer } from '../src/observe/tracing.ts';
-import type { RunSinks } from '../workflows/interceptors.ts';
+import { type RunSinks, traceIn } from '../workflows/interceptors.ts';
 
 /** Kinds of steps whose activity has another name. Other activities are their own kind. */
 const KINDS: { readonly [activity: string]: string } = {
@@ -153,11 +153,7 @@ function subjectOf(argument: unknown): Scope {
 
 /** The run's own span. A run without a trace makes one of its id; other workflows pass on what they were given. */
 function parentOf(headers: Headers): TraceContext | undefined {
-  const payload = headers[TRACE_HEADER];
-  if (payload !== undefined)
-    return parseTraceparent(
-      defaultPayloadConverter.fromPayload<{ traceparent?: unknown } | null>(payload)?.traceparent,
-    );
+  if (headers[TRACE_HEADER] !== undefined) return traceIn(headers);
   const { workflowExecution, workflowType } = Context.current().info;
   if (workflowType !== RUN_WORKFLOW || workflowExecution === undefined) return undefined;
   return tracer()?.ofRun(workflowExecution.runId);

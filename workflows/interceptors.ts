@@ -123,7 +123,8 @@ function reportEnd(run: Omit<EndedRun, 'startedAt' | 'endedAt'>): void {
   }
 }
 
-function traceIn(headers: Headers): TraceContext | undefined {
+/** The context of the trace that started the workflow or activity. */
+export function traceIn(headers: Headers): TraceContext | undefined {
   const payload = headers[TRACE_HEADER];
   if (payload === undefined) return undefined;
   try {

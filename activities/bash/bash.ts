@@ -163,30 +163,23 @@ function outcome(
 ): ActivityOutput {
   const { exitCode, isLate, breach } = ended;
   const data = { stdout: shown(ended.stdout, scrub), stderr: shown(ended.stderr, scrub), exitCode };
+  const failure = (code: string, message: string, more: JsonObject = {}): ActivityError =>
+    new ActivityError(code, message, { retryable: isRepeatable, details: { ...data, ...more } });
   if (isLate)
-    throw new ActivityError(
-      `bash_timeout:${timeoutMs}`,
-      `The command ran for longer than ${timeoutMs} ms and was killed.`,
-      {
-        retryable: isRepeatable,
-        details: { ...data, timeoutMs },
-      },
-    );
+    throw failure(`bash_timeout:${timeoutMs}`, `The command ran for longer than ${timeoutMs} ms and was killed.`, {
+      timeoutMs,
+    });
   if (breach === 'memoryBytes' || breach === 'processes') {
-    const what = breach === 'processes' ? `${limits.processes} processes` : `${limits.memoryBytes} bytes of memory`;
-    throw new ActivityError(
-      breach === 'processes' ? `bash_processes:${limits.processes}` : `bash_memory:${limits.memoryBytes}`,
-      `The command used more than ${what} and was killed. Split its work.`,
-      { retryable: isRepeatable, details: data },
-    );
+    const [code, what] =
+      breach === 'processes'
+        ? [`bash_processes:${limits.processes}`, `${limits.processes} processes`]
+        : [`bash_memory:${limits.memoryBytes}`, `${limits.memoryBytes} bytes of memory`];
+    throw failure(code, `The command used more than ${what} and was killed. Split its work.`);
   }
   if (exitCode === 0) return { data };
   const said = lastLine(data.stderr);
-  throw new ActivityError(
-    `bash_exit_code:${exitCode}`,
-    `The command ended with exit code ${exitCode}${said === '' ? '.' : `: ${said}`}`,
-    { retryable: isRepeatable, details: data },
-  );
+  const message = `The command ended with exit code ${exitCode}${said === '' ? '.' : `: ${said}`}`;
+  throw failure(`bash_exit_code:${exitCode}`, message);
 }
 
 function shown({ text, isCut }: CommandOutput, scrub: Scrub): string {

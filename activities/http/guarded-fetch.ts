@@ -6,12 +6,10 @@
 import { type Agent, type BodyInit, type HeadersInit, Response, fetch as send } from 'undici';
 import { defined } from '../../src/json/defined.ts';
 import { ActivityError } from '../runtime/failure.ts';
-import { locationOf } from './response.ts';
+import { locationOf, MOST_REDIRECTS, REDIRECTS } from './response.ts';
 
 /** Of one response, also a stream. */
 const MOST_BYTES = 20_000_000;
-const MOST_REDIRECTS = 5;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Redirects that keep method and body. */
 const KEEPING: ReadonlySet<number> = new Set([307, 308]);
 
@@ -64,16 +62,16 @@ function limited(): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(chunk, controller) {
       bytes += chunk.byteLength;
-      if (bytes > MOST_BYTES)
-        controller.error(
-          new ActivityError('response_too_large', `The response has more than ${MOST_BYTES} bytes.`, {
-            details: { limit: MOST_BYTES },
-          }),
-        );
+      if (bytes > MOST_BYTES) controller.error(tooLarge());
       else controller.enqueue(chunk);
     },
   });
 }
+
+const tooLarge = (): ActivityError =>
+  new ActivityError('response_too_large', `The response has more than ${MOST_BYTES} bytes.`, {
+    details: { limit: MOST_BYTES },
+  });
 
 /** The ActivityError in the causes of a library's error. */
 export function failureWithin(error: unknown): ActivityError | undefined {

@@ -6,7 +6,8 @@ import { RESPONSE_FORMS } from '../../src/contract/activity-words.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
-import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import { parsedJson } from '../../src/json/model-json.ts';
+import { ActivityError, invalidConfig, transientError } from '../runtime/failure.ts';
 import { timeLimit } from '../runtime/time-limit.ts';
 import { type ActivityContext, type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import { type HttpRequest, parseUrl, readRequest } from './request.ts';
@@ -17,8 +18,10 @@ import {
   isJson,
   isRetryableStatus,
   locationOf,
+  MOST_REDIRECTS,
   networkErrorCode,
   parseBody,
+  REDIRECTS,
   type ResponseHeaders,
   readBytes,
   retryAfterMs,
@@ -27,8 +30,6 @@ import {
 
 const DEFAULT_MAX_BYTES = 1_800_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
-const MOST_REDIRECTS = 5;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** How much of an error response is kept. */
 const MOST_ERROR_BYTES = 65_536;
 const MOST_ERROR_CHARACTERS = 4_000;
@@ -46,9 +47,7 @@ export function httpActivity(agent: Agent, mostBytes = RESULT_LIMIT_BYTES): Acti
     } catch (error) {
       if (error instanceof ActivityError) throw error;
       if (limit.isOver)
-        throw new ActivityError('http_timeout', `The response was not complete after ${limits.timeoutMs} ms.`, {
-          retryable: true,
-        });
+        throw transientError('http_timeout', `The response was not complete after ${limits.timeoutMs} ms.`);
       throw connectFailure(error, request.url);
     } finally {
       limit.end();
@@ -194,13 +193,8 @@ function errorBody(bytes: Buffer, headers: ResponseHeaders, isCut: boolean, cont
   if (bytes.length === 0) return null;
   const decoded = decode(bytes, firstValue(headers['content-type']));
   const text = isCut ? context.scrub.beginning(decoded) : context.scrub.text(decoded);
-  if (!isCut && text.length <= MOST_ERROR_CHARACTERS && isJson(headers)) {
-    try {
-      return JSON.parse(text) as Json;
-    } catch {
-      // Returned as text below.
-    }
-  }
+  const value = !isCut && text.length <= MOST_ERROR_CHARACTERS && isJson(headers) ? parsedJson(text) : undefined;
+  if (value !== undefined) return value;
   return Buffer.from(text.slice(0, MOST_ERROR_CHARACTERS)).toString();
 }
 
@@ -218,20 +212,13 @@ function statusFailure(status: number, headers: ResponseHeaders, body: Json, sho
 /** The response began but did not end. */
 function cutFailure(error: unknown, url: URL, { status }: { readonly status: number }): ActivityError {
   const code = networkErrorCode(error);
-  return new ActivityError(
-    'http_connect',
-    `The response of ${url.host} (status ${status}) was interrupted (${code}).`,
-    {
-      retryable: true,
-      details: { reason: code, status },
-    },
-  );
+  return transientError('http_connect', `The response of ${url.host} (status ${status}) was interrupted (${code}).`, {
+    reason: code,
+    status,
+  });
 }
 
 function connectFailure(error: unknown, url: URL): ActivityError {
   const code = networkErrorCode(error);
-  return new ActivityError('http_connect', `No response from ${url.host} (${code}).`, {
-    retryable: true,
-    details: { reason: code },
-  });
+  return transientError('http_connect', `No response from ${url.host} (${code}).`, { reason: code });
 }

@@ -14,6 +14,8 @@ import type { Scrub } from '../runtime/scrub.ts';
 
 export type ResponseHeaders = { readonly [name: string]: string | string[] | undefined };
 
+export const MOST_REDIRECTS = 5;
+export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Besides 5xx. */
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 /** The longest Retry-After that is followed. */

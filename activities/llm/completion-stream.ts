@@ -3,11 +3,12 @@
  * turns it into the events that would have been streamed.
  */
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
+import { parsedJson } from '../../src/json/model-json.ts';
 
 /** The equivalent event stream; undefined if the text is not a completion. */
 export function streamOf(text: string): string | undefined {
-  const answer = read(text);
-  if (answer === undefined || !Array.isArray(answer['choices'])) return undefined;
+  const answer = parsedJson(text);
+  if (!isObject(answer) || !Array.isArray(answer['choices'])) return undefined;
   const [first] = answer['choices'];
   if (!isObject(first) || !isObject(first['message'])) return undefined;
   const { message, finish_reason = null } = first;
@@ -24,12 +25,3 @@ export function streamOf(text: string): string | undefined {
 }
 
 const numbered = (call: Json, index: number): Json => (isObject(call) ? { index, ...call } : call);
-
-function read(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -8,7 +8,7 @@ import { type ModelUsage, usd } from '../../src/contract/models.ts';
 import { validatePayload } from '../../src/definition/payload/format.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
-import { ActivityError } from '../runtime/failure.ts';
+import { ActivityError, transientError } from '../runtime/failure.ts';
 import { type ActivityContext, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import { cutFailure, modelFailure } from './model-failure.ts';
 import type { OpenModel } from './open-model.ts';
@@ -211,8 +211,7 @@ function usageOf({ name, provider, prices }: OpenModel['entry'], counted: Counte
   };
 }
 
-const stuck = (): ActivityError =>
-  new ActivityError('model_idle', `The model was silent for ${IDLE_MS} ms.`, { retryable: true });
+const stuck = (): ActivityError => transientError('model_idle', `The model was silent for ${IDLE_MS} ms.`);
 const tooLong = (): ActivityError =>
   new ActivityError('result_too_large', `The model's answer is longer than ${RESULT_LIMIT_BYTES} characters.`, {
     details: { limit: RESULT_LIMIT_BYTES },

@@ -6,7 +6,7 @@ import { isObject } from '../../src/json/json.ts';
 import { parsedJson } from '../../src/json/model-json.ts';
 import { failureWithin } from '../http/guarded-fetch.ts';
 import { isRetryableStatus, networkErrorCode, retryAfterMs } from '../http/response.ts';
-import { ActivityError } from '../runtime/failure.ts';
+import { ActivityError, transientError } from '../runtime/failure.ts';
 import type { Scrub } from '../runtime/scrub.ts';
 import type { ActivityContext } from '../runtime/wrap-activity.ts';
 
@@ -35,15 +35,13 @@ export function modelFailure(error: unknown, context: ActivityContext): unknown 
   // A provider's error event within its stream.
   if (error !== null && typeof error === 'object' && !(error instanceof Error)) return streamedFailure(error, context);
   if (APICallError.isInstance(error) || (error instanceof Error && BROKEN.test(whole(error))))
-    return new ActivityError('model_connect', `The connection to the model failed (${codeWithin(error)}).`, {
-      retryable: true,
-    });
+    return transientError('model_connect', `The connection to the model failed (${codeWithin(error)}).`);
   return answerFailure(error instanceof Error ? error.message : 'unknown', context);
 }
 
 function answerFailure(said: string, { scrub }: ActivityContext): ActivityError {
   const shown = scrub.text(said).slice(0, SHOWN_CHARACTERS);
-  return new ActivityError('model_answer', `The model's answer is unreadable: ${shown}`, { retryable: true });
+  return transientError('model_answer', `The model's answer is unreadable: ${shown}`);
 }
 
 /** The error event at the beginning of a stream. The SDK invents a status for it, while the provider sent 200. */
@@ -123,5 +121,4 @@ function codeWithin(error: unknown): string {
   return networkErrorCode(undefined);
 }
 
-export const cutFailure = (): ActivityError =>
-  new ActivityError('model_cut', "The model's answer ended in the middle.", { retryable: true });
+export const cutFailure = (): ActivityError => transientError('model_cut', "The model's answer ended in the middle.");

@@ -8,7 +8,7 @@ import type { LanguageModel } from 'ai';
 import type { ModelEntry, ModelProvider } from '../../src/contract/models.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
-import { ActivityError } from '../runtime/failure.ts';
+import { ActivityError, askOutside, type Outside } from '../runtime/failure.ts';
 import type { ActivityContext } from '../runtime/wrap-activity.ts';
 import { streamOf } from './completion-stream.ts';
 
@@ -29,6 +29,12 @@ const ADDRESSES: { readonly [provider in Exclude<ModelProvider, 'openai-compatib
 };
 const NO_STREAM = /^\s*(text\/(html|plain)|application\/(xhtml|json))\b/i;
 const MOST_SHOWN_CHARACTERS = 200;
+const MODELS: Outside = {
+  code: 'models_unavailable',
+  lacking: 'cannot read models',
+  failed: 'The model could not be read.',
+  final: ['model_not_found'],
+};
 /** The SDK requires a key even if the server ignores it. */
 const NO_KEY = 'none';
 
@@ -39,11 +45,10 @@ export async function openModel(
   fetch: Fetch,
   context: ActivityContext,
 ): Promise<OpenModel> {
-  const entry = await resolved(name, reader, context.input.execution.organizationId);
-  const baseURL = (entry.baseUrl ?? (entry.provider === 'openai-compatible' ? '' : ADDRESSES[entry.provider])).replace(
-    /\/+$/,
-    '',
-  );
+  const { organizationId } = context.input.execution;
+  const entry = await askOutside(reader, MODELS, (models) => models.resolve(organizationId, name));
+  const address = entry.baseUrl ?? (entry.provider === 'openai-compatible' ? '' : ADDRESSES[entry.provider]);
+  const baseURL = address.replace(/\/+$/, '');
   if (!URL.canParse(baseURL))
     throw new ActivityError(
       'model_not_found',
@@ -97,21 +102,5 @@ function modelOf(entry: ModelEntry, baseURL: string, key: string | undefined, fe
         includeUsage: true,
         ...defined({ apiKey: key }),
       })(entry.model);
-  }
-}
-
-async function resolved(
-  name: string | undefined,
-  reader: ModelReader | undefined,
-  organizationId: string,
-): Promise<OpenModel['entry']> {
-  if (reader === undefined)
-    throw new ActivityError('models_unavailable', 'This worker cannot read models. Start it with the master key.');
-  try {
-    return await reader.resolve(organizationId, name);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'model_not_found') throw new ActivityError(code, (error as Error).message);
-    throw new ActivityError('models_unavailable', 'The model could not be read.', { retryable: true });
   }
 }

@@ -13,7 +13,7 @@ import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { type Fetch, failureWithin } from '../http/guarded-fetch.ts';
 import { isRetryableStatus, networkErrorCode } from '../http/response.ts';
-import { ActivityError } from '../runtime/failure.ts';
+import { ActivityError, transientError } from '../runtime/failure.ts';
 import type { Scrub } from '../runtime/scrub.ts';
 import type { ActivityContext } from '../runtime/wrap-activity.ts';
 import type { McpServer } from './servers.ts';
@@ -254,9 +254,9 @@ function failureOf(error: unknown, server: McpServer, { signal, scrub }: Activit
   if (error instanceof McpError) {
     const said = scrub.text(error.message).slice(0, 1_000);
     if (error.code === ErrorCode.RequestTimeout)
-      return new ActivityError('mcp_timeout', `${name} did not answer in time.`, { retryable: true });
+      return transientError('mcp_timeout', `${name} did not answer in time.`);
     if (error.code === ErrorCode.ConnectionClosed)
-      return new ActivityError('mcp_connect', `${name} closed the connection.`, { retryable: true });
+      return transientError('mcp_connect', `${name} closed the connection.`);
     return new ActivityError('mcp_refused', `${name} refused: ${said}`, { retryable: !REFUSALS.has(error.code) });
   }
   if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0)
@@ -266,19 +266,15 @@ function failureOf(error: unknown, server: McpServer, { signal, scrub }: Activit
     });
   // An HTML page, or JSON of another protocol.
   if (error instanceof StreamableHTTPError || (error instanceof Error && UNREADABLE.has(error.name)))
-    return new ActivityError(
+    return transientError(
       'mcp_answer',
       `${name} does not speak the MCP protocol${saidIn(error, scrub)} Check its url.`,
-      { retryable: true },
     );
   if (error instanceof Error && error.name === 'UnauthorizedError')
     return new ActivityError('mcp_status', `${name} rejected the credentials.`, { details: { status: 401 } });
-  return new ActivityError(
+  return transientError(
     'mcp_connect',
     `No response from the MCP server '${server.name}' (${networkErrorCode(error)}).`,
-    {
-      retryable: true,
-      details: { reason: networkErrorCode(error) },
-    },
+    { reason: networkErrorCode(error) },
   );
 }

@@ -1,7 +1,7 @@
 /** How activities read an organization's MCP servers and the cached lists of their tools. */
 import type { McpServerEntry, McpTool, McpToolList } from '../../src/contract/mcp.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
-import { ActivityError } from '../runtime/failure.ts';
+import { askOutside, type Outside } from '../runtime/failure.ts';
 import type { ActivityContext } from '../runtime/wrap-activity.ts';
 
 export type McpServer = McpServerEntry & { readonly name: string };
@@ -15,6 +15,12 @@ export interface McpServerStore {
   keep(organizationId: string, server: string, list: McpToolList): Promise<void>;
 }
 
+const SERVERS: Outside = {
+  code: 'mcp_servers_unavailable',
+  lacking: 'cannot read MCP servers',
+  failed: 'The MCP servers could not be read.',
+  final: ['mcp_server_not_found'],
+};
 const NOTHING = { root: () => undefined };
 
 /** A tool and its server. */
@@ -24,22 +30,8 @@ export interface ServedTool {
 }
 
 /** @throws ActivityError `mcp_server_not_found`, `mcp_servers_unavailable`. */
-export async function askStore<T>(
-  store: McpServerStore | undefined,
-  act: (store: McpServerStore) => Promise<T>,
-): Promise<T> {
-  if (store === undefined)
-    throw new ActivityError(
-      'mcp_servers_unavailable',
-      'This worker cannot read MCP servers. Start it with the master key.',
-    );
-  try {
-    return await act(store);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'mcp_server_not_found') throw new ActivityError(code, (error as Error).message);
-    throw new ActivityError('mcp_servers_unavailable', 'The MCP servers could not be read.', { retryable: true });
-  }
+export function askStore<T>(store: McpServerStore | undefined, act: (store: McpServerStore) => Promise<T>): Promise<T> {
+  return askOutside(store, SERVERS, act);
 }
 
 /** The server's headers with their secrets, which are scrubbed from then on. @throws ActivityError */

@@ -3,6 +3,7 @@
  * member is checked.
  */
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
+import { parsedJson } from '../../src/json/model-json.ts';
 import type { ConsoleLine, ScriptAnswer } from './script.ts';
 
 const CODES: ReadonlySet<string> = new Set([
@@ -19,7 +20,7 @@ const MOST_CONSOLE_CHARACTERS = 40_000;
 
 /** Undefined if the line is not an answer. */
 export function readAnswer(line: string): ScriptAnswer | undefined {
-  const told = parsed(line);
+  const told = parsedJson(line);
   if (!isObject(told)) return undefined;
   const { result, error } = told;
   const console = readConsole(told['console']);
@@ -27,7 +28,7 @@ export function readAnswer(line: string): ScriptAnswer | undefined {
   const said = { console: console ?? [], consoleIsCut };
   if (isObject(error)) return { ...said, error: readError(error) };
   if (result === undefined) return { ...said };
-  return typeof result === 'string' && parsed(result) !== undefined ? { ...said, result } : undefined;
+  return typeof result === 'string' && parsedJson(result) !== undefined ? { ...said, result } : undefined;
 }
 
 function readError({ code, message, details }: JsonObject): NonNullable<ScriptAnswer['error']> {
@@ -46,12 +47,4 @@ function readConsole(lines: Json | undefined): ConsoleLine[] | undefined {
   });
   const characters = read.reduce((sum, { level, text }) => sum + level.length + text.length, 0);
   return characters <= MOST_CONSOLE_CHARACTERS ? read : undefined;
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, devNull } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ActivityError } from '../runtime/failure.ts';
+import { type ActivityError, transientError } from '../runtime/failure.ts';
 import { ConcurrencyLimit } from './concurrency.ts';
 import { findPython, type PythonInstallation } from './find-python.ts';
 import { readAnswer } from './python-answer.ts';
@@ -127,7 +127,7 @@ async function takeSnapshot(place: PythonInstallation): Promise<Buffer> {
 }
 
 const notLoaded = (): ActivityError =>
-  new ActivityError('python_unavailable', 'Python could not be started on this worker.', { retryable: true });
+  transientError('python_unavailable', 'Python could not be started on this worker.');
 
 /** One process, from its start to its end. */
 class Python {

@@ -1,7 +1,7 @@
 /** What the runners of scripts share: their input, their result and their errors. */
 import type { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
 import { asJson, type Json, type JsonObject } from '../../src/json/json.ts';
-import { ActivityError } from '../runtime/failure.ts';
+import { ActivityError, transientError } from '../runtime/failure.ts';
 
 export interface Script {
   readonly language: (typeof CODE_LANGUAGES)[number];
@@ -62,10 +62,7 @@ export function scriptError(code: string, message: string, script: Script, detai
         details: { ...details, memoryMb },
       });
     case 'script_crashed':
-      return new ActivityError(code, 'The process that ran the code ended before the code did.', {
-        retryable: true,
-        details,
-      });
+      return transientError(code, 'The process that ran the code ended before the code did.', details);
     default:
       return new ActivityError(code, message, { details });
   }

@@ -1,6 +1,6 @@
 /** The activity `messageRun`: sends a message to a run of the same organization. */
 import { isObject, type Json } from '../../src/json/json.ts';
-import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import { ActivityError, codeIn, demandPart, invalidConfig, transientError } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 
 /**
@@ -24,16 +24,15 @@ export function messageRunActivity(messenger: RunMessenger | undefined): Activit
     const { executionId, name, payload = null } = isObject(config) ? config : {};
     if (typeof executionId !== 'string' || executionId === '') throw invalidConfig('to', 'a run');
     if (typeof name !== 'string' || name === '') throw invalidConfig('name', 'a text');
-    if (messenger === undefined)
-      throw new ActivityError('runs_unavailable', 'This worker cannot reach runs. Start it with the master key.');
+    const open = demandPart(messenger, { code: 'runs_unavailable', lacking: 'cannot reach runs' });
     try {
-      await messenger.send(input.execution.organizationId, executionId, { name, payload, id: input.idempotencyKey });
+      await open.send(input.execution.organizationId, executionId, { name, payload, id: input.idempotencyKey });
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (typeof code === 'string' && FINAL.has(code))
+      const code = codeIn(error);
+      if (code !== undefined && FINAL.has(code))
         throw new ActivityError(code === 'not_found' ? 'recipient_not_found' : code, (error as Error).message);
-      if (code === 'inbox_overflow') throw new ActivityError(code, (error as Error).message, { retryable: true });
-      throw new ActivityError('recipient_unavailable', 'The run could not be reached.', { retryable: true });
+      if (code === 'inbox_overflow') throw transientError(code, (error as Error).message);
+      throw transientError('recipient_unavailable', 'The run could not be reached.');
     }
     return { data: { executionId } };
   };

@@ -8,7 +8,7 @@ import type { Definition } from '../../src/definition/document/types.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { asJson, isObject, type Json } from '../../src/json/json.ts';
-import { ActivityError } from '../runtime/failure.ts';
+import { ActivityError, codeIn, demandPart, transientError } from '../runtime/failure.ts';
 import { type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import type { RunReader } from './run-reader.ts';
 
@@ -57,10 +57,9 @@ export async function resolveDefinition(
   reader: RunReader | undefined,
   ...wanted: Parameters<RunReader['resolve']>
 ): ReturnType<RunReader['resolve']> {
-  if (reader === undefined)
-    throw new ActivityError('runs_unavailable', 'This worker cannot read definitions. Start it with the master key.');
+  const definitions = demandPart(reader, { code: 'runs_unavailable', lacking: 'cannot read definitions' });
   try {
-    return await reader.resolve(...wanted);
+    return await definitions.resolve(...wanted);
   } catch (error) {
     throw failureOf(error);
   }
@@ -76,8 +75,9 @@ function acceptedBy(reader: RunReader | undefined, definition: Definition, input
 }
 
 function failureOf(error: unknown): ActivityError {
-  const { code, details } = error instanceof Error ? (error as Error & { code?: unknown; details?: Json }) : {};
-  if (typeof code === 'string' && FINAL.has(code))
-    return new ActivityError(code, (error as Error).message, defined({ details }));
-  return new ActivityError('definitions_unavailable', 'The definition could not be read.', { retryable: true });
+  const code = codeIn(error);
+  if (code === undefined || !FINAL.has(code))
+    return transientError('definitions_unavailable', 'The definition could not be read.');
+  const { message, details } = error as Error & { details?: Json };
+  return new ActivityError(code, message, defined({ details }));
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 
 /** A typed error of an activity. Messages name members of the config but never their values, which may hold secrets. */
@@ -22,7 +23,48 @@ export class ActivityError extends Error {
   }
 }
 
+/** An error after which the next attempt may succeed. */
+export const transientError = (code: string, message: string, details?: Json): ActivityError =>
+  new ActivityError(code, message, { retryable: true, ...defined({ details }) });
+
 /** `invalid_config`: `member` is the wrong member, `expected` completes "must be …". */
 export function invalidConfig(member: string, expected: string): ActivityError {
   return new ActivityError('invalid_config', `config.${member} must be ${expected}.`);
+}
+
+/** Something that a worker has with its master key only, as the `reader` of models. */
+export interface Outside {
+  /** The code where the worker does not have it, and where it fails. */
+  readonly code: string;
+  /** Completes "This worker …". */
+  readonly lacking: string;
+  readonly failed: string;
+  /** Codes of its errors that a retry does not change. */
+  readonly final: readonly string[];
+}
+
+/** @throws ActivityError with the code of `outside`, retryable where it failed, or with one of its `final` codes */
+export async function askOutside<T, Answer>(
+  part: T | undefined,
+  outside: Outside,
+  act: (part: T) => Promise<Answer>,
+): Promise<Answer> {
+  const given = demandPart(part, outside);
+  try {
+    return await act(given);
+  } catch (error) {
+    const code = codeIn(error);
+    if (code !== undefined && outside.final.includes(code)) throw new ActivityError(code, (error as Error).message);
+    throw transientError(outside.code, outside.failed);
+  }
+}
+
+export function demandPart<T>(part: T | undefined, { code, lacking }: Pick<Outside, 'code' | 'lacking'>): T {
+  if (part === undefined) throw new ActivityError(code, `This worker ${lacking}. Start it with the master key.`);
+  return part;
+}
+
+/** The `code` of an error. */
+export function codeIn(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

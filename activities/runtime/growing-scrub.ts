@@ -4,7 +4,8 @@
  */
 
 import { MOST_SECRET_BYTES_PER_STEP, MOST_SECRETS_PER_STEP } from '../../src/definition/document/limits.ts';
-import { ActivityError } from './failure.ts';
+import type { Json } from '../../src/json/json.ts';
+import { ActivityError, transientError } from './failure.ts';
 import { type Scrub, scrubOf } from './scrub.ts';
 import type { ScrubTable } from './scrub-table.ts';
 import { BASES, ScrubTables } from './scrub-tables.ts';
@@ -49,38 +50,29 @@ export function growingScrub(organizationId: string, parts: ScrubParts = {}): Gr
     try {
       return await tablesOf.of(values, organizationId);
     } catch {
-      throw new ActivityError('scrub_failed', 'The worker could not prepare to remove the secrets from results.', {
-        retryable: true,
-      });
+      throw transientError('scrub_failed', 'The worker could not prepare to remove the secrets from results.');
     }
   };
   const add = (found: readonly ScrubTable[]): void => {
     for (const table of found) hidden.add(table);
     made = undefined;
   };
+  const inTurns = async (value: Json): Promise<Json> => current().jsonInTurns(value);
   return {
     scrub: {
-      text: (text) => guarded(() => current().text(text)),
-      json: (value) => guarded(() => current().json(value)),
-      jsonInTurns: async (value) => {
-        try {
-          return await current().jsonInTurns(value);
-        } catch {
-          return withheld();
-        }
-      },
-      beginning: (text) => guarded(() => current().beginning(text)),
+      text: (text) => or(withheld, () => current().text(text)),
+      json: (value) => or(withheld, () => current().json(value)),
+      jsonInTurns: (value) => inTurns(value).catch(withheld),
+      beginning: (text) => or(withheld, () => current().beginning(text)),
     },
-    scrubSecrets: { json: (value) => guarded(() => make([...tablesOfSecrets]).json(value)) },
+    scrubSecrets: { json: (value) => or(withheld, () => make([...tablesOfSecrets]).json(value)) },
     forced: {
-      text: (text) => or(WITHHELD, () => current().text(text)),
-      jsonInTurns: async (value) => {
-        try {
-          return await current().jsonInTurns(value);
-        } catch {
-          return WITHHELD;
-        }
-      },
+      text: (text) =>
+        or(
+          () => WITHHELD,
+          () => current().text(text),
+        ),
+      jsonInTurns: (value) => inTurns(value).catch(() => WITHHELD),
     },
     async hide(...values) {
       add(await tables(values));
@@ -111,14 +103,6 @@ export function growingScrub(organizationId: string, parts: ScrubParts = {}): Gr
   };
 }
 
-function guarded<T>(scrub: () => T): T {
-  try {
-    return scrub();
-  } catch {
-    return withheld();
-  }
-}
-
 function withheld(): never {
   throw new ActivityError(
     'scrub_failed',
@@ -127,10 +111,10 @@ function withheld(): never {
   );
 }
 
-function or<T>(instead: T, scrub: () => T): T {
+function or<T>(instead: () => T, scrub: () => T): T {
   try {
     return scrub();
   } catch {
-    return instead;
+    return instead();
   }
 }

@@ -17,7 +17,7 @@ import {
 } from '../../src/contract/activity.ts';
 import { BLOB_BYTES } from '../../src/definition/document/limits.ts';
 import type { JsonObject } from '../../src/json/json.ts';
-import { ActivityError } from './failure.ts';
+import { ActivityError, transientError } from './failure.ts';
 
 /** A result with fewer bytes of JSON is no large payload in any encoding. */
 const MAYBE_LARGE_BYTES = BLOB_BYTES - 4_096;
@@ -87,8 +87,7 @@ async function storedLocally(large: LargeResult, { signal, input, details }: Kep
     return await large.store(signal);
   } catch (error) {
     // The code by which an effect that may be repeated goes on as a regular activity (engine/walk/next-attempt.ts).
-    if (input.repeatable === true && isAway(error))
-      throw new ActivityError(TIMEOUT, timeoutText(ATTEMPT_LIMIT), { retryable: true, details });
+    if (input.repeatable === true && isAway(error)) throw transientError(TIMEOUT, timeoutText(ATTEMPT_LIMIT), details);
     throw failureOf(error, details);
   }
 }

@@ -1,7 +1,8 @@
 /** Reads the secrets of one activity, from the run's own organization only. */
 import type { ActivityInput, RunsDefinition } from '../../src/contract/activity.ts';
 import { defined } from '../../src/json/defined.ts';
-import { ActivityError } from './failure.ts';
+import type { SecretPart } from '../../src/template/join-secrets.ts';
+import { askOutside } from './failure.ts';
 
 /** Reads secrets. Throws errors with a `code`: `secret_not_found`, `secret_not_allowed`, `secret_unreadable`. */
 export interface SecretReader {
@@ -16,8 +17,9 @@ export interface SecretUse {
   readonly executionId: string;
 }
 
-/** Codes that a retry does not change. */
-const FINAL: ReadonlySet<string> = new Set(['secret_not_found', 'secret_not_allowed', 'secret_unreadable']);
+/** What the texts of the config get: secrets, callback URLs, links of approvals. */
+export const secretParts = (input: ActivityInput): SecretPart[] =>
+  input.secrets.flatMap(({ parts }) => parts).filter((part) => typeof part !== 'string');
 
 /** The values by name; each secret is read once. @throws ActivityError */
 export async function readSecrets(
@@ -26,9 +28,7 @@ export async function readSecrets(
   host: string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Set<string>();
-  for (const { parts } of input.secrets) {
-    for (const part of parts) if (typeof part !== 'string' && 'secret' in part) names.add(part.secret);
-  }
+  for (const part of secretParts(input)) if ('secret' in part) names.add(part.secret);
   const read = async (name: string) => [name, await readSecret(input, reader, name, host)] as const;
   return new Map(await Promise.all([...names].map(read)));
 }
@@ -40,18 +40,13 @@ export async function readSecret(
   name: string,
   host: string | undefined,
 ): Promise<string> {
-  if (reader === undefined)
-    throw new ActivityError('secrets_unavailable', 'This worker cannot read secrets. Start it with the master key.');
   const { id: executionId, organizationId, workflow, definition } = input.execution;
-  try {
-    return await reader.read(organizationId, name, {
-      workflow,
-      executionId,
-      ...defined({ definition, host }),
-    });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (typeof code === 'string' && FINAL.has(code)) throw new ActivityError(code, (error as Error).message);
-    throw new ActivityError('secrets_unavailable', `The secret '${name}' could not be read.`, { retryable: true });
-  }
+  const use = { workflow, executionId, ...defined({ definition, host }) };
+  const outside = {
+    code: 'secrets_unavailable',
+    lacking: 'cannot read secrets',
+    failed: `The secret '${name}' could not be read.`,
+    final: ['secret_not_found', 'secret_not_allowed', 'secret_unreadable'],
+  };
+  return askOutside(reader, outside, (secrets) => secrets.read(organizationId, name, use));
 }

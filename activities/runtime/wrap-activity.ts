@@ -16,18 +16,17 @@ import {
   TIMEOUT,
   timeoutText,
 } from '../../src/contract/activity.ts';
-import { type ModelUsage, usageIn } from '../../src/contract/models.ts';
+import { addUsage, type ModelUsage, usageIn } from '../../src/contract/models.ts';
 import { MAX_TEMPORAL_BYTES } from '../../src/definition/document/limits.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { isTooDeep, MAX_NESTING } from '../../src/json/depth.ts';
-import type { Json, JsonObject } from '../../src/json/json.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { joinSecrets, type SecretPart } from '../../src/template/join-secrets.ts';
-import { withUsage } from './attempts-usage.ts';
-import { ActivityError } from './failure.ts';
+import { ActivityError, transientError } from './failure.ts';
 import { growingScrub } from './growing-scrub.ts';
 import { inputOf, kept, ownerOf, type ResultStore } from './keep-result.ts';
-import { readSecret, readSecrets, type SecretReader } from './read-secrets.ts';
+import { readSecret, readSecrets, type SecretReader, secretParts } from './read-secrets.ts';
 import type { Scrub } from './scrub.ts';
 import { inTime } from './time-limit.ts';
 
@@ -227,6 +226,17 @@ const beatingEach = (heartbeatTimeoutMs: number | undefined, beat: () => void): 
 
 const cancelled = (): CancelledFailure => new CancelledFailure('The activity was cancelled.');
 
+/**
+ * Adds the usage `before`, of earlier attempts, to a result's meta or a failure's details. All attempts are paid for, even
+ * if they fail. History keeps only the end of the last one, so each passes its usage to the next one in its heartbeats.
+ */
+function withUsage(told: Json | undefined, before: ModelUsage | undefined): Json | undefined {
+  if (before === undefined) return told;
+  const own = usageIn(told);
+  const usage: JsonObject = { ...(own === undefined ? before : { ...own, ...addUsage(own, before) }) };
+  return { ...(isObject(told) ? told : told === undefined ? {} : { told }), usage };
+}
+
 /** The model usage as details of a failure or a heartbeat. */
 function usedOf(told: unknown): { readonly details: JsonObject } {
   const usage = usageIn(told);
@@ -252,19 +262,17 @@ function currentAttempt(results: ResultStore | undefined): Attempt {
 /** @throws ActivityError `callback_unavailable`. */
 function callbacksOf(input: ActivityInput, urlOf: CallbackUrl | undefined): CallbackInConfig[] {
   const found = new Map<string, CallbackInConfig>();
-  for (const { parts } of input.secrets) {
-    for (const part of parts) {
-      if (typeof part === 'string' || !('callback' in part)) continue;
-      const { callback: path, slug = path } = part;
-      const url = urlOf?.({ executionId: input.execution.id, path, slug });
-      if (url === undefined)
-        throw new ActivityError(
-          'callback_unavailable',
-          `The callback URL of '${slug}' is unknown, because this worker does not know the address of the ` +
-            'gateway. Set SIGNALBOX_PUBLIC_URL.',
-        );
-      found.set(path, { path, slug, url });
-    }
+  for (const part of secretParts(input)) {
+    if (!('callback' in part)) continue;
+    const { callback: path, slug = path } = part;
+    const url = urlOf?.({ executionId: input.execution.id, path, slug });
+    if (url === undefined)
+      throw new ActivityError(
+        'callback_unavailable',
+        `The callback URL of '${slug}' is unknown, because this worker does not know the address of the gateway. ` +
+          'Set SIGNALBOX_PUBLIC_URL.',
+      );
+    found.set(path, { path, slug, url });
   }
   return [...found.values()];
 }
@@ -272,19 +280,17 @@ function callbacksOf(input: ActivityInput, urlOf: CallbackUrl | undefined): Call
 /** The links of approvals, by their place in the config. @throws ActivityError `link_unavailable`. */
 function linksOf(input: ActivityInput, urlOf: ApprovalUrl | undefined): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const { parts } of input.secrets) {
-    for (const part of parts) {
-      if (typeof part === 'string' || !('approval' in part)) continue;
-      const { approval: path, ...asked } = part;
-      const url = urlOf?.({ executionId: input.execution.id, path, ...asked });
-      if (url === undefined)
-        throw new ActivityError(
-          'link_unavailable',
-          `The link to decide '${path}' is unknown, because this worker does not know the address of the gateway. ` +
-            'Set SIGNALBOX_PUBLIC_URL.',
-        );
-      found.set(linkKey(part), url);
-    }
+  for (const part of secretParts(input)) {
+    if (!('approval' in part)) continue;
+    const { approval: path, ...asked } = part;
+    const url = urlOf?.({ executionId: input.execution.id, path, ...asked });
+    if (url === undefined)
+      throw new ActivityError(
+        'link_unavailable',
+        `The link to decide '${path}' is unknown, because this worker does not know the address of the gateway. ` +
+          'Set SIGNALBOX_PUBLIC_URL.',
+      );
+    found.set(linkKey(part), url);
   }
   return found;
 }
@@ -311,7 +317,7 @@ function textOf(
 function knownOf(error: unknown): ActivityError {
   if (error instanceof ActivityError) return error;
   const message = error instanceof Error ? error.message : 'The activity failed.';
-  return new ActivityError('effect_failed', message, { retryable: true });
+  return transientError('effect_failed', message);
 }
 
 async function failureOf(

@@ -7,7 +7,7 @@ import addressparser from 'nodemailer/lib/addressparser';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 import { certificateError, type EgressPolicy, guardedSocket } from '../http/guarded-agent.ts';
-import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import { ActivityError, invalidConfig, transientError } from '../runtime/failure.ts';
 import { type Channel, type Delivery, optionalText, requireText, textList } from './channel.ts';
 import { type MailSettings, type SmtpServer, smtpServer } from './smtp.ts';
 
@@ -161,9 +161,7 @@ function failureOf(error: unknown, delivery: Delivery, isLate: boolean): Activit
     readonly rejected?: readonly string[];
   };
   if (isLate)
-    return new ActivityError('smtp_timeout', `The SMTP server did not accept the message within ${TIMEOUT_MS} ms.`, {
-      retryable: true,
-    });
+    return transientError('smtp_timeout', `The SMTP server did not accept the message within ${TIMEOUT_MS} ms.`);
   if (code === 'ETLS')
     return new ActivityError(
       'smtp_tls',

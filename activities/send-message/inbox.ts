@@ -3,7 +3,7 @@
 import { callbackMark, type InboxMessage } from '../../src/contract/inbox.ts';
 import { defined } from '../../src/json/defined.ts';
 import { type Json, type JsonObject, mapTexts } from '../../src/json/json.ts';
-import { ActivityError } from '../runtime/failure.ts';
+import { askOutside, demandPart, type Outside } from '../runtime/failure.ts';
 import type { CallbackInConfig } from '../runtime/wrap-activity.ts';
 import { type Channel, optionalText, textList } from './channel.ts';
 
@@ -12,34 +12,35 @@ export interface InboxWriter {
   deliver(organizationId: string, message: Omit<InboxMessage, 'receivedAt'>): Promise<void>;
 }
 
+const INBOX: Outside = {
+  code: 'inbox_unavailable',
+  lacking: 'has no inbox',
+  failed: 'The inbox is not available.',
+  final: ['payload_too_large'],
+};
+
 export function inboxChannel(inbox: InboxWriter | undefined): Channel {
   return async ({ id, message, context }) => {
-    if (inbox === undefined)
-      throw new ActivityError('inbox_unavailable', 'This worker has no inbox. Start it with the master key.');
+    demandPart(inbox, INBOX);
     const subject = optionalText(message['subject'], 'subject');
-    const words = optionalText(message['text'], 'text');
+    const text = optionalText(message['text'], 'text');
     const { execution, stepSlug } = context.input;
-    const told: JsonObject = {
+    const words: JsonObject = {
       to: textList(message['to'], 'to'),
-      ...defined({ subject, text: words, data: message['data'] }),
+      ...defined({ subject, text, data: message['data'] }),
     };
     const { callbacks, scrub } = context;
     // Temporal must not store a URL that ends a wait. The gateway inserts it again for readers.
-    const kept = scrub.json(withoutUrls(told, callbacks)) as unknown as KeptMessage;
+    const kept = scrub.json(withoutUrls(words, callbacks)) as unknown as KeptMessage;
     const places = Object.fromEntries(callbacks.map(({ slug, path }) => [slug, path]));
-    try {
-      await inbox.deliver(execution.organizationId, {
-        id,
-        ...kept,
-        ...(callbacks.length === 0 ? {} : { callbacks: places }),
-        executionId: execution.id,
-        stepSlug,
-      });
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'payload_too_large')
-        throw new ActivityError('payload_too_large', error.message);
-      throw new ActivityError('inbox_unavailable', 'The inbox is not available.', { retryable: true });
-    }
+    const told = {
+      id,
+      ...kept,
+      ...(callbacks.length === 0 ? {} : { callbacks: places }),
+      executionId: execution.id,
+      stepSlug,
+    };
+    await askOutside(inbox, INBOX, (open) => open.deliver(execution.organizationId, told));
     return {};
   };
 }

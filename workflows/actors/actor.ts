@@ -35,10 +35,14 @@ export interface SearchAttributes {
   readonly [name: string]: string | readonly string[] | null;
 }
 
-export interface Change<State, Answer = undefined> {
+export interface Change<State> {
   readonly state: State;
-  readonly answer: Answer;
   readonly effects?: readonly Effect[];
+}
+
+/** A change by an update. */
+export interface Answered<State, Answer> extends Change<State> {
+  readonly answer: Answer;
 }
 
 /**
@@ -49,7 +53,7 @@ export type Operation<State, Request, Answer> = (
   state: State,
   request: Request,
   now: number,
-) => Change<State, Answer> | Refusal;
+) => Answered<State, Answer> | Refusal;
 
 /** What a signal does. The payload is what a caller sent: it may be anything. */
 export type SignalOperation<State> = (state: State, payload: unknown, now: number) => Change<State>;
@@ -134,7 +138,7 @@ export function takeUpdate<Start extends CarryingStart, State>(
   name: string,
   request: { readonly key: string } | undefined,
   now: number,
-): Change<Live<State>, unknown> | Refusal {
+): Answered<Live<State>, unknown> | Refusal {
   const operation = actor.updates?.[name] as Operation<State, { readonly key: string }, unknown> | undefined;
   if (operation === undefined) return refuse('invalid_request', `There is no update '${name}'.`);
   if (typeof request?.key !== 'string') return refuse('invalid_request', 'The update needs an argument with a key.');
@@ -154,11 +158,17 @@ const MAX_CHARACTERS = 300_000;
 /** The answers with a new one. The oldest ones go where there are too many. */
 function remember(answers: RememberedAnswers, latest: RememberedAnswers[number]): RememberedAnswers {
   const all = [...answers, latest];
-  let from = Math.max(0, all.length - MAX_ANSWERS);
-  let characters = 0;
-  for (let at = all.length - 2; at >= from; at--) {
-    characters += JSON.stringify(all[at]).length;
-    if (characters > MAX_CHARACTERS) from = at + 1;
+  const charactersOf = (one: RememberedAnswers[number]) => (one === latest ? 0 : JSON.stringify(one).length);
+  return all.slice(latestFrom(all, MAX_ANSWERS, charactersOf, MAX_CHARACTERS));
+}
+
+/** Where the latest entries begin that fit: at most `most` of them, and `mostSize` of all together. */
+export function latestFrom<T>(all: readonly T[], most: number, sizeOf: (one: T) => number, mostSize: number): number {
+  let from = Math.max(0, all.length - most);
+  let size = 0;
+  for (let at = all.length - 1; at >= from; at--) {
+    size += sizeOf(all[at]!);
+    if (size > mostSize) from = at + 1;
   }
-  return all.slice(from);
+  return from;
 }

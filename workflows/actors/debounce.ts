@@ -26,7 +26,7 @@ interface Debounce {
 const hold: SignalOperation<Debounce> = (state, sent, now) => {
   const payload = sent as HeldPayload;
   const { id, forMs } = payload;
-  if (id !== undefined && state.known.has(id)) return { state, answer: undefined };
+  if (id !== undefined && state.known.has(id)) return { state };
   return {
     state: {
       ...state,
@@ -34,7 +34,6 @@ const hold: SignalOperation<Debounce> = (state, sent, now) => {
       since: state.held === undefined ? now : state.since,
       known: id === undefined ? state.known : new Set([...state.known, id].slice(-MAX_KNOWN_IDS)),
     },
-    answer: undefined,
   };
 };
 
@@ -59,13 +58,12 @@ export const debounceActor: Actor<DebounceStart, Debounce> = {
   },
   act: (state, now) => {
     const { organizationId, held, name, since } = state;
-    if (held === undefined || now < dueAt(held, since)) return { state, answer: undefined };
+    if (held === undefined || now < dueAt(held, since)) return { state };
     const rounds = state.rounds + 1;
     const argument: FireDebounced = { organizationId, held, key: `${name} ${rounds}` };
     return {
       state: { ...state, held: undefined, rounds },
-      answer: undefined,
-      call: { activity: 'fireDebounced', argument, done: (after) => ({ state: after, answer: undefined }) },
+      call: { activity: 'fireDebounced', argument, done: (after) => ({ state: after }) },
     };
   },
 };

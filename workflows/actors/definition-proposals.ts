@@ -13,7 +13,7 @@ import {
   staleProposal,
 } from '../../src/contract/proposal.ts';
 import { defined } from '../../src/json/defined.ts';
-import { type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
+import { type Answered, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 import type { DefinitionActorState as State } from './definition-state.ts';
 
 export const propose: Operation<State, Propose, ProposalAnswer> = (state, { key: _key, ...request }, now) => {
@@ -65,7 +65,7 @@ export function applyProposal(
   id: string,
   write: { readonly hash: string; readonly by?: string },
   now: number,
-): Change<State, ProposalAnswer> | Refusal {
+): Answered<State, ProposalAnswer> | Refusal {
   const proposal = found(state, id, now);
   if (isRefusal(proposal)) return proposal;
   if (proposal.status === 'pending')
@@ -88,7 +88,7 @@ export const expireProposals = (state: State, now: number): State => ({
   proposals: state.proposals.map((proposal) => proposalAt(proposal, now)),
 });
 
-function changed(state: State, proposal: Proposal): Change<State, ProposalAnswer> {
+function changed(state: State, proposal: Proposal): Answered<State, ProposalAnswer> {
   const proposals = state.proposals.map((one) => (one.id === proposal.id ? proposal : one));
   return { state: { ...state, proposals }, answer: { proposal } };
 }

@@ -21,7 +21,7 @@ import {
 } from '../../src/contract/actors.ts';
 import { versionDigest } from '../../src/contract/version-digest.ts';
 import { defined } from '../../src/json/defined.ts';
-import { type Actor, type Effect, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
+import { type Actor, type Effect, isRefusal, latestFrom, type Operation, type Refusal, refuse } from './actor.ts';
 import { applyProposal, expireProposals, failProposal, nextExpiry, propose, review } from './definition-proposals.ts';
 import type { DefinitionActorState as State } from './definition-state.ts';
 import { definitionAttributes } from './search-attributes.ts';
@@ -145,12 +145,7 @@ function changeOf(
 /** The latest changes that fit. The versions of the others are kept. */
 function withChange({ changes, older }: State, change: DefinitionChange): Pick<State, 'changes' | 'older'> {
   const all = [...changes, change];
-  let from = Math.max(0, all.length - MAX_CHANGES);
-  let bytes = 0;
-  for (let at = all.length - 1; at >= from; at--) {
-    bytes += bytesOf(all[at]);
-    if (bytes > MAX_CHANGES_BYTES) from = at + 1;
-  }
+  const from = latestFrom(all, MAX_CHANGES, bytesOf, MAX_CHANGES_BYTES);
   if (from === 0) return { changes: all, older };
   const removed = all.slice(0, from).map(({ hash }) => versionDigest(hash));
   return { changes: all.slice(from), older: withOlder(older, removed) };
@@ -166,7 +161,7 @@ function hasRemoved(changes: readonly DefinitionChange[]): boolean {
   return changes.length >= MAX_CHANGES || bytes > MAX_CHANGES_BYTES - LARGEST_CHANGE_BYTES;
 }
 
-function bytesOf({ notes = '', text }: Partial<DefinitionChange> = {}): number {
+function bytesOf({ notes = '', text }: DefinitionChange): number {
   return CHANGE_OVERHEAD_BYTES + 3 * notes.length + (text === undefined ? 0 : TEXT_BYTES);
 }
 
@@ -198,5 +193,5 @@ export const definitionActor: Actor<DefinitionStart, State> = {
     const at = nextExpiry(proposals);
     return at === undefined ? 'wait' : { at };
   },
-  act: (state, now) => ({ state: expireProposals(state, now), answer: undefined }),
+  act: (state, now) => ({ state: expireProposals(state, now) }),
 };

@@ -15,7 +15,7 @@ import {
   type HookState,
 } from '../../src/contract/actors.ts';
 import { defined } from '../../src/json/defined.ts';
-import { type Actor, type Change, type Operation, type Refusal, refuse } from './actor.ts';
+import { type Actor, type Answered, type Operation, type Refusal, refuse } from './actor.ts';
 
 interface Hook {
   readonly hook: HookState;
@@ -54,7 +54,7 @@ const free: Operation<Hook, FreeHook, HookState> = (state, request, now) => {
   return changed(state, now, { owner: null, revision: request.revision, config: null, freed });
 };
 
-function changed(state: Hook, now: number, change: Partial<HookState>): Change<Hook, HookState> {
+function changed(state: Hook, now: number, change: Partial<HookState>): Answered<Hook, HookState> {
   const hook = { ...state.hook, ...change };
   const isFreed = hook.owner === null && state.hook.owner !== null;
   return {

@@ -90,7 +90,7 @@ function mostOf(limit: number, others: readonly ShardLoan[]): number {
 function without(state: Lender, shards: readonly string[], now: number): Change<Lender> {
   const loans = new Map(state.loans);
   for (const shard of shards) loans.delete(shard);
-  return { state: { ...state, loans, changedAt: now }, answer: undefined };
+  return { state: { ...state, loans, changedAt: now } };
 }
 
 const isIdle = ({ loans }: Lender): boolean =>
@@ -111,11 +111,10 @@ export const lenderActor: Actor<LenderStart, Lender> = {
     return now < state.changedAt + IDLE_MS ? { at: state.changedAt + IDLE_MS } : 'end';
   },
   act: (state, now) => {
-    if (isIdle(state)) return { state, answer: undefined };
+    if (isIdle(state)) return { state };
     const argument: HolderQuestion = { runs: [...state.loans.keys()], patienceMs: 0 };
     return {
       state: { ...state, lookedAt: now },
-      answer: undefined,
       call: {
         activity: 'describeHolders',
         argument,

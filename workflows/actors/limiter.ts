@@ -107,7 +107,7 @@ const reached = (runs: LimiterState, { limit, shownFrom }: TakeSlot) => ({ ...ru
 
 const release: SignalOperation<Limiter> = (state, payload, now) => {
   const request = payload as ReleaseSlot | undefined;
-  if (typeof request?.run !== 'string') return { state, answer: undefined };
+  if (typeof request?.run !== 'string') return { state };
   if (request.unstarted === true) return forgotten(state, [request.run], now);
   const runs = state.runs.copy();
   const leaving = runs.leaving(request.run) ? new Set([...state.leaving, request.run]) : state.leaving;
@@ -131,17 +131,19 @@ function changed(
 ): Change<Limiter> {
   return {
     state: { ...state, runs, changedAt: now, pauseMs: FIRST_PAUSE_MS },
-    answer: undefined,
-    effects: notices.map((notice) => effectOf(notice, state.start.workflowId)),
+    effects: effectsOf(notices, state),
   };
 }
 
-function effectOf(notice: LimiterNotice, limiterId: string): Effect {
-  const workflowId = notice.run;
-  if (notice.say === 'granted') return { type: 'signal', workflowId, name: 'granted', payload: { gate: limiterId } };
-  return notice.how === 'abort'
-    ? { type: 'signal', workflowId, name: 'abort', payload: { reason: 'A newer run took its place.' } }
-    : { type: 'cancel', workflowId };
+function effectsOf(notices: readonly LimiterNotice[], { start }: Limiter): Effect[] {
+  return notices.map((notice) => {
+    const workflowId = notice.run;
+    if (notice.say === 'granted')
+      return { type: 'signal', workflowId, name: 'granted', payload: { gate: start.workflowId } };
+    return notice.how === 'abort'
+      ? { type: 'signal', workflowId, name: 'abort', payload: { reason: 'A newer run took its place.' } }
+      : { type: 'cancel', workflowId };
+  });
 }
 
 /** Asks Temporal about runs, and frees the leases of those that have ended. */
@@ -152,7 +154,7 @@ function question(asked: readonly string[], patienceMs: number): Call<Limiter> {
     argument,
     done: (state, answer, calledAt, now) => {
       const gone = state.runs.gone(answer as HolderAnswer, calledAt);
-      if (gone.length === 0) return { state, answer: undefined };
+      if (gone.length === 0) return { state };
       const change = forgotten(state, gone, now);
       if (patienceMs === 0) return change;
       // The others were about to end as well, and may have ended by now.
@@ -188,22 +190,17 @@ function borrowing(state: Limiter, share: Borrowing, now: number): Change<Limite
   runs.limit = usableOf(asked.share);
   return {
     state: { ...state, runs, share: asked.share },
-    answer: undefined,
     call: {
       activity: 'borrowSlots',
       argument: asked.question,
       done: (later, answer, _calledAt, doneAt) => {
-        if (later.share === undefined) return { state: later, answer: undefined };
+        if (later.share === undefined) return { state: later };
         const got = later.runs.copy();
         const ours = borrowed(later.share, answer as Lent, got);
         got.limit = usableOf(ours);
         const notices: LimiterNotice[] = [];
         got.grant(doneAt, notices);
-        return {
-          state: { ...later, runs: got, share: ours },
-          answer: undefined,
-          effects: notices.map((notice) => effectOf(notice, later.start.workflowId)),
-        };
+        return { state: { ...later, runs: got, share: ours }, effects: effectsOf(notices, later) };
       },
     },
   };
@@ -214,7 +211,6 @@ const toldBy =
   (told: Pick<Borrowing, 'isTold'> | Pick<Borrowing, 'isRecalled'>): SignalOperation<Limiter> =>
   (state) => ({
     state: state.share === undefined ? state : { ...state, share: { ...state.share, ...told } },
-    answer: undefined,
   });
 
 function act(state: Limiter, now: number): Change<Limiter> & { readonly call?: Call<Limiter> } {
@@ -223,15 +219,13 @@ function act(state: Limiter, now: number): Change<Limiter> & { readonly call?: C
   if (state.leaving.size > 0)
     return {
       state: { ...state, leaving: new Set() },
-      answer: undefined,
       call: question([...state.leaving], PATIENCE_MS),
     };
-  if (state.runs.isEmpty) return { state, answer: undefined };
+  if (state.runs.isEmpty) return { state };
   const asked = state.runs.holders(MAX_ASKED, state.asked);
   const pauseMs = Math.min(state.pauseMs * PAUSE_FACTOR, MAX_PAUSE_MS);
   return {
     state: { ...state, pauseMs, askedAt: now, asked: state.asked + asked.length },
-    answer: undefined,
     call: question(asked, 0),
   };
 }

@@ -20,7 +20,7 @@ import {
 } from '../../src/contract/organization.ts';
 import { addressesOf } from '../../src/contract/people.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
-import { type Actor, type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
+import { type Actor, type Answered, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 
 /** By `{collection}/{name}`, which is also the field of the memo. */
 type Entries = OrganizationEntries;
@@ -70,7 +70,7 @@ function takenAddress(entries: Entries, key: KeyRecord): { address: string; user
 }
 
 /** Links of an organization that has had a key never decide without one (LANGUAGE.md §6). */
-function noted<Answer>(change: Change<Entries, Answer> | Refusal): Change<Entries, Answer> | Refusal {
+function noted<Answer>(change: Answered<Entries, Answer> | Refusal): Answered<Entries, Answer> | Refusal {
   if (isRefusal(change)) return change;
   const note = { ever: true };
   const { state, effects = [] } = change;
@@ -101,7 +101,7 @@ function withEntry(
   entries: Entries,
   field: string,
   value: JsonObject,
-): Change<Entries, { created: boolean }> | Refusal {
+): Answered<Entries, { created: boolean }> | Refusal {
   const created = !entries.has(field);
   const full = noRoomFor(entries, field, value);
   if (full !== undefined) return refuse(full.code, full.message);
@@ -112,7 +112,7 @@ function withEntry(
   };
 }
 
-function withoutEntry(entries: Entries, field: string): Change<Entries, { deleted: boolean }> {
+function withoutEntry(entries: Entries, field: string): Answered<Entries, { deleted: boolean }> {
   const state = new Map(entries);
   const deleted = state.delete(field);
   return { state, answer: { deleted }, effects: [{ type: 'memo', fields: { [field]: undefined } }] };
@@ -137,7 +137,6 @@ const adminKeys = (entries: Entries): string[] =>
 
 const isSame = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** About what an entry takes in the memo. */
 export const organizationActor: Actor<OrganizationStart, Entries> = {
   begin: ({ carried }) => new Map(Object.entries(carried?.entries ?? {})),
   carry: (entries) => ({ entries: Object.fromEntries(entries) }),

@@ -35,7 +35,7 @@ import { PARSES_JSON } from '../../src/recording/document.ts';
 import { refersTo, resolve, unknownReferences } from '../../src/recording/references.ts';
 import { suggestionsFor } from '../../src/recording/suggestions.ts';
 import { shownStep, summaryOf, viewOf } from '../../src/recording/view.ts';
-import { type Actor, type Change, type Operation, type Refusal, refuse } from './actor.ts';
+import { type Actor, type Answered, type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 
 const RESERVED: readonly string[] = ['input', 'item', 'index'];
 /** Room for a number after a name that was made from a tool's. */
@@ -56,8 +56,6 @@ interface Sizes {
 const call: Operation<Recording, RecordCall, RecordCallAnswer> = (recording, request, now) => {
   const { state } = recording;
   const { key, tool, server, input, content, by } = request;
-  const gone = goneOf(recording);
-  if (gone !== undefined) return gone;
   const before = state.steps.find((step) => step.request?.key === key);
   if (before !== undefined && before.request?.content !== content)
     return refuse('idempotency_conflict', 'The key was used for another call of this recording. Choose a new key.');
@@ -77,15 +75,12 @@ const call: Operation<Recording, RecordCall, RecordCallAnswer> = (recording, req
     ...defined({ by }),
   };
   const added = withSteps(recording, [...state.steps, step], [step], now, { named });
-  if ('refused' in added) return added;
-  return changed(added, { name, content, startedAt: now });
+  return answered(added, { name, content, startedAt: now });
 };
 
 const append: Operation<Recording, AppendStep, { name: string }> = (recording, request, now) => {
   const { state } = recording;
   const { step: written, output, by } = request;
-  const gone = goneOf(recording);
-  if (gone !== undefined) return gone;
   const names = state.steps.map((step) => step.name);
   const next =
     request.name === undefined ? nextName(state, baseOf(written)) : { name: request.name, named: state.named };
@@ -106,44 +101,37 @@ const append: Operation<Recording, AppendStep, { name: string }> = (recording, r
     ...(output === undefined ? {} : { output, isPreset: true, completedAt: at }),
     ...defined({ by }),
   };
-  const added = withSteps(recording, [...state.steps, step], [step], now, { named });
-  return 'refused' in added ? added : changed(added, { name });
+  return answered(withSteps(recording, [...state.steps, step], [step], now, { named }), { name });
 };
 
 const preset: Operation<Recording, PresetOutput, { name: string }> = (recording, { name, output }, now) => {
   const found = settled(recording, name);
-  if ('refused' in found) return found;
+  if (isRefusal(found)) return found;
   const { error: _error, ...rest } = found;
   const set: RecordedStep = { ...rest, status: 'completed', output, isPreset: true, completedAt: isoOf(now) };
-  const put = withStep(recording, set, now);
-  return 'refused' in put ? put : changed(put, { name });
+  return answered(withStep(recording, set, now), { name });
 };
 
 const change: Operation<Recording, ChangeRecording, { name: string }> = (recording, request, now) => {
-  const gone = goneOf(recording);
-  if (gone !== undefined) return gone;
   const { name, description, input } = request;
   const tooLarge = largestOf(input ?? null);
   if (tooLarge !== undefined) return tooLarge;
-  const { steps } = recording.state;
-  const put = withSteps(recording, steps, [], now, defined({ name, description, input }));
-  return 'refused' in put ? put : changed(put, { name: put.state.name });
+  const { state } = recording;
+  const put = withSteps(recording, state.steps, [], now, defined({ name, description, input }));
+  return answered(put, { name: name ?? state.name });
 };
 
 const drop: Operation<Recording, DropStep, { name: string }> = (recording, { name }, now) => {
   const found = settled(recording, name);
-  if ('refused' in found) return found;
+  if (isRefusal(found)) return found;
   const others = recording.state.steps.filter((step) => step.name !== name);
   const users = others.filter(({ step }) => refersTo(step, name)).map((step) => step.name);
   if (users.length > 0)
     return refuse('step_in_use', `Other steps refer to "${name}": ${users.slice(0, 5).join(', ')}.`, { steps: users });
-  const put = withSteps(recording, others, [], now);
-  return 'refused' in put ? put : changed(put, { name });
+  return answered(withSteps(recording, others, [], now), { name });
 };
 
 const confirm: Operation<Recording, ConfirmReferences, { confirmed: number }> = (recording, { items }, now) => {
-  const gone = goneOf(recording);
-  if (gone !== undefined) return gone;
   const { input, steps } = recording.state;
   const outcome = confirmed({ input, steps }, items);
   if ('problem' in outcome) {
@@ -153,17 +141,14 @@ const confirm: Operation<Recording, ConfirmReferences, { confirmed: number }> = 
   const tooLarge = largestOf(outcome.input, ...outcome.changed.map(({ step }) => step['input'] ?? null));
   if (tooLarge !== undefined) return tooLarge;
   const put = withSteps(recording, outcome.steps, outcome.changed, now, { input: outcome.input });
-  return 'refused' in put ? put : changed(put, { confirmed: items.length });
+  return answered(put, { confirmed: items.length });
 };
 
-const saved: Operation<Recording, NoteSaved, { slug: string }> = (recording, { slug, hash }, now) => {
-  const gone = goneOf(recording);
-  if (gone !== undefined) return gone;
-  return changed(touched(recording, now, { saved: { slug, hash, at: isoOf(now) } }), { slug });
-};
+const saved: Operation<Recording, NoteSaved, { slug: string }> = (recording, { slug, hash }, now) =>
+  answered(touched(recording, now, { saved: { slug, hash, at: isoOf(now) } }), { slug });
 
 const end: Operation<Recording, EndRecording, { ended: 'deleted' }> = (recording, _request, now) =>
-  goneOf(recording) ?? changed(touched(recording, now, { ended: 'deleted' }), { ended: 'deleted' });
+  answered(touched(recording, now, { ended: 'deleted' }), { ended: 'deleted' });
 
 function callInput(state: RecordingState, name: unknown): CallInput {
   const written = state.steps.find((step) => step.name === name)?.step['input'] ?? {};
@@ -176,17 +161,17 @@ function callInput(state: RecordingState, name: unknown): CallInput {
 function callEnded(recording: Recording, payload: unknown, now: number): Change<Recording> {
   const report = (isObject(payload) ? payload : {}) as Partial<CallEnded>;
   const step = recording.state.steps.find(({ name, status }) => name === report.name && status === 'running');
-  if (step === undefined) return { state: recording, answer: undefined };
+  if (step === undefined) return { state: recording };
   const completedAt = isoOf(now);
   const { output = null, error } = report;
   if (error !== undefined) {
     const told = { code: String(error.code), message: String(error.message).slice(0, LONGEST_ERROR) };
-    return changed(failed(recording, step, told, completedAt, now), undefined);
+    return changed(failed(recording, step, told, completedAt, now));
   }
   const done: RecordedStep = { ...withData(step, output), status: 'completed', completedAt };
   const put = withStep(recording, done, now);
-  if (!('refused' in put)) return changed(put, undefined);
-  return changed(failed(recording, step, { code: put.refused, message: put.message }, completedAt, now), undefined);
+  if (!isRefusal(put)) return changed(put);
+  return changed(failed(recording, step, { code: put.refused, message: put.message }, completedAt, now));
 }
 
 /** A text that holds JSON becomes data, by code that the definition gets too. */
@@ -272,21 +257,28 @@ const touched = (recording: Recording, now: number, members: Partial<RecordingSt
   state: { ...recording.state, ...members, changedAt: now },
 });
 
-const changed = <Answer>(recording: Recording, answer: Answer): Change<Recording, Answer> => ({
+const changed = (recording: Recording): Change<Recording> => ({
   state: recording,
-  answer,
   effects: [{ type: 'memo', fields: { [RECORDING_MEMO]: summaryOf(recording.start, recording.state) } }],
 });
 
-const goneOf = ({ state: { ended } }: Recording): Refusal | undefined =>
-  ended === undefined
-    ? undefined
-    : refuse('gone', ended === 'expired' ? 'The recording was idle, and has expired.' : 'The recording was deleted.');
+const answered = <Answer>(put: Recording | Refusal, answer: Answer): Answered<Recording, Answer> | Refusal =>
+  isRefusal(put) ? put : { ...changed(put), answer };
+
+/** The operation, which is refused once the recording has ended. */
+const whileOpen =
+  <Request, Answer>(operation: Operation<Recording, Request, Answer>): Operation<Recording, Request, Answer> =>
+  (recording, request, now) => {
+    const { ended } = recording.state;
+    if (ended === undefined) return operation(recording, request, now);
+    return refuse(
+      'gone',
+      ended === 'expired' ? 'The recording was idle, and has expired.' : 'The recording was deleted.',
+    );
+  };
 
 /** The step, which has no call under way. */
 function settled(recording: Recording, name: string): RecordedStep | Refusal {
-  const gone = goneOf(recording);
-  if (gone !== undefined) return gone;
   const step = recording.state.steps.find((one) => one.name === name);
   if (step === undefined) return refuse('no_such_step', `The recording has no step "${name.slice(0, 80)}".`);
   if (step.status === 'running')
@@ -348,7 +340,16 @@ export const recordingActor: Actor<RecordingStart, Recording> = {
     return sized({ start: { id, idleMs, maxBytes }, state, sizes: new Map() }, state.steps);
   },
   carry: ({ state }) => ({ recording: state }),
-  updates: { call, append, preset, change, drop, confirm, saved, end },
+  updates: {
+    call: whileOpen(call),
+    append: whileOpen(append),
+    preset: whileOpen(preset),
+    change: whileOpen(change),
+    drop: whileOpen(drop),
+    confirm: whileOpen(confirm),
+    saved: whileOpen(saved),
+    end: whileOpen(end),
+  },
   signals: { [CALL_ENDED_SIGNAL]: callEnded },
   queries: {
     view: ({ start, state }) => viewOf(start, state),
@@ -366,13 +367,13 @@ export const recordingActor: Actor<RecordingStart, Recording> = {
   },
   act: (recording, now) => {
     const { state } = recording;
-    if (state.ended !== undefined || now < dueAt(recording)) return { state: recording, answer: undefined };
+    if (state.ended !== undefined || now < dueAt(recording)) return { state: recording };
     const overdue = state.steps.find(
       ({ status, startedAt }) => status === 'running' && Date.parse(startedAt) + OVERDUE_MS <= now,
     );
-    if (overdue === undefined) return changed(touched(recording, now, { ended: 'expired' }), undefined);
+    if (overdue === undefined) return changed(touched(recording, now, { ended: 'expired' }));
     const error = { code: 'no_answer', message: 'The call has not reported how it ended.' };
-    return changed(failed(recording, overdue, error, isoOf(now), now), undefined);
+    return changed(failed(recording, overdue, error, isoOf(now), now));
   },
   details: ({ state }) => `${state.steps.length} steps recorded`,
 };

@@ -29,7 +29,7 @@ import {
 import { defined } from '../../src/json/defined.ts';
 import {
   type Actor,
-  type Change,
+  type Answered,
   type Effect,
   type Operation,
   type Refusal,
@@ -118,11 +118,10 @@ const backfilled: Operation<State, NoteBackfill, { noted: boolean }> = (state, {
 
 const fired: SignalOperation<State> = (state, payload) => {
   const firing = payload as Firing | undefined;
-  if (state.trigger === null || typeof firing?.outcome !== 'string') return { state, answer: undefined };
+  if (state.trigger === null || typeof firing?.outcome !== 'string') return { state };
   const record = recorded(state.fired, firing);
   return {
     state: { ...state, fired: record, recent: [firing, ...state.recent].slice(0, MOST_RECENT_FIRINGS) },
-    answer: undefined,
     effects: [{ type: 'memo', fields: { fired: record } }],
   };
 };
@@ -134,7 +133,7 @@ function changed(
   source: TriggerSource,
   now: number,
   by: string | undefined,
-): Change<State, Trigger> {
+): Answered<State, Trigger> {
   const { id, workflow } = before.start;
   const at = new Date(now).toISOString();
   const trigger: Trigger = {
@@ -152,7 +151,7 @@ function changed(
 }
 
 /** Answers the trigger as it was. */
-function removed(before: State, now: number): Change<State, Trigger | null> {
+function removed(before: State, now: number): Answered<State, Trigger | null> {
   if (before.trigger === null) return { state: before, answer: null };
   const state = {
     ...before,

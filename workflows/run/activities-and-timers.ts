@@ -33,7 +33,9 @@ import type { Inbound, Outbound } from '../../src/engine/runner.ts';
 import { completedSegment, failedSegment, type SegmentConfig, type SegmentOutcome } from '../../src/engine/segment.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
+import { assert } from '../../src/json/assert.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
+import { defined } from '../../src/json/defined.ts';
 import { asJson, isObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import { failureFrom, lastHeartbeatOf, retryAfterOf } from './failures.ts';
@@ -55,6 +57,20 @@ const STORE_MARGIN_MS = 30_000;
 const SHORTEST_HEARTBEAT_MS = 5_000;
 const NOOP = 'noop';
 const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToCloseTimeout: 10_000 };
+
+/** Options of an activity that asks for what others know of the run. Without `maximumAttempts` it asks without end. */
+export const askingOptions = (id: string, maximumAttempts?: number): ActivityOptions => ({
+  activityId: id,
+  summary: id,
+  startToCloseTimeout: 30_000,
+  retry: {
+    initialInterval: 500,
+    backoffCoefficient: 2,
+    maximumInterval: 30_000,
+    ...defined({ maximumAttempts }),
+  },
+  cancellationType: 'TRY_CANCEL',
+});
 
 type Call = (input: ActivityInput) => Promise<EffectResult>;
 
@@ -141,14 +157,7 @@ export class ActivitiesAndTimers {
    */
   segment(config: SegmentConfig, first: string): void {
     const isLocal = this.#task.takesSegment;
-    const input: ActivityInput = {
-      config: asJson(config),
-      secrets: [],
-      idempotencyKey: SEGMENT,
-      path: SEGMENT,
-      stepSlug: first,
-      execution: this.#execution,
-    };
+    const input = this.#inputOf(SEGMENT, asJson(config), first);
     if (isLocal) this.#task.segmentBegins();
     else this.#task.asks(jsonBytes(asJson(input)));
     this.inFlight++;
@@ -201,21 +210,7 @@ export class ActivitiesAndTimers {
       goOn();
       return;
     }
-    this.inFlight++;
-    const over = (): void => {
-      this.inFlight--;
-      this.#task.renew();
-      goOn();
-    };
-    this.#begin(
-      id,
-      () => sleep(pauseMs, { summary: `${PAUSE}${id}` }),
-      over,
-      over,
-      () => {
-        this.inFlight--;
-      },
-    );
+    this.#beginUncarried(id, () => sleep(pauseMs, { summary: `${PAUSE}${id}` }), goOn);
   }
 
   /**
@@ -224,28 +219,30 @@ export class ActivitiesAndTimers {
    * message, which the server refuses above 4 MB, and a failed task would begin again from its start.
    */
   yieldTask(): void {
-    this.inFlight++;
-    const done = (): void => {
-      this.inFlight--;
-      this.#task.renew();
-      this.#receive({ type: 'completed', at: Date.now(), id: YIELD, result: null });
-    };
-    const nothing = { config: null, secrets: [], idempotencyKey: YIELD, path: YIELD, stepSlug: YIELD };
-    // If the no-op fails, the walk goes on all the same.
-    this.#begin(
+    this.#beginUncarried(
       YIELD,
-      () => regular(NOOP, NOTHING)({ ...nothing, execution: this.#execution }),
-      done,
-      done,
-      () => {
-        this.inFlight--;
-      },
+      () => regular(NOOP, NOTHING)(this.#inputOf(YIELD, null)),
+      () => this.#receive({ type: 'completed', at: Date.now(), id: YIELD, result: null }),
     );
   }
 
   /** Cancels a command, and ignores its result if one arrives. */
   cancel(id: string): void {
     this.#open.get(id)?.cancel();
+  }
+
+  /** What cannot be carried to the next execution. The run goes on also if it fails, but not if it is cancelled. */
+  #beginUncarried(id: string, call: () => Promise<unknown>, goOn: () => void): void {
+    this.inFlight++;
+    const over = (): void => {
+      this.inFlight--;
+      this.#task.renew();
+      goOn();
+    };
+    const cancelled = (): void => {
+      this.inFlight--;
+    };
+    this.#begin(id, call, over, over, cancelled);
   }
 
   #begin<T>(
@@ -282,6 +279,11 @@ export class ActivitiesAndTimers {
     const again = repeatable === undefined ? {} : { repeatable };
     return { config, secrets, idempotencyKey, path: id, stepSlug, ...again, execution: this.#execution };
   }
+
+  /** The input of an activity that is no step's. */
+  #inputOf(name: string, config: Json, stepSlug = name): ActivityInput {
+    return { config, secrets: [], idempotencyKey: name, path: name, stepSlug, execution: this.#execution };
+  }
 }
 
 /** The type of an action of the host. */
@@ -290,7 +292,7 @@ function actionOf({ config }: RunCommand): Json {
 }
 
 /** Bytes that this task's worker lets a run hold. */
-function dataBytes(): number {
+export function dataBytes(): number {
   return dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId);
 }
 
@@ -365,7 +367,7 @@ function localCall(command: RunCommand): Call {
   });
 }
 
-function regular(activity: string, options: ActivityOptions): Call {
+export function regular(activity: string, options: ActivityOptions): Call {
   return named(proxyActivities<{ [name: string]: Call }>(options), activity);
 }
 
@@ -373,10 +375,9 @@ function local(activity: string, options: LocalActivityOptions): Call {
   return named(proxyLocalActivities<{ [name: string]: Call }>(options), activity);
 }
 
-function named(calls: { [name: string]: Call }, activity: string): Call {
+export function named<T>(calls: { readonly [name: string]: T }, activity: string): T {
   const call = calls[activity];
-  // The proxy has every name; this is for the type.
-  if (call === undefined) throw new TypeError(`There is no activity '${activity}'.`);
+  assert(call !== undefined, 'The proxy has every name.');
   return call;
 }
 

@@ -1,14 +1,15 @@
 /** Starts a child run (ARCHITECTURE.md §3), with the memo and attributes that lists show before its first task. */
 
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import { TypedSearchAttributes } from '@temporalio/common';
 import { type ChildWorkflowHandle, type ChildWorkflowOptions, startChild } from '@temporalio/workflow';
 import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../src/contract/run.ts';
-import { ATTRIBUTES, attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
+import { attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { ResolvedWorkflow } from '../../src/engine/state/child-run.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
+import { keys } from './visibility.ts';
 
 /** Temporal takes 400 bytes of a summary. */
 const SUMMARY_LENGTH = 190;
@@ -77,27 +78,21 @@ function memoOf(input: RunInput, definition: Definition): Record<string, unknown
   return { ...memo };
 }
 
-const { KEYWORD, KEYWORD_LIST, DATETIME } = SearchAttributeType;
-
 function attributesOf(
   parent: Parent,
   definition: Definition,
   trigger: { readonly type: string; readonly id: string },
 ): TypedSearchAttributes {
-  const keyword = (name: string, value: string) => ({
-    key: defineSearchAttributeKey(name, KEYWORD),
-    value: attributeValue(value),
-  });
   const tags = attributeValues(definition.tags ?? []);
   return new TypedSearchAttributes([
-    keyword(ATTRIBUTES.org, parent.organizationId),
-    keyword(ATTRIBUTES.workflow, definition.slug),
-    keyword(ATTRIBUTES.status, 'pending'),
-    keyword(ATTRIBUTES.triggerType, trigger.type),
-    keyword(ATTRIBUTES.trigger, trigger.id),
-    { key: defineSearchAttributeKey(ATTRIBUTES.started, DATETIME), value: new Date() },
+    { key: keys.org, value: attributeValue(parent.organizationId) },
+    { key: keys.workflow, value: attributeValue(definition.slug) },
+    { key: keys.status, value: 'pending' },
+    { key: keys.triggerType, value: trigger.type },
+    { key: keys.trigger, value: attributeValue(trigger.id) },
+    { key: keys.started, value: new Date() },
     // An employee's workflow runs in its name.
-    ...(definition.type === 'employee' ? [keyword(ATTRIBUTES.employee, definition.slug)] : []),
-    ...(tags.length === 0 ? [] : [{ key: defineSearchAttributeKey(ATTRIBUTES.tags, KEYWORD_LIST), value: tags }]),
+    ...(definition.type === 'employee' ? [{ key: keys.employee, value: attributeValue(definition.slug) }] : []),
+    ...(tags.length === 0 ? [] : [{ key: keys.tags, value: tags }]),
   ]);
 }

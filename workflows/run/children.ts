@@ -8,15 +8,7 @@
  * id, and the activity `$children`, which asks for the status, answers events (src/engine/state/child-run.ts).
  */
 
-import {
-  CancellationScope,
-  getExternalWorkflowHandle,
-  proxyActivities,
-  type RetryPolicy,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { ActivityInput } from '../../src/contract/activity.ts';
+import { CancellationScope, getExternalWorkflowHandle, sleep, workflowInfo } from '@temporalio/workflow';
 import type { OpenChild } from '../../src/contract/children.ts';
 import {
   CHILDREN,
@@ -32,22 +24,14 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { asJson, isPlainObject, type Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
-import { isMarked, type Receiver } from './activities-and-timers.ts';
+import { askingOptions, isMarked, type Receiver, regular } from './activities-and-timers.ts';
 import { type ChildCommand, type Parent, startRun } from './child-start.ts';
 import { failureFrom } from './failures.ts';
 
 /** The pause between two questions for the status of open children. The memo `childCheckMs` overrides it. */
 const CHILD_CHECK_MS = 3_600_000;
 const CHILD_CHECK_MEMO = 'childCheckMs';
-const ATTEMPT_MS = 30_000;
-const RETRY: RetryPolicy = {
-  maximumAttempts: 10,
-  initialInterval: 500,
-  backoffCoefficient: 2,
-  maximumInterval: 30_000,
-};
-
-type Call = (input: ActivityInput) => Promise<EffectResult>;
+const MOST_ATTEMPTS = 10;
 
 export interface ChildrenOptions {
   readonly parent: Parent;
@@ -186,17 +170,10 @@ export class Children {
 
   #call(activity: string, id: string, config: Json): Promise<EffectResult> {
     const { parent, workflow } = this.#options;
-    const calls = proxyActivities<{ [name: string]: Call }>({
-      activityId: id,
-      summary: id,
-      startToCloseTimeout: ATTEMPT_MS,
-      retry: RETRY,
-      cancellationType: 'TRY_CANCEL',
-    });
-    const call = calls[activity];
-    // The proxy has every name; this is for the type.
-    if (call === undefined) throw new TypeError(`There is no activity '${activity}'.`);
-    return call({
+    return regular(
+      activity,
+      askingOptions(id, MOST_ATTEMPTS),
+    )({
       config,
       secrets: [],
       idempotencyKey: `${parent.executionId}/${id}`,

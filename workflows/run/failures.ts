@@ -45,18 +45,15 @@ export function retryAfterOf(error: unknown): number | undefined {
   return cause instanceof ApplicationFailure ? retryAfterIn(cause.details) : undefined;
 }
 
-/**
- * The failure of the workflow: type = code, details = [RunError]. Details that do not fit are replaced by their size.
- */
+/** The failure of the workflow: type = code, details = [RunError]. */
 export function runFailure(error: RunError): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(error.message, error.code, fittingError(error));
+}
+
+/** Details that do not fit are replaced by their size. */
+export function fittingError(error: RunError): RunError {
   const bytes = jsonBytes(asJson(error));
-  const told = bytes <= MAX_PAYLOAD_BYTES ? error : { ...error, details: { omitted: 'too large', bytes } };
-  return ApplicationFailure.create({
-    type: error.code,
-    message: error.message,
-    details: [told],
-    nonRetryable: true,
-  });
+  return bytes <= MAX_PAYLOAD_BYTES ? error : { ...error, details: { omitted: 'too large', bytes } };
 }
 
 /** The failure of a run whose definition cannot run. Only a run that was not started by the gateway has one. */
@@ -80,12 +77,7 @@ export function internalError(error: unknown): RunError {
 
 /** The failure of a refused update: type = code, details = [Refusal]. */
 export function refusal(refused: Refusal): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: refused.code,
-    message: refused.message,
-    details: [refused],
-    nonRetryable: true,
-  });
+  return ApplicationFailure.nonRetryable(refused.message, refused.code, refused);
 }
 
 /** Whether the error says that a workflow has ended or never existed. */

@@ -87,11 +87,11 @@ export function answerUpdates(run: RunHandlers): void {
       throw refusal(answer);
     };
     const taken = (event: Event): Accepted => {
-      let answer: Answer | undefined;
+      let answer: Answer = { code: 'closed', message: 'The run has ended.' };
       run.take(event, 'update', (given) => {
         answer = given;
       });
-      return accepted(answer ?? { code: 'closed', message: 'The run has ended.' });
+      return accepted(answer);
     };
     const takenLater = (event: Event): Promise<Accepted> =>
       new Promise((resolve, reject) => {
@@ -128,14 +128,12 @@ export function answerQueries(answers: { readonly [name: string]: () => Json }):
 function fitting(name: string, answer: Json): Json {
   const bytes = jsonBytes(answer);
   if (bytes <= MAX_PAYLOAD_BYTES) return answer;
-  throw ApplicationFailure.create({
-    type: 'result_too_large',
-    message:
-      `The answer of the query '${name}' has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit. ` +
+  throw ApplicationFailure.nonRetryable(
+    `The answer of the query '${name}' has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit. ` +
       "Read the run's steps through the gateway.",
-    details: [{ bytes, limit: MAX_PAYLOAD_BYTES }],
-    nonRetryable: true,
-  });
+    'result_too_large',
+    { bytes, limit: MAX_PAYLOAD_BYTES },
+  );
 }
 
 function described(name: string): { description?: string } {

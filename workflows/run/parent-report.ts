@@ -7,8 +7,8 @@ import { tooLarge } from '../../src/engine/state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
-import { asJson, type Json } from '../../src/json/json.ts';
-import { isWorkflowGone } from './failures.ts';
+import type { Json } from '../../src/json/json.ts';
+import { fittingError, isWorkflowGone } from './failures.ts';
 
 /** Pauses between attempts. A parent that gets no signal asks for the child's status later (children.ts). */
 const PAUSES_MS = [1_000, 5_000, 30_000];
@@ -32,14 +32,10 @@ export async function reportToParent(
   }
 }
 
-/** Details that do not fit are left out, as in the failure of the run itself. */
 function fitting(ended: { output: Json } | { error: RunError }): { output: Json } | { error: RunError } {
-  if (!('error' in ended)) {
-    const size = jsonBytes(ended.output);
-    if (size <= MAX_PAYLOAD_BYTES) return ended;
-    const { code, message, details } = tooLarge('result_too_large', "The run's output", size);
-    return { error: { code, message, retryable: false, ...defined({ details }) } };
-  }
-  const bytes = jsonBytes(asJson(ended.error));
-  return bytes <= MAX_PAYLOAD_BYTES ? ended : { error: { ...ended.error, details: { omitted: 'too large', bytes } } };
+  if ('error' in ended) return { error: fittingError(ended.error) };
+  const size = jsonBytes(ended.output);
+  if (size <= MAX_PAYLOAD_BYTES) return ended;
+  const { code, message, details } = tooLarge('result_too_large', "The run's output", size);
+  return { error: { code, message, retryable: false, ...defined({ details }) } };
 }

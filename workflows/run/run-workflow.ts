@@ -21,7 +21,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { YIELD } from '../../src/contract/activity.ts';
-import { dataBytesOf } from '../../src/contract/build-id.ts';
 import { CANCEL_REASON, RUN_WORKFLOW, type RunError, type RunInput } from '../../src/contract/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { genesis } from '../../src/engine/advance.ts';
@@ -39,7 +38,7 @@ import { defined } from '../../src/json/defined.ts';
 import { asJson, type Json, type JsonObject } from '../../src/json/json.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import { ActivitiesAndTimers, isMarked } from './activities-and-timers.ts';
+import { ActivitiesAndTimers, dataBytes, isMarked } from './activities-and-timers.ts';
 import { cancelDetails, endAsCancelled } from './cancelled.ts';
 import { Children, openChildren } from './children.ts';
 import { ContinueAsNewPolicy } from './continue-as-new-policy.ts';
@@ -48,7 +47,6 @@ import { internalError, invalidDefinition, runFailure } from './failures.ts';
 import { type Answer, answerQueries, answerUpdates, listenToSignals, type RunHandlers } from './message-handlers.ts';
 import { reportToParent } from './parent-report.ts';
 import { releaseSlots, Slots } from './slots.ts';
-import { stepsOf } from './steps-query.ts';
 import { type Shown, showDetails, showInLists } from './visibility.ts';
 
 setWorkflowOptions({ failureExceptionTypes: [Error] }, run);
@@ -74,9 +72,6 @@ export async function run(argument: RunInput | Definition): Promise<Json> {
   // The core decides what a cancellation ends, so Temporal cancels nothing below by itself.
   return CancellationScope.nonCancellable(() => execution.end());
 }
-
-/** Bytes that this task's worker lets a run hold. */
-const dataBytes = (): number => dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId);
 
 function compiled(definition: Definition): Program {
   let result: ReturnType<typeof compile>;
@@ -402,4 +397,30 @@ function reportOf(outcome: Outcome): { output: Json } | { error: RunError } {
       ...defined({ details: outcome.details }),
     },
   };
+}
+
+/**
+ * The query `steps`: the steps in the state. The trace has more, since the state drops outputs without references.
+ *
+ * `[{stepSlug, stepType, frame, status, output}]` for outputs, then `[{path, stepSlug, frame, status, startedAt}]` for
+ * open visits: `waiting` for a person, a message or the clock, else `running`. `frame` is its id; the root's is empty.
+ */
+function stepsOf(state: RunState): Json {
+  const ended: Json[] = [];
+  const open: Json[] = [];
+  for (const [frame, { entries, visit }] of Object.entries(state.frames)) {
+    for (const [stepSlug, { stepType, output }] of Object.entries(entries)) {
+      ended.push({ stepSlug, stepType, frame, status: 'completed', output: asJson(output) });
+    }
+    if (visit !== undefined) {
+      open.push({
+        path: visit.path,
+        stepSlug: visit.slug,
+        frame,
+        status: visit.waiting === undefined ? 'running' : 'waiting',
+        startedAt: new Date(visit.startedAt).toISOString(),
+      });
+    }
+  }
+  return [...ended, ...open];
 }

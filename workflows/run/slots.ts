@@ -4,20 +4,16 @@ import {
   getExternalWorkflowHandle,
   log,
   proxyActivities,
-  type RetryPolicy,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { GateActivities, GateWanted, ReleaseSlot, SlotAnswers } from '../../src/contract/limiter.ts';
 import { SLOTS, SLOTS_CLOCK } from '../../src/engine/inbound/admission.ts';
-import type { Receiver } from './activities-and-timers.ts';
+import { askingOptions, type Receiver } from './activities-and-timers.ts';
 import { isWorkflowGone } from './failures.ts';
 
 /** A run that waits asks again after this pause: its limiter may have been terminated. */
 const ASK_AGAIN_MS = 600_000;
-const ATTEMPT_MS = 30_000;
-/** Retries without end. */
-const RETRY: RetryPolicy = { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 30_000 };
 
 export interface SlotsOptions {
   readonly execution: { readonly id: string; readonly organizationId: string };
@@ -65,13 +61,7 @@ export class Slots {
 
   #call(gates: readonly GateWanted[]): Promise<SlotAnswers> {
     const { execution } = this.#options;
-    const { takeSlots } = proxyActivities<GateActivities>({
-      activityId: SLOTS,
-      summary: SLOTS,
-      startToCloseTimeout: ATTEMPT_MS,
-      retry: RETRY,
-      cancellationType: 'TRY_CANCEL',
-    });
+    const { takeSlots } = proxyActivities<GateActivities>(askingOptions(SLOTS));
     const startedAt = workflowInfo().startTime.getTime();
     return takeSlots({ organizationId: execution.organizationId, run: execution.id, startedAt, gates });
   }

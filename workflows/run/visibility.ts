@@ -14,7 +14,16 @@ import {
   modelValue,
   withDecisions,
 } from '../../src/contract/search-attributes.ts';
-import { audience, pausedSince, searchable, unread, waitCount } from '../../src/engine/inbound/view.ts';
+import { sampleOf } from '../../src/definition/payload/format-sample.ts';
+import { admit } from '../../src/engine/advance.ts';
+import {
+  audience,
+  pausedSince,
+  searchable,
+  unread,
+  waitCount,
+  waitingFor as waitsOf,
+} from '../../src/engine/inbound/view.ts';
 import { tokensOf } from '../../src/engine/state/costs.ts';
 import { MAX_SHOWN_WAITS } from '../../src/engine/state/limits.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
@@ -22,7 +31,6 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import { asJson } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import { approvalAnswer } from './approval-example.ts';
 import { describeRun, type RefusedRequest } from './current-details.ts';
 
 /** A memo above this gets a shorter list of waits. The server warns at 2 KB. */
@@ -32,12 +40,13 @@ const MAX_DECIDED_BYTES = 8_000;
 const MAX_SHOWN_TEXT = 200;
 
 const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
-const keys = {
+export const keys = {
   org: defineSearchAttributeKey(ATTRIBUTES.org, KEYWORD),
   workflow: defineSearchAttributeKey(ATTRIBUTES.workflow, KEYWORD),
   status: defineSearchAttributeKey(ATTRIBUTES.status, KEYWORD),
   triggerType: defineSearchAttributeKey(ATTRIBUTES.triggerType, KEYWORD),
   trigger: defineSearchAttributeKey(ATTRIBUTES.trigger, KEYWORD),
+  employee: defineSearchAttributeKey(ATTRIBUTES.employee, KEYWORD),
   tags: defineSearchAttributeKey(ATTRIBUTES.tags, KEYWORD_LIST),
   state: defineSearchAttributeKey(ATTRIBUTES.state, KEYWORD_LIST),
   waiting: defineSearchAttributeKey(ATTRIBUTES.waiting, KEYWORD_LIST),
@@ -202,4 +211,32 @@ function rewritten(value: unknown): unknown {
 /** Values of attributes and memos: JSON, and dates. */
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+const COMMENTS = { comments: '<why>' };
+const OVERRIDE = { override: true, reason: '<why>' };
+const MEMBERS: readonly object[] = [{}, COMMENTS, OVERRIDE, { ...OVERRIDE, ...COMMENTS }];
+
+/**
+ * An example of the signal `approve` for an approval that waits. The core is asked, so the example is accepted.
+ *
+ * Members of `approve` beside `step`: the fewest that the run accepts. For an approval with a form they contain an
+ * example of its data; a person replaces the values.
+ */
+function approvalAnswer(program: Program, state: RunState, path: string): object {
+  const accepts = (members: object): boolean => {
+    const answer = admit(program, state, {
+      type: 'decide',
+      at: state.now,
+      step: path,
+      decision: 'approved',
+      via: 'temporal',
+      ...members,
+    });
+    return 'accepted' in answer;
+  };
+  const { form } = waitsOf(state).find((wait) => wait.path === path) ?? {};
+  const data = form === undefined ? {} : sampleOf(form);
+  const withData = MEMBERS.map((members) => ({ ...members, data }));
+  return (form === undefined ? [...MEMBERS, ...withData] : withData).find(accepts) ?? { data };
 }

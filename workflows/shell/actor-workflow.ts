@@ -42,6 +42,7 @@ import {
   type SearchAttributes,
   takeUpdate,
 } from '../actors/actor.ts';
+import { named } from '../run/activities-and-timers.ts';
 import { isWorkflowGone } from '../run/failures.ts';
 import { stored } from './stored.ts';
 
@@ -116,10 +117,8 @@ class ActorExecution<Start extends CarryingStart, State> {
 
   async #call({ activity, argument, done }: Call<State>): Promise<void> {
     const calledAt = Date.now();
-    const run = proxyActivities<{ [name: string]: ActivityFunction<[object], unknown> }>(this.#activities)[activity];
-    // The proxy has every name; this is for the type.
-    if (run === undefined) throw new TypeError(`There is no activity '${activity}'.`);
-    const result = await run(argument);
+    const calls = proxyActivities<{ [name: string]: ActivityFunction<[object], unknown> }>(this.#activities);
+    const result = await named(calls, activity)(argument);
     this.#apply(done(this.#live.state, result, calledAt, Date.now()));
   }
 
@@ -232,12 +231,7 @@ function guarded<T extends object>(take: () => T): T | Refusal {
 
 /** What the caller of an update sees: the code is the failure's type. */
 function failureOf({ refused, message, details }: Refusal): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: refused,
-    message,
-    nonRetryable: true,
-    ...(details === undefined ? {} : { details: [details] }),
-  });
+  return ApplicationFailure.nonRetryable(message, refused, ...(details === undefined ? [] : [details]));
 }
 
 /** Search attributes by name, in the SDK's form. Tags are a list; the others that actors have are keywords. */
