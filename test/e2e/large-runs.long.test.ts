@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../activities/server.ts';
-import { type TestGateway, testGateway, unique } from './gateway/gateway-support.ts';
+import { sharedGateway, type TestGateway, testGateway, unique } from './gateway/gateway-support.ts';
 
 const MB = 1_000_000;
 let other: HttpServer;
@@ -32,11 +32,7 @@ async function run(gateway: TestGateway, definition: Json, input: Json = {}): Pr
 }
 
 describe('with the blob store', () => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await testGateway({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8', SIGNALBOX_HISTORY_LIMIT: '20' });
-  });
-  afterAll(() => gateway.close());
+  const gateway = sharedGateway({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8', SIGNALBOX_HISTORY_LIMIT: '20' });
 
   it('takes a page of 5 MB in and out, and continues as new with it', { timeout: 90_000 }, async () => {
     const { id, body } = await run(gateway, {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Finding } from '../../src/client/doctor/finding.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { cli } from '../cli/terminal.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
+import { sharedServer } from '../support/temporal.ts';
 
 const { INDEXED_VALUE_TYPE_KEYWORD_LIST } = proto.temporal.api.enums.v1.IndexedValueType;
 
@@ -22,16 +22,7 @@ const levels = (findings: readonly Finding[]) =>
   Object.fromEntries(findings.map(({ check, level }) => [check, level] as const));
 
 describe('signalbox doctor, on a server that is set up for it', () => {
-  let server: TestServer;
-  let worker: TestWorker;
-  beforeAll(async () => {
-    server = await testServer();
-    worker = await startWorker(server);
-  });
-  afterAll(async () => {
-    await worker.stop();
-    await server.close();
-  });
+  const { server } = sharedServer();
 
   it('finds nothing to do', async () => {
     // The tests' server keeps runs for 30 days, or for the 7 of another test.

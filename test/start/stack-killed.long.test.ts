@@ -4,25 +4,16 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runningStack } from '#stacks';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
-import { type DataFolder, dataFolder, type Stack, sleep, startStack, until } from '../support/stack.ts';
-
-const definition = {
-  name: 'Hello',
-  slug: 'hello',
-  steps: { hello: { stepType: 'finish', config: { output: 'hello' } } },
-};
-
-const runHello = async (stack: Stack, workflowId: string): Promise<void> => {
-  const handle = await stack.client.workflow.start('run', {
-    taskQueue: 'signalbox',
-    workflowId,
-    args: [{ definition }],
-  });
-  await handle.result();
-};
-
-const statusOf = async (stack: Stack, workflowId: string): Promise<string> =>
-  (await stack.client.workflow.getHandle(workflowId).describe()).status.name;
+import {
+  type DataFolder,
+  dataFolder,
+  runHello,
+  type Stack,
+  sleep,
+  startStack,
+  statusOf,
+  until,
+} from '../support/stack.ts';
 
 /** The processes of Temporal and of its keeper. */
 function serverOf({ note }: Stack): [server: number, keeper: number] {

@@ -4,25 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runningStack } from '#stacks';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
-import { type DataFolder, dataFolder, type Stack, startStack, startToEnd, until } from '../support/stack.ts';
-
-const definition = {
-  name: 'Hello',
-  slug: 'hello',
-  steps: { hello: { stepType: 'finish', config: { output: 'hello' } } },
-};
-
-const runHello = async (stack: Stack, workflowId: string): Promise<void> => {
-  const handle = await stack.client.workflow.start('run', {
-    taskQueue: 'signalbox',
-    workflowId,
-    args: [{ definition }],
-  });
-  await handle.result();
-};
-
-const statusOf = async (stack: Stack, workflowId: string): Promise<string> =>
-  (await stack.client.workflow.getHandle(workflowId).describe()).status.name;
+import { type DataFolder, dataFolder, runHello, startStack, startToEnd, statusOf, until } from '../support/stack.ts';
 
 describe('a stack', { timeout: 120_000 }, () => {
   let folder: DataFolder;

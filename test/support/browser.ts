@@ -3,14 +3,12 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { describe, vi } from 'vitest';
+import { afterAll, beforeAll, describe, vi } from 'vitest';
 
 // Pages of the console in a real Chromium, which is found by SIGNALBOX_CHROMIUM or at /usr/bin/chromium:
 //
 //   describeInBrowser('the runs', () => {
-//     let browser: TestBrowser;
-//     beforeAll(async () => { browser = await openBrowser(gateway.url); });
-//     afterAll(() => browser.close());
+//     const browser = sharedBrowser(gateway);
 //     it('lists them', async () => {
 //       const { page, end } = await browser.open('/console/runs');
 //       ...
@@ -67,6 +65,16 @@ const theBrowser = (): Promise<Browser> => {
   });
   return launched;
 };
+
+/** A browser for the pages of a `sharedGateway`, as long as that is there. */
+export function sharedBrowser(gateway: { readonly url: string }): TestBrowser {
+  const browser = {} as TestBrowser;
+  beforeAll(async () => {
+    Object.assign(browser, await openBrowser(gateway.url));
+  });
+  afterAll(() => browser.close());
+  return browser;
+}
 
 /** Opens pages of this gateway, each in a context of its own. `close()` closes those that are left. */
 export async function openBrowser(url: string): Promise<TestBrowser> {

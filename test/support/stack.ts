@@ -138,3 +138,22 @@ export async function until(what: string, withinMs: number, holds: () => boolean
     await sleep(50);
   }
 }
+
+const HELLO = {
+  name: 'Hello',
+  slug: 'hello',
+  steps: { hello: { stepType: 'finish', config: { output: 'hello' } } },
+};
+
+/** Runs a definition to its end, by hand. */
+export const runHello = async (stack: Stack, workflowId: string): Promise<void> => {
+  const handle = await stack.client.workflow.start('run', {
+    taskQueue: 'signalbox',
+    workflowId,
+    args: [{ definition: HELLO }],
+  });
+  await handle.result();
+};
+
+export const statusOf = async (stack: Stack, workflowId: string): Promise<string> =>
+  (await stack.client.workflow.getHandle(workflowId).describe()).status.name;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { segmentActivity } from '../../activities/segment/segment.ts';
 import { createActivities } from '../../activities/table.ts';
 import { loadActions } from '../../src/actions/load.ts';
@@ -30,16 +30,7 @@ import { namespaceOfSlot } from './namespaces.ts';
 // Each `testServer()` has its own task queue and data folder, and `close()` ends the workflows that still run on it.
 // Files do not interfere as long as they use different workflow ids.
 //
-//   let server: TestServer;
-//   let worker: TestWorker;
-//   beforeAll(async () => {
-//     server = await testServer({ SIGNALBOX_HISTORY_LIMIT: '20' });
-//     worker = await startWorker(server);          // in this process, with the real bundle and activities
-//   });
-//   afterAll(async () => {
-//     await worker.stop();
-//     await server.close();
-//   });
+//   const { server } = sharedServer({ SIGNALBOX_HISTORY_LIMIT: '20' });
 //   const handle = await server.client.workflow.start('run', { taskQueue: server.taskQueue, workflowId, args: [...] });
 //
 // To kill or stop a worker, use `forkWorker(server)`: the very process that `npm start` runs.
@@ -188,6 +179,27 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
       await connection.close();
     },
   };
+}
+
+/**
+ * The server of a test file, or of a block, with a worker in this process: they are there for its tests and hooks, and
+ * closed after them.
+ */
+export function sharedServer(
+  overrides: Record<string, string> = {},
+  options: TestWorkerOptions = {},
+): { readonly server: TestServer; readonly worker: TestWorker } {
+  const server = {} as TestServer;
+  const worker = {} as TestWorker;
+  beforeAll(async () => {
+    Object.assign(server, await testServer(overrides));
+    Object.assign(worker, await startWorker(server, options));
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await server.close();
+  });
+  return { server, worker };
 }
 
 /** A worker process of its own, which a test may kill. */

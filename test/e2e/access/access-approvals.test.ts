@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/contract/organization.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 type Person = { headers: { authorization: string } };
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 let people: { [name: string]: Person };
 const slug = unique('refund');
 
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
   const person = async (name: string, role: Role, more: object = {}): Promise<Person> => {
     const { status, body } = await gateway.request('POST', '/api/keys', { json: { name, role, ...more } });
     expect(status).toBe(201);
@@ -24,7 +23,6 @@ beforeAll(async () => {
     eve: await person('eve', 'approver'),
   };
 });
-afterAll(() => gateway.close());
 
 /** A run of an approval, started by a person and waiting. */
 async function waiting(config: { [member: string]: Json }, by = 'annsCli'): Promise<string> {

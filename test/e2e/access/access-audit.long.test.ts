@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const adminKey = 'an-admin-of-the-environment-0123456789';
 const ANN = unique('ann');
-let gateway: TestGateway;
+// Twenty events of history, and the month goes on in another actor.
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: adminKey, SIGNALBOX_HISTORY_LIMIT: '20' });
 let ann: { headers: { authorization: string } };
 beforeAll(async () => {
-  // Twenty events of history, and the month goes on in another actor.
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: adminKey, SIGNALBOX_HISTORY_LIMIT: '20' });
   const json = { name: ANN, role: 'admin' };
   const { body } = await gateway.request('POST', '/api/keys', { json });
   ann = { headers: { authorization: `Bearer ${body.key}` } };
 });
-afterAll(() => gateway.close());
 
 type Entry = { id: string; by?: string; action: string; target: object; outcome: string; status?: number; at: string };
 

@@ -1,19 +1,17 @@
 // Four eyes across forks: neither who forks a run nor who started it decides on what the fork, or a child of it, asks.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 const keys: { [name: string]: string } = {};
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
   for (const [name, role] of Object.entries({ ann: 'runner', ben: 'editor', cid: 'editor', dee: 'approver' })) {
     const { body } = await gateway.request('POST', '/api/keys', { json: { name: unique(name), user: name, role } });
     keys[name] = body.key;
   }
 });
-afterAll(() => gateway.close());
 
 const as = async (name: string, method: string, path: string, json: Json = {}) => {
   const headers = { authorization: `Bearer ${keys[name]}` };

@@ -1,29 +1,23 @@
 // Requests whose bodies do not come hold no place of those that do.
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { afterAll, expect, it } from 'vitest';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 /** More than a gateway has places. */
 const COUNT = 1_040;
 const ADMIN = 'an-admin-key-of-enough-characters';
 
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN, SIGNALBOX_RATE_ADDRESS: '0' });
 const sockets: Socket[] = [];
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN, SIGNALBOX_RATE_ADDRESS: '0' });
-});
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
-  await gateway.close();
 });
 
 it('changes go on beside deliveries whose bodies never come', { timeout: 60_000 }, async () => {
   const { hostname, port } = new URL(gateway.url);
   const [path, slug] = [unique('idle'), unique('idle')];
   const triggers = [{ name: 'in', type: 'webhook', config: { path } }];
-  expect(
-    (await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { triggers }) })).status,
-  ).toBe(201);
+  await gateway.store(echoDefinition(slug, { triggers }));
   let answered = '';
   for (let n = 0; n < COUNT; n++) {
     const socket = connect(Number(port), hostname);

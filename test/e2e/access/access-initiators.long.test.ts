@@ -1,21 +1,14 @@
 // Who stands behind a run that was not started by hand, and so may not approve it; and whose a webhook's address is.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/contract/organization.ts';
 import type { Json } from '../../../src/json/json.ts';
-import {
-  approvalDefinition,
-  echoDefinition,
-  type TestGateway,
-  testGateway,
-  unique,
-} from '../gateway/gateway-support.ts';
+import { approvalDefinition, echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 type Members = { [key: string]: Json };
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 const people = new Map<string, { headers: { authorization: string } }>();
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
   const roles: [name: string, role: Role][] = [
     ['ann', 'editor'],
     ['bob', 'approver'],
@@ -26,7 +19,6 @@ beforeAll(async () => {
     people.set(name, { headers: { authorization: `Bearer ${body.key}` } });
   }
 });
-afterAll(() => gateway.close());
 
 const as = (name: string, method: string, path: string, json?: Json) =>
   gateway.request(method, path, { ...people.get(name), ...(json === undefined ? {} : { json }) });

@@ -1,20 +1,18 @@
 // Two organizations on one store: names of the other one in bodies, queries and cursors. That no route finds or changes
 // anything of another organization is in access-matrix.test.ts.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const organization = unique('acme');
 
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 let acme: { headers: { authorization: string } };
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
   const made = await gateway.request('POST', '/api/keys', { json: { name: 'acme', role: 'admin', organization } });
   acme = { headers: { authorization: `Bearer ${made.body.key}` } };
 });
-afterAll(() => gateway.close());
 
 it('an organization in a body or a query is of nobody else', async () => {
   const json = { name: 'x', role: 'admin', organization: 'default' };

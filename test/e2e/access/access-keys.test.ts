@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/contract/organization.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import { approvalDefinition, requestTo, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { approvalDefinition, requestTo, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 const statusOf = async (key: string, path = '/api/workflows') =>

@@ -1,19 +1,17 @@
 // Keys of requests are their callers' own: two people who happen to use the same one ask for two things.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 const people = new Map<string, string>();
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
   for (const name of ['ann', 'bob']) {
     const { body } = await gateway.request('POST', '/api/keys', { json: { name, role: 'editor' } });
     people.set(name, body.key);
   }
 });
-afterAll(() => gateway.close());
 
 const as = (name: string, path: string, json: Json = {}) =>
   gateway.request('POST', path, {
@@ -27,9 +25,9 @@ const stored = async (steps?: Json): Promise<string> => {
   return slug;
 };
 const started = async (workflowId: string): Promise<string> => {
-  const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId } });
-  await gateway.until(`/api/executions/${body.executionId}`, (answer) => answer.body.status === 'waiting');
-  return `/api/executions/${body.executionId}`;
+  const id = await gateway.start(workflowId);
+  await gateway.until(`/api/executions/${id}`, (answer) => answer.body.status === 'waiting');
+  return `/api/executions/${id}`;
 };
 const outputOf = async (path: string) => (await gateway.request('GET', `${path}/result?wait=20`)).body.output;
 

@@ -1,6 +1,6 @@
 // A new master key while everything runs: three gateways, with the old key, with both, and with the new key alone.
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { readSecret } from '../../../src/client/organization/secrets.ts';
 import { access } from '../../../src/client/temporal/access.ts';
 import { callbackToken, readCallbackToken } from '../../../src/client/triggers/callbacks.ts';
@@ -8,19 +8,15 @@ import { type Config, readConfig } from '../../../src/config/config.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import { type CliRun, cli } from '../../cli/terminal.ts';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const [oldKey, newKey] = [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')];
 const USE = { workflow: 'orders' };
 
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_MASTER_KEY: oldKey });
 const opened: { close(): Promise<void> }[] = [];
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_MASTER_KEY: oldKey });
-});
 afterAll(async () => {
   for (const one of opened) await one.close();
-  await gateway.close();
 });
 
 const configOf = (settings: { [variable: string]: string }): Config =>

@@ -1,13 +1,12 @@
 // A browser's session (THREATS.md, "A browser"): what the cookie is worth, for whom, and how long.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import {
   type Answer,
   approvalDefinition,
   type RequestOptions,
   requestTo,
-  type TestGateway,
-  testGateway,
+  sharedGateway,
   unique,
 } from '../gateway/gateway-support.ts';
 
@@ -15,11 +14,7 @@ const ADMIN = 'an-admin-of-the-environment-0123456789';
 const OWN = { 'sec-fetch-site': 'same-origin' };
 const CHANGE = { ...OWN, 'x-signalbox-console': '1' };
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
 
 const ask = (method: string, path: string, options: RequestOptions = {}, url = gateway.url): Promise<Answer> =>
   requestTo(url, method, path, options);

@@ -7,19 +7,17 @@ import {
   approvalDefinition,
   echoDefinition,
   requestTo,
-  type TestGateway,
-  testGateway,
+  sharedGateway,
   unique,
 } from '../gateway/gateway-support.ts';
 
 // A gateway under another master key, over the same Temporal: what it cannot read must not hide what it can.
-let encrypting: TestGateway;
+const encrypting = sharedGateway({ SIGNALBOX_CODEC: '1' });
 let temporal: TemporalConnection;
 let other: { url: string; close(): Promise<void> };
 const ask = (path: string): Promise<Answer> => requestTo(other.url, 'GET', path, {});
 
 beforeAll(async () => {
-  encrypting = await testGateway({ SIGNALBOX_CODEC: '1' });
   const config = { ...encrypting.server.config, masterKey: randomBytes(32) };
   temporal = await connect(config);
   other = await startGateway(config, { temporal, uiUrl: 'http://127.0.0.1:8233' });
@@ -27,7 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await other.close();
   await temporal.close();
-  await encrypting.close();
 });
 
 it('lists the runs that it cannot read, with what it knows of them and with the reason', async () => {
@@ -59,9 +56,7 @@ it('lists the runs that it cannot read, with what it knows of them and with the 
 it('keeps no definition and no approval from its lists in silence', async () => {
   const slug = unique('asks');
   await encrypting.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug) });
-  const { body } = await encrypting.request('POST', '/api/triggers/manual/run', {
-    json: { workflowId: slug, input: { amount: 3 } },
-  });
+  const executionId = await encrypting.start(slug, { amount: 3 });
   await encrypting.until('/api/workflows', (answer) => answer.body.items.length === 1);
   await encrypting.until('/api/approvals', (answer) => answer.body.items.length === 1);
   const workflows = await ask('/api/workflows');
@@ -83,6 +78,6 @@ it('keeps no definition and no approval from its lists in silence', async () => 
   const approvals = await ask('/api/approvals');
   expect(approvals).toMatchObject({
     status: 200,
-    body: { items: [{ executionId: body.executionId, path: '', unreadable: { code: 'payload_unreadable' } }] },
+    body: { items: [{ executionId: executionId, path: '', unreadable: { code: 'payload_unreadable' } }] },
   });
 });

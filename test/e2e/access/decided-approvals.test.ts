@@ -1,10 +1,10 @@
 // Decided approvals: the list that the API and the command line show (src/client/runs/decided-approvals.ts).
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
 import { cli } from '../../cli/terminal.ts';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 const keys: { [name: string]: string } = {};
 const slug = unique('purchase');
 /** The runs, by what became of them. */
@@ -33,7 +33,6 @@ async function decide(id: string, by: string, json: { [member: string]: Json }):
 }
 
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
   for (const user of ['bob', 'cat']) {
     const { body } = await gateway.request('POST', '/api/keys', {
       json: { name: unique(user), user, role: 'approver' },
@@ -54,7 +53,6 @@ beforeAll(async () => {
   });
   await decide(runs['open'], 'cat', { approve: true, step: 'one' });
 });
-afterAll(() => gateway.close());
 
 /** The decided approvals of these runs. */
 async function listed(query: string, count: number): Promise<string[]> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { sharedGateway, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const CANARY = 'canary/7f3a "quoted" ü';
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-code-'));
@@ -37,11 +37,7 @@ async function historyOf(gateway: TestGateway, id: string): Promise<{ kinds: str
 }
 
 describe('run_code', () => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await testGateway();
-  });
-  afterAll(() => gateway.close());
+  const gateway = sharedGateway();
   const isActivity = async (id: string): Promise<boolean> =>
     (await historyOf(gateway, id)).kinds.includes('activityTaskScheduledEventAttributes');
 

@@ -1,9 +1,9 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ActivityInput } from '../../../src/contract/activity.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { sharedServer } from '../../support/temporal.ts';
 import { abreast, fetchOnce, oneDay, threeSeconds } from '../runs/run-programs.ts';
 import { eventTypes, startRun, waitsAt } from '../runs/run-support.ts';
 
@@ -24,16 +24,7 @@ async function http(input: ActivityInput): Promise<unknown> {
   return { data: { url, attempt }, meta: { status: 200 } };
 }
 
-let server: TestServer;
-let worker: TestWorker;
-beforeAll(async () => {
-  server = await testServer();
-  worker = await startWorker(server, { activities: { http: http as never } });
-});
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-});
+const { server } = sharedServer({}, { activities: { http: http as never } });
 
 describe('the effects of a run', () => {
   it('wakes a sleeping run in time, not early', async () => {

@@ -1,14 +1,10 @@
 // Secrets: told by their names alone. One that is too short could not be kept out of results, so none is taken.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 const SHORT = '123';
 const secretsOf = async (): Promise<string[]> =>

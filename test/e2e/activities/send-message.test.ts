@@ -1,13 +1,12 @@
 /** Runs that send messages: what arrives, what the trace says, and the inbox as the gateway shows it. */
 
-import type { AddressInfo } from 'node:net';
-import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliverToInbox } from '../../../src/client/organization/inbox-messages.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { writeAccess } from '../../support/temporal.ts';
+import { type Mailbox, mailbox } from '../access/mailbox.ts';
 import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';
 import { startRun } from '../runs/run-support.ts';
 import { unpacked } from './canary-search.ts';
@@ -17,43 +16,27 @@ const PUBLIC = 'http://signalbox.test';
 let gateway: TestGateway;
 let receiver: HttpServer;
 let refusals = 0;
-let smtp: SMTPServer;
-const mails: string[] = [];
+let box: Mailbox;
 
 beforeAll(async () => {
   receiver = await serve((_seen, response) => {
     response.writeHead(refusals-- > 0 ? 503 : 200).end('ok');
   });
-  smtp = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData(stream, _session, callback) {
-      let source = '';
-      stream.on('data', (chunk: Buffer) => {
-        source += chunk.toString();
-      });
-      stream.on('end', () => {
-        mails.push(source);
-        callback();
-      });
-    },
-  });
-  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', () => resolve()));
-  const { port } = smtp.server.address() as AddressInfo;
+  box = await mailbox();
   gateway = await testGateway({
     SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8',
     SIGNALBOX_PUBLIC_URL: PUBLIC,
     SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789',
     // An inbox that holds a few messages continues as new.
     SIGNALBOX_HISTORY_LIMIT: '20',
-    SIGNALBOX_SMTP_URL: `smtp://127.0.0.1:${port}`,
+    SIGNALBOX_SMTP_URL: box.url,
     SIGNALBOX_MAIL_FROM: 'Signalbox <signalbox@example.com>',
   });
 });
 afterAll(async () => {
   await gateway.close();
   await receiver.close();
-  await new Promise<void>((resolve) => smtp.close(() => resolve()));
+  await box.close();
 });
 
 const sending = (config: JsonObject, more: JsonObject = {}): Definition => ({
@@ -97,8 +80,8 @@ describe('a run that sends a message', () => {
       sending({ channel: 'email', to: 'ann@example.com', subject: 'Paid', text: 'Thanks' }),
     );
     expect(await handle.result()).toMatchObject({ channel: 'email', accepted: ['ann@example.com'] });
-    expect(mails).toHaveLength(1);
-    expect(mails[0]).toContain('From: Signalbox <signalbox@example.com>');
+    expect(box.mails).toHaveLength(1);
+    expect(box.mails[0]).toContain('From: Signalbox <signalbox@example.com>');
   });
 
   it('is refused before it runs when its config cannot be right', async () => {

@@ -4,10 +4,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const ADMIN_KEY = 'an-admin-of-the-environment-for-models-0123456789';
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN_KEY });
 const people: { [role: string]: Client } = {};
 
 async function connected(key: string): Promise<Client> {
@@ -19,7 +19,6 @@ async function connected(key: string): Promise<Client> {
 }
 
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN_KEY });
   for (const role of ['viewer', 'approver', 'editor']) {
     const { body } = await gateway.request('POST', '/api/keys', { json: { name: unique(role), user: role, role } });
     people[role] = await connected(body.key);
@@ -27,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const client of Object.values(people)) await client.close();
-  await gateway.close();
 });
 
 /** The answer of a tool; for a refusal, the problem. */

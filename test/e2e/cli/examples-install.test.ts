@@ -1,28 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { projectRoot } from '../../../src/cli/start/project-root.ts';
 import { removeDefinition } from '../../../src/client/definitions/definitions.ts';
 import { installExamples } from '../../../src/client/definitions/examples.ts';
 import { listSecrets, readSecret } from '../../../src/client/organization/secrets.ts';
 import { listDefinitions, readDefinition } from '../../../src/client/versions/definition-head.ts';
 import { until } from '../../support/stack.ts';
-import { startWorker, type TestServer, type TestWorker, testServer, writeAccess } from '../../support/temporal.ts';
+import { sharedServer, writeAccess } from '../../support/temporal.ts';
 import { unique } from '../gateway/gateway-support.ts';
 
 const folder = join(projectRoot(), 'deploy/examples');
 
-let server: TestServer;
-let worker: TestWorker;
-beforeAll(async () => {
-  server = await testServer();
-  worker = await startWorker(server);
-});
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-});
+const { server } = sharedServer();
 
 describe('the examples', () => {
   it('are put into an empty store once, with their secrets encrypted', async () => {

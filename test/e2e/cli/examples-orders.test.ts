@@ -2,14 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../../src/cli/start/project-root.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';
+import { sharedGateway } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 beforeAll(async () => {
-  gateway = await testGateway();
   for (const name of ['order-approval', 'reminders']) {
     const text = readFileSync(join(projectRoot(), `deploy/examples/${name}.yaml`), 'utf8');
     const { status, body } = await gateway.request('POST', '/api/workflows', {
@@ -19,13 +18,6 @@ beforeAll(async () => {
     expect({ status, warnings: body.warnings }).toMatchObject({ warnings: [] });
   }
 });
-afterAll(() => gateway.close());
-
-async function start(workflowId: string, input: Json): Promise<string> {
-  const { status, body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId, input } });
-  expect(status).toBe(201);
-  return body.executionId;
-}
 
 const result = (id: string) => gateway.request('GET', `/api/executions/${id}/result?wait=30`);
 const waiting = (id: string) => gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.length > 0);
@@ -33,12 +25,12 @@ const decide = (id: string, json: Json) => gateway.request('POST', `/api/executi
 
 describe('order approval', () => {
   it('lets a small order pass', async () => {
-    const id = await start('order-approval', { order: 'A-1', amount: 1000 });
+    const id = await gateway.start('order-approval', { order: 'A-1', amount: 1000 });
     expect((await result(id)).body.output).toEqual({ order: 'A-1', outcome: 'accepted', by: 'limit', comments: null });
   });
 
   it('wants a person and a reason for a large one, by REST', async () => {
-    const id = await start('order-approval', { order: 'A-2', amount: 1000.01, customer: 'Ann' });
+    const id = await gateway.start('order-approval', { order: 'A-2', amount: 1000.01, customer: 'Ann' });
     expect((await waiting(id)).body.waitingFor[0].message).toBe('Order A-2 of Ann over 1000.01 euros: accept it?');
     expect((await decide(id, { approve: true })).body).toMatchObject({ status: 422, code: 'invalid_submission' });
     expect((await decide(id, { approve: true, comments: 'Known well.' })).status).toBe(200);
@@ -46,7 +38,7 @@ describe('order approval', () => {
   });
 
   it('takes a rejection from Temporal, and finds it by its state', async () => {
-    const id = await start('order-approval', { order: 'A-3', amount: 5000 });
+    const id = await gateway.start('order-approval', { order: 'A-3', amount: 5000 });
     await waiting(id);
     await gateway.server.client.workflow.getHandle(id).signal('reject', { comments: 'Too much.' });
     expect((await result(id)).body.output).toMatchObject({
@@ -63,7 +55,7 @@ describe('order approval', () => {
 
 describe('reminders', () => {
   it('reminds one after the other, with pauses', async () => {
-    const id = await start('reminders', { people: ['Ann', 'Ben'], seconds: 1 });
+    const id = await gateway.start('reminders', { people: ['Ann', 'Ben'], seconds: 1 });
     const { body } = await result(id);
     expect(body.output).toMatchObject({
       count: 2,
@@ -77,7 +69,7 @@ describe('reminders', () => {
   });
 
   it('needs no input at all', async () => {
-    const id = await start('reminders', {});
+    const id = await gateway.start('reminders', {});
     expect((await waiting(id)).body.waitingFor[0]).toMatchObject({ path: 'each~0/pause', kind: 'timer' });
     await gateway.request('POST', `/api/executions/${id}/cancel`, { json: {} });
   });

@@ -60,9 +60,7 @@ afterAll(async () => {
 type Definition = { [member: string]: Json };
 
 async function start(definition: Definition, input: Json = { amount: 1 }): Promise<string> {
-  const { status, body } = await gateway.request('POST', '/api/executions', { json: { definition, input } });
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.executionId;
+  return gateway.startInline(definition, input);
 }
 /** A run that waits at the approval `review`. */
 async function asking(slug = unique('asked')): Promise<string> {

@@ -1,14 +1,14 @@
 // Questions of runs in the console: started by a form, found in the inbox, answered on a phone, by keys, and too late.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
+const browser = sharedBrowser(gateway);
 const keys: { [name: string]: string } = {};
 const slug = unique('refund');
 
@@ -59,7 +59,6 @@ const height = async (page: Page, name: string): Promise<number> =>
 
 describeInBrowser('questions in the console', () => {
   beforeAll(async () => {
-    gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
     const person = async (user: string, role: string, more: object = {}) => {
       const { body } = await gateway.request('POST', '/api/keys', {
         json: { name: unique(user), user, role, ...more },
@@ -71,11 +70,6 @@ describeInBrowser('questions in the console', () => {
     await person('cem', 'approver', { roles: ['finance'] });
     await person('vic', 'viewer');
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: refund(asked) });
-    browser = await openBrowser(gateway.url);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
   });
 
   it('are made by the form of a run, and approved on a phone, where the run is seen to complete', async () => {

@@ -1,14 +1,14 @@
 // The editor of the console: problems at their places, completion, the graph, trying, saving, and who was faster.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { again, axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { again, axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const WAIT = { timeout: 30_000 };
 const ADMIN = 'an-admin-of-the-environment-0123456789';
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
+const browser = sharedBrowser(gateway);
 const keys: { [name: string]: string } = {};
 
 const textOf = (slug: string): string => `# Says hello.
@@ -59,17 +59,11 @@ const storedText = async (slug: string): Promise<string> =>
 
 describeInBrowser('the editor in the console', () => {
   beforeAll(async () => {
-    gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
     const make = async (user: string, role: string): Promise<void> => {
       const { body } = await gateway.request('POST', '/api/keys', { json: { name: unique(user), user, role } });
       keys[user] = String(body.key);
     };
     await Promise.all([make('eve', 'editor'), make('ann', 'runner'), make('vic', 'viewer')]);
-    browser = await openBrowser(gateway.url);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
   });
 
   it('shows a mistake at its place and on the graph, completes a step, and saves what the diff shows', async () => {

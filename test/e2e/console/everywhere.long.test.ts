@@ -1,27 +1,19 @@
 // What holds for all screens: they fit a phone and a zoom of 200 %, are told apart, and need no mouse.
 import type { Request } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import {
-  approvalDefinition,
-  echoDefinition,
-  type TestGateway,
-  testGateway,
-  unique,
-} from '../gateway/gateway-support.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
+import { approvalDefinition, echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const SETTINGS = ['secrets', 'models', 'mcp-servers', 'limits', 'keys', 'audit'];
 const PATHS = ['', '/runs', '/approvals', '/triggers', ...SETTINGS.map((section) => `/settings/${section}`)];
 
 const WAIT = { timeout: 30_000 };
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway();
+const browser = sharedBrowser(gateway);
 
 describeInBrowser('every screen', () => {
   beforeAll(async () => {
-    gateway = await testGateway();
-    browser = await openBrowser(gateway.url);
     const slug = unique('every');
     const triggers = [
       { name: 'a-trigger-with-quite-a-long-name', type: 'webhook', config: { path: `${slug}/orders` } },
@@ -37,10 +29,6 @@ describeInBrowser('every screen', () => {
     await gateway.request('POST', '/api/triggers/manual/run', { json });
     await gateway.until('/api/approvals/count', ({ body }) => body.mine > 0, 60);
   }, 60_000);
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
-  });
 
   it('fits a phone and a zoom of 200 %, has one heading, and a title of its own', async () => {
     const titles = new Set<unknown>();

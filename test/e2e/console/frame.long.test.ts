@@ -1,23 +1,14 @@
 // The console's frame in a real browser: login, links, unknown addresses, and a gateway that goes away.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';
+import { describe, expect, it } from 'vitest';
+import { axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
+import { sharedGateway } from '../gateway/gateway-support.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
+const browser = sharedBrowser(gateway);
 
 describeInBrowser('the console', () => {
-  beforeAll(async () => {
-    gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
-    browser = await openBrowser(gateway.url);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
-  });
-
   describe('without a session', () => {
     it('asks for a key, refuses a wrong one, and goes on to where the user was', async () => {
       const { page, context, end } = await browser.open('/console/runs?status=failed');

@@ -1,18 +1,18 @@
 // Home and the triggers in a real browser.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
 import {
   approvalDefinition,
   echoDefinition,
+  sharedGateway,
   type TestGateway,
-  testGateway,
   unique,
 } from '../gateway/gateway-support.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
+const browser = sharedBrowser(gateway);
 /** An organization of its own, since others have runs. Ann approves what ben starts. */
 let key: string;
 let starter: string;
@@ -27,8 +27,6 @@ async function store(definition: ReturnType<typeof echoDefinition>): Promise<voi
 
 describeInBrowser('home', () => {
   beforeAll(async () => {
-    gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
-    browser = await openBrowser(gateway.url);
     const json = { name: 'ann', role: 'admin', organization: unique('org') };
     const made = await gateway.request('POST', '/api/keys', { json });
     expect(made.status, JSON.stringify(made.body)).toBe(201);
@@ -36,10 +34,6 @@ describeInBrowser('home', () => {
     const other = { name: 'ben', role: 'runner' };
     starter = (await request('POST', '/api/keys', { json: other })).body.key;
   }, 60_000);
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
-  });
 
   it('offers what can be started in a fresh store, then shows what waits, what failed and what ran last', async () => {
     const slug = unique('home');

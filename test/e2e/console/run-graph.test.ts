@@ -1,12 +1,12 @@
 // The Run screen in a real browser: the graph, iterations, the trace, the panel, and the address that restores them.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';
+import { axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
+import { sharedGateway } from '../gateway/gateway-support.ts';
 import { nestedRun, runPage, runPath } from './run-definitions.ts';
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway();
+const browser = sharedBrowser(gateway);
 let id = '';
 
 /** What is wider than the window and does not scroll. */
@@ -29,14 +29,10 @@ const WAIT = { timeout: 60_000 };
 
 describeInBrowser('the graph of a run', () => {
   beforeAll(async () => {
-    gateway = await testGateway();
-    browser = await openBrowser(gateway.url);
     id = await nestedRun(gateway);
   });
   afterAll(async () => {
     await gateway?.request('POST', `${runPath(id)}/terminate`);
-    await browser?.close();
-    await gateway?.close();
   });
 
   it('shows what each step did, why the run is not completed, and breaks no rule of accessibility', async () => {

@@ -1,17 +1,17 @@
 // The Run screen over a gateway that is killed, and started again by another process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
 import { describeInBrowser, openBrowser } from '../../support/browser.ts';
 import { until } from '../../support/stack.ts';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 import { ASKS_TWICE, seeItReturn } from './run-away.ts';
 import { runPath, startRun } from './run-definitions.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
 
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
 const children: ChildProcess[] = [];
 
 /** `signalbox start --only gateway` on this port; 0 picks one. */
@@ -31,12 +31,8 @@ async function gatewayAt(port: number): Promise<{ child: ChildProcess; port: num
 }
 
 describeInBrowser('a run over a gateway that is killed', () => {
-  beforeAll(async () => {
-    gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
-  });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
-    await gateway?.close();
   });
 
   it('is seen again, and what happened meanwhile once', async () => {

@@ -1,26 +1,17 @@
 // The Run screen of large runs: what is not near the window is not in the document, and every visit can be reached.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';
+import { expect, it } from 'vitest';
+import { axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
+import { sharedGateway } from '../gateway/gateway-support.ts';
 import { runPage, runPath, startRun } from './run-definitions.ts';
 
 const TICKS = 3_333;
 const STEPS = 1_000;
 const WAIT = { timeout: 30_000 };
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway();
+const browser = sharedBrowser(gateway);
 
 describeInBrowser('a large run', () => {
-  beforeAll(async () => {
-    gateway = await testGateway();
-    browser = await openBrowser(gateway.url);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
-  });
-
   it('of 10,000 visits shows them all in few elements, and jumps from one failure to the next', async () => {
     const id = await startRun(gateway, {
       each: {

@@ -1,12 +1,12 @@
 // The list of runs in a real browser: tabs, filters, new rows, keys, views, and operations on many runs.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway();
+const browser = sharedBrowser(gateway);
 let slug: string;
 
 async function start(how: string, workflowId = slug): Promise<string> {
@@ -45,16 +45,10 @@ const rowsOf = (page: Page) => page.locator('tbody tr');
 
 describeInBrowser('the run list', () => {
   beforeAll(async () => {
-    gateway = await testGateway();
-    browser = await openBrowser(gateway.url);
     slug = await store('Order a chair');
     await Promise.all(['no', 'no', 'ask', 'end', 'end', 'end'].map((how) => start(how)));
     await counted({ failed: 2, waiting: 1, completed: 3 });
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
-  });
 
   it('shows runs with what they wait for and why they failed, and has nothing that axe finds', async () => {
     const { page, end } = await browser.open(`/console/runs?workflowId=${slug}`);

@@ -1,27 +1,18 @@
 // The settings in a real browser: what is written is never shown again, what is deleted is named, roles are named.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { expect, it } from 'vitest';
+import { axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
 const SECRET = 'a-value-that-nobody-sees-0123456789';
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
+const browser = sharedBrowser(gateway);
 
 const row = (page: Page, text: string) => page.locator('tbody tr', { hasText: text });
 
 describeInBrowser('the settings', () => {
-  beforeAll(async () => {
-    gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
-    browser = await openBrowser(gateway.url);
-  }, 60_000);
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
-  });
-
   it('store a secret that no page shows, say what is wrong with it, and delete it by its name', async () => {
     const name = unique('secret');
     const { page, end } = await browser.open('/console/settings/secrets', { key: ADMIN });

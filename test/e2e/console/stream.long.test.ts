@@ -1,21 +1,12 @@
 // A run that cannot be followed by events, since too many pages do: the page asks for it instead, and says so.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { axe, describeInBrowser, openBrowser, type TestBrowser } from '../../support/browser.ts';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { expect, it } from 'vitest';
+import { axe, describeInBrowser, sharedBrowser } from '../../support/browser.ts';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway();
+const browser = sharedBrowser(gateway);
 
 describeInBrowser('a stream that is refused', () => {
-  beforeAll(async () => {
-    gateway = await testGateway();
-    browser = await openBrowser(gateway.url);
-  }, 60_000);
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
-  });
-
   it('is replaced by asking every five seconds, until the run has ended', async () => {
     const slug = unique('refused');
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug) });

@@ -1,11 +1,11 @@
 // Workflows in the console: the list, one with its triggers and runs, versions side by side, proposals, settings.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { again, axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { again, axe, describeInBrowser, picture, sharedBrowser } from '../../support/browser.ts';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-let browser: TestBrowser;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
+const browser = sharedBrowser(gateway);
 const keys: { [name: string]: string } = {};
 const slug = unique('refund');
 const hook = unique('hook');
@@ -37,7 +37,6 @@ const put = async (text: string) => {
 
 describeInBrowser('workflows in the console', () => {
   beforeAll(async () => {
-    gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
     for (const [user, role] of [
       ['eda', 'editor'],
       ['rea', 'editor'],
@@ -55,11 +54,6 @@ describeInBrowser('workflows in the console', () => {
     await gateway.until('/api/workflows', ({ body }) => body.items?.length === 1);
     await gateway.until(`/api/workflows/${slug}/executions`, ({ body }) => body.items?.[0]?.status === 'completed');
     await gateway.until(`/api/triggers?workflowId=${slug}`, ({ body }) => body.items?.length === 2);
-    browser = await openBrowser(gateway.url);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.close();
   });
 
   it('are listed, and one shows its graph, its triggers with their next times, and its last runs', async () => {

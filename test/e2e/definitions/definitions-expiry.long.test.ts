@@ -1,18 +1,14 @@
 // Proposals expire by a timer of the definition's actor (agent-ops): after fourteen days, here after a shorter time.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { definitionId } from '../../../src/client/temporal/ids.ts';
 import { DEFINITION_WORKFLOW, type DefinitionStart } from '../../../src/contract/actors.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const LIFETIME_MS = 6_000;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 const modifiable = { constraints: { allowSelfModification: true } };
 

@@ -1,14 +1,10 @@
 // Concurrent writes of definitions and their triggers: one succeeds completely, and a refused one leaves nothing.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_HISTORY_LIMIT: '60' });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_HISTORY_LIMIT: '60' });
 
 const ROUNDS = 8;
 type Members = { [key: string]: Json };

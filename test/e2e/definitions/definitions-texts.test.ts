@@ -1,13 +1,9 @@
 // The text of a definition as its author wrote it, kept with each change.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { describe, expect, it } from 'vitest';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_HISTORY_LIMIT: '30' });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_HISTORY_LIMIT: '30' });
 
 const yaml = (slug: string, text: string, headers: Record<string, string> = {}) =>
   gateway.request('PUT', `/api/workflows/${slug}`, {

@@ -1,15 +1,11 @@
 // What a definition's triggers have beside its content: secrets that rotate, names and paths that are its own.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { definitionId } from '../../../src/client/temporal/ids.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_HISTORY_LIMIT: '40' });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_HISTORY_LIMIT: '40' });
 
 type Members = { [key: string]: Json };
 

@@ -1,22 +1,12 @@
 // Versions of a definition (agent-ops): history, diff, rollback, proposals, single fields. And what needs no worker.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
 import { cli } from '../../cli/terminal.ts';
-import {
-  approvalDefinition,
-  echoDefinition,
-  type TestGateway,
-  testGateway,
-  unique,
-} from '../gateway/gateway-support.ts';
+import { approvalDefinition, echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  // Actors continue as new every few writes.
-  gateway = await testGateway({ SIGNALBOX_HISTORY_LIMIT: '30' });
-});
-afterAll(() => gateway.close());
+// Actors continue as new every few writes.
+const gateway = sharedGateway({ SIGNALBOX_HISTORY_LIMIT: '30' });
 
 const put = async (slug: string, definition: Json, headers: Record<string, string> = {}) =>
   gateway.request('PUT', `/api/workflows/${slug}`, { json: definition, headers });

@@ -1,18 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ACTOR_PRIORITY } from '../../../src/client/temporal/actor-calls.ts';
-import {
-  approvalDefinition,
-  echoDefinition,
-  type TestGateway,
-  testGateway,
-  unique,
-} from '../gateway/gateway-support.ts';
+import { approvalDefinition, echoDefinition, sharedGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 describe('definitions over HTTP', () => {
   it('stores a definition, says 201 at first and 200 after, and keeps the hash of what did not change', async () => {

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { decidedText } from '../../../src/cli/commands/resume.ts';
 import { summaryLines } from '../../../src/cli/run-text.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { sharedGateway, unique } from './gateway-support.ts';
 
 type Person = { headers: { authorization: string } };
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 const people: { [name: string]: Person } = {};
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
   for (const name of ['bob', 'cat']) {
     const { body } = await gateway.request('POST', '/api/keys', {
       json: { name: unique(name), user: name, role: 'approver' },
@@ -16,7 +15,6 @@ beforeAll(async () => {
     people[name] = { headers: { authorization: `Bearer ${body.key}` } };
   }
 });
-afterAll(() => gateway.close());
 
 const FORM = { costCenter: 'string', risk: { type: 'string', enum: ['low', 'high'] } };
 

@@ -34,9 +34,7 @@ async function start(fails: string, step: { [member: string]: Json }): Promise<s
     call: { stepType: 'http', config: { url: `${url}/${unique('call')}/${fails}` }, local: false, ...step },
   };
   const definition = { name: 'Call', slug: unique('call'), steps };
-  const { status, body } = await gateway.request('POST', '/api/executions', { json: { definition } as Json });
-  expect(status, JSON.stringify(body)).toBe(201);
-  return `/api/executions/${body.executionId}`;
+  return `/api/executions/${await gateway.startInline(definition)}`;
 }
 
 const lastError = { code: 'http_status', message: expect.stringContaining('503'), retryable: true };

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { approvalDefinition, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { approvalDefinition, echoDefinition, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
-async function stored(definition: { [key: string]: Json }): Promise<string> {
-  const slug = String(definition['slug']);
-  expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition })).status).toBe(201);
-  return slug;
-}
 async function start(workflowId: string, times: number, input: Json = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < times; n++) {
-    const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId, input } });
-    ids.push(String(body.executionId));
+    const id = await gateway.start(workflowId, input);
+    ids.push(id);
   }
   return ids;
 }
@@ -43,8 +34,8 @@ describe('bulk operations', () => {
     ['terminate', 'aborted'],
   ])('%s the open runs of a filter, after a preview, and no other', async (action, status) => {
     const [mine, other] = [unique('mine'), unique('other')];
-    await stored(approvalDefinition(mine));
-    await stored(approvalDefinition(other));
+    await gateway.store(approvalDefinition(mine));
+    await gateway.store(approvalDefinition(other));
     const ids = await start(mine, 3, { amount: 1 });
     const [spared] = await start(other, 1, { amount: 1 });
     const filter = { workflowId: mine, status: 'waiting' };
@@ -61,7 +52,7 @@ describe('bulk operations', () => {
 
   it('are for the very state that was asked for, whatever the index takes for the same', async () => {
     const slug = unique('cased');
-    await stored({ ...approvalDefinition(slug), state: { customer: { type: 'string', searchable: true } } });
+    await gateway.store({ ...approvalDefinition(slug), state: { customer: { type: 'string', searchable: true } } });
     const ids: string[] = [];
     for (const customer of ['ANN', 'ann', 'BOB', 'bob']) {
       const json = { workflowId: slug, input: { amount: 1 }, state: { customer } };
@@ -102,7 +93,7 @@ describe('bulk operations', () => {
         end: { stepType: 'finish' },
       },
     };
-    await stored(echoDefinition(slug, fails));
+    await gateway.store(echoDefinition(slug, fails));
     const ids = await start(slug, 3);
     await untilAll(ids, 'failed');
     const filter = { workflow_id: slug };
@@ -129,7 +120,7 @@ describe('bulk operations', () => {
 
   it('cannot be talked into the runs of anybody else', async () => {
     const slug = unique('spared');
-    await stored(approvalDefinition(slug));
+    await gateway.store(approvalDefinition(slug));
     const [id] = await start(slug, 1, { amount: 1 });
     await counted({ action: 'terminate', filter: { workflowId: slug } }, 1);
     const hostile = ["' OR 1=1 --", "x' OR SignalboxOrg != '", '\\', "\\' OR ExecutionStatus = 'Running", '" OR ""="'];

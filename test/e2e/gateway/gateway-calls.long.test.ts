@@ -10,12 +10,11 @@ import {
   echoDefinition,
   type RequestOptions,
   requestTo,
-  type TestGateway,
-  testGateway,
+  sharedGateway,
   unique,
 } from './gateway-support.ts';
 
-let first: TestGateway;
+const first = sharedGateway();
 /** A second gateway, whose calls are counted. */
 let counted: { url: string; close(): Promise<void> };
 let temporal: TemporalConnection;
@@ -27,7 +26,6 @@ const ADMIN = 'an-admin-key-of-enough-characters';
 const IN_BACKGROUND = new Set(['GetSystemInfo', 'ListWorkers', 'DescribeTaskQueue', 'DescribeNamespace']);
 
 beforeAll(async () => {
-  first = await testGateway();
   temporal = await connect(first.server.config, [
     (options, next) => {
       const method = options.method_definition.path.split('/').at(-1) ?? '';
@@ -47,7 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await counted.close();
   await temporal.close();
-  await first.close();
 });
 
 const ask = (method: string, path: string, options: RequestOptions = {}): Promise<Answer> =>

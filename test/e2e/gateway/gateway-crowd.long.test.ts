@@ -1,25 +1,14 @@
 // Many requests at once: each is acknowledged, or refused before anything is sent.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import {
-  type Answer,
-  approvalDefinition,
-  echoDefinition,
-  type TestGateway,
-  testGateway,
-  unique,
-} from './gateway-support.ts';
+import { type Answer, approvalDefinition, echoDefinition, sharedGateway, unique } from './gateway-support.ts';
 
 /** As many as a gateway takes. */
 const COUNT = 1_000;
 const TIMEOUT_MS = 420_000;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 const all = <T>(count: number, act: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => act(index)));
@@ -116,11 +105,8 @@ describe('at once are taken', () => {
     const slug = await stored((name) => approvalDefinition(name));
     const ids: string[] = [];
     await inLanes([...Array(COUNT).keys()], async (amount) => {
-      const started = await gateway.request('POST', '/api/triggers/manual/run', {
-        json: { workflowId: slug, input: { amount } },
-      });
-      expect(started.status).toBe(201);
-      ids.push(started.body.executionId);
+      const id = await gateway.start(slug, { amount });
+      ids.push(id);
     });
     await inLanes(ids, (id) =>
       gateway.until(`/api/executions/${id}`, ({ body }) => body.status === 'waiting', TIMEOUT_MS / 1_000),

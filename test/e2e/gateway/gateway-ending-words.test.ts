@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { approvalDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { approvalDefinition, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 
 async function waiting(config: { [key: string]: Json } = {}): Promise<string> {
   const definition = {

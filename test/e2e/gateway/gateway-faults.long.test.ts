@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sendMessage } from '../../../src/client/runs/run-actions.ts';
 import { connect } from '../../../src/client/temporal/connect.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
@@ -9,16 +9,12 @@ import {
   approvalDefinition,
   echoDefinition,
   requestTo,
-  type TestGateway,
+  sharedGateway,
   testGateway,
   unique,
 } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 describe('the gateway while others fail', () => {
   it('answers 503 while Temporal is away, and goes on by itself when it is back', async () => {
@@ -74,11 +70,9 @@ describe('the gateway while others fail', () => {
   it('ends long waits when it closes', async () => {
     const slug = unique('waits');
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug) });
-    const started = await gateway.request('POST', '/api/triggers/manual/run', {
-      json: { workflowId: slug, input: { amount: 1 } },
-    });
+    const id = await gateway.start(slug, { amount: 1 });
     const other = await startGateway(gateway.server.config, { temporal: gateway.server });
-    const result = requestTo(other.url, 'GET', `/api/executions/${started.body.executionId}/result?wait=60`, {});
+    const result = requestTo(other.url, 'GET', `/api/executions/${id}/result?wait=60`, {});
     await new Promise((resolve) => setTimeout(resolve, 300));
     await other.close();
     expect((await result).status).toBe(202);
@@ -94,36 +88,34 @@ describe('the gateway without a worker', () => {
       const path = unique('alone');
       const triggers = [{ name: 'in', type: 'webhook', config: { path, scheme: 'none' } }];
       await lonely.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug, { triggers }) });
-      const waits = await lonely.request('POST', '/api/triggers/manual/run', {
-        json: { workflowId: slug, input: { amount: 1 } },
-      });
-      await lonely.until(`/api/executions/${waits.body.executionId}`, (answer) => answer.body.status === 'waiting');
+      const executionId = await lonely.start(slug, { amount: 1 });
+      await lonely.until(`/api/executions/${executionId}`, (answer) => answer.body.status === 'waiting');
       await lonely.stopWorker();
 
       expect((await lonely.request('GET', `/api/workflows/${slug}`)).body.definition.slug).toBe(slug);
       const accepted = await lonely.request('POST', `/webhooks/${path}`, { json: { amount: 2 } });
       expect(accepted.status).toBe(202);
-      const read = await lonely.request('GET', `/api/executions/${waits.body.executionId}`);
+      const read = await lonely.request('GET', `/api/executions/${executionId}`);
       expect(read.body).toMatchObject({ status: 'waiting', input: { amount: 1 }, waitingFor: [{ path: 'review' }] });
-      const steps = await lonely.request('GET', `/api/executions/${waits.body.executionId}/steps`);
+      const steps = await lonely.request('GET', `/api/executions/${executionId}/steps`);
       expect(steps.body.items).toMatchObject([
         { path: 'received', status: 'completed' },
         { path: 'review', status: 'waiting' },
       ]);
-      const decided = await lonely.request('POST', `/api/executions/${waits.body.executionId}/approve`, {
+      const decided = await lonely.request('POST', `/api/executions/${executionId}/approve`, {
         json: { approve: true },
         headers: { 'idempotency-key': 'mine' },
       });
       expect(decided).toMatchObject({ status: 503, body: { code: 'outcome_unknown' } });
 
       worker = await startWorker(lonely.server);
-      const again = await lonely.request('POST', `/api/executions/${waits.body.executionId}/approve`, {
+      const again = await lonely.request('POST', `/api/executions/${executionId}/approve`, {
         json: { approve: true },
         headers: { 'idempotency-key': 'mine' },
       });
       // Either it was waiting there all the time, or it is done now; in both cases once.
       expect([200, 409]).toContain(again.status);
-      const result = await lonely.request('GET', `/api/executions/${waits.body.executionId}/result?wait=20`);
+      const result = await lonely.request('GET', `/api/executions/${executionId}/result?wait=20`);
       expect(result.body.output).toEqual({ paid: 1 });
       await lonely.until(`/api/executions/${accepted.body.executionId}`, (answer) => answer.body.status === 'waiting');
     } finally {
@@ -151,8 +143,7 @@ describe('messages', () => {
       },
     };
     expect(await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition })).toMatchObject({ status: 201 });
-    const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
-    const id = body.executionId;
+    const id = await gateway.start(slug);
     await gateway.until(`/api/executions/${id}`, (answer) => answer.body.status === 'waiting');
     const { server } = gateway;
     const direct = writeAccess(server);

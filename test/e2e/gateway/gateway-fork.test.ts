@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { definitionHash } from '../../../src/definition/document/canonical.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { echoDefinition, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 type Steps = { [slug: string]: Json };
 const set = (name: string, value: Json, next?: string): Json => ({
@@ -23,16 +19,10 @@ const ask = (ports: { [port: string]: string } = {}): Json => ({
 
 async function stored(steps: Steps, more: { [key: string]: Json } = {}): Promise<string> {
   const slug = unique('fork');
-  const answer = await gateway.request('PUT', `/api/workflows/${slug}`, {
-    json: { ...echoDefinition(slug), steps, ...more },
-  });
-  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  await gateway.store({ ...echoDefinition(slug), steps, ...more });
   return slug;
 }
-async function start(workflowId: string, input: Json = { n: 1 }): Promise<string> {
-  const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId, input } });
-  return String(body.executionId);
-}
+const start = (workflowId: string, input: Json = { n: 1 }): Promise<string> => gateway.start(workflowId, input);
 const result = async (id: string) => (await gateway.request('GET', `/api/executions/${id}/result?wait=20`)).body;
 const fork = (id: string, json: { [key: string]: Json }, headers = {}) =>
   gateway.request('POST', `/api/executions/${id}/fork`, { json, headers });

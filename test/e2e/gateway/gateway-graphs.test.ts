@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approvalDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { describe, expect, it } from 'vitest';
+import { approvalDefinition, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 const idsOf = (body: { nodes: { id: string }[] }) => body.nodes.map(({ id }) => id);
 
@@ -29,8 +25,8 @@ describe('the graph of a run', () => {
   it('is that of the version that the run walks, also once the workflow was changed and deleted', async () => {
     const slug = unique('graph');
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug) });
-    const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
-    const path = `/api/executions/${body.executionId}`;
+    const executionId = await gateway.start(slug);
+    const path = `/api/executions/${executionId}`;
     const before = await gateway.request('GET', `/api/workflows/${slug}/graph`);
     const steps = { only: { stepType: 'finish' } };
     expect(

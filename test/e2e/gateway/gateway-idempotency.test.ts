@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/json/json.ts';
-import {
-  approvalDefinition,
-  echoDefinition,
-  requestTo,
-  type TestGateway,
-  testGateway,
-  unique,
-} from './gateway-support.ts';
+import { approvalDefinition, echoDefinition, requestTo, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 const keyed = (key: string) => ({ 'idempotency-key': key });
 

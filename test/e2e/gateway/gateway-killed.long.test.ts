@@ -8,23 +8,20 @@ import { compiledRoot } from '../../../src/cli/start/project-root.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { until } from '../../support/stack.ts';
 import { Withholding } from '../../support/withholding.ts';
-import { type Answer, echoDefinition, requestTo, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { type Answer, echoDefinition, requestTo, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
+const ADMIN = 'an-admin-of-the-environment-0123456789';
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
 let way: Withholding;
 let doomed: { child: ChildProcess; url: string };
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
   way = new Withholding(gateway.server.config.temporal.address ?? '');
   doomed = await gatewayProcess(await way.open());
 });
 afterAll(async () => {
   doomed.child.kill('SIGKILL');
   await way.close();
-  await gateway.close();
 });
-
-const ADMIN = 'an-admin-of-the-environment-0123456789';
 
 /** `signalbox start --only gateway`, over another way to Temporal. */
 async function gatewayProcess(address: string): Promise<{ child: ChildProcess; url: string }> {
@@ -54,11 +51,6 @@ const send = (url: string, { path, json, key }: Asked): Promise<Answer> =>
   });
 const again = (asked: Asked): Promise<Answer> => send(gateway.url, asked);
 const get = async (path: string) => (await gateway.request('GET', path)).body;
-const stored = async (definition: { [key: string]: Json }): Promise<string> => {
-  const slug = String(definition['slug']);
-  expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition })).status).toBe(201);
-  return slug;
-};
 const runsOf = async (slug: string, count: number) =>
   (await gateway.until(`/api/workflows/${slug}/executions`, ({ body }) => body.items.length >= count)).body.items;
 
@@ -77,11 +69,11 @@ describe('a gateway that is killed before it answers', () => {
   it('has done what it was asked, once, whoever is asked again', async () => {
     const path = unique('hook');
     const triggers = [{ name: 'in', type: 'webhook', config: { path, scheme: 'none' } }];
-    const echo = await stored(echoDefinition(unique('echo'), { triggers }));
+    const echo = await gateway.store(echoDefinition(unique('echo'), { triggers }));
     const modifiable = { constraints: { allowSelfModification: true, proposerMayReview: true } };
-    const open = await stored(echoDefinition(unique('proposed'), modifiable));
+    const open = await gateway.store(echoDefinition(unique('proposed'), modifiable));
     const ask = { stepType: 'approval', config: { message: 'Well?', requesterMayApprove: true } };
-    const asks = await stored(echoDefinition(unique('asks'), { steps: { ask } }));
+    const asks = await gateway.store(echoDefinition(unique('asks'), { steps: { ask } }));
     const waiting = async (): Promise<string> => {
       const { executionId } = (await again({ path: '/api/triggers/manual/run', json: { workflowId: asks } })).body;
       await gateway.until(`/api/executions/${executionId}`, ({ body }) => body.status === 'waiting');

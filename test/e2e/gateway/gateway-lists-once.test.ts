@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approvalDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { describe, expect, it } from 'vitest';
+import { approvalDefinition, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 type Listed = { id: string; status: string };
 const start = async (workflowId: string): Promise<string> => {

@@ -1,8 +1,8 @@
 // Values that lists are filtered by, with characters that databases and their query languages treat in their own way.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { type Answer, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { type Answer, sharedGateway, unique } from './gateway-support.ts';
 
 const ODD = {
   'a backslash': 'a\\b',
@@ -24,12 +24,11 @@ const ODD = {
 /** What an address can hold. */
 const WRITABLE = Object.entries(ODD).filter(([, value]) => !/\p{Cs}|\0/u.test(value));
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 const slug = unique('odd');
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
-  gateway = await testGateway();
   const stored = await gateway.request('POST', '/api/workflows', {
     json: {
       name: 'Odd',
@@ -47,14 +46,10 @@ beforeAll(async () => {
   });
   expect(stored.status, JSON.stringify(stored.body)).toBe(201);
   for (const [name, color] of Object.entries(ODD)) {
-    const started = await gateway.request('POST', '/api/triggers/manual/run', {
-      json: { workflowId: slug, input: { color } },
-    });
-    expect(started.status).toBe(201);
-    ids.set(name, started.body.executionId);
+    const id = await gateway.start(slug, { color });
+    ids.set(name, id);
   }
 });
-afterAll(() => gateway.close());
 
 const list = (query: string): Promise<Answer> => gateway.request('GET', `/api/executions?workflowId=${slug}&${query}`);
 const found = ({ body }: Answer): string[] => body.items.map(({ id }: { id: string }) => id);

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/json/json.ts';
 import { approvalDefinition, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 let gateway: TestGateway;
@@ -9,7 +8,7 @@ const ids: string[] = [];
 beforeAll(async () => {
   gateway = await testGateway();
   slug = unique('listed');
-  await stored({
+  await gateway.store({
     ...echoDefinition(slug),
     state: { customer: { type: 'string', searchable: true } },
     steps: {
@@ -28,7 +27,8 @@ beforeAll(async () => {
       end: { stepType: 'finish', config: { output: 'x'.repeat(1_000) } },
     },
   });
-  for (const how of ['end', 'end', 'end', 'fail', 'wait']) ids.push(await start(slug, { how, customer: `c-${how}` }));
+  for (const how of ['end', 'end', 'end', 'fail', 'wait'])
+    ids.push(await gateway.start(slug, { how, customer: `c-${how}` }));
   for (const id of ids.slice(0, 4)) await gateway.request('GET', `/api/executions/${id}/result?wait=20`);
   await gateway.until(`/api/executions?workflowId=${slug}&status=waiting`, ({ body }) => body.items.length === 1);
   await gateway.until(`/api/executions?workflowId=${slug}&status=completed`, ({ body }) => body.items.length === 3);
@@ -36,14 +36,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => gateway.close());
 
-async function stored(definition: { [key: string]: Json }): Promise<void> {
-  const answer = await gateway.request('PUT', `/api/workflows/${String(definition['slug'])}`, { json: definition });
-  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
-}
-async function start(workflowId: string, input: Json): Promise<string> {
-  const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId, input } });
-  return String(body.executionId);
-}
 const list = async (query: string): Promise<string[]> => {
   const { status, body } = await gateway.request('GET', `/api/executions?workflow_id=${slug}&${query}`);
   expect(status, JSON.stringify(body)).toBe(200);
@@ -154,11 +146,13 @@ describe('run lists', () => {
 
   it('of alloy take a limit of 1,000, and give it in pages of a hundred', async () => {
     const many = unique('many');
-    await stored(echoDefinition(many));
+    await gateway.store(echoDefinition(many));
     const started: string[] = [];
     while (started.length < 103)
       started.push(
-        ...(await Promise.all(Array.from({ length: Math.min(20, 103 - started.length) }, (_, n) => start(many, n)))),
+        ...(await Promise.all(
+          Array.from({ length: Math.min(20, 103 - started.length) }, (_, n) => gateway.start(many, n)),
+        )),
       );
     await gateway.until(
       `/api/executions?workflowId=${many}&status=completed&limit=200`,
@@ -182,7 +176,7 @@ describe('run lists', () => {
     expect((await gateway.request('GET', `${org}/${slug}/runs/run.other.x.1/`)).status).toBe(404);
     expect((await gateway.request('GET', `${org}/nowhere/runs/`)).status).toBe(404);
     const other = unique('other');
-    await stored(approvalDefinition(other));
+    await gateway.store(approvalDefinition(other));
     expect((await gateway.request('GET', `${org}/${other}/runs/${ids[0]}/`)).status).toBe(404);
     expect((await gateway.request('GET', `${org}/runs/?organization_id=other`)).status).toBe(400);
   });
@@ -202,7 +196,9 @@ describe('run lists', () => {
 
   it('tell upper from lower case, and a value from what stands in another', async () => {
     const customers = ['CASE', 'case', 'x♡customer=CASE'];
-    const [upper, lower, inner] = await Promise.all(customers.map((customer) => start(slug, { how: 'end', customer })));
+    const [upper, lower, inner] = await Promise.all(
+      customers.map((customer) => gateway.start(slug, { how: 'end', customer })),
+    );
     for (const id of [upper, lower, inner]) await gateway.request('GET', `/api/executions/${id}/result?wait=20`);
     await gateway.until(`/api/executions?workflowId=${slug}&status=completed`, ({ body }) => body.items.length === 6);
     expect(await list('state[customer]=CASE')).toEqual([upper]);
@@ -228,8 +224,8 @@ describe('run lists', () => {
 
   it('of one workflow are of no other, and outlive its definition', async () => {
     const gone = unique('gone');
-    await stored(approvalDefinition(gone));
-    const id = await start(gone, {});
+    await gateway.store(approvalDefinition(gone));
+    const id = await gateway.start(gone, {});
     await gateway.until(`/api/executions?workflowId=${gone}`, ({ body }) => body.items.length === 1);
     expect((await gateway.request('DELETE', `/api/workflows/${gone}`)).status).toBe(204);
     for (const list of [`/api/workflows/${gone}/executions`, `${org}/${gone}/runs/`]) {

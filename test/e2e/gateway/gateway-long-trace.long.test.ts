@@ -1,17 +1,13 @@
 // Reading what a run of a large graph did takes long; others are served meanwhile. Pauses are judged against the
 // whole reading, so that a slow machine changes nothing.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { sharedGateway, unique } from './gateway-support.ts';
 
 const STEPS = 3_000;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 /** Each step reads five earlier ones. */
 function graph(): Json {

@@ -1,21 +1,19 @@
 import { defaultPayloadConverter } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { approvalDefinition, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { approvalDefinition, echoDefinition, sharedGateway, unique } from './gateway-support.ts';
 
 // Whoever can reach Temporal can start anything as a run. None of it keeps the others from being listed and read.
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let good: string;
 beforeAll(async () => {
-  gateway = await testGateway();
   const { body } = await gateway.request('POST', '/api/executions', {
     json: { definition: echoDefinition(unique('good')), input: { a: 1 } },
   });
   good = body.executionId;
   await gateway.request('GET', `/api/executions/${good}/result?wait=20`);
 });
-afterAll(() => gateway.close());
 
 const LISTS = [
   '/api/executions',
@@ -205,8 +203,8 @@ describe('what a run holds and walks', () => {
       },
     };
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition });
-    const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
-    const id: string = body.executionId;
+    const executionId = await gateway.start(slug);
+    const id: string = executionId;
     await gateway.until(`/api/executions/${id}`, (answer) => answer.body.waitingFor?.length === 2);
     const open = await gateway.request('GET', `/api/executions/${id}/state`);
     expect(open).toMatchObject({

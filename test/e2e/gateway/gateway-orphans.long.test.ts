@@ -1,15 +1,11 @@
 // A request with an Idempotency-Key whose gateway has died before it answered.
 
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Claim, claimRequest } from '../../../src/client/starts/claims.ts';
 import { writeAccess } from '../../support/temporal.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { echoDefinition, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 const keyed = (key: string) => ({ 'idempotency-key': key });
 

@@ -1,14 +1,13 @@
 // What runs ask of people: approvals and inputs in one inbox, listed, counted, and read one by one, also when answered.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { sharedGateway, unique } from './gateway-support.ts';
 
 type Person = { headers: { authorization: string } };
 type Config = { [member: string]: Json };
-let gateway: TestGateway;
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 const people: { [name: string]: Person } = {};
 beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
   const person = async (user: string, role: string, more: object = {}) => {
     const { body } = await gateway.request('POST', '/api/keys', { json: { name: unique(user), user, role, ...more } });
     people[user] = { headers: { authorization: `Bearer ${body.key}` } };
@@ -18,7 +17,6 @@ beforeAll(async () => {
   await person('dan', 'runner');
   await person('vic', 'viewer');
 });
-afterAll(() => gateway.close());
 
 const FORM = { note: 'string' };
 const LONG = `Refund of 3? ${'Because. '.repeat(40)}`;

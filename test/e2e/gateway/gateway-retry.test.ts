@@ -137,10 +137,7 @@ describe('a failed run', () => {
     const slug = unique('limited');
     const config = { concurrency: { limit: 1, overflow } };
     const steps = { it: call(path, { nextSteps: { success: 'ask' } }), ask: ask() };
-    const stored = await gateway.request('PUT', `/api/workflows/${slug}`, {
-      json: { ...echoDefinition(slug), config, steps },
-    });
-    expect(stored.status).toBe(201);
+    await gateway.store({ ...echoDefinition(slug), config, steps });
     const start = () => gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
     const failed = String((await start()).body.executionId);
     expect(await result(failed)).toMatchObject({ status: 'failed' });

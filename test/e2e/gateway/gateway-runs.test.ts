@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { waitLine } from '../../../src/cli/run-text.ts';
-import { approvalDefinition, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { approvalDefinition, echoDefinition, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 async function stored(
   name: string,
@@ -14,8 +10,7 @@ async function stored(
   more: Parameters<typeof echoDefinition>[1] = {},
 ): Promise<string> {
   const slug = unique(name);
-  const answer = await gateway.request('PUT', `/api/workflows/${slug}`, { json: make(slug, more) });
-  expect(answer.status).toBe(201);
+  await gateway.store(make(slug, more));
   return slug;
 }
 
@@ -96,9 +91,9 @@ describe('runs over HTTP', () => {
       },
     }));
     const started = async (): Promise<string> => {
-      const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
-      await gateway.until(`/api/executions/${body.executionId}`, (answer) => answer.body.waitingFor?.length === 1);
-      return body.executionId;
+      const runId = await gateway.start(slug);
+      await gateway.until(`/api/executions/${runId}`, (answer) => answer.body.waitingFor?.length === 1);
+      return runId;
     };
     const act = (id: string, action: string, json: { readonly [name: string]: string | boolean }) =>
       gateway.request('POST', `/api/executions/${id}/${action}`, { json });

@@ -2,25 +2,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SHARDED_FROM } from '../../../src/client/starts/limiters.ts';
 import { type CountedGateway, countedGateway, type StartCost } from '../../bench/scale/cost.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { sharedServer } from '../../support/temporal.ts';
 import { unique } from './gateway-support.ts';
 
 const STARTS = 20;
 /** A run has three writes: its start, and its task. On a busy machine some tasks are given out twice. */
 const RETRIED = 4.5;
 
-let server: TestServer;
-let worker: TestWorker;
+const { server } = sharedServer({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
 let gateway: CountedGateway;
 beforeAll(async () => {
-  server = await testServer({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789' });
-  worker = await startWorker(server);
   gateway = await countedGateway(server, unique);
 });
 afterAll(async () => {
   await gateway.close();
-  await worker.stop();
-  await server.close();
 });
 
 /** What the gateway remembers for a second it reads again once a second. */

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { expect, it } from 'vitest';
+import { sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 type Row = { path: string; startedAt: string; completedAt: string };
 
@@ -25,9 +21,7 @@ it('gives the steps of a loop times in their order, within the run, also where t
     end: { stepType: 'finish', config: { output: true } },
   };
   const definition = { name: 'Times', slug: unique('times'), steps };
-  const { status, body } = await gateway.request('POST', '/api/executions', { json: { definition } });
-  expect(status, JSON.stringify(body)).toBe(201);
-  const path = `/api/executions/${body.executionId}`;
+  const path = `/api/executions/${await gateway.startInline(definition)}`;
   await gateway.until(`${path}/result?wait=10`, (answer) => answer.status === 200);
   const run = (await gateway.until(path, (answer) => answer.body.completedAt !== undefined)).body;
   const rows: Row[] = (await gateway.request('GET', `${path}/steps`)).body.items;

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { testServer } from '../../support/temporal.ts';
-import { requestTo, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { requestTo, sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 /** Three shops with four pages each; page 2 of shop 1 fails. */
 const steps: { [slug: string]: Json } = {
@@ -30,9 +26,7 @@ const steps: { [slug: string]: Json } = {
 
 async function start(): Promise<string> {
   const definition = { name: 'Steps', slug: unique('steps'), steps };
-  const { status, body } = await gateway.request('POST', '/api/executions', { json: { definition } as Json });
-  expect(status, JSON.stringify(body)).toBe(201);
-  const path = `/api/executions/${body.executionId}`;
+  const path = `/api/executions/${await gateway.startInline(definition)}`;
   await gateway.until(path, (answer) => answer.body.waitingFor?.length > 0);
   return path;
 }

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../../src/gateway/answers/run-trace.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { sharedGateway, unique } from './gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 async function start(steps: { [slug: string]: Json }, input: Json = {}): Promise<string> {
   const definition = { name: 'Sum', slug: unique('sum'), steps };
-  const { status, body } = await gateway.request('POST', '/api/executions', { json: { definition, input } });
-  expect(status, JSON.stringify(body)).toBe(201);
-  return `/api/executions/${body.executionId}`;
+  return `/api/executions/${await gateway.startInline(definition, input)}`;
 }
 
 const summaryOf = async (path: string, query = ''): Promise<RunSummary> => {

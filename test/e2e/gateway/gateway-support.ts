@@ -2,8 +2,11 @@
 // worker, and requests.
 
 import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { Definition } from '../../../src/definition/document/types.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import type { Json } from '../../../src/json/json.ts';
+import { defined } from '../../../src/json/defined.ts';
+import { asJson, type Json, type JsonObject } from '../../../src/json/json.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
 
 export type Answer = {
@@ -19,6 +22,12 @@ export type TestGateway = {
   url: string;
   server: TestServer;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** Stores a new definition, and answers its slug. */
+  store(definition: JsonObject): Promise<string>;
+  /** Starts a run of a stored definition, and answers its id. */
+  start(workflowId: string, input?: Json): Promise<string>;
+  /** Starts a run of a definition that is not stored, and answers its id. */
+  startInline(definition: JsonObject | Definition, input?: Json): Promise<string>;
   /** Asks again until the answer satisfies; lists may lag. */
   until(path: string, fits: (answer: Answer) => boolean, seconds?: number): Promise<Answer>;
   stopWorker(): Promise<void>;
@@ -27,6 +36,16 @@ export type TestGateway = {
 
 /** A slug, path or name that no other test has. */
 export const unique = (name: string): string => `${name}-${randomBytes(4).toString('hex')}`;
+
+/** The gateway of a test file, or of a block: it is there for its tests and hooks, and closed after them. */
+export function sharedGateway(overrides: Record<string, string> = {}): TestGateway {
+  const gateway = {} as TestGateway;
+  beforeAll(async () => {
+    Object.assign(gateway, await testGateway(overrides));
+  });
+  afterAll(() => gateway.close());
+  return gateway;
+}
 
 export async function testGateway(overrides: Record<string, string> = {}): Promise<TestGateway> {
   const server = await testServer(overrides);
@@ -41,10 +60,24 @@ export async function testGateway(overrides: Record<string, string> = {}): Promi
   const usual = adminKey === undefined ? {} : { authorization: `Bearer ${adminKey}` };
   const request: TestGateway['request'] = (method, path, options = {}) =>
     requestTo(gateway.url, method, path, { ...options, headers: { ...usual, ...options.headers } });
+  const created = async (method: string, path: string, json: Json): Promise<Answer['body']> => {
+    const { status, body } = await request(method, path, { json });
+    expect(status, JSON.stringify(body)).toBe(201);
+    return body;
+  };
   return {
     url: gateway.url,
     server,
     request,
+    store: async (definition) => {
+      const slug = String(definition['slug']);
+      await created('PUT', `/api/workflows/${slug}`, definition);
+      return slug;
+    },
+    start: async (workflowId, input) =>
+      (await created('POST', '/api/triggers/manual/run', { workflowId, ...defined({ input }) })).executionId,
+    startInline: async (definition, input) =>
+      (await created('POST', '/api/executions', { definition: asJson(definition), ...defined({ input }) })).executionId,
     until: async (path, fits, seconds = 30) => {
       const deadline = Date.now() + seconds * 1000;
       for (;;) {

@@ -1,25 +1,19 @@
 // Faults around the gateway (THREATS.md): Temporal becomes unavailable during starts, and its clock jumps.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { connect } from '../../../src/client/temporal/connect.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { Wire } from '../../support/wire.ts';
-import { type Answer, echoDefinition, requestTo, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { type Answer, echoDefinition, requestTo, sharedGateway, unique } from './gateway-support.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
 
 const stored = async (more: { [member: string]: Json } = {}): Promise<string> => {
   const slug = unique('threat');
-  expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, more) })).status).toBe(
-    201,
-  );
+  await gateway.store(echoDefinition(slug, more));
   return slug;
 };
 const start = (url: string, workflowId: string, clientRequestId: string): Promise<Answer> =>

@@ -11,19 +11,17 @@ import {
   approvalDefinition,
   echoDefinition,
   requestTo,
-  type TestGateway,
-  testGateway,
+  sharedGateway,
   unique,
 } from './gateway-support.ts';
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let way: Withholding;
 let temporal: TemporalConnection;
 /** Another gateway, which does not hear of what it has done. */
 let deaf: { url: string; close(): Promise<void> };
 let publicKey: string;
 beforeAll(async () => {
-  gateway = await testGateway();
   const { config } = gateway.server;
   way = new Withholding(config.temporal.address ?? '');
   temporal = await connect({ ...config, temporal: { ...config.temporal, address: await way.open() } });
@@ -34,7 +32,6 @@ afterAll(async () => {
   await deaf.close();
   await temporal.close();
   await way.close();
-  await gateway.close();
 });
 
 type Asked = { path: string; json: Json; key: string };
@@ -54,19 +51,11 @@ function sendUnheard(asked: Asked, said: string): { done: Promise<void>; unknown
   return { done, unknown };
 }
 
-async function stored(definition: { [key: string]: Json }): Promise<string> {
-  const slug = String(definition['slug']);
-  expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition })).status).toBe(201);
-  return slug;
-}
-
 async function waiting(): Promise<string> {
-  const slug = await stored(approvalDefinition(unique('waits')));
-  const { body } = await gateway.request('POST', '/api/triggers/manual/run', {
-    json: { workflowId: slug, input: { amount: 1 } },
-  });
-  await gateway.until(`/api/executions/${body.executionId}`, (answer) => answer.body.status === 'waiting');
-  return body.executionId;
+  const slug = await gateway.store(approvalDefinition(unique('waits')));
+  const id = await gateway.start(slug, { amount: 1 });
+  await gateway.until(`/api/executions/${id}`, (answer) => answer.body.status === 'waiting');
+  return id;
 }
 
 const outputsOf = async (slug: string, count: number): Promise<Json[]> => {
@@ -96,7 +85,10 @@ describe.concurrent('a request whose outcome is not known', () => {
   });
 
   it('to start a run is looked for by its id, and starts none of another workflow', async () => {
-    const [slug, other] = [await stored(echoDefinition(unique('one'))), await stored(echoDefinition(unique('other')))];
+    const [slug, other] = [
+      await gateway.store(echoDefinition(unique('one'))),
+      await gateway.store(echoDefinition(unique('other'))),
+    ];
     const key = unique('key');
     const asked = { path: '/api/triggers/manual/run', json: { workflowId: slug, input: { key } }, key };
     const done = way.withhold(key);
@@ -109,7 +101,7 @@ describe.concurrent('a request whose outcome is not known', () => {
   });
 
   it('that was put off and has been run since is not run again', async () => {
-    const slug = await stored(
+    const slug = await gateway.store(
       echoDefinition(unique('put-off'), { config: { debounce: { key: 'of', seconds: 1 }, publicStart: true } }),
     );
     const key = unique('key');
@@ -128,7 +120,7 @@ describe.concurrent('a request whose outcome is not known', () => {
   });
 
   it('and that is sent again while a later one is put off takes not its place', async () => {
-    const slug = await stored(
+    const slug = await gateway.store(
       echoDefinition(unique('later'), { config: { debounce: { key: 'of', seconds: 30 }, publicStart: true } }),
     );
     const key = unique('key');

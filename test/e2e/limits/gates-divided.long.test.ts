@@ -1,20 +1,16 @@
 // A large limit, which is divided among shards: their lender, and what runs see of it.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { SHARDED_FROM } from '../../../src/client/starts/limiters.ts';
 import { LENDER_WORKFLOW } from '../../../src/contract/lender.ts';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const WAITING = 30;
 const ADDRESS = '/api/limits/organization';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
+const gateway = sharedGateway();
 afterAll(async () => {
   await gateway.request('DELETE', ADDRESS);
-  await gateway.close();
 });
 
 /** A few at once. */
@@ -34,11 +30,8 @@ it('lets in as many runs as the limit says, and the others as these end', { time
   await gateway.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug) });
   const ids: string[] = [];
   await each([...Array(SHARDED_FROM + WAITING).keys()], async (amount) => {
-    const started = await gateway.request('POST', '/api/triggers/manual/run', {
-      json: { workflowId: slug, input: { amount } },
-    });
-    expect(started.status).toBe(201);
-    ids.push(started.body.executionId);
+    const id = await gateway.start(slug, { amount });
+    ids.push(id);
   });
   const address = `/api/executions?workflowId=${slug}&limit=500`;
   const count = async (status: string): Promise<number> =>

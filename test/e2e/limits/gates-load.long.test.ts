@@ -7,7 +7,6 @@ import { limitersOf } from '../../../src/client/organization/limits.ts';
 import { takeSlots } from '../../../src/client/starts/limiters.ts';
 import { ABANDONED_MS } from '../../../src/contract/limiter.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
-import type { Json } from '../../../src/json/json.ts';
 import { startWorker, writeAccess } from '../../support/temporal.ts';
 import { type Answer, approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
@@ -43,9 +42,6 @@ afterAll(async () => {
   upstream.close();
 });
 
-const store = async (definition: { [key: string]: Json }): Promise<void> => {
-  expect((await gateway.request('POST', '/api/workflows', { json: definition })).status).toBe(201);
-};
 const start = (workflowId: string): Promise<Answer> =>
   gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId, input: { amount: 1 } } });
 const atOnce = (workflowId: string): Promise<Answer[]> =>
@@ -54,7 +50,7 @@ const atOnce = (workflowId: string): Promise<Answer[]> =>
 describe('two hundred starts at once', () => {
   it('are let in as far as the limit goes, and the others refused', { timeout: LOAD_MS }, async () => {
     const slug = unique('refusing');
-    await store(approvalDefinition(slug, { config: { concurrency: { limit: LIMIT, overflow: 'reject' } } }));
+    await gateway.store(approvalDefinition(slug, { config: { concurrency: { limit: LIMIT, overflow: 'reject' } } }));
     const answers = await atOnce(slug);
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(LIMIT);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(STARTS - LIMIT);
@@ -62,7 +58,7 @@ describe('two hundred starts at once', () => {
 
   it('wait where they queue, but for as many as may go', { timeout: LOAD_MS }, async () => {
     const slug = unique('queueing');
-    await store(approvalDefinition(slug, { config: { concurrency: { limit: LIMIT } } }));
+    await gateway.store(approvalDefinition(slug, { config: { concurrency: { limit: LIMIT } } }));
     const answers = await atOnce(slug);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     const waiting = `/api/workflows/${slug}/executions?limit=1000&status=`;
@@ -83,7 +79,7 @@ describe('a queue', () => {
     const slug = unique('handing-on');
     const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
     const fetch = { stepType: 'http', config: { url } };
-    await store({ name: slug, slug, config: { concurrency: { limit: LIMIT } }, steps: { fetch } });
+    await gateway.store({ name: slug, slug, config: { concurrency: { limit: LIMIT } }, steps: { fetch } });
     const ids = await Promise.all(Array.from({ length: 4 * LIMIT }, async () => (await start(slug)).body.executionId));
     for (const id of ids) {
       const result = await gateway.until(`/api/executions/${id}/result?wait=10`, ({ status }) => status === 200, 50);
@@ -98,7 +94,7 @@ describe('a starter that dies after it was let in', () => {
   it('holds its slot no longer than a start may take', async () => {
     const slug = unique('abandoned');
     const definition = approvalDefinition(slug, { config: { concurrency: { limit: 1, overflow: 'reject' } } });
-    await store(definition);
+    await gateway.store(definition);
     const over = writeAccess(gateway.server);
     const subject = {
       definition: definition as unknown as Definition,
@@ -116,7 +112,7 @@ describe('a starter that dies after it was let in', () => {
 describe('a worker that dies', () => {
   it('takes no slot along: what ended meanwhile makes room, and what waited goes on', async () => {
     const slug = unique('restarted');
-    await store(approvalDefinition(slug, { config: { concurrency: { limit: 1 } } }));
+    await gateway.store(approvalDefinition(slug, { config: { concurrency: { limit: 1 } } }));
     const first = (await start(slug)).body.executionId;
     await gateway.until(`/api/executions/${first}`, ({ body }) => body.status === 'waiting');
     const second = (await start(slug)).body.executionId;

@@ -1,15 +1,9 @@
 // Retries under a limit that rejects: a run that comes again under its id holds nothing until it has asked.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { definitionGates } from '../../../src/engine/state/gates.ts';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(async () => {
-  await gateway.close();
-});
+const gateway = sharedGateway();
 
 const start = (workflowId: string) =>
   gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId, input: { amount: 1 } } });

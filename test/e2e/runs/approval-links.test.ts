@@ -1,39 +1,22 @@
 // Approvals that send messages with links: who decides by them, how often, and until when.
 
-import type { AddressInfo } from 'node:net';
-import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { axe, describeInBrowser, openBrowser, picture } from '../../support/browser.ts';
+import { type Mailbox, mailbox } from '../access/mailbox.ts';
 import { type Answer, requestTo, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const PUBLIC = 'http://signalbox.test';
 const PAGE = { accept: 'text/html' };
 let gateway: TestGateway;
-let smtp: SMTPServer;
-const mails: string[] = [];
+let box: Mailbox;
 
 beforeAll(async () => {
-  smtp = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData(stream, _session, callback) {
-      let source = '';
-      stream.on('data', (chunk: Buffer) => {
-        source += chunk.toString();
-      });
-      stream.on('end', () => {
-        mails.push(source.replaceAll('=\r\n', '').replaceAll('=3D', '='));
-        callback();
-      });
-    },
-  });
-  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', () => resolve()));
-  const { port } = smtp.server.address() as AddressInfo;
+  box = await mailbox();
   gateway = await testGateway({
     SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environment-0123456789',
     SIGNALBOX_PUBLIC_URL: PUBLIC,
-    SIGNALBOX_SMTP_URL: `smtp://127.0.0.1:${port}`,
+    SIGNALBOX_SMTP_URL: box.url,
     SIGNALBOX_MAIL_FROM: 'Signalbox <signalbox@example.com>',
   });
   const key = { name: unique('ann'), user: 'ann@example.com', role: 'approver', roles: ['finance'] };
@@ -41,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.close();
-  await new Promise<void>((resolve) => smtp.close(() => resolve()));
+  await box.close();
 });
 
 const FORM = { account: { type: 'string', label: 'Account' }, share: { type: 'number', required: false } };
@@ -69,7 +52,7 @@ async function asking(config: JsonObject, to: readonly string[], more = ''): Pro
   const { body } = await gateway.request('POST', '/api/executions', { json: { definition } as unknown as Json });
   const id = String(body.executionId);
   await gateway.until(`/api/approvals?all=true&executionId=${id}`, (answer) => answer.body.items?.length === 1);
-  const sentNow = () => mails.filter((mail) => mail.includes(message) && mail.includes('Please decide'));
+  const sentNow = () => box.mails.filter((mail) => mail.includes(message) && mail.includes('Please decide'));
   await expect.poll(() => sentNow().length).toBe(to.length);
   const sent = sentNow();
   const links = to.map((address) => {
@@ -152,7 +135,7 @@ describe('the link of an approval', () => {
     );
     for (const text of [JSON.stringify(items), history, ...payloads, JSON.stringify((await handle.describe()).memo)])
       expect(text.includes(token) || text.includes(token.split('.')[1] ?? token)).toBe(false);
-    expect(mails.at(-1)).toContain('Approved by ann@example.com.');
+    expect(box.mails.at(-1)).toContain('Approved by ann@example.com.');
   });
 
   it('says that the decision was taken also where it has ended the run', async () => {

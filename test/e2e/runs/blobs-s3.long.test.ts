@@ -8,7 +8,7 @@ import { s3Store } from '../../../src/client/payloads/s3-store.ts';
 import { probe } from '../../../src/client/payloads/store-of.ts';
 import { sweepBlobs } from '../../../src/client/runs/blob-sweep.ts';
 import { blobPlaceOf, type S3Place } from '../../../src/config/blob-place.ts';
-import type { Json } from '../../../src/json/json.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { cli } from '../../cli/terminal.ts';
 import { itIsABlobStore, type StoreUnderTest } from '../../client/blob-stores.ts';
@@ -127,11 +127,7 @@ describe('runs with payloads in a bucket', () => {
     await gateway?.close();
   });
 
-  const started = async (definition: Json): Promise<string> => {
-    const { status, body } = await gateway.request('POST', '/api/executions', { json: { definition } });
-    expect(status).toBe(201);
-    return body.executionId;
-  };
+  const started = (definition: JsonObject): Promise<string> => gateway.startInline(definition);
   const statusNow = async (id: string): Promise<string> =>
     (await gateway.request('GET', `/api/executions/${id}`)).body.status;
   const statusOf = (id: string, status: string) =>

@@ -1,20 +1,16 @@
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
 import { readTrace } from '../../../src/client/runs/trace.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 import { until } from './run-support.ts';
 
 const LIMIT = 20;
 const CHECK_MS = 400;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
 
 const step = (stepType: string, config: Json, nextSteps: { [port: string]: string } = {}) => ({
   stepType,
@@ -24,18 +20,11 @@ const step = (stepType: string, config: Json, nextSteps: { [port: string]: strin
 
 async function store(name: string, steps: Json, more: { [member: string]: Json } = {}): Promise<string> {
   const slug = unique(name);
-  const { status, body } = await gateway.request('PUT', `/api/workflows/${slug}`, {
-    json: { name, slug, steps, ...more },
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
+  await gateway.store({ name, slug, steps, ...more });
   return slug;
 }
 
-async function start(workflowId: string, input: Json = {}): Promise<string> {
-  const { status, body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId, input } });
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.executionId;
-}
+const start = (workflowId: string, input: Json = {}): Promise<string> => gateway.start(workflowId, input);
 
 async function resultOf(id: string): Promise<{ status: string; output?: Json; error?: { [member: string]: Json } }> {
   const { body } = await gateway.until(`/api/executions/${id}/result?wait=30`, ({ status }) => status === 200, 90);
@@ -316,26 +305,23 @@ describe('many children', () => {
 describe('a workflow of mesh that begins itself anew', () => {
   it('is a chain of runs, each with its parent, and ends at the depth limit at the latest', async () => {
     const slug = unique('recursive-001');
-    const stored = await gateway.request('PUT', `/api/workflows/${slug}`, {
-      json: {
-        id: 'wf-1',
-        slug,
-        steps: [
-          {
-            name: 'work',
-            action: { code: 'export default (input) => ({ n: input.n + 1, more: input.n + 1 < input.until })' },
-            input: { n: '@input.n', until: '@input.until' },
-          },
-          {
-            name: 'again',
-            when: { ref: '@work.more' },
-            action: { toolName: 'COLLECTION_WORKFLOW_EXECUTION_CREATE' },
-            input: { workflow_collection_id: 'wf-1', input: { n: '@work.n', until: '@input.until' } },
-          },
-        ],
-      },
+    await gateway.store({
+      id: 'wf-1',
+      slug,
+      steps: [
+        {
+          name: 'work',
+          action: { code: 'export default (input) => ({ n: input.n + 1, more: input.n + 1 < input.until })' },
+          input: { n: '@input.n', until: '@input.until' },
+        },
+        {
+          name: 'again',
+          when: { ref: '@work.more' },
+          action: { toolName: 'COLLECTION_WORKFLOW_EXECUTION_CREATE' },
+          input: { workflow_collection_id: 'wf-1', input: { n: '@work.n', until: '@input.until' } },
+        },
+      ],
     });
-    expect(stored.status, JSON.stringify(stored.body)).toBe(201);
     const chain = async (input: Json): Promise<string[]> => {
       const statuses: string[] = [];
       for (let id: string | undefined = await start(slug, input); id !== undefined; ) {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventId } from '../../../src/client/temporal/ids.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { type Answer, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { type Answer, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 type Members = { [key: string]: Json };
 
@@ -20,11 +16,6 @@ async function listening(config: Members): Promise<string> {
   const json = { name: 'Listening', slug, steps };
   expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json })).status).toBe(201);
   return slug;
-}
-
-async function start(slug: string, input: Members): Promise<string> {
-  const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug, input } });
-  return body.executionId;
 }
 
 const publish = (json: Members): Promise<Answer> => gateway.request('POST', '/api/events', { json });
@@ -44,7 +35,7 @@ describe('an event', () => {
   it('that a listener refuses leaves nothing in its run, however many there are', async () => {
     const name = unique('order-event');
     const slug = await listening({ name, match: 'payload.order == input.order', timeout: '1h' });
-    const id = await start(slug, { order: 'Z' });
+    const id = await gateway.start(slug, { order: 'Z' });
     await waiting(slug, 1);
     const doc = 'x'.repeat(55_000);
     for (let n = 0; n < 22; n++)
@@ -64,9 +55,9 @@ describe('an event', () => {
     const keys = ['mine', 'MINE', ...Array.from({ length: 118 }, (_, n) => `order-${n}`)];
     const ids: string[] = [];
     for (let n = 0; n < keys.length; n += 20)
-      ids.push(...(await Promise.all(keys.slice(n, n + 20).map((order) => start(slug, { order })))));
+      ids.push(...(await Promise.all(keys.slice(n, n + 20).map((order) => gateway.start(slug, { order })))));
     const all = await listening({ name });
-    const hears = await start(all, {});
+    const hears = await gateway.start(all, {});
     await waiting(slug, keys.length);
     await waiting(all, 1);
     const { body } = await publish({ name, key: 'mine', data: { paid: 4 } });
@@ -88,7 +79,7 @@ describe('an event', () => {
   it('finds a run that Visibility does not show yet, and one by each of its names', async () => {
     const [first, second] = [unique('first'), unique('second')];
     const slug = await listening({ name: [first, second], key: '{{ input.n }}' });
-    const id = await start(slug, { n: 7 });
+    const id = await gateway.start(slug, { n: 7 });
     await publish({ name: second, key: 7, data: { at: 'once' } });
     expect(await result(id)).toMatchObject({ status: 'completed', output: { at: 'once' } });
   });
@@ -103,7 +94,7 @@ describe('an event', () => {
       hear: { stepType: 'listen', config: { name, key: 'mine' } },
     };
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: { name: 'Busy', slug, steps } });
-    const id = await start(slug, {});
+    const id = await gateway.start(slug, {});
     await gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor[0]?.path === 'both/b/hear');
     const { body } = await publish({ name, key: 'mine', data: 'heard' });
     expect(body.told).toEqual([id]);
@@ -114,7 +105,7 @@ describe('an event', () => {
   it('is not kept by a run that listened no more when it came', async () => {
     const name = unique('late');
     const slug = await listening({ name, key: 'other' });
-    const id = await start(slug, {});
+    const id = await gateway.start(slug, {});
     await waiting(slug, 1);
     const run = gateway.server.client.workflow.getHandle(id);
     await run.signal('message', { name, payload: 1, event: { key: 'mine' } });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedServer, startWorker, type TestServer } from '../../support/temporal.ts';
 import { abreast, collect, fetchMany, rounds } from './run-programs.ts';
 import { memoOf, persistently, startRun, until, waitsAt } from './run-support.ts';
 
@@ -7,23 +7,17 @@ const LIMIT = 30;
 const MESSAGES = 2_000;
 const SENDERS = 5;
 
-let server: TestServer;
-let worker: TestWorker;
-beforeAll(async () => {
-  server = await testServer({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
-  worker = await startWorker(server, {
+const { server } = sharedServer(
+  { SIGNALBOX_HISTORY_LIMIT: String(LIMIT) },
+  {
     activities: {
       http: (async (input: { config: { url: string } }) => {
         await new Promise((resolve) => setTimeout(resolve, input.config.url.endsWith('/slow') ? 1_500 : 0));
         return { data: input.config.url };
       }) as never,
     },
-  });
-});
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-});
+  },
+);
 
 /** How many executions the run has had so far, and how many events the longest had. */
 async function executions(workflowId: string): Promise<{ count: number; longest: number }> {

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 import { until } from './run-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 const handleOf = (id: string) => gateway.server.client.workflow.getHandle(id);
 const detailsOf = async (id: string): Promise<string> =>

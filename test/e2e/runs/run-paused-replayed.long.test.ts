@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { expect, it } from 'vitest';
+import { sharedServer } from '../../support/temporal.ts';
 import { approve } from './run-programs.ts';
 import { memoOf, startRun, until, waitsAt } from './run-support.ts';
 
-let server: TestServer;
-let worker: TestWorker;
-beforeAll(async () => {
-  server = await testServer();
-  // Every task replays the run from its history.
-  worker = await startWorker(server, { maxCachedWorkflows: 0 });
-});
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-});
+// Every task replays the run from its history.
+const { server } = sharedServer({}, { maxCachedWorkflows: 0 });
 
 it('shows its pauses and why it cancelled itself in the same way when it is replayed', async () => {
   const { review } = approve.steps;

@@ -1,14 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 import { until } from './run-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 /** A run that waits at the approval `review`, with more members of its config. */
 async function waiting(config: { [key: string]: Json } = {}): Promise<string> {

@@ -2,23 +2,14 @@
 
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { sharedServer } from '../../support/temporal.ts';
 import { startRun, waitsAt } from './run-support.ts';
 
 const LIMIT = 30;
 
-let server: TestServer;
-let worker: TestWorker;
-beforeAll(async () => {
-  server = await testServer({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
-  worker = await startWorker(server);
-});
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-});
+const { server } = sharedServer({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
 
 it('replays every part of a run whose updates are refused right where it would continue as new', async () => {
   const handle = await startRun(server, {

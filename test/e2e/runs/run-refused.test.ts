@@ -1,20 +1,11 @@
 import { type ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../../src/definition/document/types.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { sharedServer } from '../../support/temporal.ts';
 import { approve } from './run-programs.ts';
 import { eventTypes } from './run-support.ts';
 
-let server: TestServer;
-let worker: TestWorker;
-beforeAll(async () => {
-  server = await testServer();
-  worker = await startWorker(server);
-});
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-});
+const { server } = sharedServer();
 
 const cyclic = {
   ...approve,

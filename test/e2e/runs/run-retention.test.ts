@@ -1,12 +1,8 @@
 /** A run that has continued as new is read also when its first part is past its retention. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_HISTORY_LIMIT: '30' });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_HISTORY_LIMIT: '30' });
 
 /** Asks again and again, and then once more after each answer. */
 const definition = (name: string) => ({

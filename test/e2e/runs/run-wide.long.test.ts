@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../../src/definition/document/types.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { sharedServer } from '../../support/temporal.ts';
 import { eventTypes, startRun } from './run-support.ts';
 
 const COUNT = 500;
@@ -25,16 +25,7 @@ const wide: Definition = {
   },
 };
 
-let server: TestServer;
-let worker: TestWorker;
-beforeAll(async () => {
-  server = await testServer();
-  worker = await startWorker(server, { activities: { http: (async () => ({ data: 1 })) as never } });
-});
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-});
+const { server } = sharedServer({}, { activities: { http: (async () => ({ data: 1 })) as never } });
 
 describe('a wide run', () => {
   it('sends more at once than the server takes in one message, in parts', { timeout: 120_000 }, async () => {

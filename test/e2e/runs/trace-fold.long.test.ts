@@ -1,10 +1,10 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readTrace, type TraceQuery } from '../../../src/client/runs/trace.ts';
 import type { ActivityInput } from '../../../src/contract/activity.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { sharedServer, startWorker, testServer } from '../../support/temporal.ts';
 import { abreast, approve, fetchMany, fetchOnce, rounds, twice } from './run-programs.ts';
 import { persistently, startRun, until, waitsAt } from './run-support.ts';
 import { oneMoment } from './trace-moment.ts';
@@ -33,16 +33,10 @@ const child: Definition = {
 };
 const resolveWorkflow = async (): Promise<unknown> => ({ data: { definition: child, hash: 'sha256:child' } });
 
-let server: TestServer;
-let worker: TestWorker;
-beforeAll(async () => {
-  server = await testServer({ SIGNALBOX_HISTORY_LIMIT: '60' });
-  worker = await startWorker(server, { activities: { http: http as never, resolveWorkflow } });
-});
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-});
+const { server } = sharedServer(
+  { SIGNALBOX_HISTORY_LIMIT: '60' },
+  { activities: { http: http as never, resolveWorkflow } },
+);
 
 async function expectSame(handle: WorkflowHandle): Promise<void> {
   const { live, folded } = await oneMoment(server, handle);

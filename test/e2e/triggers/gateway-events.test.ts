@@ -1,17 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  approvalDefinition,
-  echoDefinition,
-  type TestGateway,
-  testGateway,
-  unique,
-} from '../gateway/gateway-support.ts';
+import { describe, expect, it } from 'vitest';
+import { approvalDefinition, echoDefinition, sharedGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_HISTORY_LIMIT: '20' });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_HISTORY_LIMIT: '20' });
 
 type Seen = { id: string; event: string; data: { [member: string]: unknown } };
 

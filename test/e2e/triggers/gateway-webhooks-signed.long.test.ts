@@ -1,18 +1,14 @@
 // Deliveries that are signed: whose they are, and that each is taken once.
 
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { githubExamples } from '../../gateway/github-examples.ts';
-import { echoDefinition, requestTo, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { echoDefinition, requestTo, sharedGateway, unique } from '../gateway/gateway-support.ts';
 import { github, hookedAt, type Members, outputOf } from './webhook-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 /** Every payload of a history as text. */
 function textsOf(value: unknown): string[] {

@@ -1,13 +1,9 @@
 // Webhooks: their paths, what they take, and what they demand of a delivery.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 import { github, hookedAt, outputOf } from './webhook-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 describe('webhooks', () => {
   it('take a delivery by its body once in five minutes where it has no id', async () => {

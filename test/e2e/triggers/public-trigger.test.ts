@@ -1,17 +1,15 @@
 // alloy: public and private triggers, the run of an organization, debounce, restart.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/json/json.ts';
-import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { type Answer, echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 import { lastHeld, untilRefused } from './debounce-support.ts';
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let publicKey: string;
 beforeAll(async () => {
-  gateway = await testGateway();
   publicKey = (await gateway.request('GET', '/api/public-key')).body.publicApiKey;
 });
-afterAll(() => gateway.close());
 
 type Members = { [key: string]: Json };
 

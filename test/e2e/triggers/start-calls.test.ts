@@ -11,27 +11,24 @@ import {
   echoDefinition,
   type RequestOptions,
   requestTo,
-  type TestGateway,
-  testGateway,
+  sharedGateway,
   unique,
 } from '../gateway/gateway-support.ts';
 import { github, hookedAt, type Members } from './webhook-support.ts';
 
-let first: TestGateway;
+const first = sharedGateway();
 /** A second gateway, whose calls are counted. */
 let counted: { url: string; close(): Promise<void> };
 let temporal: TemporalConnection;
 let calls: Call[] = [];
 
 beforeAll(async () => {
-  first = await testGateway();
   temporal = await connect(first.server.config, [noting((call) => calls.push(call))]);
   counted = await startGateway(first.server.config, { temporal });
 });
 afterAll(async () => {
   await counted.close();
   await temporal.close();
-  await first.close();
 });
 
 const SHORT: { readonly [method: string]: string } = {
@@ -56,8 +53,7 @@ async function asked(path: string, options: RequestOptions): Promise<[Answer, st
 
 async function put(more: Members = {}): Promise<string> {
   const slug = unique('counted');
-  const stored = await first.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, more) });
-  expect(stored.status).toBe(201);
+  await first.store(echoDefinition(slug, more));
   return slug;
 }
 
@@ -124,9 +120,9 @@ it.each<[string, { first: string; again: string; other: string; refused: string 
 
 it('waits for the result in one call, also in the last second of the time', async () => {
   const slug = await put({ steps: { ask: { stepType: 'approval', config: { message: 'Well?' } } } });
-  const { body } = await first.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
+  const executionId = await first.start(slug);
   calls = [];
-  const answer = await requestTo(counted.url, 'GET', `/api/executions/${body.executionId}/result?wait=2`, {});
+  const answer = await requestTo(counted.url, 'GET', `/api/executions/${executionId}/result?wait=2`, {});
   expect(answer.status).toBe(202);
   expect(calls.filter(({ method }) => method === 'GetWorkflowExecutionHistory').length).toBeLessThanOrEqual(2);
 });

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ForkedWorker, forkWorker } from '../../support/temporal.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let worker: ForkedWorker;
 beforeAll(async () => {
-  gateway = await testGateway();
   await gateway.stopWorker();
   worker = await forkWorker(gateway.server);
 });
 afterAll(async () => {
   await worker.end();
-  await gateway.close();
 });
 
 type Run = { id: string; status: string };

@@ -1,18 +1,16 @@
 // Debounce where clocks differ, and where workers die.
 
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { holdOrBegin } from '../../../src/client/starts/debounce.ts';
 import { partsOf, prepareRun } from '../../../src/client/starts/prepare-run.ts';
 import { forkWorker, writeAccess } from '../../support/temporal.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
+const gateway = sharedGateway();
 let publicKey: string;
 beforeAll(async () => {
-  gateway = await testGateway();
   publicKey = (await gateway.request('GET', '/api/public-key')).body.publicApiKey;
 });
-afterAll(() => gateway.close());
 
 /** A workflow that waits two seconds for further payloads. */
 async function put(): Promise<string> {

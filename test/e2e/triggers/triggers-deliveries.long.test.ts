@@ -1,13 +1,9 @@
 // The last firings of a trigger; and what comes for the waits of a dry run over HTTP.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { describe, expect, it } from 'vitest';
+import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({ SIGNALBOX_HISTORY_LIMIT: '30' });
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway({ SIGNALBOX_HISTORY_LIMIT: '30' });
 
 interface Shown {
   readonly outcome: string;

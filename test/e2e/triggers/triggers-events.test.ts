@@ -1,26 +1,20 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventActivitiesOver } from '../../../src/client/triggers/event-spread.ts';
 import { publishEvent } from '../../../src/client/triggers/events.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { writeAccess } from '../../support/temporal.ts';
-import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+import { type Answer, echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 import { lastHeld } from './debounce-support.ts';
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway();
-});
-afterAll(() => gateway.close());
+const gateway = sharedGateway();
 
 type Members = { [key: string]: Json };
 
 async function taking(name: string, config: Members = {}, trigger: Members = {}): Promise<string> {
   const slug = unique('taking');
   const triggers = [{ name: 'on', type: 'event', config: { name, ...config }, ...trigger }];
-  expect(
-    (await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { triggers }) })).status,
-  ).toBe(201);
+  await gateway.store(echoDefinition(slug, { triggers }));
   return slug;
 }
 

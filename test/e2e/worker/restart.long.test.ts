@@ -43,10 +43,7 @@ async function restarting(more: Members = {}): Promise<string> {
     ask: { stepType: 'approval', config: { message: 'Go on?' } },
   };
   const config = { mode: 'restart', debounce: { key: 'customer' }, publicStart: true };
-  const answer = await gateway.request('PUT', `/api/workflows/${slug}`, {
-    json: echoDefinition(slug, { config, steps, ...more }),
-  });
-  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  await gateway.store(echoDefinition(slug, { config, steps, ...more }));
   return slug;
 }
 

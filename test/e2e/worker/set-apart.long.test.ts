@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { setStoredApart } from '../../../src/client/temporal/division.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import { startWorker, type TestServer, type TestWorker, testServer, workflowsOf } from '../../support/temporal.ts';
+import { sharedServer, workflowsOf } from '../../support/temporal.ts';
 import {
   approvalDefinition,
   echoDefinition,
@@ -15,21 +15,16 @@ import {
   unique,
 } from '../gateway/gateway-support.ts';
 
-let server: TestServer;
-let worker: TestWorker;
+const { server } = sharedServer({ TEMPORAL_NAMESPACE: unique('apart'), SIGNALBOX_HISTORY_LIMIT: '20' });
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 const ask = (method: string, path: string, options: RequestOptions = {}) =>
   requestTo(gateway.url, method, path, options);
 
 beforeAll(async () => {
-  server = await testServer({ TEMPORAL_NAMESPACE: unique('apart'), SIGNALBOX_HISTORY_LIMIT: '20' });
-  worker = await startWorker(server);
   gateway = await startGateway(server.config, { temporal: server });
 });
 afterAll(async () => {
   await gateway.close();
-  await worker.stop();
-  await server.close();
 });
 
 async function typesOf(query?: string): Promise<string[]> {
