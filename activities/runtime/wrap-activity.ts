@@ -227,8 +227,9 @@ const beatingEach = (heartbeatTimeoutMs: number | undefined, beat: () => void): 
 const cancelled = (): CancelledFailure => new CancelledFailure('The activity was cancelled.');
 
 /**
- * Adds the usage `before`, of earlier attempts, to a result's meta or a failure's details. All attempts are paid for, even
- * if they fail. History keeps only the end of the last one, so each passes its usage to the next one in its heartbeats.
+ * Adds the usage `before`, of earlier attempts, to a result's meta or a failure's details. All attempts are paid for,
+ * even if they fail. History keeps only the end of the last one, so each passes its usage to the next one in its
+ * heartbeats.
  */
 function withUsage(told: Json | undefined, before: ModelUsage | undefined): Json | undefined {
   if (before === undefined) return told;
