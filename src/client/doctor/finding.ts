@@ -26,3 +26,6 @@ const CHECKS = [
 ] as const;
 
 export type Check = (typeof CHECKS)[number];
+
+/** Adds what was found. */
+export type AddFinding = (check: Check, level: Finding['level'], text: string, lines?: readonly string[]) => void;

@@ -4,7 +4,7 @@
  * can be switched on and off, and keys can change. Ids, search attributes, types of failures and headers (contexts of
  * traces) are not encrypted, because Temporal works with them.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
 import { isReferencePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
@@ -13,12 +13,11 @@ import type { Config } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
 import { ClientError } from '../errors.ts';
 import { deriveKeys } from './keys.ts';
+import { decryptedFor, encryptedFor } from './seal.ts';
 
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const ID_DIGITS = 16;
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 /**
  * Payloads that are not encrypted again: encrypted ones, and nulls, which reveal nothing and remove fields of memos.
  * References to stored payloads are not encrypted either: external storage has to find them.
@@ -73,17 +72,13 @@ const idOf = (key: Uint8Array): string => createHash('sha256').update(key).diges
 
 function encrypted(id: string, key: Uint8Array, payload: Payload): Payload {
   if (LEFT.has(textOf(payload, 'encoding')) || isReferencePayload(payload)) return payload;
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, iv);
-  cipher.setAAD(Buffer.from(id));
-  const body = [cipher.update(PayloadMessage.encode(payload).finish()), cipher.final()];
   return {
     metadata: {
       encoding: Buffer.from(ENCODING),
       [KEY_ID]: Buffer.from(id),
       ...(isKeptInHistory(payload) ? { [IN_HISTORY]: Buffer.from('1') } : {}),
     },
-    data: Buffer.concat([iv, cipher.getAuthTag(), ...body]),
+    data: encryptedFor(key, id, PayloadMessage.encode(payload).finish()),
   };
 }
 
@@ -95,16 +90,9 @@ function decrypted(keys: ReadonlyMap<string, Uint8Array>, payload: Payload): Pay
     throw new UnreadablePayload(
       `A payload was encrypted under another master key (${id}). Name that key in SIGNALBOX_FORMER_MASTER_KEYS.`,
     );
-  const bytes = payload.data ?? new Uint8Array();
-  try {
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
-    decipher.setAAD(Buffer.from(id));
-    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-    const clear = [decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()];
-    return PayloadMessage.decode(Buffer.concat(clear));
-  } catch {
-    throw new UnreadablePayload('A payload was changed since it was encrypted.');
-  }
+  const clear = decryptedFor(key, id, payload.data ?? new Uint8Array());
+  if (clear === undefined) throw new UnreadablePayload('A payload was changed since it was encrypted.');
+  return PayloadMessage.decode(clear);
 }
 
 function textOf({ metadata }: Payload, name: string): string | undefined {

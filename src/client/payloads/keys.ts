@@ -56,6 +56,22 @@ export function hmacHex(key: Uint8Array | string, ...parts: readonly (string | U
   return mac.digest('hex');
 }
 
+/** `base64url of the parts, as JSON`, a dot, and its MAC. */
+export function signedToken(key: Uint8Array, parts: readonly string[]): string {
+  const body = Buffer.from(JSON.stringify(parts)).toString('base64url');
+  return `${body}.${tokenMac(key, body)}`;
+}
+
+/** The parts of a token that this host made with the key; undefined for any other text. */
+export function tokenParts(key: Uint8Array, token: string): readonly string[] | undefined {
+  const dot = token.indexOf('.');
+  const body = token.slice(0, dot);
+  if (dot < 1 || !sameText(token.slice(dot + 1), tokenMac(key, body))) return undefined;
+  return JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as string[];
+}
+
+const tokenMac = (key: Uint8Array, body: string): string => createHmac('sha256', key).update(body).digest('base64url');
+
 /** Compares in constant time; texts of different length are unequal. */
 export function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];

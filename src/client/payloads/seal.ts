@@ -9,25 +9,32 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** `v1.` and base64url of iv, tag and ciphertext. `place` must be given again to open it. */
-export function seal(key: Uint8Array, place: string, clear: string): string {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, iv);
-  cipher.setAAD(Buffer.from(place));
-  const body = Buffer.concat([cipher.update(clear, 'utf8'), cipher.final()]);
-  return `${FORM}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
-}
+export const seal = (key: Uint8Array, place: string, clear: string): string =>
+  `${FORM}.${encryptedFor(key, place, Buffer.from(clear)).toString('base64url')}`;
 
 /** The clear text. Undefined for a wrong key, place or text. */
 export function unseal(key: Uint8Array, place: string, sealed: string): string | undefined {
   const [form, text] = sealed.split('.');
   if (form !== FORM || text === undefined) return undefined;
-  const bytes = Buffer.from(text, 'base64url');
-  if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
+  return decryptedFor(key, place, Buffer.from(text, 'base64url'))?.toString('utf8');
+}
+
+/** iv, tag and ciphertext. `place` must be given again to open it. */
+export function encryptedFor(key: Uint8Array, place: string, clear: Uint8Array): Buffer {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv);
+  cipher.setAAD(Buffer.from(place));
+  const body = [cipher.update(clear), cipher.final()];
+  return Buffer.concat([iv, cipher.getAuthTag(), ...body]);
+}
+
+/** Undefined for a wrong key or place, and for bytes that were changed. */
+export function decryptedFor(key: Uint8Array, place: string, bytes: Uint8Array): Buffer | undefined {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(place));
     decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
   } catch {
     return undefined;
   }

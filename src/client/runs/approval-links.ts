@@ -4,10 +4,8 @@
  * it makes it, so that no state, history or trace holds one. It decides as its person under the rules of the approval,
  * once: a question takes one decision of a person, and the token is of no use for another question.
  */
-import { createHmac } from 'node:crypto';
 import { isNamed } from '../../contract/people.ts';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { isBy, standsFor } from '../../steps/kinds/approval/approval-persons.ts';
@@ -15,13 +13,14 @@ import type { Vote } from '../../steps/kinds/approval/approval-votes.ts';
 import { readableTime } from '../../template/time.ts';
 import { ClientError, hasCode, insteadOf } from '../errors.ts';
 import { readPeople } from '../organization/api-keys.ts';
-import { sameText } from '../payloads/keys.ts';
+import { signedToken, tokenParts } from '../payloads/keys.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { type Decider, deciderOf, LINK } from './link-persons.ts';
 import { type GivenAnswer, type Question, readQuestion } from './question.ts';
 import { decide } from './run-actions.ts';
+import { organizationOf } from './run-read.ts';
 
 /** Whom the token is for, and about what. */
 interface ApprovalLink {
@@ -35,24 +34,17 @@ interface ApprovalLink {
   readonly to?: string;
 }
 
-/** `base64url of [executionId, path, person, since, to?]`, a dot, and its MAC. */
-export function approvalToken(key: Uint8Array, { executionId, path, person, since, to }: ApprovalLink): string {
-  const named = [executionId, path, person, since, ...(to === undefined ? [] : [to])];
-  const body = Buffer.from(JSON.stringify(named)).toString('base64url');
-  return `${body}.${macOf(key, body)}`;
-}
+/** The token of [executionId, path, person, since, to?]. */
+export const approvalToken = (key: Uint8Array, { executionId, path, person, since, to }: ApprovalLink): string =>
+  signedToken(key, [executionId, path, person, since, ...(to === undefined ? [] : [to])]);
 
 /** What the token names; undefined for a token that this host did not make. */
-export function readApprovalToken(key: Uint8Array, token: string): ApprovalLink | undefined {
-  const dot = token.indexOf('.');
-  if (dot < 1 || !sameText(token.slice(dot + 1), macOf(key, token.slice(0, dot)))) return undefined;
-  const [executionId, path, person, since, to] = JSON.parse(
-    Buffer.from(token.slice(0, dot), 'base64url').toString('utf8'),
-  ) as [string, string, string, string, string?];
+function readApprovalToken(key: Uint8Array, token: string): ApprovalLink | undefined {
+  const parts = tokenParts(key, token);
+  if (parts === undefined) return undefined;
+  const [executionId = '', path = '', person = '', since = '', to] = parts;
   return { executionId, path, person, since, ...defined({ to }) };
 }
-
-const macOf = (key: Uint8Array, body: string): string => createHmac('sha256', key).update(body).digest('base64url');
 
 export interface LinkedQuestion {
   readonly link: ApprovalLink;
@@ -74,7 +66,7 @@ export async function openLink(access: Access, token: string, hasOperator: boole
   const description = link === undefined ? undefined : await describe(access, link.executionId);
   if (link === undefined || description?.type !== RUN_WORKFLOW)
     throw new ClientError('not_found', 'There is nothing at this address.');
-  const organizationId = (description.memo?.['organizationId'] as string | undefined) ?? DEFAULT_ORGANIZATION;
+  const organizationId = organizationOf(description);
   const [known, question] = await Promise.all([
     readPeople(access, organizationId, hasOperator),
     readLinked(access, organizationId, link),

@@ -14,7 +14,7 @@ import type { PendingAttempt } from '../../history/run-trace.ts';
 import type { Retrying } from '../../history/trace-rows.ts';
 import { defined } from '../../json/defined.ts';
 import { isObject } from '../../json/json.ts';
-import { msOf } from '../temporal/timestamps.ts';
+import { iso, msOf } from '../temporal/timestamps.ts';
 import { causeOf } from '../temporal/trace-events.ts';
 
 type Pending = readonly temporal.api.workflow.v1.IPendingActivityInfo[] | null | undefined;
@@ -58,9 +58,8 @@ export function pendingAttempts(converter: LoadedDataConverter, pending: Pending
 }
 
 export const shownRetrying = ({ lastError, nextAttemptAt, paused, maxAttempts }: Retrying): ShownRetrying => ({
-  ...defined({ lastError }),
-  ...(nextAttemptAt === undefined ? {} : { nextAttemptAt: new Date(nextAttemptAt).toISOString() }),
-  ...defined({ activityPaused: paused, maxAttempts }),
+  ...defined({ lastError, activityPaused: paused, maxAttempts }),
+  ...(nextAttemptAt === undefined ? {} : { nextAttemptAt: iso(nextAttemptAt) }),
 });
 
 /** An activity of a run that is retried or paused, shown where one run is read. */
@@ -90,8 +89,8 @@ export async function retriedEffects(converter: LoadedDataConverter, pending: Pe
       return {
         path: pathOf(activityId),
         attempt,
-        ...(lastEndedAt === undefined ? {} : { lastEndedAt: new Date(lastEndedAt).toISOString() }),
-        ...(pausedAt === undefined ? {} : { pausedSince: new Date(pausedAt).toISOString() }),
+        ...(lastEndedAt === undefined ? {} : { lastEndedAt: iso(lastEndedAt) }),
+        ...(pausedAt === undefined ? {} : { pausedSince: iso(pausedAt) }),
         ...defined({ pauseReason: pause?.manual?.reason || undefined }),
         ...shownRetrying({ ...rest, ...(lastFailure === undefined ? {} : { lastError: failureOfCause(lastFailure) }) }),
       };

@@ -12,6 +12,7 @@ import type { FailedAttempt, RowPlace, RowWindow, TraceRow } from '../../history
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import type { Parts } from '../../steps/parts.ts';
+import { iso } from '../temporal/timestamps.ts';
 
 /** What is told of one event, before its number. */
 export type News =
@@ -170,5 +171,3 @@ export const idOf = (runId: string, number: number): string => `${runId}:${numbe
 
 const placeOf = ({ frame, container, branch, index, tick, visit, inner }: RowPlace): RowPlace =>
   defined({ frame, container, branch, index, tick, visit, inner });
-
-const iso = (ms: number): string => new Date(ms).toISOString();

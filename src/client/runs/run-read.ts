@@ -54,8 +54,9 @@ export async function describeRun(access: Access, org: string, executionId: stri
   return description;
 }
 
-function organizationOf({ memo, typedSearchAttributes }: WorkflowExecutionDescription): unknown {
-  return memo?.['organizationId'] ?? typedSearchAttributes.get(searchAttributes.org) ?? DEFAULT_ORGANIZATION;
+export function organizationOf({ memo, typedSearchAttributes }: WorkflowExecutionDescription): string {
+  const said = memo?.['organizationId'] as string | null | undefined;
+  return said ?? typedSearchAttributes.get(searchAttributes.org) ?? DEFAULT_ORGANIZATION;
 }
 
 /** The latest execution of a run, from its description. */

@@ -11,6 +11,7 @@ import type { Brief, TraceRow } from '../../history/trace-rows.ts';
 import { assert } from '../../json/assert.ts';
 import { defined } from '../../json/defined.ts';
 import type { Access } from '../temporal/access.ts';
+import { iso, times } from '../temporal/timestamps.ts';
 import { Turns } from '../temporal/turns.ts';
 import { endOf } from './event-stream.ts';
 import { idOf } from './run-events.ts';
@@ -125,10 +126,3 @@ function refOf(access: Access, executionId: string, row: Brief): VisitRef {
   const temporalUrl = eventUrlOf(access, executionId, runId, eventId);
   return { path, status, ...defined({ port, frame, eventId, temporalUrl }), ...times(startedAt, completedAt) };
 }
-
-const times = (startedAt: number, completedAt: number | undefined) => ({
-  startedAt: iso(startedAt),
-  ...(completedAt === undefined ? {} : { completedAt: iso(completedAt) }),
-});
-
-const iso = (ms: number): string => new Date(ms).toISOString();

@@ -22,6 +22,7 @@ import { type RowPlace, rowBytes, type TraceRow } from '../../history/trace-rows
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
+import { iso, times } from '../temporal/timestamps.ts';
 import { writable } from '../temporal/unreadable.ts';
 import { type ShownRetrying, shownRetrying } from './pending.ts';
 import { eventUrlOf } from './run-view.ts';
@@ -261,9 +262,6 @@ function shown(access: Reading, executionId: string, row: TraceRow): Step {
     ...written,
     ...defined({ unreadable, temporalUrl }),
     ...(retrying === undefined || completedAt !== undefined ? {} : shownRetrying(retrying)),
-    startedAt: iso(startedAt),
-    ...(completedAt === undefined ? {} : { completedAt: iso(completedAt) }),
+    ...times(startedAt, completedAt),
   };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();

@@ -175,26 +175,19 @@ function runInput(
   executionId: string,
   gates: readonly GateWanted[],
 ): RunInput {
-  const light = lightActionsOf(request.definition, access.lightActions);
+  const { definition, state, input, carried, trigger, presets, hash, inline, sealedSecrets } = request;
+  const { initiator, requesters, timeoutMs, notify, forkOf } = request;
+  const light = lightActionsOf(definition, access.lightActions);
   return {
-    ...withState(request.definition, request.state),
+    ...withState(definition, state),
     // A carried state contains its input.
-    ...(request.carried === undefined ? { input: request.input } : { carried: request.carried(executionId, gates) }),
+    ...(carried === undefined ? { input } : { carried: carried(executionId, gates) }),
     organizationId: org,
-    trigger: request.trigger,
+    trigger,
     shown: true,
-    ...defined({
-      presets: request.presets,
-      hash: request.hash,
-      inline: request.inline,
-      sealedSecrets: request.sealedSecrets,
-      initiator: request.initiator,
-      requesters: request.requesters,
-      timeoutMs: request.timeoutMs,
-      notify: request.notify,
-    }),
+    ...defined({ presets, hash, inline, sealedSecrets, initiator, requesters, timeoutMs, notify }),
     ...(gates.length === 0 ? {} : { gates }),
-    ...defined({ forkOf: request.forkOf, light }),
+    ...defined({ forkOf, light }),
   };
 }
 
@@ -230,26 +223,20 @@ export function measure(input: RunInput, dataBytes?: number): void {
 }
 
 function memoOf(org: string, request: RunStart, status: RunStatus, startedAt: Date): Record<string, unknown> {
-  const { definition, trigger } = request;
+  const { definition, trigger, hash, inline, initiator, owner, forkOf, origin, key } = request;
   // The attributes that the run would write in its first task. Each later change is an event and a write to Visibility.
   const memo: RunMemo = {
     workflow: definition.slug,
-    ...defined({ version: definition.version, hash: request.hash }),
+    ...defined({ version: definition.version, hash }),
     organizationId: org,
     status,
     waitingFor: [],
     unread: 0,
     trigger: trigger.id === undefined ? { type: trigger.type } : { type: trigger.type, id: trigger.id },
     startedAt: startedAt.toISOString(),
-    ...defined({
-      inline: request.inline,
-      initiator: request.initiator,
-      owner: request.owner,
-      forkOf: request.forkOf,
-      origin: request.origin,
-    }),
+    ...defined({ inline, initiator, owner, forkOf, origin }),
   };
-  return request.key === undefined ? { ...memo } : { ...memo, [FINGERPRINT]: request.key.fingerprint };
+  return key === undefined ? { ...memo } : { ...memo, [FINGERPRINT]: key.fingerprint };
 }
 
 function attributesOf(org: string, request: RunStart, status: RunStatus, startedAt: Date): SearchAttributePair[] {

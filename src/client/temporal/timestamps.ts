@@ -1,4 +1,4 @@
-/** Points in time in Temporal's form. */
+/** Points in time in Temporal's form, and in that of answers. */
 
 /** protobuf's Timestamp. Its seconds may be a number, a text or a Long. */
 export type Timestamp = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
@@ -7,6 +7,15 @@ export type Timestamp = { readonly seconds?: unknown; readonly nanos?: number | 
 export function msOf(time: Timestamp): number | undefined {
   return time ? Number(time.seconds ?? 0) * 1_000 + Math.floor((time.nanos ?? 0) / 1_000_000) : undefined;
 }
+
+/** ISO 8601, of epoch milliseconds. */
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Both in ISO 8601. What has not ended has no end. */
+export const times = (startedAt: number, completedAt: number | undefined) => ({
+  startedAt: iso(startedAt),
+  ...(completedAt === undefined ? {} : { completedAt: iso(completedAt) }),
+});
 
 export function dateOf(time: Timestamp): Date | undefined {
   const ms = msOf(time);

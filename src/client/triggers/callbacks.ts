@@ -4,19 +4,16 @@
  * makes it.
  */
 
-import { createHmac } from 'node:crypto';
-import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { type CallbackMethod, callbackMethods, callbackName } from '../../contract/callbacks.ts';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { shortHash } from '../../contract/workflow-ids.ts';
 import type { PayloadFormat, StepDefinition } from '../../definition/document/types.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError, insteadOf } from '../errors.ts';
-import { sameText } from '../payloads/keys.ts';
+import { signedToken, tokenParts } from '../payloads/keys.ts';
 import { sendMessage } from '../runs/run-actions.ts';
-import { readStart } from '../runs/run-read.ts';
+import { organizationOf, readStart } from '../runs/run-read.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { read } from '../temporal/rpc.ts';
@@ -30,26 +27,16 @@ interface CallbackVisit {
   readonly slug: string;
 }
 
-/** `base64url of [executionId, path, slug]`, a dot, and its MAC. */
-export function callbackToken(key: Uint8Array, { executionId, path, slug }: CallbackVisit): string {
-  const body = Buffer.from(JSON.stringify([executionId, path, slug])).toString('base64url');
-  return `${body}.${macOf(key, body)}`;
-}
+/** The token of [executionId, path, slug]. */
+export const callbackToken = (key: Uint8Array, { executionId, path, slug }: CallbackVisit): string =>
+  signedToken(key, [executionId, path, slug]);
 
 /** The visit that the token names; undefined for a token that this host did not make. */
 export function readCallbackToken(key: Uint8Array, token: string): CallbackVisit | undefined {
-  const dot = token.indexOf('.');
-  if (dot < 1 || !sameText(token.slice(dot + 1), macOf(key, token.slice(0, dot)))) return undefined;
-  const [executionId, path, slug] = JSON.parse(Buffer.from(token.slice(0, dot), 'base64url').toString('utf8')) as [
-    string,
-    string,
-    string,
-  ];
+  const parts = tokenParts(key, token);
+  if (parts === undefined) return undefined;
+  const [executionId = '', path = '', slug = ''] = parts;
   return { executionId, path, slug };
-}
-
-function macOf(key: Uint8Array, body: string): string {
-  return createHmac('sha256', key).update(body).digest('base64url');
 }
 
 /** What the callback for an open run must look like. */
@@ -123,10 +110,6 @@ interface OpenVisits {
       readonly visit?: { readonly path: string; readonly state: { readonly schema?: PayloadFormat | null } };
     };
   };
-}
-
-function organizationOf(description: WorkflowExecutionDescription): string {
-  return (description.memo?.['organizationId'] as string | undefined) ?? DEFAULT_ORGANIZATION;
 }
 
 const nobody = (): ClientError => new ClientError('not_found', 'There is nothing at this address.');

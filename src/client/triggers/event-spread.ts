@@ -19,7 +19,7 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { pagesOf } from '../visibility/pages.ts';
 import { fireTrigger } from './firing.ts';
-import { finalRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
+import { startRecorded } from './trigger-records.ts';
 import { demandTriggers } from './triggers.ts';
 
 const PAGE = 1_000;
@@ -86,10 +86,10 @@ async function fire(
 ): Promise<string | undefined> {
   const { name, data, id, at, key: eventKey, by } = event;
   const key = `${trigger.id} ${id}`;
-  try {
+  const params = { name, id, ...defined({ key: eventKey }) };
+  const started = await startRecorded(access, org, trigger.id, async () => {
     if (!passes(trigger, event)) return undefined;
-    const params = { name, id, ...defined({ key: eventKey }) };
-    const started = await fireTrigger(access, org, {
+    return fireTrigger(access, org, {
       triggerId: trigger.id,
       read: () => trigger,
       parts: { ...partsOf(data, Date.parse(at)), params },
@@ -99,14 +99,8 @@ async function fire(
       debounces: true,
       ...defined({ initiator: by }),
     });
-    await sendFiring(access, org, trigger.id, firingOf(started));
-    return started.outcome === 'debounced' ? undefined : started.executionId;
-  } catch (error) {
-    const refused = finalRefusalOf(error);
-    if (refused === undefined) throw error;
-    await sendFiring(access, org, trigger.id, refused);
-    return undefined;
-  }
+  });
+  return started?.outcome === 'started' || started?.outcome === 'repeated' ? started.executionId : undefined;
 }
 
 /**

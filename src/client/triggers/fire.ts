@@ -16,7 +16,7 @@ import { tickName } from '../temporal/ids.ts';
 import { fireTrigger } from './firing.ts';
 import { timesAsOf } from './schedule-spec.ts';
 import { deleteSchedule } from './schedules.ts';
-import { finalRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
+import { startRecorded } from './trigger-records.ts';
 import { readTrigger, renewTimes } from './triggers.ts';
 
 export const fireActivitiesOver = (access: WriteAccess): FireActivities => ({
@@ -52,8 +52,8 @@ async function fireSchedule(access: WriteAccess, request: FireSchedule): Promise
   const initiator = view.backfills.findLast(
     ({ start, end, at }) => isWithin(time, start, end) && isWithin(at, time, at),
   )?.by;
-  try {
-    const started = await fireTrigger(access, org, {
+  const started = await startRecorded(access, org, triggerId, () =>
+    fireTrigger(access, org, {
       triggerId,
       read: () => view.trigger,
       parts: partsOf(body, Date.parse(time)),
@@ -62,16 +62,11 @@ async function fireSchedule(access: WriteAccess, request: FireSchedule): Promise
       ...defined({ initiator }),
       key: { as: 'id', scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
       ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
-    });
-    await sendFiring(access, org, triggerId, firingOf(started));
-    const { outcome, executionId, status } = started;
-    return { executionId, status, created: outcome === 'started' };
-  } catch (error) {
-    const refused = finalRefusalOf(error);
-    if (refused === undefined) throw error;
-    await sendFiring(access, org, triggerId, refused);
-    return { refused: { code: refused.code, message: refused.message } };
-  }
+    }),
+  );
+  if (started.outcome === 'refused') return { refused: { code: started.code, message: started.message } };
+  const { outcome, executionId, status } = started;
+  return { executionId, status, created: outcome === 'started' };
 }
 
 const isWithin = (time: string, start: string, end: string): boolean =>

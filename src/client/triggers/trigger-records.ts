@@ -80,7 +80,27 @@ export function firingOf(result: StartResult): Firing {
   return { at, outcome: result.outcome, executionId: result.executionId };
 }
 
-type Refused = Firing & { readonly code: string; readonly message: string };
+type Refused = Firing & { readonly outcome: 'refused'; readonly code: string; readonly message: string };
+
+/**
+ * Starts the run of a firing that only this project can repeat, and sends the outcome to the trigger, if there is one:
+ * also a refusal that stays. Where `start` answers nothing, nothing is sent. Throws what may pass.
+ */
+export async function startRecorded<Result extends StartResult | undefined>(
+  access: Access,
+  org: string,
+  triggerId: string | undefined,
+  start: () => Promise<Result>,
+): Promise<Result | Refused> {
+  const outcome = await start().catch((error: unknown) => {
+    const refused = finalRefusalOf(error);
+    if (refused === undefined) throw error;
+    return refused;
+  });
+  if (triggerId !== undefined && outcome !== undefined)
+    await sendFiring(access, org, triggerId, outcome.outcome === 'refused' ? outcome : firingOf(outcome));
+  return outcome;
+}
 
 /** The refusal of a firing. Undefined for a failure that may pass. */
 export function refusalOf(error: unknown): Refused | undefined {
