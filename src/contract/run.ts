@@ -78,15 +78,17 @@ export interface ForkOrigin {
   readonly path: string;
 }
 
-export type RunStatus =
-  | 'pending'
-  | 'running'
-  | 'waiting'
-  | 'completed'
-  | 'failed'
-  | 'cancelled'
-  | 'aborted'
-  | 'rolling_back';
+export const RUN_STATUSES = [
+  'pending',
+  'running',
+  'waiting',
+  'rolling_back',
+  'completed',
+  'failed',
+  'cancelled',
+  'aborted',
+] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export interface WaitingFor {
   readonly path: string;

@@ -1,10 +1,10 @@
 /** How many runs there are of each status, for the tabs of lists. */
-import type { RunStatus } from '../../contract/run.ts';
+import { RUN_STATUSES, type RunStatus } from '../../contract/run.ts';
 import type { Access } from '../temporal/access.ts';
 import { countOf } from '../visibility/count.ts';
 import { currentPage } from '../visibility/current-runs.ts';
 import { listBareExact, listsWanted } from '../visibility/exact-lists.ts';
-import { RUN_STATUSES, type RunFilter, runQuery } from './run-list.ts';
+import { type RunFilter, runQuery } from './run-list.ts';
 
 interface RunCounts {
   /** Of every status. */

@@ -1,6 +1,6 @@
 /** Lists of runs (ARCHITECTURE.md §5): the filters of alloy, by Visibility. */
 
-import { RUN_WORKFLOW, type RunStatus } from '../../contract/run.ts';
+import { RUN_STATUSES, RUN_WORKFLOW } from '../../contract/run.ts';
 import { modelValue } from '../../contract/search-attributes.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -20,22 +20,11 @@ import { currentPage } from '../visibility/current-runs.ts';
 import { holdsAll, listsWanted, stateValue } from '../visibility/exact-lists.ts';
 import { listPage, type Page, type PageRequest, type Row } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
-import { type Execution, type ExecutionView, executionView, saidBy } from './run-view.ts';
+import { type ExecutionView, executionView } from './run-view.ts';
 import { validMemo } from './valid-memo.ts';
 
 const LISTENING_ROWS = 1_000;
 
-/** All of a run. */
-export const RUN_STATUSES = [
-  'pending',
-  'running',
-  'waiting',
-  'rolling_back',
-  'completed',
-  'failed',
-  'cancelled',
-  'aborted',
-] as const satisfies readonly RunStatus[];
 export const LISTED_STATUSES = [...RUN_STATUSES, 'waiting_approval'] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
@@ -93,7 +82,7 @@ export interface RunFilter extends PageRequest {
 
 export async function listRuns(access: Access, org: string, filter: RunFilter): Promise<Page<ExecutionView>> {
   const page = await listRows(access, org, filter);
-  return { ...page, items: page.items.map((row) => executionView(access, rowExecution(row))) };
+  return { ...page, items: page.items.map((row) => executionView(access, { ...row, memo: validMemo(row.memo) })) };
 }
 
 /**
@@ -266,8 +255,4 @@ function statusClause(status: ListedStatus): Clause {
     default:
       return all(open, compare('status', '=', status));
   }
-}
-
-function rowExecution({ attributes, memo, ...rest }: Row): Execution {
-  return { ...rest, memo: validMemo(memo), ...saidBy(attributes) };
 }

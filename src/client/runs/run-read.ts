@@ -7,7 +7,6 @@ import {
   RUN_WORKFLOW,
   type RunError,
   type RunInput,
-  type RunMemo,
   type RunStatus,
   type RunTrigger,
   type ShownWaitingFor,
@@ -32,7 +31,7 @@ import { msOf } from '../temporal/timestamps.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
 import { hasWorker } from '../temporal/worker-liveness.ts';
 import { type RetriedEffect, retriedEffects, storeWaits } from './pending.ts';
-import { type Execution, type ExecutionView, executionView, outcomeOf, saidBy, waitsOf } from './run-view.ts';
+import { type Execution, type ExecutionView, executionView, outcomeOf, waitsOf } from './run-view.ts';
 import { readFoldedState } from './trace-chain.ts';
 import { validMemo } from './valid-memo.ts';
 
@@ -71,7 +70,7 @@ export function executionOf(description: LegibleDescription): Execution {
     ...defined({ closeTime: description.closeTime }),
     memo: validMemo(description.memo ?? {}),
     ...defined({ unreadable: description.unreadable }),
-    ...saidBy(description.typedSearchAttributes),
+    attributes: description.typedSearchAttributes,
   };
 }
 
@@ -237,7 +236,7 @@ async function returnsEarly(access: Access, description: WorkflowExecutionDescri
  * output in its end, unless it was terminated.
  */
 async function decidedOutcome(access: Access, description: WorkflowExecutionDescription): Promise<Outcome | undefined> {
-  const { decided } = validMemo(description.memo ?? {}) as Partial<RunMemo>;
+  const { decided } = validMemo(description.memo ?? {});
   if (decided === undefined || description.status.name === 'COMPLETED') return undefined;
   const output =
     decided.output ?? (await readFoldedState(access, description.workflowId, description.runId))?.draining?.output;

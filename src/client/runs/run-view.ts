@@ -1,6 +1,6 @@
 /** A run as the API shows it (ARCHITECTURE.md §5, "Answers"), made of Temporal's description and the run's memo. */
 
-import { ApplicationFailure, type TypedSearchAttributes } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Cost } from '../../contract/models.ts';
 import {
   ABORTED_CODE,
@@ -8,7 +8,6 @@ import {
   type ForkOrigin,
   type RunError,
   type RunInput,
-  type RunMemo,
   type RunOrigin,
   type RunStatus,
   type ShownWaitingFor,
@@ -19,11 +18,13 @@ import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { Access } from '../temporal/access.ts';
 import type { Closing } from '../temporal/first-event.ts';
-import { isOpen, statusOf, type TemporalStatus } from '../temporal/run-status.ts';
+import { isOpen, statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { type TerminationReason, told } from '../temporal/termination-reason.ts';
 import { toldOf } from '../temporal/unreadable.ts';
+import type { Row } from '../visibility/listing.ts';
 import type { RetriedEffect } from './pending.ts';
+import type { validMemo } from './valid-memo.ts';
 
 export interface ExecutionView {
   readonly id: string;
@@ -67,89 +68,60 @@ export interface ExecutionView {
   readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
 }
 
-/** The common members of a listed and a described run. */
-export interface Execution {
-  readonly workflowId: string;
-  readonly runId: string;
-  readonly status: TemporalStatus;
-  readonly startTime: Date;
-  readonly closeTime?: Date;
-  readonly memo: { readonly [field: string]: unknown };
+/** A listed or described run, with the valid part of its memo. */
+export interface Execution extends Omit<Row, 'memo' | 'unreadable'> {
+  readonly memo: ReturnType<typeof validMemo>;
   /** Why the memo is empty. */
   readonly unreadable?: Unreadable;
   /** Present where one run was described. */
   readonly historyLength?: number;
-  /** For runs that were started by hand and have not written a memo. */
-  readonly workflow?: string;
-  readonly triggerType?: string;
-  readonly started?: Date;
-  readonly model?: string;
-  /** The searchable members. Child runs have them too. */
-  readonly origin?: RunOrigin;
-}
-
-/** Reads the search attributes of a run. */
-export function saidBy(
-  attributes: TypedSearchAttributes,
-): Pick<Execution, 'workflow' | 'triggerType' | 'started' | 'model' | 'origin'> {
-  const said = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
-  const origin: RunOrigin = {
-    ...said('conversationId', attributes.get(searchAttributes.conversation)),
-    ...said('channel', attributes.get(searchAttributes.channel)),
-    ...said('employeeId', attributes.get(searchAttributes.employee)),
-  };
-  return {
-    ...said('workflow', attributes.get(searchAttributes.workflow)),
-    ...said('triggerType', attributes.get(searchAttributes.triggerType)),
-    ...said('started', attributes.get(searchAttributes.started)),
-    ...said('model', attributes.get(searchAttributes.model)),
-    ...(Object.keys(origin).length === 0 ? {} : { origin }),
-  };
 }
 
 /** The waits of the run. Empty once it has ended. */
 export function waitsOf(execution: Pick<Execution, 'status' | 'memo'>): readonly WaitingFor[] {
-  return isOpen(execution.status) ? ((execution.memo['waitingFor'] as WaitingFor[] | undefined) ?? []) : [];
+  return isOpen(execution.status) ? (execution.memo.waitingFor ?? []) : [];
 }
 
 /** The run as lists show it, without reading its history. */
 export function executionView(access: Access, execution: Execution, started?: RunInput): ExecutionView {
-  const memo = execution.memo as Partial<RunMemo>;
-  const { workflowId, runId } = execution;
+  const { workflowId, runId, memo, attributes } = execution;
   const definition = started?.definition;
   const version = memo.version ?? definition?.version;
-  const hash = memo.hash ?? started?.hash;
-  const trigger = memo.trigger ?? shownTrigger(started) ?? { type: execution.triggerType ?? 'temporal' };
-  const slug = memo.workflow ?? definition?.slug ?? execution.workflow ?? '';
-  const startedAt = memo.startedAt ?? (execution.started ?? execution.startTime).toISOString();
-  const parentId = memo.parentId ?? started?.parentId;
-  const inline = memo.inline ?? started?.inline;
-  const initiator = memo.initiator ?? started?.initiator;
-  const forkOf = memo.forkOf ?? started?.forkOf;
-  const origin = memo.origin === undefined ? execution.origin : { ...execution.origin, ...memo.origin };
+  // A run that was started by hand has written neither a memo nor attributes when it begins.
+  const { hash, parentId, inline, initiator, forkOf } = { ...started, ...memo };
+  const said = attributes.get(searchAttributes.triggerType);
+  const trigger = memo.trigger ?? shownTrigger(started) ?? { type: said ?? 'temporal' };
+  const slug = memo.workflow ?? definition?.slug ?? attributes.get(searchAttributes.workflow) ?? '';
+  const beganAt = attributes.get(searchAttributes.started) ?? execution.startTime;
   return {
     id: workflowId,
     workflowId: slug,
-    ...(definition === undefined ? {} : { workflowName: definition.name }),
-    ...defined({ workflowVersion: version, workflowHash: hash }),
-    status: statusOf(execution.status, execution.memo, execution.historyLength),
+    ...defined({ workflowName: definition?.name, workflowVersion: version, workflowHash: hash }),
+    status: statusOf(execution.status, memo, execution.historyLength),
     waitingFor: waitsOf(execution),
     ...(typeof memo.paused === 'string' && isOpen(execution.status)
       ? { paused: true as const, pausedSince: memo.paused }
       : {}),
     ...defined({ droppedMessages: memo.dropped }),
-    startedAt,
-    ...completedAtOf(execution.closeTime, memo),
+    startedAt: memo.startedAt ?? beganAt.toISOString(),
+    ...defined({ completedAt: memo.decided?.at ?? execution.closeTime?.toISOString() }),
     trigger: { ...trigger, ...saidOfTrigger(slug, trigger.id, started) },
-    ...defined({ parentId, inline, initiator, forkOf, origin, model: execution.model, costs: memo.costs }),
+    ...defined({ parentId, inline, initiator, forkOf, origin: originOf(execution), costs: memo.costs }),
+    ...defined({ model: attributes.get(searchAttributes.model) }),
     ...(execution.unreadable === undefined ? {} : { unreadable: toldOf(execution.unreadable) }),
     temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
   };
 }
 
-function completedAtOf(closeTime: Date | undefined, { decided }: Partial<RunMemo>): { completedAt?: string } {
-  const at = decided?.at ?? closeTime?.toISOString();
-  return at === undefined ? {} : { completedAt: at };
+/** The searchable members also stand in the attributes. Child runs have them there only. */
+function originOf({ memo, attributes }: Execution): RunOrigin | undefined {
+  const origin = defined({
+    conversationId: attributes.get(searchAttributes.conversation),
+    channel: attributes.get(searchAttributes.channel),
+    employeeId: attributes.get(searchAttributes.employee),
+    ...memo.origin,
+  });
+  return memo.origin === undefined && Object.keys(origin).length === 0 ? undefined : origin;
 }
 
 /** The end of a run as answers show it. */

@@ -3,22 +3,13 @@
  * one. Members of another shape are omitted, so that lists do not fail.
  */
 
-import type { RunMemo } from '../../contract/run.ts';
+import { RUN_STATUSES, type RunMemo } from '../../contract/run.ts';
 import { isObject } from '../../json/json.ts';
 
 type Memo = { readonly [field: string]: unknown };
 type Check = (value: unknown) => boolean;
 
-const STATUSES: readonly unknown[] = [
-  'pending',
-  'running',
-  'waiting',
-  'completed',
-  'failed',
-  'cancelled',
-  'aborted',
-  'rolling_back',
-];
+const STATUSES: readonly unknown[] = RUN_STATUSES;
 const isText: Check = (value) => typeof value === 'string';
 const isNumber: Check = (value) => typeof value === 'number';
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -67,7 +58,7 @@ const CHECKS = {
 
 const isMember = (field: string): field is keyof RunMemo => Object.hasOwn(CHECKS, field);
 
-export function validMemo(memo: Memo): Memo {
+export function validMemo(memo: Memo): Memo & Partial<RunMemo> {
   const isSound = ([field, value]: [string, unknown]) => !isMember(field) || CHECKS[field](value);
   const fields = Object.entries(memo);
   return fields.every(isSound) ? memo : Object.fromEntries(fields.filter(isSound));

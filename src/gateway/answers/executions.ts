@@ -1,20 +1,12 @@
 /** Schemas of answers about runs (ARCHITECTURE.md §5). Later versions may add members to any of them. */
 import { z } from 'zod';
+import { RUN_STATUSES } from '../../contract/run.ts';
 import { SUBJECT } from '../../steps/kinds/approval/approval-schema.ts';
 import { anything, named, pageOf, text, time } from './named.ts';
 import { problemItem } from './problem.ts';
 import { definitionDocument } from './workflows.ts';
 
-export const status = z.enum([
-  'pending',
-  'running',
-  'waiting',
-  'completed',
-  'failed',
-  'cancelled',
-  'aborted',
-  'rolling_back',
-]);
+export const status = z.enum(RUN_STATUSES);
 
 export const runError = named(
   'RunError',
