@@ -21,7 +21,6 @@ import { ClientError } from '../errors.ts';
 import { BLOB_CODES, type BlobCode } from '../payloads/blob-store.ts';
 import { UnreadablePayload } from '../payloads/codec.ts';
 import type { Access, WriteAccess } from './access.ts';
-import { awayText, NO_NAMESPACE } from './away.ts';
 import { GRPC } from './grpc.ts';
 import { type GrpcStatus, IMPATIENT_MS, type Passing, passingOf } from './passing.ts';
 import { Places } from './places.ts';
@@ -194,6 +193,27 @@ export function translated(error: unknown, isWrite: boolean): unknown {
   if (grpc?.code === GRPC.NOT_FOUND || (grpc?.code === GRPC.INVALID_ARGUMENT && NO_HISTORY.test(grpc.details)))
     return new ClientError('not_found', 'There is nothing with that id.', { cause: error });
   return error;
+}
+
+const LATER = 'Try again shortly.';
+const NO_NAMESPACE = "Temporal does not have this gateway's namespace. Its operator has to create it.";
+
+/**
+ * Why Temporal cannot answer now, as a sentence for callers: it says which part is away, but quotes nothing of the
+ * server's. Undefined for a failure that has another cause. The gateway's log has the server's own words.
+ */
+function awayText(status: GrpcStatus | undefined, passing: 'moment' | 'away' | undefined): string | undefined {
+  const { code, details = '' } = status ?? {};
+  if (code === GRPC.UNAUTHENTICATED || code === GRPC.PERMISSION_DENIED)
+    return "Temporal refuses this gateway's credentials. Its operator has to renew them.";
+  if (code === GRPC.INVALID_ARGUMENT && /no mapping defined for search attribute Signalbox/i.test(details))
+    return 'Temporal lacks a search attribute of Signalbox. Its operator has to start a gateway anew to register it.';
+  if (passing === 'away') return `Temporal cannot be connected to at the moment. ${LATER}`;
+  if (code === GRPC.FAILED_PRECONDITION && passing === 'moment')
+    return `The worker cannot take this at the moment. ${LATER}`;
+  if (passing === 'moment' && /database|persistence/i.test(details))
+    return `Temporal answers, but its database does not at the moment. ${LATER}`;
+  return passing === undefined ? undefined : `Temporal does not answer at the moment. ${LATER}`;
 }
 
 /** How a server that reads archives says that a history is past its retention. */
