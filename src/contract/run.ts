@@ -82,11 +82,11 @@ export const RUN_STATUSES = [
   'pending',
   'running',
   'waiting',
-  'rolling_back',
   'completed',
   'failed',
   'cancelled',
   'aborted',
+  'rolling_back',
 ] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 

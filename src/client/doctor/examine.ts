@@ -123,8 +123,8 @@ async function examineNamespace(
     return true;
   } catch (error) {
     if (grpcOf(error)?.code !== GRPC.NOT_FOUND) throw error;
-    const text = `Namespace ${namespace} does not exist. Starting a gateway or a worker creates it, if it is allowed to.`;
-    add('namespace', 'note', text, [
+    const missing = `Namespace ${namespace} does not exist.`;
+    add('namespace', 'note', `${missing} Starting a gateway or a worker creates it, if it is allowed to.`, [
       `temporal operator namespace create --namespace ${namespace} --retention ${retentionDays}d`,
     ]);
     return false;
