@@ -11,6 +11,7 @@ import { triggerSchemas } from '../../../src/check/triggers.ts';
 import { EXIT } from '../../../src/cli/exit.ts';
 import { SHARDS } from '../../../src/contract/lender.ts';
 import { ROLES, type Role } from '../../../src/contract/organization.ts';
+import { RUN_STATUSES } from '../../../src/contract/run.ts';
 import { ATTRIBUTES, MAX_ATTRIBUTE_VALUES } from '../../../src/contract/search-attributes.ts';
 import { DIALECT_NAMES } from '../../../src/definition/document/dialect-names.ts';
 import * as documents from '../../../src/definition/document/limits.ts';
@@ -219,7 +220,7 @@ house`A large limit has ${SHARDS} of them`;
 house`Search attributes: ${Object.values(ATTRIBUTES)}. One query builder`;
 house`Exit codes: ${EXIT.ok}, ${EXIT.broken} internal error, ${EXIT.input} input, ${EXIT.flags} flags,
   ${EXIT.differs} differences, ${EXIT.failed} execution failed.`;
-house`Statuses: ${quotedIn('src/contract/run.ts', 'RunStatus')}; \`waitingFor\``;
+house`Statuses: ${RUN_STATUSES}; \`waitingFor\``;
 house`Roles: ${ROLES}. Each`;
 
 const threats = sentencesOf('src/gateway/THREATS.md');
