@@ -5,7 +5,6 @@
  * A run that another run started has only the limits of its definition, because the first run holds the other slots.
  */
 
-import type { Client } from '@temporalio/client';
 import type { GateWanted, Overflow } from '../../contract/limiter.ts';
 import { LIMIT_SCOPES, type LimitEntry, type LimitScope } from '../../contract/limits.ts';
 import type { RunTrigger } from '../../contract/run.ts';
@@ -14,6 +13,7 @@ import { definitionGates, gateId } from '../../engine/state/gates.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
+import { perClient } from '../temporal/per-client.ts';
 import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
 
 const COLLECTION = 'limits';
@@ -33,10 +33,8 @@ export type EffectiveLimits = { readonly [scope in LimitScope | 'global']?: Effe
 
 type Entries = { readonly [scope in LimitScope]?: LimitEntry };
 
-type Kept = Map<string, { readonly at: number; readonly entries: Promise<Entries> }>;
-
 /** By organization. */
-const kept = new WeakMap<Client, Kept>();
+const keptBy = perClient(() => new Map<string, { readonly at: number; readonly entries: Promise<Entries> }>());
 
 /** The organization's own limits. */
 export async function readLimits(access: Access, org: string): Promise<Entries> {
@@ -55,7 +53,7 @@ export async function putLimit(
 ): Promise<{ created: boolean; entry: LimitEntry }> {
   const entry: LimitEntry = { ...limit, updatedAt: new Date().toISOString() };
   const { created } = await putEntry(access, org, COLLECTION, scope, entry);
-  kept.get(access.client)?.delete(org);
+  keptBy(access).delete(org);
   return { created, entry };
 }
 
@@ -65,7 +63,7 @@ export async function deleteLimit(access: WriteAccess, org: string, scope: Limit
   try {
     await deleteEntry(access, org, COLLECTION, scope, missing);
   } finally {
-    kept.get(access.client)?.delete(org);
+    keptBy(access).delete(org);
   }
 }
 
@@ -139,8 +137,7 @@ export async function limitersOf(access: Access, org: string, run: LimitedRun): 
 export const userLimiterId = (org: string, person: string): string => gateId(org, 'user', person);
 
 function entriesOf(access: Access, org: string): Promise<Entries> {
-  const known: Kept = kept.get(access.client) ?? new Map();
-  kept.set(access.client, known);
+  const known = keptBy(access);
   const now = Date.now();
   const found = known.get(org);
   if (found !== undefined && found.at + KEPT_MS > now) return found.entries;

@@ -3,10 +3,10 @@
  * and `org.default` lists them. The actor `org.{org}` holds the data of an organization (organization-entries.ts).
  */
 
-import type { Client } from '@temporalio/client';
 import type { OrganizationRecord } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { type Access, callingFor, type WriteAccess } from '../temporal/access.ts';
+import { perClient } from '../temporal/per-client.ts';
 import { listEntries, putEntry, readEntry } from './organization-entries.ts';
 
 const COLLECTION = 'organizations';
@@ -29,13 +29,7 @@ interface Known {
   readAt?: number;
 }
 
-const kept = new WeakMap<Client, Known>();
-
-function knownBy({ client }: Access): Known {
-  const known = kept.get(client) ?? { names: new Set([DEFAULT_ORGANIZATION]) };
-  kept.set(client, known);
-  return known;
-}
+const knownBy = perClient((): Known => ({ names: new Set([DEFAULT_ORGANIZATION]) }));
 
 /**
  * A time in the future is not fresh. After the clock was set back, it would otherwise stay fresh until the clock caught

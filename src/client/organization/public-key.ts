@@ -4,11 +4,11 @@
  * one.
  */
 
-import type { Client } from '@temporalio/client';
 import { ulid } from 'ulid';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { hmacHex, sameText } from '../payloads/keys.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
+import { perClient } from '../temporal/per-client.ts';
 import { putEntry, readEntry } from './organization-entries.ts';
 import { isFresh, isOrganization } from './organizations.ts';
 
@@ -63,13 +63,7 @@ interface Kept {
 }
 
 /** By organization. */
-const kept = new WeakMap<Client, BoundedMap<string, Kept>>();
-
-function keptBy({ client }: Access): Map<string, Kept> {
-  const known = kept.get(client) ?? new BoundedMap<string, Kept>(MOST_KEPT);
-  kept.set(client, known);
-  return known;
-}
+const keptBy = perClient(() => new BoundedMap<string, Kept>(MOST_KEPT));
 
 function keep(access: Access, org: string, generation: Promise<string>): void {
   const known = keptBy(access);

@@ -1,12 +1,12 @@
 /** Why runs failed. It is in the last event of their histories, and not in Visibility. */
 
-import type { Client } from '@temporalio/client';
 import type { RunError } from '../../contract/run.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { onCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { inGroups } from '../temporal/each-concurrently.ts';
 import { readClosing } from '../temporal/first-event.ts';
+import { perClient } from '../temporal/per-client.ts';
 import { legible } from '../temporal/unreadable.ts';
 import { outcomeOf } from './run-view.ts';
 
@@ -24,12 +24,11 @@ const LONGEST_MESSAGE = 300;
 const MOST_KEPT = 2_000;
 
 /** The errors of runs that have ended never change. By Temporal's id of the run, the oldest first. */
-const known = new WeakMap<Client, BoundedMap<string, RowError>>();
+const keptBy = perClient(() => new BoundedMap<string, RowError>(MOST_KEPT));
 
 /** The errors of runs that have ended, by Temporal's ids of them. Runs whose error cannot be read are left out. */
 export async function errorsOf(access: Access, runs: readonly RunIds[]): Promise<Map<string, RowError>> {
-  const kept = known.get(access.client) ?? new BoundedMap<string, RowError>(MOST_KEPT);
-  known.set(access.client, kept);
+  const kept = keptBy(access);
   const found = new Map<string, RowError>();
   await inGroups(runs, AT_ONCE, async (run) => {
     const error = kept.get(run.runId) ?? (await errorOf(access, run));

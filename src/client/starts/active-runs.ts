@@ -3,7 +3,6 @@
  * them once for each limit, because later runs ask by themselves.
  */
 
-import type { Client } from '@temporalio/client';
 import { type ActiveRun, type GateWanted, MOST_HELD } from '../../contract/limiter.ts';
 import { RUN_WORKFLOW, type RunMemo } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
@@ -19,6 +18,7 @@ import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { firstRunId, readArgument } from '../temporal/first-event.ts';
+import { perClient } from '../temporal/per-client.ts';
 import { all, type Clause, compare, hostQuery, queryOf } from '../temporal/query.ts';
 import { listPage, type Row } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
@@ -41,7 +41,7 @@ interface Candidate extends ActiveRun {
 
 const ROWS = 1_000;
 const MOST_LIMITS = 200;
-const kept = new WeakMap<Client, BoundedMap<string, Promise<readonly Candidate[]>>>();
+const keptBy = perClient(() => new BoundedMap<string, Promise<readonly Candidate[]>>(MOST_LIMITS));
 
 /**
  * The runs under the limit that began before it and are still active. `asking` defaults to the input of the asking run.
@@ -54,8 +54,7 @@ export async function activeUnder(
   { run, asking }: { readonly run: string; readonly asking: Asking | undefined },
   endedAmong: (runs: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<readonly ActiveRun[]> {
-  const known = kept.get(access.client) ?? new BoundedMap<string, Promise<readonly Candidate[]>>(MOST_LIMITS);
-  kept.set(access.client, known);
+  const known = keptBy(access);
   const asker = scope === 'workflow' ? (asking ?? (await inputOf(access, run))) : undefined;
   const key = JSON.stringify([scope, org, asker?.definition.slug ?? '', basis]);
   const listing = known.get(key) ?? candidates(access, org, scope, asker);

@@ -1,7 +1,6 @@
 /** Takes slots of limiters, and checks on the runs that hold them (ARCHITECTURE.md §4). */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import {
   type Borrow,
   type BorrowQuestion,
@@ -36,6 +35,7 @@ import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, writeOrStart } from '../temporal/actor-calls.ts';
 import { inGroups } from '../temporal/each-concurrently.ts';
+import { perClient } from '../temporal/per-client.ts';
 import { read, writeAlong } from '../temporal/rpc.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { type Asking, activeUnder } from './active-runs.ts';
@@ -154,12 +154,8 @@ async function describeHolders(access: Access, { runs, patienceMs }: HolderQuest
  */
 export async function positionOf(access: Access, gate: string, run: string): Promise<number | undefined> {
   const placeIn = (order: QueueOrder): number | undefined => (order.includes(run) ? order.indexOf(run) + 1 : undefined);
-  const look = () => orderOf(access, gate);
   // The run may have joined the queue after the shared answer.
-  return (
-    placeIn(await seen(orders, access, gate, ORDER_MS, look)) ??
-    placeIn(await seen(orders, access, gate, SEEN_MS, look))
-  );
+  return placeIn(await seenOrder(access, gate, ORDER_MS)) ?? placeIn(await seenOrder(access, gate, SEEN_MS));
 }
 
 /** The activities of limiters and runs, over the worker's own connection. */
@@ -216,8 +212,7 @@ async function take(
   wanted: GateWanted,
   found?: HolderAnswer,
 ): Promise<Exclude<TakeAnswer, { as: 'full' }>> {
-  const telling = tellings.get(access.client) ?? new Map<string, Promise<unknown>>();
-  tellings.set(access.client, telling);
+  const telling = tellingsOf(access);
   for (;;) {
     try {
       return granted(await takeWith(access, org, asker, wanted, found));
@@ -238,7 +233,7 @@ async function take(
 }
 
 /** Pending requests that tell a limiter which runs are active, by its id. */
-const tellings = new WeakMap<Client, Map<string, Promise<unknown>>>();
+const tellingsOf = perClient(() => new Map<string, Promise<unknown>>());
 
 async function takeTelling(
   access: WriteAccess,
@@ -304,20 +299,21 @@ async function orderOf(access: Access, gate: string): Promise<QueueOrder> {
   }
 }
 
-type Seen<T> = WeakMap<Client, BoundedMap<string, { readonly at: number; readonly what: Promise<T> }>>;
-const orders: Seen<QueueOrder> = new WeakMap();
+interface SeenOrder {
+  readonly at: number;
+  readonly what: Promise<QueueOrder>;
+}
 /** Limiters beyond this number are forgotten, oldest first. */
 const MOST_SEEN = 1_000;
+const ordersOf = perClient(() => new BoundedMap<string, SeenOrder>(MOST_SEEN));
 
 /** Shares one query among simultaneous callers. */
-function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look: () => Promise<T>): Promise<T> {
-  const known =
-    all.get(access.client) ?? new BoundedMap<string, { readonly at: number; readonly what: Promise<T> }>(MOST_SEEN);
-  all.set(access.client, known);
+function seenOrder(access: Access, gate: string, forMs: number): Promise<QueueOrder> {
+  const known = ordersOf(access);
   const found = known.get(gate);
   const now = Date.now();
   if (found !== undefined && found.at + forMs > now) return found.what;
-  const what = look();
+  const what = orderOf(access, gate);
   known.set(gate, { at: now, what });
   what.catch(() => known.delete(gate));
   return what;
@@ -328,15 +324,14 @@ interface Looks {
   readonly now: Promise<HolderAnswer>;
   next?: Promise<HolderAnswer>;
 }
-const looks = new WeakMap<Client, Map<string, Looks>>();
+const looksOf = perClient(() => new Map<string, Looks>());
 
 /**
  * The result of a check of the limiter's holders that begins now or later. An earlier check may have missed an end that
  * the asker knows of. All callers during a check share the next one.
  */
 function seenSince(access: Access, gate: string, look: () => Promise<HolderAnswer>): Promise<HolderAnswer> {
-  const known = looks.get(access.client) ?? new Map<string, Looks>();
-  looks.set(access.client, known);
+  const known = looksOf(access);
   const begin = (): Promise<HolderAnswer> => {
     const begun: Looks = { now: look() };
     known.set(gate, begun);

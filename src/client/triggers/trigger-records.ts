@@ -3,12 +3,12 @@
  * a moment are sent together, so many deliveries cause few signals.
  */
 
-import type { Client } from '@temporalio/client';
 import { FIRED_SIGNAL, type Firing } from '../../contract/trigger.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { StartResult } from '../starts/start.ts';
 import { type Access, unaudited } from '../temporal/access.ts';
 import { triggerActorId } from '../temporal/ids.ts';
+import { perClient } from '../temporal/per-client.ts';
 import { writeAlong } from '../temporal/rpc.ts';
 
 const GATHER_MS = 200;
@@ -28,13 +28,7 @@ interface Records {
   readonly underWay: Set<Promise<void>>;
 }
 
-const kept = new WeakMap<Client, Records>();
-
-function recordsOf(access: Access): Records {
-  const records = kept.get(access.client) ?? { waiting: new Map(), underWay: new Set() };
-  kept.set(access.client, records);
-  return records;
-}
+const recordsOf = perClient((): Records => ({ waiting: new Map(), underWay: new Set() }));
 
 /** Sends the firing soon. Never fails. */
 export function recordFiring(access: Access, org: string, triggerId: string, firing: Firing): void {

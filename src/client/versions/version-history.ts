@@ -3,20 +3,20 @@
  * that is stored and was never current, such as a proposal, is none of them.
  */
 
-import type { Client } from '@temporalio/client';
 import { versionDigest } from '../../contract/version-digest.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { versionId } from '../temporal/ids.ts';
+import { perClient } from '../temporal/per-client.ts';
 import { recentHead } from './definition-head.ts';
 import { type DefinitionHistory, readDefinitionHistory, versionsBefore } from './definition-history.ts';
 import { readProposed, readVersion } from './versions.ts';
 
 const KEPT = 10_000;
 /** Ids of versions that were found in the history, where they stay. The oldest first. */
-const kept = new WeakMap<Client, BoundedMap<string, true>>();
+const keptBy = perClient(() => new BoundedMap<string, true>(KEPT));
 
 /** Whether the version is current or was current, also of a workflow that is deleted by now. */
 export async function isVersionOf(access: Access, org: string, slug: string, hash: string): Promise<boolean> {
@@ -90,9 +90,8 @@ export async function versionReader(
 }
 
 const isKept = (access: Access, org: string, slug: string, hash: string): boolean =>
-  kept.get(access.client)?.has(versionId(org, slug, hash)) === true;
+  keptBy(access).has(versionId(org, slug, hash));
 
 function keep(access: Access, org: string, slug: string, hash: string): void {
-  const ids = kept.get(access.client) ?? new BoundedMap<string, true>(KEPT);
-  kept.set(access.client, ids.set(versionId(org, slug, hash), true));
+  keptBy(access).set(versionId(org, slug, hash), true);
 }

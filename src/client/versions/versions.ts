@@ -4,7 +4,6 @@
  * (version-history.ts).
  */
 
-import type { Client } from '@temporalio/client';
 import type { VersionStart } from '../../contract/actors.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
@@ -12,10 +11,11 @@ import { onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
 import { proposedId, versionId } from '../temporal/ids.ts';
+import { perClient } from '../temporal/per-client.ts';
 import { startVersion } from './start-version.ts';
 
 const KEPT = 200;
-const kept = new WeakMap<Client, BoundedMap<string, Definition>>();
+const cacheOf = perClient(() => new BoundedMap<string, Definition>(KEPT));
 
 /** Stores a definition under its hash. Identical content is stored once. */
 export const storeVersion = (access: WriteAccess, org: string, hash: string, definition: Definition): Promise<void> =>
@@ -61,10 +61,4 @@ async function readStored(access: Access, workflowId: string): Promise<Definitio
   const definition = start?.definition;
   if (definition !== undefined) cache.set(workflowId, definition);
   return definition;
-}
-
-function cacheOf(access: Access): Map<string, Definition> {
-  const cache = kept.get(access.client) ?? new BoundedMap<string, Definition>(KEPT);
-  kept.set(access.client, cache);
-  return cache;
 }
