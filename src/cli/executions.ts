@@ -31,7 +31,7 @@ export async function awaitSummary(
 }
 
 /** Selects visits: statuses separated by commas, and a slug or path. */
-export interface StepFilter {
+interface StepFilter {
   readonly status?: string;
   readonly step?: string;
 }

@@ -12,7 +12,7 @@ const PAUSE_MS = 1_000;
 /** The gateway sends at least a comment every 15 seconds. After this silence it counts as gone. */
 const SILENCE_MS = 45_000;
 
-export interface EventFollower {
+interface EventFollower {
   /** Resolves when something may have happened since the last call. @throws CliError */
   next(): Promise<void>;
   end(): void;

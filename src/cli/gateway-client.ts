@@ -14,7 +14,7 @@ import { unreachable } from './unreachable.ts';
 
 const PATIENCE_MS = 30_000;
 /** The variable that holds the API key. */
-export const KEY_VARIABLE = 'SIGNALBOX_API_KEY';
+const KEY_VARIABLE = 'SIGNALBOX_API_KEY';
 const NOTHING: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
 
 export interface Call {
@@ -33,7 +33,7 @@ export interface Call {
 }
 
 /** Where a gateway is, and the key for it. */
-export interface GatewayAddress {
+interface GatewayAddress {
   /** No slash at the end. */
   readonly url: string;
   readonly key?: string | undefined;

@@ -7,7 +7,7 @@ import { projectRoot } from './start/project-root.ts';
 
 const IGNORED = 'node_modules/\n.signalbox/\n';
 
-export interface WrittenProject {
+interface WrittenProject {
   /** The absolute path of the folder. */
   readonly root: string;
   /** Relative paths of the files, sorted. */

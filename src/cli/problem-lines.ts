@@ -4,9 +4,9 @@ import type { Problem } from '../definition/document/types.ts';
 import { memberOf } from '../definition/document/yaml-tree.ts';
 import { pointerParts } from '../json/pointer.ts';
 
-export type Severity = 'error' | 'warning';
+type Severity = 'error' | 'warning';
 
-export interface TextPosition {
+interface TextPosition {
   readonly line: number;
   readonly column: number;
 }

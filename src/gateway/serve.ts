@@ -42,7 +42,7 @@ export interface GatewayDeps {
 }
 
 /** The gateway cannot listen where the settings say. */
-export class GatewayError extends Error {
+class GatewayError extends Error {
   readonly code: 'keys_required' | 'cannot_listen';
   readonly exitCode = 20;
   constructor(code: GatewayError['code'], message: string, cause?: unknown) {

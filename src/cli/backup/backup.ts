@@ -20,7 +20,7 @@ import { BLOBS, CHECKSUMS, hashing, KEY, keyIdOf, MANIFEST, type Manifest, store
 import { type AddFile, writeTar } from './tar.ts';
 import { whileStopped } from './while-stopped.ts';
 
-export interface BackupDone {
+interface BackupDone {
   readonly file: string;
   readonly manifest: Manifest;
   /** Bytes. */

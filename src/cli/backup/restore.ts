@@ -31,7 +31,7 @@ import {
 } from './manifest.ts';
 import { readTar } from './tar.ts';
 
-export interface RestoreDone {
+interface RestoreDone {
   readonly manifest: Manifest;
   readonly dataDir: string;
   /** Where the files that were there before are now. */

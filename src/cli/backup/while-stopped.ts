@@ -7,7 +7,7 @@ const STOPPED_WITHIN_MS = 5_000;
 const POLL_MS = 5;
 
 /** The process did not stop in time; it goes on. */
-export class NotStoppedError extends Error {
+class NotStoppedError extends Error {
   readonly code = 'not_stopped';
   constructor(pid: number) {
     super(`Process ${pid} did not stop within ${STOPPED_WITHIN_MS / 1_000} s.`);

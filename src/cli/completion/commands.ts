@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { quoted } from '../text-layout.ts';
 
-export interface CompletedOption {
+interface CompletedOption {
   /** `--json`, `-y` */
   readonly flags: readonly string[];
   readonly description: string;

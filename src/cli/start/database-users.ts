@@ -11,7 +11,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 export const DATABASE = 'temporal.db';
 
 /** A Temporal server, or the keeper of one. */
-export type DatabaseUser = {
+type DatabaseUser = {
   pid: number;
   isKeeper: boolean;
   /** Whether a stack has started it. */

@@ -26,7 +26,7 @@ export class NoTemporalError extends Error {
   }
 }
 
-export type ObtainOptions = { env?: NodeJS.ProcessEnv; say?: Say; sources?: readonly Source[]; signal?: AbortSignal };
+type ObtainOptions = { env?: NodeJS.ProcessEnv; say?: Say; sources?: readonly Source[]; signal?: AbortSignal };
 
 /**
  * Finds, downloads or builds a Temporal CLI in the order of ARCHITECTURE.md §5. A concurrent process waits and then

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { defined } from '../../json/defined.ts';
 
 /** How a program ended, with the end of its output. */
-export type ProgramResult = { ok: boolean; output: string; reason: string };
+type ProgramResult = { ok: boolean; output: string; reason: string };
 
 export type RunOptions = {
   env?: NodeJS.ProcessEnv;

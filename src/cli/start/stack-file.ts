@@ -17,7 +17,7 @@ function noteProcess(pid: number): ProcessNote {
 }
 
 /** Updates the file while parts start and restart. */
-export type StackFile = {
+type StackFile = {
   server(server: OwnServer): void;
   gateway(url: string): void;
   worker(worker: Supervised): void;

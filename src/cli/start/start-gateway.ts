@@ -16,7 +16,7 @@ export type RunningGateway = {
   close(): Promise<void>;
 };
 
-export type GatewayPart = {
+type GatewayPart = {
   uiUrl: string | undefined;
   deadWorkers: ReadonlySet<string>;
   /** It runs alone: its log goes to standard output, not to a file in the data folder. */

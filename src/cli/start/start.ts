@@ -33,14 +33,14 @@ const OWN_SERVER_PAUSE_MS = 250;
 const AWAY = 'temporal_unreachable';
 
 /** The options of `signalbox start`. */
-export type StartOptions = {
+type StartOptions = {
   /** Starts only this part, with the Temporal server of TEMPORAL_ADDRESS or of the stack on the data folder. */
   only?: 'gateway' | 'worker';
   env?: NodeJS.ProcessEnv;
 };
 
 /** A single part needs the address of Temporal. */
-export class NoAddressError extends Error {
+class NoAddressError extends Error {
   readonly code = 'no_address';
   readonly exitCode = 20;
   constructor(only: string, dataDir: string) {
@@ -53,7 +53,7 @@ export class NoAddressError extends Error {
 }
 
 /** The worker of `start --only worker` has ended. Whoever runs containers or services starts it again, and sees why. */
-export class WorkerEndedError extends Error {
+class WorkerEndedError extends Error {
   readonly code = 'worker_ended';
   readonly exitCode = 1;
   constructor(reason: string) {

@@ -13,7 +13,7 @@ export type Supervised = {
   kill(): void;
 };
 
-export type SuperviseOptions = {
+type SuperviseOptions = {
   name: string;
   fork: () => ChildProcess;
   say: Say;

@@ -27,7 +27,7 @@ export type OwnServer = {
   kill(): void;
 };
 
-export type ServerOptions = {
+type ServerOptions = {
   binary: Binary;
   namespace: string;
   /** The database file; without it data is kept in memory only. */

@@ -6,7 +6,7 @@ import type { Say } from './say.ts';
 import { type BinaryLookup, cachedBinary, checkBinary, storeInCache } from './temporal-binary.ts';
 
 /** What a source gets: the environment, the folder deploy/temporal, progress output, and a signal. */
-export type SourceContext = { env: NodeJS.ProcessEnv; pins: string; say: Say; signal: AbortSignal };
+type SourceContext = { env: NodeJS.ProcessEnv; pins: string; say: Say; signal: AbortSignal };
 
 /** A source of the Temporal CLI. Slow sources hold the lock of the cache. */
 export type Source = { name: string; slow: boolean; look: (surroundings: SourceContext) => Promise<BinaryLookup> };

@@ -7,7 +7,7 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { isForwarded, isLoopback, nameOf, originHost } from '../../gateway/http/loopback.ts';
 
-export type UiOptions = {
+type UiOptions = {
   host: string;
   /** Where this proxy listens. */
   port: number;

@@ -233,7 +233,7 @@ function response(
 }
 
 /** The parameters of a route in OpenAPI's form. */
-export function parametersOf({ idempotency, params, query, ...route }: Route): Json[] {
+function parametersOf({ idempotency, params, query, ...route }: Route): Json[] {
   const headers = { ...(idempotency === 'none' ? {} : REQUEST_KEY), ...route.headers };
   const written = query === undefined ? {} : jsonSchemaOf(query, DIALECT);
   const members = objectOf(written['properties']);

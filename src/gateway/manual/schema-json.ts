@@ -54,7 +54,7 @@ export function jsonSchemaOf(schema: z.ZodType, target: 'draft-7' | 'draft-2020-
 }
 
 /** Every value of `stepType`, with the kind that it means. */
-export function kindNames(): { readonly name: string; readonly kind: StepKind }[] {
+function kindNames(): { readonly name: string; readonly kind: StepKind }[] {
   return kinds.flatMap((kind) => [kind.type, ...(kind.aliases ?? [])].map((name) => ({ name, kind })));
 }
 
