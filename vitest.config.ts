@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { ALONE_FILES, Order } from './test/support/order.ts';
+import { ALONE_FILES, TestSequencer } from './test/support/test-sequencer.ts';
 
 // The gateway starts threads, which load its sources without Vitest.
 const THREADS_READ_SOURCES = ['--import', new URL('./test/support/typescript.mjs', import.meta.url).href];
@@ -31,14 +31,14 @@ const SLOW = [
   'test/activities/send-message/**/*.test.ts',
   'test/activities/runtime/scrub.test.ts',
   'test/activities/runtime/scrub-tables.test.ts',
-  'test/cli/terminal-asks.test.ts',
+  'test/cli/terminal-prompts.test.ts',
   'test/definition/dialect-members.test.ts',
   'test/deploy/kubernetes-types.test.ts',
   'test/engine/command-backlog.test.ts',
   'test/engine/limits.test.ts',
   'test/engine/space.test.ts',
-  'test/engine/whole-roots.test.ts',
-  'test/gateway/events-stream-gone.test.ts',
+  'test/engine/full-roots.test.ts',
+  'test/gateway/events-stream-disconnect.test.ts',
   'test/gateway/http.test.ts',
   'test/gateway/temporal-refuses.test.ts',
   'test/gateway/threads.test.ts',
@@ -46,7 +46,7 @@ const SLOW = [
   'test/history/fold.test.ts',
   'test/history/fold-property.test.ts',
   'test/replay/**/*.test.ts',
-  'test/workflows/lender.test.ts',
+  'test/workflows/limiter-pool.test.ts',
 ];
 
 // Tests of the project `e2e` that do more where they are long ones (LONG=1).
@@ -70,7 +70,7 @@ const WITHOUT_TEMPORAL = {
 // test:long`). `bench` is no test: `npm run bench` runs it alone, for its table.
 export default defineConfig({
   test: {
-    sequence: { sequencer: Order },
+    sequence: { sequencer: TestSequencer },
     projects: [
       {
         test: {

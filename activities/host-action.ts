@@ -4,7 +4,7 @@
 import type { z } from 'zod';
 import type { HostAction } from '../src/actions/define.ts';
 import type { HostActions } from '../src/actions/load.ts';
-import { NOT_LIGHT } from '../src/contract/activity.ts';
+import { NOT_LIGHT_CODE } from '../src/contract/activity.ts';
 import type { Problem } from '../src/definition/document/types.ts';
 import { zodProblems } from '../src/definition/document/zod-problems.ts';
 import { isObject, type Json } from '../src/json/json.ts';
@@ -14,7 +14,7 @@ import { timeLimit } from './runtime/time-limit.ts';
 import type { ActivityContext, ActivityHandler } from './runtime/wrap-activity.ts';
 
 /** How many problems of an input are reported. */
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 /**
  * Config `{type, parameters, local?}`; data is the action's output. Fails with the action's own codes, and with
@@ -33,17 +33,17 @@ export function hostActionActivity(actions: HostActions): ActivityHandler {
       );
     // `local: true` on the step overrides this.
     if (!action.isLight && local !== true && context.isLocal)
-      throw transientError(NOT_LIGHT, 'The action runs as a regular activity.');
-    const input = await read(action, parameters);
-    const given = await inTime(action, input, context);
-    return { data: await written(action, given) };
+      throw transientError(NOT_LIGHT_CODE, 'The action runs as a regular activity.');
+    const input = await parseParameters(action, parameters);
+    const given = await runWithTimeout(action, input, context);
+    return { data: await parseOutput(action, given) };
   };
 }
 
-async function read(action: HostAction, parameters: Json): Promise<unknown> {
+async function parseParameters(action: HostAction, parameters: Json): Promise<unknown> {
   const parsed = await action.input.safeParseAsync(parameters);
   if (parsed.success) return parsed.data;
-  const problems = toldProblems(action, parameters) ?? placesOf(parsed.error);
+  const problems = checkerProblems(action, parameters) ?? problemsOfIssues(parsed.error);
   const [first] = problems;
   throw new ActivityError(
     'invalid_config',
@@ -54,16 +54,16 @@ async function read(action: HostAction, parameters: Json): Promise<unknown> {
 }
 
 /** The problems in the words of the checker; undefined for an asynchronous schema. */
-function toldProblems(action: HostAction, parameters: Json): Problem[] | undefined {
+function checkerProblems(action: HostAction, parameters: Json): Problem[] | undefined {
   try {
-    return zodProblems(action.input, parameters, '/parameters').slice(0, MOST_PROBLEMS);
+    return zodProblems(action.input, parameters, '/parameters').slice(0, MAX_PROBLEMS);
   } catch {
     return undefined;
   }
 }
 
-function placesOf(error: z.ZodError): Problem[] {
-  return error.issues.slice(0, MOST_PROBLEMS).map(({ path, code, message }) => ({
+function problemsOfIssues(error: z.ZodError): Problem[] {
+  return error.issues.slice(0, MAX_PROBLEMS).map(({ path, code, message }) => ({
     pointer: `/parameters${pointer(path)}`,
     code,
     message,
@@ -71,11 +71,11 @@ function placesOf(error: z.ZodError): Problem[] {
 }
 
 /** The output as JSON, parsed by its schema. */
-async function written(action: HostAction, given: unknown): Promise<Json> {
+async function parseOutput(action: HostAction, given: unknown): Promise<Json> {
   const parsed = await action.output.safeParseAsync(given);
   if (!parsed.success) {
     const places = parsed.error.issues
-      .slice(0, MOST_PROBLEMS)
+      .slice(0, MAX_PROBLEMS)
       .map(({ path, code }) => ({ pointer: pointer(path), code }));
     throw new ActivityError(
       'invalid_output',
@@ -92,7 +92,7 @@ async function written(action: HostAction, given: unknown): Promise<Json> {
 }
 
 /** Enforces the timeout and cancellation, even if the action ignores its signal. */
-async function inTime(action: HostAction, input: unknown, context: ActivityContext): Promise<unknown> {
+async function runWithTimeout(action: HostAction, input: unknown, context: ActivityContext): Promise<unknown> {
   const { type, timeoutMs } = action;
   const { idempotencyKey, execution, path, stepSlug } = context.input;
   let stop: (reason: unknown) => void = () => undefined;
@@ -115,8 +115,8 @@ async function inTime(action: HostAction, input: unknown, context: ActivityConte
       stepSlug,
       heartbeat: (progress) => {
         // Copied now, because the action may change the object.
-        const told = asJson(progress);
-        context.progress(() => told);
+        const progressCopy = asJson(progress);
+        context.progress(() => progressCopy);
       },
     });
     return await Promise.race([running, stopped]);

@@ -14,7 +14,7 @@ const CHUNKS = [
   { name: 'app', test: /console\/((parts|data)\/|(routes|navigation|main|screens)\.)|preact|src\/(json|template)\// },
   { name: 'people', test: /src\/console\/(screens\/(approval|run-form)|form\/)|src\/definition\/payload\// },
   { name: 'graph', test: /src\/console\/graph\// },
-  { name: 'workflows', test: /src\/console\/(screens\/(workflow|versions|proposal)|data\/parts-changed)/ },
+  { name: 'workflows', test: /src\/console\/(screens\/(workflow|versions|proposal)|data\/changed-parts)/ },
   { name: 'run', test: /src\/console\/trace\/|src\/console\/screens\/run[.-](?!columns|form)/ },
   { name: 'lists', test: /src\/console\/screens\/(home|runs|run-columns|trigger)/ },
   // A group takes what its modules use as well, so the editor takes what no other group has.

@@ -7,14 +7,14 @@ import { withLock } from './lock.mjs';
 import { run, say } from './progress.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const OLDEST_NODE = [20, 19];
+const MIN_NODE_VERSION = [20, 19];
 
 /** Rejects an old Node before anything that needs a newer one is imported. */
 export function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  if (major > MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor >= MIN_NODE_VERSION[1])) return;
   console.error(
-    `Signalbox needs Node ${OLDEST_NODE.join('.')} or newer, and this is ${process.versions.node}. Install a ` +
+    `Signalbox needs Node ${MIN_NODE_VERSION.join('.')} or newer, and this is ${process.versions.node}. Install a ` +
       'newer version from https://nodejs.org',
   );
   process.exit(1);

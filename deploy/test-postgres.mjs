@@ -18,7 +18,7 @@ const FILES = [
   'test/e2e/gateway/gateway-fork.test.ts',
   'test/e2e/gateway/gateway-lists',
   'test/e2e/gateway/gateway-long-trace',
-  'test/e2e/gateway/gateway-odd-runs',
+  'test/e2e/gateway/gateway-malformed-runs',
   'test/e2e/gateway/gateway-retry.test.ts',
   'test/e2e/gateway/gateway-runs.test.ts',
   'test/e2e/runs',

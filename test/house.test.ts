@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ALONE_FILES, LONGEST_FILES, LONGEST_LONG_FILES } from './support/order.ts';
+import { ALONE_FILES, SLOWEST_FILES, SLOWEST_LONG_FILES } from './support/test-sequencer.ts';
 
 /**
  * Which room may import which: direct arrows, and each room may also use what these use. A room is the longest of these
@@ -103,14 +103,14 @@ const PURE = [
   'src/check',
   'src/history',
 ];
-const MOST_LINES = 600;
-const MOST_FILES = 33;
-const MOST_COLUMNS = 120;
-const MOST_CELL_CHARACTERS = 200;
+const MAX_LINES = 600;
+const MAX_FILES = 33;
+const MAX_COLUMNS = 120;
+const MAX_CELL_CHARACTERS = 200;
 /** Style sheets and a regular expression, which read no better when they are divided. */
 const WITH_LONG_LINES = [
   'src/gateway/manual/page-html.ts',
-  'src/gateway/routes/executions/callback-page.ts',
+  'src/gateway/routes/executions/public-pages.ts',
   'src/template/time.ts',
 ];
 
@@ -224,10 +224,11 @@ describe('the house', () => {
   });
 
   it('keeps nothing in the modules of workflows, which all runs of a worker share', () => {
-    const kept = /^(?:export )?(?:let|var) |^(?:export )?const [^=]*= (?:new (?:Map|Set)(?:<[^;]*>)?\(\)|\[\]|\{\});/m;
+    const mutable =
+      /^(?:export )?(?:let|var) |^(?:export )?const [^=]*= (?:new (?:Map|Set)(?:<[^;]*>)?\(\)|\[\]|\{\});/m;
     const shared = ['src/contract', 'src/template', 'src/steps', 'src/engine', 'src/recording', 'workflows'];
     const found = sources.filter(
-      (file) => shared.some((folder) => file.startsWith(`${folder}/`)) && kept.test(texts.get(file)!),
+      (file) => shared.some((folder) => file.startsWith(`${folder}/`)) && mutable.test(texts.get(file)!),
     );
     expect(found).toEqual([]);
   });
@@ -251,7 +252,7 @@ describe('the house', () => {
   it('has no crowded folders', () => {
     const counts = new Map<string, number>();
     for (const file of [...sources, ...tests]) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
-    expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
+    expect([...counts].filter(([, count]) => count > MAX_FILES)).toEqual([]);
   });
 
   it('has only packages that it uses, each in one version', () => {
@@ -313,7 +314,7 @@ describe('the house', () => {
   });
 
   it('orders only test files that exist', () => {
-    const named = [...LONGEST_FILES, ...LONGEST_LONG_FILES, ...ALONE_FILES];
+    const named = [...SLOWEST_FILES, ...SLOWEST_LONG_FILES, ...ALONE_FILES];
     expect(named.filter((file) => !existsSync(file))).toEqual([]);
   });
 
@@ -337,7 +338,7 @@ describe('the house', () => {
       .flatMap((file) =>
         readFileSync(file, 'utf8')
           .split('\n')
-          .flatMap((line, index) => (line.length > MOST_COLUMNS ? [`${file}:${index + 1}`] : [])),
+          .flatMap((line, index) => (line.length > MAX_COLUMNS ? [`${file}:${index + 1}`] : [])),
       );
     expect(long).toEqual([]);
   });
@@ -348,8 +349,8 @@ describe('the house', () => {
         .split('\n')
         .flatMap((line, index) => {
           const isLong = line.startsWith('|')
-            ? line.split(/(?<!\\)\|/).some((cell) => cell.trim().length > MOST_CELL_CHARACTERS)
-            : line.length > MOST_COLUMNS && !/^\[[^\]]*\]\([^)]*\)$/.test(line);
+            ? line.split(/(?<!\\)\|/).some((cell) => cell.trim().length > MAX_CELL_CHARACTERS)
+            : line.length > MAX_COLUMNS && !/^\[[^\]]*\]\([^)]*\)$/.test(line);
           return isLong ? [`${file}:${index + 1}`] : [];
         }),
     );
@@ -357,7 +358,7 @@ describe('the house', () => {
   });
 
   it('has no long files', () => {
-    const long = [...sources, ...tests].filter((file) => readFileSync(file, 'utf8').split('\n').length > MOST_LINES);
+    const long = [...sources, ...tests].filter((file) => readFileSync(file, 'utf8').split('\n').length > MAX_LINES);
     expect(long).toEqual([]);
   });
 });

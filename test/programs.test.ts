@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Simulated } from '../src/engine/simulate.ts';
 import { compile } from '../src/steps/compile/program.ts';
 import { loadPrograms, type ProgramFile } from './programs/load.ts';
-import { START, sent, simulateProgram, type Walk, writtenTrace } from './programs/run.ts';
+import { type SimulationOptions, START, sentConfigs, simulateProgram, traceLines } from './programs/run.ts';
 
 const programs = loadPrograms();
 
@@ -10,10 +10,10 @@ describe('programs', () => {
   it.each(programs.filter((file) => file.expect !== undefined))('$name: $about', (file) => {
     const run = simulateProgram(file);
     const { status, output, error, reason, waits, trace, traceIncludes, tookMs, sent: configs } = file.expect!;
-    if (trace !== undefined) expect(writtenTrace(run)).toEqual(trace);
+    if (trace !== undefined) expect(traceLines(run)).toEqual(trace);
     if (traceIncludes !== undefined) {
       const wanted = new Set(traceIncludes);
-      expect(writtenTrace(run).filter((row) => wanted.has(row))).toEqual(traceIncludes);
+      expect(traceLines(run).filter((row) => wanted.has(row))).toEqual(traceIncludes);
     }
     expect({ status: run.status, error: run.error?.code }).toEqual({ status, error: error?.code });
     if (error !== undefined) expect(run.error).toMatchObject(error);
@@ -23,20 +23,20 @@ describe('programs', () => {
     if (reason !== undefined) expect(run.state.ending).toMatchObject({ reason });
     if (waits !== undefined) expect(run.waits.map(({ path, kind }) => `${path} ${kind}`)).toEqual(waits);
     if (tookMs !== undefined) expect(run.state.now - START).toBe(tookMs);
-    if (configs !== undefined) expect(sent(run)).toMatchObject(configs);
+    if (configs !== undefined) expect(sentConfigs(run)).toMatchObject(configs);
     expect(run.unsent).toEqual([]);
   });
 
   it.each(programs.filter((file) => file.expect !== undefined))(
     '$name: continuing as new after every event changes nothing (E2)',
     (file) => {
-      expect(shown(file, { carryAlways: true })).toEqual(shown(file));
+      expect(shown(file, { serializesAlways: true })).toEqual(shown(file));
     },
   );
 
   it.each(programs.filter((file) => file.expect !== undefined))('$name: light effects in segments', (file) => {
     const [plain, inSegments] = [simulateProgram(file), simulateProgram(file, { segments: true })];
-    expect(writtenTrace(inSegments)).toEqual(writtenTrace(plain));
+    expect(traceLines(inSegments)).toEqual(traceLines(plain));
     expect(ended(inSegments)).toEqual(ended(plain));
   });
 
@@ -58,7 +58,7 @@ describe('programs', () => {
 
 const ended = ({ status, output, error }: Simulated) => ({ status, output, error });
 
-function shown(file: ProgramFile, walk: Walk = {}) {
+function shown(file: ProgramFile, walk: SimulationOptions = {}) {
   const { trace, commands, status, output, error, waits } = simulateProgram(file, walk);
   return { trace, commands, status, output, error, waits };
 }

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import type { ActivityDependencies } from '../activities/table.ts';
+import type { ActivityDependencies } from '../activities/registry.ts';
 import { type HostActions, lightTypes } from '../src/actions/load.ts';
 import { deliverToInbox } from '../src/client/organization/inbox-messages.ts';
 import { secretReader } from '../src/client/organization/secrets.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
 import { LargeResults } from '../src/client/payloads/large-results.ts';
-import { access, unaudited, type WriteAccess } from '../src/client/temporal/access.ts';
+import { createAccess, unaudited, type WriteAccess } from '../src/client/temporal/access.ts';
 import { traceHeaders } from '../src/client/temporal/trace-headers.ts';
 import type { Config } from '../src/config/config.ts';
 import { loadMasterKey } from '../src/config/master-key.ts';
@@ -36,17 +36,17 @@ export function activityDependencies(
   // A new run of a versioned deployment begins with the current version, which this worker may not be.
   const startsEagerly = config.workerVersioning === 'off';
   const publicUrl = (): string | undefined => publicUrlOf(config);
-  const known = { lightActions: lightTypes(actions), startsEagerly, callsEnd, publicUrl };
-  const over = unaudited(access({ client, namespace }, config, loadMasterKey(config), known));
+  const options = { lightActions: lightTypes(actions), startsEagerly, callsEnd, publicUrl };
+  const writeAccess = unaudited(createAccess({ client, namespace }, config, loadMasterKey(config), options));
   return {
     actions,
     bash: { hidden: [programFolder(), config.dataDir, config.blobs.folder] },
-    secrets: secretReader(over),
-    inbox: { deliver: (org, message) => deliverToInbox(over, org, message) },
+    secrets: secretReader(writeAccess),
+    inbox: { deliver: (org, message) => deliverToInbox(writeAccess, org, message) },
     ...(config.blobs.isOn ? { results: new LargeResults(dataConverter) } : {}),
-    ...runAccess(over, config),
-    actors: actorActivities(over),
-    over,
+    ...runAccess(writeAccess, config),
+    actors: actorActivities(writeAccess),
+    over: writeAccess,
   };
 }
 

@@ -25,9 +25,9 @@ export const PRELUDE = [
  * A source map without positions. The SDK demands one, and nothing reads positions where there are no stacks: a whole
  * map is two thirds of the bundle, and each worker parses it at its start.
  */
-const NO_POSITIONS = { version: 3, sources: [], names: [], mappings: '' };
+const EMPTY_SOURCE_MAP = { version: 3, sources: [], names: [], mappings: '' };
 /** In parts, since tools would take the whole for that of this file. */
-const MAP_COMMENT = ['//# source', 'MappingURL=data:application/json;base64,'].join('');
+const SOURCE_MAP_COMMENT = ['//# source', 'MappingURL=data:application/json;base64,'].join('');
 
 /** The path of the failure converter of workflows and activities. */
 export function failureConverterPath(): string {
@@ -42,7 +42,7 @@ export function failureConverterPath(): string {
  * No module stores state of a run (house.test.ts), so all modules are loaded once per worker and frozen. Otherwise the
  * SDK would load them for each run, which is a third of the work for a short one.
  */
-export async function bundleWorkflows(outFile: string, workflowsPath = allWorkflows()): Promise<void> {
+export async function bundleWorkflows(outFile: string, workflowsPath = allWorkflowsPath()): Promise<void> {
   const self = fileURLToPath(import.meta.url);
   const interceptorsPath = fileURLToPath(new URL(`../workflows/interceptors${extname(self)}`, import.meta.url));
   const { code } = await bundleWorkflowCode({
@@ -54,11 +54,11 @@ export async function bundleWorkflows(outFile: string, workflowsPath = allWorkfl
     webpackConfigHook: (config) => ({ ...config, devtool: false }),
     logger: new DefaultLogger('WARN'),
   });
-  const map = Buffer.from(JSON.stringify(NO_POSITIONS)).toString('base64');
-  writeFileSync(outFile, `${PRELUDE}${code}\n${MAP_COMMENT}${map}\n`);
+  const map = Buffer.from(JSON.stringify(EMPTY_SOURCE_MAP)).toString('base64');
+  writeFileSync(outFile, `${PRELUDE}${code}\n${SOURCE_MAP_COMMENT}${map}\n`);
 }
 
-function allWorkflows(): string {
+function allWorkflowsPath(): string {
   const self = fileURLToPath(import.meta.url);
   return fileURLToPath(new URL(`../workflows/all${extname(self)}`, import.meta.url));
 }

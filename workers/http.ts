@@ -1,6 +1,6 @@
 /**
  * The small HTTP server of a worker: `/health` (this process answers), `/ready` (it polls, and Temporal answers) and
- * `/metrics`. It needs no key and tells nothing of runs but numbers. Off unless SIGNALBOX_WORKER_PORT is set.
+ * `/metrics`. It needs no key, and of runs it shows only numbers. Off unless SIGNALBOX_WORKER_PORT is set.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,12 +10,12 @@ import { METRICS_TYPE, metricsText } from '../src/observe/metrics.ts';
 
 const ANSWER_MS = 2_000;
 /** How long an answer of Temporal counts, so that probes cost little. */
-const KNOWN_MS = 1_000;
+const READINESS_CACHE_MS = 1_000;
 
 export interface WorkerHttp {
   readonly port: number;
   /** Before this `/ready` answers 503. */
-  polls(worker: Worker, connection: NativeConnection): void;
+  startedPolling(worker: Worker, connection: NativeConnection): void;
   close(): void;
 }
 
@@ -55,7 +55,7 @@ export async function startWorkerHttp(
   });
   return {
     port: (server.address() as AddressInfo).port,
-    polls: (worker, connection) => {
+    startedPolling: (worker, connection) => {
       isReady = readiness(worker, connection);
     },
     close: () => {
@@ -69,8 +69,8 @@ const send = (res: ServerResponse, status: number, body: object): void =>
   void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
 function readiness(worker: Worker, connection: NativeConnection): () => Promise<boolean> {
-  let known: { readonly at: number; readonly isThere: Promise<boolean> } | undefined;
-  const ask = (): Promise<boolean> =>
+  let cached: { readonly at: number; readonly isThere: Promise<boolean> } | undefined;
+  const probe = (): Promise<boolean> =>
     connection
       .withDeadline(Date.now() + ANSWER_MS, () => connection.workflowService.getSystemInfo({}))
       .then(
@@ -79,8 +79,9 @@ function readiness(worker: Worker, connection: NativeConnection): () => Promise<
       );
   return async () => {
     if (worker.getState() !== 'RUNNING') return false;
-    if (known === undefined || Date.now() - known.at > KNOWN_MS) known = { at: Date.now(), isThere: ask() };
-    return known.isThere;
+    if (cached === undefined || Date.now() - cached.at > READINESS_CACHE_MS)
+      cached = { at: Date.now(), isThere: probe() };
+    return cached.isThere;
   };
 }
 

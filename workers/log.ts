@@ -5,8 +5,8 @@ import type { Logger, LoggerOptions } from 'pino';
 import type { Config } from '../src/config/config.ts';
 import { openLogger } from '../src/observe/log.ts';
 
-const MOST_CHARACTERS = 500;
-const MOST_CAUSES = 3;
+const MAX_MESSAGE_CHARACTERS = 500;
+const MAX_CAUSES = 3;
 
 /**
  * Serializes the SDK's `error` as {type, message?, cause?}; Pino would write `{}`. Details, which hold data, and stacks
@@ -19,8 +19,8 @@ export function loggedError(error: unknown, isSealed: boolean, depth = 0): unkno
   const { cause } = error;
   return {
     type,
-    ...(isSealed ? {} : { message: error.message.slice(0, MOST_CHARACTERS) }),
-    ...(cause instanceof Error && depth < MOST_CAUSES ? { cause: loggedError(cause, isSealed, depth + 1) } : {}),
+    ...(isSealed ? {} : { message: error.message.slice(0, MAX_MESSAGE_CHARACTERS) }),
+    ...(cause instanceof Error && depth < MAX_CAUSES ? { cause: loggedError(cause, isSealed, depth + 1) } : {}),
   };
 }
 

@@ -12,18 +12,18 @@ import {
 import type { WorkflowInfo } from '@temporalio/workflow';
 import type { Logger } from 'pino';
 import type { EffectObserver } from '../activities/segment/attempt.ts';
-import { NOT_LIGHT } from '../src/contract/activity.ts';
+import { NOT_LIGHT_CODE } from '../src/contract/activity.ts';
 import { RUN_WORKFLOW } from '../src/contract/run.ts';
 import { type EndedRun, TRACE_HEADER, type TraceContext } from '../src/contract/trace.ts';
-import { defined } from '../src/json/defined.ts';
 import { isObject } from '../src/json/json.ts';
+import { omitUndefined } from '../src/json/omit-undefined.ts';
 import { stepAttempts } from '../src/observe/metrics.ts';
-import { currentScope, inScope, loggedScope, type Scope } from '../src/observe/scope.ts';
+import { currentScope, inScope, type Scope, scopeLogFields } from '../src/observe/scope.ts';
 import { tracer } from '../src/observe/tracing.ts';
-import { type RunSinks, traceIn } from '../workflows/interceptors.ts';
+import { type RunSinks, traceFromHeaders } from '../workflows/interceptors.ts';
 
 /** Kinds of steps whose activity has another name. Other activities are their own kind. */
-const KINDS: { readonly [activity: string]: string } = {
+const KIND_BY_ACTIVITY: { readonly [activity: string]: string } = {
   agentTurn: 'agent',
   hostAction: 'action',
   runCode: 'run_code',
@@ -40,7 +40,7 @@ export function workerObservers(log?: Logger): { interceptors: WorkerInterceptor
       signalboxRuns: {
         ended: {
           fn: (info, run) => {
-            if (!firstReport(info.runId, run)) return;
+            if (!isFirstReport(info.runId, run)) return;
             countEnd(info, run);
             tracer()?.record(info.runId, info.workflowId, run);
           },
@@ -55,7 +55,7 @@ const MAX_REPORTS = 10_000;
 const reports = new Set<string>();
 
 /** False for an end that was reported before: its workflow task was done anew. */
-function firstReport(runId: string, { outcome }: EndedRun): boolean {
+function isFirstReport(runId: string, { outcome }: EndedRun): boolean {
   const report = `${runId} ${outcome}`;
   if (reports.has(report)) return false;
   reports.add(report);
@@ -89,10 +89,10 @@ function observeActivity(log: Logger | undefined): ActivityInterceptors {
         if (activityType === NOOP) return next(input);
         Object.assign(scope, subjectOf(input.args[0]));
         const subject = { activity: activityType, scope, parent: parentOf(input.headers), attempt };
-        return observed(log, subject, () => next(input));
+        return observeAttempt(log, subject, () => next(input));
       },
     },
-    outbound: { getLogAttributes: (attributes, next) => next({ ...attributes, ...loggedScope(scope) }) },
+    outbound: { getLogAttributes: (attributes, next) => next({ ...attributes, ...scopeLogFields(scope) }) },
   };
 }
 
@@ -100,7 +100,7 @@ function observeActivity(log: Logger | undefined): ActivityInterceptors {
 export function effectObserver(log: Logger): EffectObserver {
   return (activity, input, run) => {
     const parent = currentScope()?.trace;
-    return observed(log, { activity, scope: subjectOf(input), parent, attempt: 1 }, run);
+    return observeAttempt(log, { activity, scope: subjectOf(input), parent, attempt: 1 }, run);
   };
 }
 
@@ -111,24 +111,24 @@ interface Subject {
   readonly attempt: number;
 }
 
-/** Runs an attempt in its scope, and tells its kind, duration and outcome. */
-function observed<T>(
+/** Runs an attempt in its scope, and reports its kind, duration and outcome. */
+function observeAttempt<T>(
   log: Logger | undefined,
   { activity, scope, parent, attempt }: Subject,
   run: () => Promise<T>,
 ): Promise<T> {
-  const kind = KINDS[activity] ?? activity;
+  const kind = KIND_BY_ACTIVITY[activity] ?? activity;
   const span = tracer()?.begin(kind, { kind: 'internal', parent, attributes: attributesOf(scope, attempt) });
   const trace = span?.context ?? parent;
-  Object.assign(scope, defined({ trace }));
+  Object.assign(scope, omitUndefined({ trace }));
   return inScope(scope, async () => {
     const begun = performance.now();
     const ended = (outcome: string, code?: string): void => {
       const seconds = (performance.now() - begun) / 1_000;
       stepAttempts.observe({ kind, outcome }, seconds);
-      span?.end(defined({ code }));
+      span?.end(omitUndefined({ code }));
       const ms = Math.round(seconds * 1_000);
-      log?.debug({ kind, outcome, ms, attempt, ...defined({ code }) }, 'activity');
+      log?.debug({ kind, outcome, ms, attempt, ...omitUndefined({ code }) }, 'activity');
     };
     try {
       const output = await run();
@@ -153,10 +153,10 @@ function subjectOf(argument: unknown): Scope {
 
 /** The run's own span. A run without a trace makes one of its id; other workflows pass on what they were given. */
 function parentOf(headers: Headers): TraceContext | undefined {
-  if (headers[TRACE_HEADER] !== undefined) return traceIn(headers);
+  if (headers[TRACE_HEADER] !== undefined) return traceFromHeaders(headers);
   const { workflowExecution, workflowType } = Context.current().info;
   if (workflowType !== RUN_WORKFLOW || workflowExecution === undefined) return undefined;
-  return tracer()?.ofRun(workflowExecution.runId);
+  return tracer()?.runContext(workflowExecution.runId);
 }
 
 function attributesOf(
@@ -164,7 +164,7 @@ function attributesOf(
   attempt: number,
 ): { [name: string]: string | number } {
   return {
-    ...defined({
+    ...omitUndefined({
       'signalbox.execution_id': executionId,
       'signalbox.organization_id': organizationId,
       'signalbox.step': step,
@@ -178,6 +178,6 @@ function outcomeOf(error: unknown): [outcome: string, code?: string] {
   if (!(error instanceof ApplicationFailure)) return ['retryable', 'unknown'];
   const code = error.type ?? 'unknown';
   // The step runs again as a regular activity.
-  if (code === NOT_LIGHT) return ['ok'];
+  if (code === NOT_LIGHT_CODE) return ['ok'];
   return [error.nonRetryable === true ? 'failed' : 'retryable', code];
 }

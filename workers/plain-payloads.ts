@@ -9,7 +9,7 @@ import payloadVisitor from '@temporalio/common/lib/internal-non-workflow/payload
 import proto, { type coresdk } from '@temporalio/proto';
 import runner, { type WorkflowCodecRunner } from '@temporalio/worker/lib/workflow-codec-runner.js';
 import { isEncrypted } from '../src/client/payloads/codec.ts';
-import { holdsForAll } from '../src/client/payloads/visited-payloads.ts';
+import { everyPayload } from '../src/client/payloads/payload-walk.ts';
 
 type Activation = coresdk.workflow_activation.IWorkflowActivation;
 type Completion = coresdk.workflow_completion.IWorkflowActivationCompletion;
@@ -17,20 +17,25 @@ type Completion = coresdk.workflow_completion.IWorkflowActivationCompletion;
 const { WorkflowActivation } = proto.coresdk.workflow_activation;
 const { WorkflowActivationCompletion } = proto.coresdk.workflow_completion;
 /** As the SDK visits for codecs. */
-const VISIT = { skipHeaders: true, skipSearchAttributes: true };
+const VISITOR_OPTIONS = { skipHeaders: true, skipSearchAttributes: true };
 
-let isPassing = false;
+let isInstalled = false;
 
 /** Changes the SDK's class, once for a process whose codec does not encrypt. */
-export function passPlainPayloads(): void {
-  if (isPassing) return;
-  isPassing = true;
+export function skipCodecForPlainPayloads(): void {
+  if (isInstalled) return;
+  isInstalled = true;
   const { prototype } = runner.WorkflowCodecRunner;
   const { decodeActivation } = prototype;
   Object.assign(prototype, {
     async decodeActivation(this: WorkflowCodecRunner, given: Activation) {
       const activation = WorkflowActivation.fromObject(given);
-      const isPlain = holdsForAll(activation, payloadVisitor.walkWorkflowActivation, VISIT, (one) => !isEncrypted(one));
+      const isPlain = everyPayload(
+        activation,
+        payloadVisitor.walkWorkflowActivation,
+        VISITOR_OPTIONS,
+        (one) => !isEncrypted(one),
+      );
       return isPlain ? activation : decodeActivation.call(this, activation);
     },
     async encodeCompletion(completion: Completion) {

@@ -5,7 +5,7 @@ import type { McpServerStore } from '../activities/mcp/servers.ts';
 import type { RunMessenger } from '../activities/runs/message-run.ts';
 import type { RunReader } from '../activities/runs/run-reader.ts';
 import type { ApprovalUrl, CallbackUrl } from '../activities/runtime/wrap-activity.ts';
-import { getServer, keepTools, keptTools, listServers } from '../src/client/organization/mcp-servers.ts';
+import { getServer, listServers, storedTools, storeTools } from '../src/client/organization/mcp-servers.ts';
 import { resolveModel } from '../src/client/organization/models.ts';
 import { approvalToken } from '../src/client/runs/approval-links.ts';
 import { describeChildren } from '../src/client/runs/child-runs.ts';
@@ -15,11 +15,11 @@ import type { WriteAccess } from '../src/client/temporal/access.ts';
 import { callbackToken } from '../src/client/triggers/callbacks.ts';
 import { resolveWorkflow } from '../src/client/versions/resolve-workflow.ts';
 import type { Config } from '../src/config/config.ts';
-import { actionTypes } from '../src/steps/kinds/actions.ts';
+import { actionTypes } from '../src/steps/kinds/built-in-actions.ts';
 
 /** Access of activities to definitions, runs, models and MCP servers, and the URLs of callbacks. */
 export function runAccess(
-  over: WriteAccess,
+  access: WriteAccess,
   config: Config,
 ): {
   readonly runs: RunReader;
@@ -33,23 +33,23 @@ export function runAccess(
   const publicUrl = publicUrlOf(config);
   return {
     runs: {
-      resolve: (org, wanted) => resolveWorkflow(over, org, wanted),
+      resolve: (org, wanted) => resolveWorkflow(access, org, wanted),
       accept: acceptedInput,
-      describeChildren: (org, children) => describeChildren(over, org, children),
+      describeChildren: (org, children) => describeChildren(access, org, children),
     },
-    models: { resolve: (org, name) => resolveModel(over, org, name) },
+    models: { resolve: (org, name) => resolveModel(access, org, name) },
     mcpServers: {
-      read: (org, name) => getServer(over, org, name),
-      list: (org) => listServers(over, org),
-      kept: (org, server) => keptTools(over, org, server),
-      keep: (org, server, list) => keepTools(over, org, server, list),
+      read: (org, name) => getServer(access, org, name),
+      list: (org) => listServers(access, org),
+      cachedTools: (org, server) => storedTools(access, org, server),
+      cacheTools: (org, server, list) => storeTools(access, org, server, list),
     },
-    messenger: { send: (org, executionId, message) => sendMessage(over, org, executionId, message) },
+    messenger: { send: (org, executionId, message) => sendMessage(access, org, executionId, message) },
     actionTools: builtInActionTools(),
     callbackUrl: (place) =>
-      publicUrl === undefined ? undefined : `${publicUrl}/callbacks/${callbackToken(over.keys.callbacks, place)}`,
+      publicUrl === undefined ? undefined : `${publicUrl}/callbacks/${callbackToken(access.keys.callbacks, place)}`,
     approvalUrl: (question) =>
-      publicUrl === undefined ? undefined : `${publicUrl}/approvals/${approvalToken(over.keys.approvals, question)}`,
+      publicUrl === undefined ? undefined : `${publicUrl}/approvals/${approvalToken(access.keys.approvals, question)}`,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Worker } from '@temporalio/worker';
 
 /** How long cancelled activities may still call Temporal, in milliseconds. */
-const CANCELLED_MS = 300;
+const CANCELLATION_GRACE_MS = 300;
 
 /**
  * Lets a worker end in order: it polls no more, its activities have a grace period to finish, and then they are
@@ -31,7 +31,7 @@ export class Shutdown {
   begin(worker: Worker): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    setTimeout(() => this.#calls.abort(), this.graceMs + CANCELLED_MS).unref();
+    setTimeout(() => this.#calls.abort(), this.graceMs + CANCELLATION_GRACE_MS).unref();
     if (worker.getState() === 'RUNNING') worker.shutdown();
   }
 }

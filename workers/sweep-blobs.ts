@@ -2,12 +2,12 @@ import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
-import { blobStoreOf } from '../src/client/payloads/store-of.ts';
+import { blobStoreOf } from '../src/client/payloads/open-blob-store.ts';
 import { sweepBlobs } from '../src/client/runs/blob-sweep.ts';
 import type { Config } from '../src/config/config.ts';
 
-const FIRST_MS = 60_000;
-const EVERY_MS = 6 * 60 * 60 * 1_000;
+const INITIAL_DELAY_MS = 60_000;
+const SWEEP_INTERVAL_MS = 6 * 60 * 60 * 1_000;
 
 /** Regularly removes large payloads that are no longer needed. Its timers do not keep the process alive. */
 export function sweepBlobsRegularly(connection: NativeConnection, config: Config, log: Logger): void {
@@ -21,7 +21,7 @@ export function sweepBlobsRegularly(connection: NativeConnection, config: Config
     } catch (error) {
       log.warn({ err: error }, 'Unneeded large payloads could not be removed.');
     }
-    setTimeout(sweep, EVERY_MS).unref();
+    setTimeout(sweep, SWEEP_INTERVAL_MS).unref();
   };
-  setTimeout(sweep, FIRST_MS).unref();
+  setTimeout(sweep, INITIAL_DELAY_MS).unref();
 }

@@ -6,15 +6,15 @@ import type { Logger } from 'pino';
 import { HEARTBEAT_MS } from '../src/client/temporal/worker-liveness.ts';
 import { RUN_WORKFLOW } from '../src/contract/run.ts';
 
-const RUN_SECONDS = [0.05, 0.1, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400, 604_800];
+const RUN_DURATION_BUCKETS_SECONDS = [0.05, 0.1, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400, 604_800];
 
 /** `metricsPort`: where on this machine the SDK exports its metrics in Prometheus' format; absent: nowhere. */
 export function installRuntime(log: Logger, metricsPort?: number): void {
-  const least = levelOf(log);
+  const minLevel = levelOf(log);
   const { logger } = Runtime.install({
-    logger: new DefaultLogger(least, (entry) => {
+    logger: new DefaultLogger(minLevel, (entry) => {
       const level = entry.level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
-      log[level](namedMembers(entry.meta ?? {}), entry.message);
+      log[level](renameLogMembers(entry.meta ?? {}), entry.message);
     }),
     telemetryOptions: {
       logging: { forward: {}, filter: 'WARN' },
@@ -27,7 +27,7 @@ export function installRuntime(log: Logger, metricsPort?: number): void {
                 countersTotalSuffix: true,
                 unitSuffix: true,
                 useSecondsForDurations: true,
-                histogramBucketOverrides: { signalbox_run_duration: RUN_SECONDS },
+                histogramBucketOverrides: { signalbox_run_duration: RUN_DURATION_BUCKETS_SECONDS },
               },
             },
           }),
@@ -40,13 +40,13 @@ export function installRuntime(log: Logger, metricsPort?: number): void {
   // no level lets through. They hold activations and tasks as a whole, and took a tenth of the worker's processor time.
   for (const part of [logger, LoggerWithComposedMetadata.prototype]) {
     part.trace = () => undefined;
-    if (least !== 'DEBUG') part.debug = () => undefined;
+    if (minLevel !== 'DEBUG') part.debug = () => undefined;
   }
 }
 
 /** The SDK's names of what every line of the log names (src/observe/scope.ts). */
-function namedMembers(meta: Record<string, unknown>): Record<string, unknown> {
-  // Whoever has the token of a task may complete it.
+function renameLogMembers(meta: Record<string, unknown>): Record<string, unknown> {
+  // Anyone who has the token of a task may complete it.
   const { taskToken: _secret, ...members } = meta;
   const { workflowType, workflowId, executionId, activityId, isLocal, step } = members;
   if (workflowType !== RUN_WORKFLOW) return members;

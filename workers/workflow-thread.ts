@@ -7,8 +7,8 @@
 import { Worker } from 'node:worker_threads';
 import { isObject } from '../src/json/json.ts';
 
-/** A process that was held up itself has not seen the answers, so turns of its own clock are counted. */
-const TURN_MS = 1_000;
+/** A process that was held up itself has not seen the answers, so ticks of its own clock are counted. */
+const TICK_MS = 1_000;
 
 /** What the SDK sends to its thread, by the members that are used here. */
 interface Request {
@@ -21,25 +21,25 @@ const isRequest = (message: unknown): message is Request =>
 
 const isAnswer = (message: unknown): boolean => isObject(message) && 'requestId' in message && 'result' in message;
 
-class Watch {
+class ThreadWatchdog {
   #open = 0;
-  #silentTurns = 0;
+  #silentTicks = 0;
 
   constructor(thread: Worker, limitMs: number, stuck: () => void) {
-    const turn = setInterval(() => {
-      this.#silentTurns = this.#open === 0 ? 0 : this.#silentTurns + 1;
-      if (this.#silentTurns * TURN_MS <= limitMs) return;
-      clearInterval(turn);
+    const timer = setInterval(() => {
+      this.#silentTicks = this.#open === 0 ? 0 : this.#silentTicks + 1;
+      if (this.#silentTicks * TICK_MS <= limitMs) return;
+      clearInterval(timer);
       stuck();
-    }, TURN_MS).unref();
+    }, TICK_MS).unref();
     thread.on('message', (message: unknown) => {
-      this.#silentTurns = 0;
+      this.#silentTicks = 0;
       if (isAnswer(message)) this.#open--;
     });
-    thread.once('exit', () => clearInterval(turn));
+    thread.once('exit', () => clearInterval(timer));
   }
 
-  asks(): void {
+  requestSent(): void {
     this.#open++;
   }
 }
@@ -50,15 +50,15 @@ class Watch {
  */
 export function watchWorkflowThreads(limitMs: number, stuck: () => void): void {
   const { postMessage } = Worker.prototype;
-  const watches = new WeakMap<Worker, Watch>();
+  const watches = new WeakMap<Worker, ThreadWatchdog>();
   Worker.prototype.postMessage = function (this: Worker, ...given: Parameters<Worker['postMessage']>) {
     const [message] = given;
     if (isRequest(message)) {
       if (message.input.type === 'init') {
         message.input.isolateExecutionTimeoutMs = undefined;
-        watches.set(this, new Watch(this, limitMs, stuck));
+        watches.set(this, new ThreadWatchdog(this, limitMs, stuck));
       }
-      watches.get(this)?.asks();
+      watches.get(this)?.requestSent();
     }
     postMessage.apply(this, given);
   };

@@ -1,18 +1,18 @@
 /**
  * Failures with the payload codec: message and stack go into a payload, which the codec encrypts. The type, which is
- * the code of an error, stays readable. In the sandbox the worker's build id tells whether there is a codec
+ * the code of an error, stays readable. In the sandbox the worker's build id shows whether there is a codec
  * (run/worker-settings.ts). Outside of it, for activities, this module is loaded only where there is one.
  */
 import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
 import { inWorkflowContext, workflowInfo } from '@temporalio/workflow';
 import { encodesFailures } from '../src/contract/build-id.ts';
 
-const encoding = new DefaultFailureConverter({ encodeCommonAttributes: true });
+const encodingConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });
 
 class FailureConverter extends DefaultFailureConverter {
   override errorToFailure(error: unknown, payloadConverter: PayloadConverter): ProtoFailure {
     return isEncoding()
-      ? encoding.errorToFailure(error, payloadConverter)
+      ? encodingConverter.errorToFailure(error, payloadConverter)
       : super.errorToFailure(error, payloadConverter);
   }
 }

@@ -2,11 +2,12 @@
  * Metrics, traces and log lines of workflows. None of it is a command: histories replay with and without it.
  *
  * - Metrics go through the SDK's meter, which is silent during replay.
- * - The end of a run is reported to the worker, which may hear of it twice: a workflow task that ends its run is done
+ * - The end of a run is reported to the worker, which may receive it twice: a workflow task that ends its run is done
  *   anew if the server has meanwhile written an event that it does not know.
  * - A run that was started with a trace context (TRACE_HEADER) passes it on to its activities, children and next
  *   executions. Its own span has an id made of the Temporal run's (spanIdOfRun), and is reported at its end.
- * - Each interceptor answers the promise of `next` itself: results must reach the core without additional turns (E6).
+ * - Each interceptor answers the promise of `next` itself: results must reach the core without additional microtasks
+ *   (E6).
  */
 
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -32,7 +33,7 @@ import {
   type TraceContext,
   traceparentOf,
 } from '../src/contract/trace.ts';
-import { defined } from '../src/json/defined.ts';
+import { omitUndefined } from '../src/json/omit-undefined.ts';
 
 /** Where the worker takes the reports of ended runs, and counts them (workers/observers.ts). */
 export interface RunSinks extends Sinks {
@@ -40,10 +41,10 @@ export interface RunSinks extends Sinks {
 }
 
 /** The signal by which a limiter gives a run its slot. */
-const GRANTED = 'granted';
-const GRANTS = 'Runs in the queue of a limiter that got their slot.';
+const GRANTED_SIGNAL = 'granted';
+const GRANTS_DESCRIPTION = 'Runs in the queue of a limiter that got their slot.';
 const DEFAULT_ORGANIZATION = 'default';
-const TRIGGERS: readonly RunTrigger['type'][] = [
+const KNOWN_TRIGGER_TYPES: readonly RunTrigger['type'][] = [
   'manual',
   'webhook',
   'schedule',
@@ -56,26 +57,29 @@ const TRIGGERS: readonly RunTrigger['type'][] = [
 export const interceptors = (): WorkflowInterceptors => {
   const info = workflowInfo();
   const isRun = info.workflowType === RUN_WORKFLOW;
-  const granted = isRun ? metricMeter.createCounter('signalbox_limiter_grants', undefined, GRANTS) : undefined;
-  let given: TraceContext | undefined;
-  let onward: Headers = {};
-  let names = namesIn(undefined);
+  const grantCounter = isRun
+    ? metricMeter.createCounter('signalbox_limiter_grants', undefined, GRANTS_DESCRIPTION)
+    : undefined;
+  let traceContext: TraceContext | undefined;
+  let outboundHeaders: Headers = {};
+  let names = runNamesFrom(undefined);
   const withTrace = <Input extends { readonly headers: Headers }>(input: Input): Input =>
-    given === undefined ? input : { ...input, headers: { ...input.headers, ...onward } };
+    traceContext === undefined ? input : { ...input, headers: { ...input.headers, ...outboundHeaders } };
 
   return {
     inbound: [
       {
         execute: (input, next) => {
-          given = traceIn(input.headers);
-          if (given !== undefined) onward = headerOf({ ...given, spanId: spanIdOfRun(info.runId) });
+          traceContext = traceFromHeaders(input.headers);
+          if (traceContext !== undefined)
+            outboundHeaders = headerOf({ ...traceContext, spanId: spanIdOfRun(info.runId) });
           const [argument] = input.args;
-          names = namesIn(argument);
+          names = runNamesFrom(argument);
           if (isRun && info.continuedFromExecutionRunId === undefined) countStart(argument);
           const running = next(input);
           if (isRun) {
             const report = (outcome: RunOutcome, code?: string): void =>
-              reportEnd({ ...names, ...defined({ parent: given, code }), outcome });
+              reportEnd({ ...names, ...omitUndefined({ parent: traceContext, code }), outcome });
             running.then(
               () => report('completed'),
               (error: unknown) => report(...outcomeOf(error)),
@@ -84,7 +88,7 @@ export const interceptors = (): WorkflowInterceptors => {
           return running;
         },
         handleSignal: (input, next) => {
-          if (input.signalName === GRANTED) granted?.add(1);
+          if (input.signalName === GRANTED_SIGNAL) grantCounter?.add(1);
           return next(input);
         },
       },
@@ -99,7 +103,7 @@ export const interceptors = (): WorkflowInterceptors => {
           next({
             ...attributes,
             ...(isRun ? { executionId: info.workflowId, organizationId: names.organizationId } : {}),
-            ...defined({ traceId: given?.traceId }),
+            ...omitUndefined({ traceId: traceContext?.traceId }),
           }),
       },
     ],
@@ -124,7 +128,7 @@ function reportEnd(run: Omit<EndedRun, 'startedAt' | 'endedAt'>): void {
 }
 
 /** The context of the trace that started the workflow or activity. */
-export function traceIn(headers: Headers): TraceContext | undefined {
+export function traceFromHeaders(headers: Headers): TraceContext | undefined {
   const payload = headers[TRACE_HEADER];
   if (payload === undefined) return undefined;
   try {
@@ -144,10 +148,10 @@ const headerOf = (context: TraceContext): Headers => ({
 function triggerOf(argument: unknown): string {
   const { trigger } = membersOf(argument);
   const { type } = membersOf(trigger);
-  return TRIGGERS.find((one) => one === type) ?? 'temporal';
+  return KNOWN_TRIGGER_TYPES.find((one) => one === type) ?? 'temporal';
 }
 
-function namesIn(argument: unknown): Pick<EndedRun, 'organizationId' | 'workflow'> {
+function runNamesFrom(argument: unknown): Pick<EndedRun, 'organizationId' | 'workflow'> {
   const { organizationId, definition } = membersOf(argument);
   const { slug } = membersOf(definition ?? argument);
   return {

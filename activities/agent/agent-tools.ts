@@ -1,8 +1,8 @@
 /** The tools of an agent's model, under names that every provider accepts, and the target of a call of each. */
 import type { CallTarget, OfferedTools, OfferedWorkflow } from '../../src/contract/agent.ts';
 import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';
-import { defined } from '../../src/json/defined.ts';
 import type { JsonObject } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { OfferedTool } from '../llm/model-call.ts';
 import type { McpConnections } from '../mcp/connections.ts';
 import type { McpServerStore, ServedTool } from '../mcp/servers.ts';
@@ -31,10 +31,10 @@ export interface AgentTool extends OfferedTool {
   readonly target: CallTarget;
 }
 
-const LONGEST_NAME = 64;
-const LONGEST_DESCRIPTION = 1_024;
+const MAX_NAME_CHARACTERS = 64;
+const MAX_DESCRIPTION_CHARACTERS = 1_024;
 /** The providers' limit of tools per request. */
-const MOST_OFFERED = 128;
+const MAX_TOOLS = 128;
 const ANY_INPUT: JsonObject = { type: 'object', properties: {} };
 
 /**
@@ -58,18 +58,18 @@ export async function agentTools(
     asksServers ? servedTools(servers, only ?? [], sources.mcpServers, sources.mcp, context) : [],
     Promise.all(workflows.map((workflow) => workflowTool(workflow, sources.runs, context))),
   ]);
-  const chosen = only === undefined ? served : picked(served, only);
+  const chosen = only === undefined ? served : selectTools(served, only);
   const tools = [...[...actions].map((type) => actionTool(type, sources.actions)), ...runs, ...chosen.map(servedTool)];
-  if (tools.length > MOST_OFFERED)
+  if (tools.length > MAX_TOOLS)
     throw new ActivityError(
       'too_many_tools',
-      `The agent has ${tools.length} tools; the limit is ${MOST_OFFERED}. Select some with 'tools'.`,
-      { details: { tools: tools.length, limit: MOST_OFFERED } },
+      `The agent has ${tools.length} tools; the limit is ${MAX_TOOLS}. Select some with 'tools'.`,
+      { details: { tools: tools.length, limit: MAX_TOOLS } },
     );
-  return named(tools);
+  return withUniqueNames(tools);
 }
 
-function picked(served: readonly ServedTool[], only: readonly string[]): ServedTool[] {
+function selectTools(served: readonly ServedTool[], only: readonly string[]): ServedTool[] {
   return only.flatMap((name) => {
     const found = served.filter((one) => hasToolName(one, name));
     if (found.length === 0) throw new ActivityError('unknown_tool', `No MCP server of the agent has a tool '${name}'.`);
@@ -83,7 +83,7 @@ function servedTool({ server, tool }: ServedTool): AgentTool {
     name: tool.name,
     inputSchema: tool.inputSchema,
     target: { kind: 'tool', server: server.name, tool: tool.name },
-    ...defined({ description }),
+    ...omitUndefined({ description }),
   };
 }
 
@@ -105,40 +105,40 @@ async function workflowTool(
 ): Promise<AgentTool> {
   const { definition } = await resolveDefinition(reader, context.input.execution.organizationId, {
     workflow,
-    ...defined({ version }),
+    ...omitUndefined({ version }),
   });
-  const told = description ?? definition.description ?? definition.name;
+  const toolDescription = description ?? definition.description ?? definition.name;
   return {
     name: name ?? workflow,
     inputSchema: definition.input === undefined ? ANY_INPUT : asJsonSchema(definition.input),
-    target: { kind: 'workflow', workflow, ...defined({ version }) },
-    description: told,
+    target: { kind: 'workflow', workflow, ...omitUndefined({ version }) },
+    description: toolDescription,
   };
 }
 
 /**
  * Makes names valid (at most 64 letters, digits, _ and -) and unique, by the server's name as a prefix or by a number.
  */
-function named(tools: readonly AgentTool[]): AgentTool[] {
+function withUniqueNames(tools: readonly AgentTool[]): AgentTool[] {
   const taken = new Set<string>();
   return tools.map((tool) => {
     const { target, description } = tool;
-    const plain = safe(tool.name);
-    const candidates = [plain, ...(target.kind === 'tool' ? [safe(`${target.server}_${tool.name}`)] : [])];
+    const plain = sanitizeName(tool.name);
+    const candidates = [plain, ...(target.kind === 'tool' ? [sanitizeName(`${target.server}_${tool.name}`)] : [])];
     let name = candidates.find((one) => !taken.has(one));
     for (let n = 2; name === undefined; n++) {
-      const numbered = `${plain.slice(0, LONGEST_NAME - 4)}_${n}`;
+      const numbered = `${plain.slice(0, MAX_NAME_CHARACTERS - 4)}_${n}`;
       if (!taken.has(numbered)) name = numbered;
     }
     taken.add(name);
     return {
       ...tool,
       name,
-      ...(description === undefined ? {} : { description: description.slice(0, LONGEST_DESCRIPTION) }),
+      ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION_CHARACTERS) }),
     };
   });
 }
 
-function safe(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, LONGEST_NAME);
+function sanitizeName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_NAME_CHARACTERS);
 }

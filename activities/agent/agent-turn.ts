@@ -26,14 +26,14 @@ export function agentTurnActivity(
     const turn: AgentTurn = {
       answer: data,
       text: answer.text,
-      calls: answer.calls.map((call) => meant(call, tools)),
+      calls: answer.calls.map((call) => resolveCall(call, tools)),
       messages: answer.messages as unknown as JsonObject[],
     };
     return { data: asJson(turn), meta: metaOf(answer, model, request) };
   };
 }
 
-function meant({ id, name, input, invalid: why }: ToolCall, tools: readonly AgentTool[]): AgentCall {
+function resolveCall({ id, name, input, invalid: why }: ToolCall, tools: readonly AgentTool[]): AgentCall {
   const target = why === undefined ? tools.find((tool) => tool.name === name)?.target : undefined;
   if (target !== undefined) return { id, name, input, target };
   return { id, name, input, invalid: why ?? `There is no tool '${name}'.` };

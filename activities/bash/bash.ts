@@ -9,7 +9,7 @@ import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { Scrub } from '../runtime/scrub.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
-import { exceeded, LIMITS, type Limits } from './limits.ts';
+import { DEFAULT_SANDBOX_LIMITS, exceededLimit, type Limits } from './limits.ts';
 import { type CommandOutput, type CommandResult, runCommand } from './run-command.ts';
 import {
   BWRAP,
@@ -30,15 +30,15 @@ export interface BashOptions {
   readonly limits?: Limits;
 }
 
-const MOST_CHARACTERS = 64_000;
-const CUT = '\n[cut at 64,000 characters]';
+const MAX_CHARACTERS = 64_000;
+const TRUNCATION_MARK = '\n[cut at 64,000 characters]';
 /** Kept until secrets are scrubbed, since a secret that is cut in two can no longer be found. */
-const MOST_KEPT_CHARACTERS = 2 * MOST_CHARACTERS;
-const MOST_LINE_CHARACTERS = 300;
+const MAX_CAPTURED_CHARACTERS = 2 * MAX_CHARACTERS;
+const MAX_LINE_CHARACTERS = 300;
 /** Below the limit of Linux for one argument or variable, 128 KiB. */
-const MOST_ARGUMENT_BYTES = 120_000;
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const MAX_ARGUMENT_BYTES = 120_000;
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const PROBE_MS = 10_000;
 
 /**
@@ -47,27 +47,28 @@ const PROBE_MS = 10_000;
  */
 export function bashActivity(
   settings: BashSettings,
-  { hidden = [], limits = LIMITS }: BashOptions = {},
+  { hidden = [], limits = DEFAULT_SANDBOX_LIMITS }: BashOptions = {},
 ): ActivityHandler {
   let probed: Promise<boolean> | undefined;
   return async (config, context) => {
     if (settings.bash === 'off')
       throw new ActivityError('bash_disabled', 'This worker does not run bash. Set SIGNALBOX_BASH=1 on the worker.');
-    const wanted = readConfig(config, context);
-    if (settings.bash === 'unsafe') return outcome(await unconfined(wanted, context), wanted, context);
-    probed ??= probe();
+    const bashConfig = readConfig(config, context);
+    if (settings.bash === 'unsafe') return toOutput(await runUnsandboxed(bashConfig, context), bashConfig, context);
+    probed ??= probeSandbox();
     const forbidsNamespaces = await probed.catch((error: unknown) => {
       // bubblewrap may be installed before the next attempt.
       probed = undefined;
       throw error;
     });
-    const place = wanted.cwd === undefined ? undefined : placeIn(settings.bashFolders, hidden, wanted.cwd);
+    const place =
+      bashConfig.cwd === undefined ? undefined : allowedFolder(settings.bashFolders, hidden, bashConfig.cwd);
     const sandbox = { folder: place?.folder, hidden, forbidsNamespaces };
-    return outcome(await sandboxed(wanted, place?.cwd, sandbox, limits, context), wanted, context, limits);
+    return toOutput(await runSandboxed(bashConfig, place?.cwd, sandbox, limits, context), bashConfig, context, limits);
   };
 }
 
-interface Wanted {
+interface BashConfig {
   readonly command: string;
   readonly cwd: string | undefined;
   readonly timeoutMs: number;
@@ -75,46 +76,46 @@ interface Wanted {
   readonly isRepeatable: boolean;
 }
 
-async function sandboxed(
-  { command, timeoutMs, env }: Wanted,
+async function runSandboxed(
+  { command, timeoutMs, env }: BashConfig,
   home = EMPTY_FOLDER,
   sandbox: Sandbox,
   limits: Limits,
   { signal }: ActivityContext,
 ): Promise<CommandResult> {
-  const inside = new Map([['PATH', PATH], ['HOME', home], ['LANG', 'C.UTF-8'], ...env]);
+  const inside = new Map([['PATH', DEFAULT_PATH], ['HOME', home], ['LANG', 'C.UTF-8'], ...env]);
   const args = [...sandboxArguments(sandbox), '--chdir', home, ...environmentArguments(inside)];
   return runCommand({
     program: BWRAP,
     // An inherited environment could make bwrap load files of the folder (LD_PRELOAD).
     args: ['--args', '3', '--', ...limitedShell(limits), command],
     pipe: args.map((arg) => `${arg}\0`).join(''),
-    env: { PATH: process.env['PATH'] ?? PATH },
+    env: { PATH: process.env['PATH'] ?? DEFAULT_PATH },
     timeoutMs,
     signal,
-    watch: (pid) => exceeded(pid, limits),
-    mostCharacters: MOST_KEPT_CHARACTERS,
+    watch: (pid) => exceededLimit(pid, limits),
+    maxCharacters: MAX_CAPTURED_CHARACTERS,
   });
 }
 
 /** Runs as the worker's user, with its files and network but not its environment. */
-async function unconfined(wanted: Wanted, { signal }: ActivityContext): Promise<CommandResult> {
-  const { command, cwd, timeoutMs, env } = wanted;
+async function runUnsandboxed(bashConfig: BashConfig, { signal }: ActivityContext): Promise<CommandResult> {
+  const { command, cwd, timeoutMs, env } = bashConfig;
   const own = cwd === undefined ? await mkdtemp(join(tmpdir(), 'signalbox-bash-')) : undefined;
   try {
     return await runCommand({
       program: 'bash',
       args: ['-c', command],
       env: {
-        PATH: process.env['PATH'] ?? PATH,
+        PATH: process.env['PATH'] ?? DEFAULT_PATH,
         HOME: process.env['HOME'] ?? tmpdir(),
         LANG: 'C.UTF-8',
         ...Object.fromEntries(env),
       },
-      cwd: own ?? existing(cwd!),
+      cwd: own ?? realFolder(cwd!),
       timeoutMs,
       signal,
-      mostCharacters: MOST_KEPT_CHARACTERS,
+      maxCharacters: MAX_CAPTURED_CHARACTERS,
     });
   } finally {
     if (own !== undefined) await rm(own, { recursive: true, force: true });
@@ -126,7 +127,7 @@ async function unconfined(wanted: Wanted, { signal }: ActivityContext): Promise<
  * cannot.
  * @throws ActivityError `bash_unavailable`
  */
-async function probe(): Promise<boolean> {
+async function probeSandbox(): Promise<boolean> {
   const advice =
     'Bash steps run in bubblewrap. Install the package bubblewrap on the worker (Linux) and allow it to create ' +
     'user namespaces, or set SIGNALBOX_BASH=unsafe to run commands as the user of the worker.';
@@ -135,13 +136,13 @@ async function probe(): Promise<boolean> {
       program: BWRAP,
       args: [
         ...sandboxArguments({ hidden: [], forbidsNamespaces }),
-        ...['--chdir', EMPTY_FOLDER, '--', ...limitedShell(LIMITS), ':'],
+        ...['--chdir', EMPTY_FOLDER, '--', ...limitedShell(DEFAULT_SANDBOX_LIMITS), ':'],
       ],
-      env: { PATH: process.env['PATH'] ?? PATH },
+      env: { PATH: process.env['PATH'] ?? DEFAULT_PATH },
       timeoutMs: PROBE_MS,
       // The result is shared by all steps, so cancelling this one must not abort it.
       signal: new AbortController().signal,
-      mostCharacters: MOST_LINE_CHARACTERS,
+      maxCharacters: MAX_LINE_CHARACTERS,
     }).catch((error: unknown) => {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
       throw new ActivityError('bash_unavailable', `${BWRAP} cannot be started on this worker (${code}). ${advice}`);
@@ -155,14 +156,14 @@ async function probe(): Promise<boolean> {
   );
 }
 
-function outcome(
+function toOutput(
   ended: CommandResult,
-  { timeoutMs, isRepeatable }: Wanted,
+  { timeoutMs, isRepeatable }: BashConfig,
   { scrub }: ActivityContext,
-  limits = LIMITS,
+  limits = DEFAULT_SANDBOX_LIMITS,
 ): ActivityOutput {
   const { exitCode, isLate, breach } = ended;
-  const data = { stdout: shown(ended.stdout, scrub), stderr: shown(ended.stderr, scrub), exitCode };
+  const data = { stdout: scrubbedOutput(ended.stdout, scrub), stderr: scrubbedOutput(ended.stderr, scrub), exitCode };
   const failure = (code: string, message: string, more: JsonObject = {}): ActivityError =>
     new ActivityError(code, message, { retryable: isRepeatable, details: { ...data, ...more } });
   if (isLate)
@@ -177,31 +178,31 @@ function outcome(
     throw failure(code, `The command used more than ${what} and was killed. Split its work.`);
   }
   if (exitCode === 0) return { data };
-  const said = lastLine(data.stderr);
-  const message = `The command ended with exit code ${exitCode}${said === '' ? '.' : `: ${said}`}`;
+  const lastErrorLine = lastLine(data.stderr);
+  const message = `The command ended with exit code ${exitCode}${lastErrorLine === '' ? '.' : `: ${lastErrorLine}`}`;
   throw failure(`bash_exit_code:${exitCode}`, message);
 }
 
-function shown({ text, isCut }: CommandOutput, scrub: Scrub): string {
+function scrubbedOutput({ text, isCut }: CommandOutput, scrub: Scrub): string {
   const clean = isCut ? scrub.beginning(text) : scrub.text(text);
-  return isCut || clean.length > MOST_CHARACTERS ? clean.slice(0, MOST_CHARACTERS) + CUT : clean;
+  return isCut || clean.length > MAX_CHARACTERS ? clean.slice(0, MAX_CHARACTERS) + TRUNCATION_MARK : clean;
 }
 
 function lastLine(text: string): string {
-  return (text.trimEnd().split('\n').at(-1) ?? '').slice(0, MOST_LINE_CHARACTERS);
+  return (text.trimEnd().split('\n').at(-1) ?? '').slice(0, MAX_LINE_CHARACTERS);
 }
 
 /**
  * Finds the allowed folder that contains the working directory, following links. Hidden folders are not allowed, except
  * for a folder that the host lists within one. @throws ActivityError `bash_cwd_not_allowed`
  */
-function placeIn(
+function allowedFolder(
   folders: readonly string[],
   hidden: readonly string[],
   given: string,
 ): { readonly folder: string; readonly cwd: string } {
-  const cwd = existing(given);
-  for (const folder of folders.filter((one) => existsSync(one)).map(existing)) {
+  const cwd = realFolder(given);
+  for (const folder of folders.filter((one) => existsSync(one)).map(realFolder)) {
     const isHidden = hidden.flatMap(realPaths).some((place) => isWithin(cwd, place) && isWithin(place, folder));
     if (isWithin(cwd, folder) && !isHidden) return { folder, cwd };
   }
@@ -211,7 +212,7 @@ function placeIn(
   );
 }
 
-function existing(folder: string): string {
+function realFolder(folder: string): string {
   try {
     if (isAbsolute(folder) && statSync(folder).isDirectory()) return realpathSync(folder);
   } catch {
@@ -220,7 +221,7 @@ function existing(folder: string): string {
   throw invalidConfig('cwd', 'the absolute path of a folder that exists on the worker');
 }
 
-function readConfig(config: Json, { input, attempt }: ActivityContext): Wanted {
+function readConfig(config: Json, { input, attempt }: ActivityContext): BashConfig {
   const { command, cwd, timeoutMs, env } = isObject(config) ? config : {};
   if (typeof command !== 'string') throw invalidConfig('command', 'a text');
   demandArgument(command, 'command');
@@ -247,7 +248,7 @@ function variables(env: JsonObject): [string, string][] {
   return Object.entries(env).flatMap(([name, value]): [string, string][] => {
     if (value === null) return [];
     const member = `env.${name.slice(0, 80)}`;
-    if (!NAME.test(name)) throw invalidConfig(member, 'a valid variable name');
+    if (!VARIABLE_NAME.test(name)) throw invalidConfig(member, 'a valid variable name');
     if (typeof value === 'object') throw invalidConfig(member, 'a text, a number, true or false');
     demandArgument(String(value), member);
     return [[name, String(value)]];
@@ -256,6 +257,6 @@ function variables(env: JsonObject): [string, string][] {
 
 function demandArgument(text: string, member: string): void {
   if (text.includes('\0')) throw invalidConfig(member, 'without NUL characters');
-  if (Buffer.byteLength(text) > MOST_ARGUMENT_BYTES)
-    throw invalidConfig(member, `at most ${MOST_ARGUMENT_BYTES} bytes long`);
+  if (Buffer.byteLength(text) > MAX_ARGUMENT_BYTES)
+    throw invalidConfig(member, `at most ${MAX_ARGUMENT_BYTES} bytes long`);
 }

@@ -10,19 +10,19 @@ export interface Limits {
   readonly processes: number;
 }
 
-export const LIMITS: Limits = { memoryBytes: 1024 ** 3, processes: 256 };
-export const WATCH_MS = 200;
+export const DEFAULT_SANDBOX_LIMITS: Limits = { memoryBytes: 1024 ** 3, processes: 256 };
+export const LIMIT_CHECK_MS = 200;
 
 /** The limit that the process tree exceeds; undefined if it exceeds none or has ended. */
-export function exceeded(pid: number, { memoryBytes, processes }: Limits): keyof Limits | undefined {
+export function exceededLimit(pid: number, { memoryBytes, processes }: Limits): keyof Limits | undefined {
   let [count, memory] = [0, 0];
-  const open = [pid];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const pending = [pid];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     count += 1;
     if (count > processes) return 'processes';
     memory += memoryOf(next);
     if (memory > memoryBytes) return 'memoryBytes';
-    open.push(...childrenOf(next));
+    pending.push(...childrenOf(next));
   }
   return undefined;
 }

@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { defined } from '../../src/json/defined.ts';
-import { WATCH_MS } from './limits.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { LIMIT_CHECK_MS } from './limits.ts';
 
 export interface Command {
   readonly program: string;
@@ -19,7 +19,7 @@ export interface Command {
   /** Called regularly with the process id; returns the limit that the process exceeds. */
   readonly watch?: (pid: number) => string | undefined;
   /** How many characters of each output are kept. */
-  readonly mostCharacters: number;
+  readonly maxCharacters: number;
 }
 
 export interface CommandResult {
@@ -37,24 +37,24 @@ export interface CommandOutput {
 }
 
 /** How long remaining output is awaited after the command has ended. */
-const LAST_OUTPUT_MS = 500;
+const REMAINING_OUTPUT_MS = 500;
 
 /** Rejects if the program cannot be started, or with the signal's reason. */
 export async function runCommand(command: Command): Promise<CommandResult> {
-  const { program, args, env, cwd, pipe, timeoutMs, signal, watch, mostCharacters } = command;
+  const { program, args, env, cwd, pipe, timeoutMs, signal, watch, maxCharacters } = command;
   signal.throwIfAborted();
   const child = spawn(program, args, {
     env,
     stdio: ['ignore', 'pipe', 'pipe', ...(pipe === undefined ? [] : ['pipe' as const])],
     // A process group of its own, which can be killed as a whole.
     detached: true,
-    ...defined({ cwd }),
+    ...omitUndefined({ cwd }),
   });
-  const stdout = collect(child.stdio[1] as Readable, mostCharacters);
-  const stderr = collect(child.stdio[2] as Readable, mostCharacters);
+  const stdout = collect(child.stdio[1] as Readable, maxCharacters);
+  const stderr = collect(child.stdio[2] as Readable, maxCharacters);
   if (pipe !== undefined) (child.stdio[3] as Writable).on('error', () => undefined).end(pipe);
   let isLate = false;
-  const end = (): void => endGroup(child);
+  const end = (): void => killGroup(child);
   const clock = setTimeout(() => {
     isLate = true;
     end();
@@ -67,11 +67,11 @@ export async function runCommand(command: Command): Promise<CommandResult> {
       : setInterval(() => {
           breach ??= child.pid === undefined ? undefined : watch(child.pid);
           if (breach !== undefined) end();
-        }, WATCH_MS);
+        }, LIMIT_CHECK_MS);
   try {
-    const exitCode = await ended(child);
+    const exitCode = await waitForExit(child);
     signal.throwIfAborted();
-    return { exitCode, isLate, stdout: stdout(), stderr: stderr(), ...defined({ breach }) };
+    return { exitCode, isLate, stdout: stdout(), stderr: stderr(), ...omitUndefined({ breach }) };
   } finally {
     clearTimeout(clock);
     clearInterval(watching);
@@ -83,14 +83,14 @@ export async function runCommand(command: Command): Promise<CommandResult> {
  * Resolves to the exit code when all output has been read. Processes that the command left behind keep its output open
  * and are killed. Those that left the group (`setsid`) cannot be killed and are not awaited.
  */
-function ended(child: ChildProcess): Promise<number> {
+function waitForExit(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     let clock: NodeJS.Timeout | undefined;
     child.once('exit', () => {
-      endGroup(child);
+      killGroup(child);
       // setImmediate, so that output that has arrived is read first.
-      clock = setTimeout(() => setImmediate(() => leave(child)), LAST_OUTPUT_MS);
+      clock = setTimeout(() => setImmediate(() => closeOutputs(child)), REMAINING_OUTPUT_MS);
     });
     child.once('close', (code, signal) => {
       clearTimeout(clock);
@@ -99,11 +99,11 @@ function ended(child: ChildProcess): Promise<number> {
   });
 }
 
-function leave(child: ChildProcess): void {
+function closeOutputs(child: ChildProcess): void {
   for (const stream of child.stdio) stream?.destroy();
 }
 
-function endGroup({ pid }: ChildProcess): void {
+function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
@@ -113,15 +113,15 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 /** Keeps the beginning of the output, but reads all of it so that the command is not blocked. */
-function collect(stream: Readable, most: number): () => CommandOutput {
+function collect(stream: Readable, maxCharacters: number): () => CommandOutput {
   const decoder = new StringDecoder('utf8');
   let text = '';
   let isCut = false;
   stream.on('data', (chunk: Buffer) => {
     if (isCut) return;
     text += decoder.write(chunk);
-    isCut = text.length > most;
+    isCut = text.length > maxCharacters;
   });
   stream.on('error', () => undefined);
-  return () => ({ text: isCut ? text.slice(0, most) : text + decoder.end(), isCut });
+  return () => ({ text: isCut ? text.slice(0, maxCharacters) : text + decoder.end(), isCut });
 }

@@ -65,9 +65,9 @@ export function sandboxArguments({ folder, hidden, forbidsNamespaces }: Sandbox)
     ...SYSTEM_FOLDERS.flatMap(systemFolder),
     ...SYSTEM_FILES.flatMap((file) => ['--ro-bind-try', file, file]),
     ...['--proc', '/proc', '--dev', '/dev'],
-    ...inMemory('/tmp'),
+    ...tmpfs('/tmp'),
     ...before.flatMap(hide),
-    ...(folder === undefined ? inMemory(EMPTY_FOLDER) : ['--bind', folder, folder]),
+    ...(folder === undefined ? tmpfs(EMPTY_FOLDER) : ['--bind', folder, folder]),
     ...after.flatMap(hide),
     ...[...before, ...after].flatMap((place) => ['--remount-ro', place]),
     ...['--remount-ro', '/'],
@@ -78,7 +78,7 @@ export function environmentArguments(env: ReadonlyMap<string, string>): string[]
   return ['--clearenv', ...[...env].flatMap(([name, value]) => ['--setenv', name, value])];
 }
 
-function inMemory(folder: string): string[] {
+function tmpfs(folder: string): string[] {
   return ['--size', String(MEMORY_FOLDER_BYTES), '--tmpfs', folder];
 }
 

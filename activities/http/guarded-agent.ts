@@ -20,10 +20,10 @@ export interface EgressPolicy {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** How many addresses of a name are tried. */
-const MOST_ADDRESSES = 4;
+const MAX_ADDRESSES = 4;
 const IDLE_MS = 4_000;
 /** Node's codes for an untrusted certificate: those of OpenSSL, and its own for a wrong host name. */
-const UNTRUSTED =
+const UNTRUSTED_PATTERN =
   /^(CERT_|ERROR_IN_CERT_|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME_)/;
 const UNTRUSTED_CODES: ReadonlySet<string> = new Set([
   'INVALID_CA',
@@ -36,8 +36,8 @@ type Connector = ReturnType<typeof buildConnector>;
 type ConnectOptions = Parameters<Connector>[0];
 
 /** An agent whose connections follow the policy. */
-export function guardedAgent(reach: EgressPolicy): Agent {
-  const refuse = guard(reach);
+export function guardedAgent(policy: EgressPolicy): Agent {
+  const refuse = egressGuard(policy);
   const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
   return new Agent({
     keepAliveTimeout: IDLE_MS,
@@ -55,24 +55,24 @@ export function guardedAgent(reach: EgressPolicy): Agent {
   });
 }
 
-type Refuse = (address: string, port: number) => Promise<void>;
+type AddressGuard = (address: string, port: number) => Promise<void>;
 
 /** Opens a TCP connection that follows the policy. @throws ActivityError `address_not_allowed`, or a network error */
-export function guardedSocket(reach: EgressPolicy, host: string, port: number): Promise<Socket> {
-  return connect(host, port, guard(reach), (address) => tcpAttempt(address, port));
+export function guardedSocket(policy: EgressPolicy, host: string, port: number): Promise<Socket> {
+  return connect(host, port, egressGuard(policy), (address) => tcpAttempt(address, port));
 }
 
 async function connect<S extends Socket>(
   host: string,
   port: number,
-  refuse: Refuse,
+  refuse: AddressGuard,
   open: (address: string) => Promise<S>,
 ): Promise<S> {
   const name = bare(host);
   const addresses = isIP(name) === 0 ? (await lookup(name, { all: true })).map(({ address }) => address) : [name];
   for (const address of addresses) await refuse(address, port);
   let failed: unknown = new Error('The host name has no address.');
-  for (const address of addresses.slice(0, MOST_ADDRESSES)) {
+  for (const address of addresses.slice(0, MAX_ADDRESSES)) {
     try {
       const socket = await open(address);
       try {
@@ -103,7 +103,7 @@ function attempt(connector: Connector, options: ConnectOptions) {
 export function certificateError(error: unknown): ActivityError | undefined {
   // nodemailer stores Node's code in originalCode.
   const { code: own, originalCode: code = own } = (error ?? {}) as { code?: unknown; originalCode?: unknown };
-  if (typeof code !== 'string' || !(UNTRUSTED.test(code) || UNTRUSTED_CODES.has(code))) return undefined;
+  if (typeof code !== 'string' || !(UNTRUSTED_PATTERN.test(code) || UNTRUSTED_CODES.has(code))) return undefined;
   return new ActivityError(
     'certificate_not_trusted',
     `The server's certificate is not trusted (${code}). Set NODE_EXTRA_CA_CERTS on the worker to trust its ` +
@@ -128,8 +128,8 @@ function tcpAttempt(address: string, port: number): Promise<Socket> {
 }
 
 /** Returns a function that throws `address_not_allowed` for a forbidden address. */
-export function guard(reach: EgressPolicy): Refuse {
-  const ranges = reach.allow.map((range) => ipaddr.parseCIDR(range));
+export function egressGuard(policy: EgressPolicy): AddressGuard {
+  const ranges = policy.allow.map((range) => ipaddr.parseCIDR(range));
   return async (given, port) => {
     const address = parsed(given);
     if (address === undefined || (!isPublic(address) && !ranges.some((range) => isWithin(address, range))))
@@ -137,7 +137,7 @@ export function guard(reach: EgressPolicy): Refuse {
         'address_not_allowed',
         'The address is private or local. The host can allow it with SIGNALBOX_HTTP_ALLOW.',
       );
-    if ((reach.ownPorts.includes(port) && isLocal(address)) || (await isOwn(address, port, reach.own)))
+    if ((policy.ownPorts.includes(port) && isLocal(address)) || (await isOwn(address, port, policy.own)))
       throw new ActivityError(
         'address_not_allowed',
         'The address belongs to this Signalbox stack, whose own ports are never allowed.',

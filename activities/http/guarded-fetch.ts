@@ -4,14 +4,14 @@
  */
 
 import { type Agent, type BodyInit, type HeadersInit, Response, fetch as send } from 'undici';
-import { defined } from '../../src/json/defined.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { ActivityError } from '../runtime/failure.ts';
-import { locationOf, MOST_REDIRECTS, REDIRECTS } from './response.ts';
+import { locationOf, MAX_REDIRECTS, REDIRECT_STATUSES } from './response.ts';
 
 /** Of one response, also a stream. */
-const MOST_BYTES = 20_000_000;
+const MAX_RESPONSE_BYTES = 20_000_000;
 /** Redirects that keep method and body. */
-const KEEPING: ReadonlySet<number> = new Set([307, 308]);
+const METHOD_PRESERVING_STATUSES: ReadonlySet<number> = new Set([307, 308]);
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -27,26 +27,26 @@ export function guardedFetch(dispatcher: Agent): Fetch {
         method,
         headers: (init.headers ?? {}) as HeadersInit,
         ...(init.body === undefined ? {} : { body: init.body as BodyInit | null }),
-        ...defined({ signal }),
+        ...omitUndefined({ signal }),
       });
       const { body, status, statusText, headers } = answer;
       const location = headers.get('location');
-      if (!REDIRECTS.has(status) || location === null) {
+      if (!REDIRECT_STATUSES.has(status) || location === null) {
         const bounded =
-          body === null ? answer : new Response(body.pipeThrough(limited()), { status, statusText, headers });
+          body === null ? answer : new Response(body.pipeThrough(byteLimiter()), { status, statusText, headers });
         return bounded as unknown as globalThis.Response;
       }
       await body?.cancel();
-      const isSame = KEEPING.has(status) || method === 'GET';
+      const isSame = METHOD_PRESERVING_STATUSES.has(status) || method === 'GET';
       // A stream has been consumed by now. These libraries send texts.
       const isSendable = typeof init.body === 'string' || init.body == null;
-      url = redirected(url, locationOf(location), isSame && isSendable && hop < MOST_REDIRECTS);
+      url = redirectTarget(url, locationOf(location), isSame && isSendable && hop < MAX_REDIRECTS);
     }
   };
 }
 
 /** @throws ActivityError `http_redirects` */
-function redirected(from: URL, location: string, mayFollow: boolean): URL {
+function redirectTarget(from: URL, location: string, mayFollow: boolean): URL {
   const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
   if (mayFollow && to?.origin === from.origin) return to;
   const where = to === undefined ? 'to an invalid URL' : `to ${to.origin}${to.pathname}`;
@@ -57,24 +57,24 @@ function redirected(from: URL, location: string, mayFollow: boolean): URL {
   );
 }
 
-function limited(): TransformStream<Uint8Array, Uint8Array> {
+function byteLimiter(): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
     transform(chunk, controller) {
       bytes += chunk.byteLength;
-      if (bytes > MOST_BYTES) controller.error(tooLarge());
+      if (bytes > MAX_RESPONSE_BYTES) controller.error(tooLarge());
       else controller.enqueue(chunk);
     },
   });
 }
 
 const tooLarge = (): ActivityError =>
-  new ActivityError('response_too_large', `The response has more than ${MOST_BYTES} bytes.`, {
-    details: { limit: MOST_BYTES },
+  new ActivityError('response_too_large', `The response has more than ${MAX_RESPONSE_BYTES} bytes.`, {
+    details: { limit: MAX_RESPONSE_BYTES },
   });
 
 /** The ActivityError in the causes of a library's error. */
-export function failureWithin(error: unknown): ActivityError | undefined {
+export function activityErrorIn(error: unknown): ActivityError | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++)
     if (at instanceof ActivityError) return at;
   return undefined;

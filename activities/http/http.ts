@@ -2,11 +2,11 @@
 
 import { type Agent, request as send } from 'undici';
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
-import { RESPONSE_FORMS } from '../../src/contract/activity-words.ts';
+import { RESPONSE_FORMATS } from '../../src/contract/activity-options.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
-import { defined } from '../../src/json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { parsedJson } from '../../src/json/model-json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { ActivityError, invalidConfig, transientError } from '../runtime/failure.ts';
 import { timeLimit } from '../runtime/time-limit.ts';
 import { type ActivityContext, type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
@@ -18,32 +18,32 @@ import {
   isJson,
   isRetryableStatus,
   locationOf,
-  MOST_REDIRECTS,
+  MAX_REDIRECTS,
   networkErrorCode,
   parseBody,
-  REDIRECTS,
+  REDIRECT_STATUSES,
   type ResponseHeaders,
   readBytes,
   retryAfterMs,
-  shownHeaders,
+  truncatedHeaders,
 } from './response.ts';
 
 const DEFAULT_MAX_BYTES = 1_800_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** How much of an error response is kept. */
-const MOST_ERROR_BYTES = 65_536;
-const MOST_ERROR_CHARACTERS = 4_000;
-const AS: ReadonlySet<string> = new Set(RESPONSE_FORMS);
+const MAX_ERROR_BYTES = 65_536;
+const MAX_ERROR_CHARACTERS = 4_000;
+const RESPONSE_FORM_NAMES: ReadonlySet<string> = new Set(RESPONSE_FORMATS);
 
-/** `mostBytes` is the largest response body that a step can keep on this host. */
-export function httpActivity(agent: Agent, mostBytes = RESULT_LIMIT_BYTES): ActivityHandler {
+/** `hostMaxBytes` is the largest response body that a step can keep on this host. */
+export function httpActivity(agent: Agent, hostMaxBytes = RESULT_LIMIT_BYTES): ActivityHandler {
   return async (config, context) => {
     if (!isObject(config)) throw invalidConfig('url', 'given');
-    const limits = readLimits(config, mostBytes);
+    const limits = readLimits(config, hostMaxBytes);
     const request = readRequest(config, context.input.secrets, context.input.idempotencyKey);
     const limit = timeLimit(context.signal, limits.timeoutMs);
     try {
-      return await follow(request, limits, agent, limit.signal, context);
+      return await sendFollowingRedirects(request, limits, agent, limit.signal, context);
     } catch (error) {
       if (error instanceof ActivityError) throw error;
       if (limit.isOver)
@@ -71,20 +71,20 @@ export function hostOf(input: ActivityInput, member = 'url'): string | undefined
   return origin === undefined ? undefined : parseUrl(origin)?.host;
 }
 
-interface Limits {
+interface HttpLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   /** The largest maxBytes on this host. */
-  readonly mostBytes: number;
+  readonly hostMaxBytes: number;
   readonly as: string | undefined;
   readonly isExpected: (status: number) => boolean;
   /** Whether redirects are returned and not followed. */
   readonly expectsRedirect: boolean;
 }
 
-async function follow(
+async function sendFollowingRedirects(
   first: HttpRequest,
-  limits: Limits,
+  limits: HttpLimits,
   agent: Agent,
   signal: AbortSignal,
   context: ActivityContext,
@@ -101,29 +101,29 @@ async function follow(
       bodyTimeout: 0,
     });
     const location = locationOf(firstValue(headers['location']));
-    if (REDIRECTS.has(statusCode) && location !== '' && !limits.expectsRedirect) {
+    if (REDIRECT_STATUSES.has(statusCode) && location !== '' && !limits.expectsRedirect) {
       body.on('error', () => undefined).destroy();
-      if (hop === MOST_REDIRECTS)
-        throw new ActivityError('http_redirects', `The request was redirected more than ${MOST_REDIRECTS} times.`);
-      request = redirected(request, statusCode, location);
+      if (hop === MAX_REDIRECTS)
+        throw new ActivityError('http_redirects', `The request was redirected more than ${MAX_REDIRECTS} times.`);
+      request = redirectRequest(request, statusCode, location);
       continue;
     }
     const shown = {
       status: statusCode,
-      headers: shownHeaders(headers, context.scrub.text),
+      headers: truncatedHeaders(headers, context.scrub.text),
       url: context.scrub.text(request.url.href),
     };
     if (!limits.isExpected(statusCode)) {
-      const { bytes, isCut } = await readBytes(body, headers, MOST_ERROR_BYTES, 'cut').catch((error: unknown) => {
+      const { bytes, isCut } = await readBytes(body, headers, MAX_ERROR_BYTES, 'cut').catch((error: unknown) => {
         if (signal.aborted) throw error;
         // The body cannot be read, but the status is known.
         return { bytes: Buffer.alloc(0), isCut: true };
       });
       throw statusFailure(statusCode, headers, errorBody(bytes, headers, isCut, context), shown);
     }
-    const { bytes } = await readBytes(body, headers, limits.maxBytes, { mostBytes: limits.mostBytes }).catch(
+    const { bytes } = await readBytes(body, headers, limits.maxBytes, { hostMaxBytes: limits.hostMaxBytes }).catch(
       (error: unknown) => {
-        throw error instanceof ActivityError || signal.aborted ? error : cutFailure(error, request.url, shown);
+        throw error instanceof ActivityError || signal.aborted ? error : interruptedFailure(error, request.url, shown);
       },
     );
     return { data: parseBody(bytes, headers, limits.as, shown, context.scrub), meta: shown };
@@ -131,7 +131,7 @@ async function follow(
 }
 
 /** The request to the target of a redirect, without credentials if the origin is another one. */
-function redirected(request: HttpRequest, status: number, location: string): HttpRequest {
+function redirectRequest(request: HttpRequest, status: number, location: string): HttpRequest {
   const url = parseUrl(location, request.url);
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw new ActivityError(
@@ -142,39 +142,44 @@ function redirected(request: HttpRequest, status: number, location: string): Htt
   url.password = '';
   url.hash = '';
   const becomesGet = (status === 303 && request.method !== 'HEAD') || (status < 303 && request.method === 'POST');
-  const isElsewhere = url.origin !== request.url.origin;
-  if (isElsewhere && !becomesGet && request.isBodySecret)
+  const isCrossOrigin = url.origin !== request.url.origin;
+  if (isCrossOrigin && !becomesGet && request.isBodySecret)
     throw new ActivityError(
       'http_redirects',
       'The request was redirected to another origin, and its body contains a secret. Call that origin directly.',
     );
   const headers = new Map(request.headers);
   for (const name of request.headers.keys()) {
-    const isDropped = (isElsewhere && request.credentials.has(name)) || (becomesGet && name.startsWith('content-'));
+    const isDropped = (isCrossOrigin && request.credentials.has(name)) || (becomesGet && name.startsWith('content-'));
     if (isDropped) headers.delete(name);
   }
   return { ...request, url, headers, ...(becomesGet ? { method: 'GET', body: undefined } : {}) };
 }
 
-function readLimits(config: JsonObject, most: number): Limits {
+function readLimits(config: JsonObject, hostMaxBytes: number): HttpLimits {
   const { timeout = DEFAULT_TIMEOUT_MS, maxBytes, as, expect } = config;
   if (typeof timeout !== 'number' || !(timeout > 0)) throw invalidConfig('timeout', 'longer than 0');
-  const asked = maxBytes ?? DEFAULT_MAX_BYTES;
-  if (typeof asked !== 'number' || !Number.isInteger(asked) || asked < 1 || asked > MAX_BLOB_STATE_BYTES)
+  const requestedBytes = maxBytes ?? DEFAULT_MAX_BYTES;
+  if (
+    typeof requestedBytes !== 'number' ||
+    !Number.isInteger(requestedBytes) ||
+    requestedBytes < 1 ||
+    requestedBytes > MAX_BLOB_STATE_BYTES
+  )
     throw invalidConfig('maxBytes', `a whole number from 1 to ${MAX_BLOB_STATE_BYTES}`);
   const form = as ?? undefined;
-  if (form !== undefined && (typeof form !== 'string' || !AS.has(form)))
-    throw invalidConfig('as', `one of ${RESPONSE_FORMS.join(', ')}`);
+  if (form !== undefined && (typeof form !== 'string' || !RESPONSE_FORM_NAMES.has(form)))
+    throw invalidConfig('as', `one of ${RESPONSE_FORMATS.join(', ')}`);
   const ranges = expectedRanges(expect);
   const isExpected = (status: number): boolean => ranges.some(([from, to]) => status >= from && status <= to);
   return {
     timeoutMs: Math.min(timeout, 2 ** 31 - 1),
     // A host without a blob store accepts less, and says so if a response is larger.
-    maxBytes: Math.min(asked, most),
-    mostBytes: most,
+    maxBytes: Math.min(requestedBytes, hostMaxBytes),
+    hostMaxBytes,
     as: form as string | undefined,
     isExpected,
-    expectsRedirect: [...REDIRECTS].some(isExpected),
+    expectsRedirect: [...REDIRECT_STATUSES].some(isExpected),
   };
 }
 
@@ -193,9 +198,9 @@ function errorBody(bytes: Buffer, headers: ResponseHeaders, isCut: boolean, cont
   if (bytes.length === 0) return null;
   const decoded = decode(bytes, firstValue(headers['content-type']));
   const text = isCut ? context.scrub.beginning(decoded) : context.scrub.text(decoded);
-  const value = !isCut && text.length <= MOST_ERROR_CHARACTERS && isJson(headers) ? parsedJson(text) : undefined;
+  const value = !isCut && text.length <= MAX_ERROR_CHARACTERS && isJson(headers) ? parsedJson(text) : undefined;
   if (value !== undefined) return value;
-  return Buffer.from(text.slice(0, MOST_ERROR_CHARACTERS)).toString();
+  return Buffer.from(text.slice(0, MAX_ERROR_CHARACTERS)).toString();
 }
 
 function statusFailure(status: number, headers: ResponseHeaders, body: Json, shown: JsonObject): ActivityError {
@@ -205,12 +210,12 @@ function statusFailure(status: number, headers: ResponseHeaders, body: Json, sho
   return new ActivityError('http_status', `The response status was ${status}${failureText(body, headers)}`, {
     retryable,
     details: { ...shown, body },
-    ...defined({ retryAfterMs: afterMs }),
+    ...omitUndefined({ retryAfterMs: afterMs }),
   });
 }
 
 /** The response began but did not end. */
-function cutFailure(error: unknown, url: URL, { status }: { readonly status: number }): ActivityError {
+function interruptedFailure(error: unknown, url: URL, { status }: { readonly status: number }): ActivityError {
   const code = networkErrorCode(error);
   return transientError('http_connect', `The response of ${url.host} (status ${status}) was interrupted (${code}).`, {
     reason: code,

@@ -3,7 +3,7 @@
  * secrets.
  */
 
-import { BODY_FORMS, HTTP_METHODS } from '../../src/contract/activity-words.ts';
+import { BODY_ENCODINGS, HTTP_METHODS } from '../../src/contract/activity-options.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { SecretString } from '../../src/template/types.ts';
 import { invalidConfig } from '../runtime/failure.ts';
@@ -20,11 +20,11 @@ export interface HttpRequest {
 }
 
 const METHODS: ReadonlySet<string> = new Set(HTTP_METHODS);
-const BODIES: ReadonlySet<string> = new Set(BODY_FORMS);
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const BODY_FORM_NAMES: ReadonlySet<string> = new Set(BODY_ENCODINGS);
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers that a step cannot set, because they belong to the connection. */
-const NOT_YOURS: ReadonlySet<string> = new Set([
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'content-length',
   'transfer-encoding',
@@ -36,7 +36,7 @@ const NOT_YOURS: ReadonlySet<string> = new Set([
   'trailer',
   'proxy-connection',
 ]);
-const CREDENTIALS = [
+const CREDENTIAL_HEADERS = [
   'authorization',
   'proxy-authorization',
   'cookie',
@@ -57,9 +57,9 @@ export function readRequest(config: JsonObject, secrets: readonly SecretString[]
     // Not deflate, since servers send two formats under this name.
     ['accept-encoding', 'gzip, br'],
     ['user-agent', USER_AGENT],
-    ['idempotency-key', visible(idempotencyKey)],
+    ['idempotency-key', toVisibleAscii(idempotencyKey)],
   ]);
-  const credentials = new Set(CREDENTIALS);
+  const credentials = new Set(CREDENTIAL_HEADERS);
   for (const { path } of secrets) {
     if (path[0] === 'headers' && typeof path[1] === 'string') credentials.add(path[1].toLowerCase());
   }
@@ -129,8 +129,8 @@ function addHeaders(headers: Map<string, string>, written: Json | undefined): vo
 
 function addHeader(headers: Map<string, string>, name: string, value: string, member: string): void {
   const lower = name.toLowerCase();
-  if (!TOKEN.test(name)) throw invalidConfig(member, 'a valid header name');
-  if (NOT_YOURS.has(lower)) throw invalidConfig(member, 'left out: it belongs to the connection');
+  if (!HEADER_NAME.test(name)) throw invalidConfig(member, 'a valid header name');
+  if (RESERVED_HEADERS.has(lower)) throw invalidConfig(member, 'left out: it belongs to the connection');
   if (!HEADER_VALUE.test(value)) throw invalidConfig(member, 'one line of Latin-1 text');
   headers.set(lower, value);
 }
@@ -171,7 +171,8 @@ function addAuth(url: URL, headers: Map<string, string>, credentials: Set<string
 function readBody(headers: Map<string, string>, body: Json | undefined, written: Json | undefined): Buffer | undefined {
   if (body === undefined) return undefined;
   const form = isAbsent(written) ? defaultForm(headers, body) : written;
-  if (typeof form !== 'string' || !BODIES.has(form)) throw invalidConfig('bodyAs', `one of ${BODY_FORMS.join(', ')}`);
+  if (typeof form !== 'string' || !BODY_FORM_NAMES.has(form))
+    throw invalidConfig('bodyAs', `one of ${BODY_ENCODINGS.join(', ')}`);
   const typed = (type: string, bytes: Buffer): Buffer => {
     if (!headers.has('content-type')) headers.set('content-type', type);
     return bytes;
@@ -204,6 +205,6 @@ function formText(body: Json): string {
 }
 
 /** The key contains branch names with any characters; a header value must be visible ASCII. */
-function visible(key: string): string {
+function toVisibleAscii(key: string): string {
   return key.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(Buffer.from(character).toString()));
 }

@@ -6,27 +6,27 @@ import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { decodeCharset } from '../../src/json/charset.ts';
-import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
-import { lostNumbers } from '../../src/json/json-text.ts';
+import { inexactNumbers } from '../../src/json/json-source.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import type { Scrub } from '../runtime/scrub.ts';
 
 export type ResponseHeaders = { readonly [name: string]: string | string[] | undefined };
 
-export const MOST_REDIRECTS = 5;
-export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+export const MAX_REDIRECTS = 5;
+export const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Besides 5xx. */
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 /** The longest Retry-After that is followed. */
-const LONGEST_RETRY_AFTER_MS = 86_400_000;
-const MOST_HEADERS = 100;
-const MOST_HEADER_CHARACTERS = 2_000;
+const MAX_RETRY_AFTER_MS = 86_400_000;
+const MAX_HEADERS = 100;
+const MAX_HEADER_CHARACTERS = 2_000;
 const TEXT_TYPE =
   /^(text\/|application\/(xml|javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|x-ndjson)\b)|\+(xml|yaml)\b/;
 const JSON_TYPE = /^[\w.+-]+\/(json|[\w.-]+\+json)\b/;
 /** Content encodings that are compressions; decoderOf supports some of them. */
-const COMPRESSIONS: ReadonlySet<string> = new Set([
+const COMPRESSION_ENCODINGS: ReadonlySet<string> = new Set([
   'gzip',
   'x-gzip',
   'deflate',
@@ -38,11 +38,11 @@ const COMPRESSIONS: ReadonlySet<string> = new Set([
   'dcz',
 ]);
 /** Error codes of zlib and Brotli for invalid input. */
-const INFLATING = /^(Z|ERR__ERROR_FORMAT|ERR_BROTLI)_/;
+const DECOMPRESSION_ERROR = /^(Z|ERR__ERROR_FORMAT|ERR_BROTLI)_/;
 /** How much of a response a message quotes; the details hold more. */
-const MOST_TOLD_CHARACTERS = 300;
+const MAX_QUOTED_CHARACTERS = 300;
 /** From how much of a response secrets are removed for that: a scrub of megabytes would hold up other activities. */
-const MOST_SCRUBBED_CHARACTERS = 100_000;
+const MAX_SCRUBBED_CHARACTERS = 100_000;
 
 /**
  * Reads and decompresses the response. The limit counts decompressed bytes, which rules out decompression bombs.
@@ -52,29 +52,29 @@ export async function readBytes(
   body: Readable,
   headers: ResponseHeaders,
   limit: number,
-  overLimit: 'cut' | MoreAllowed = {},
+  overLimit: 'cut' | HostLimit = {},
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
   const encoding = firstValue(headers['content-encoding']).trim().toLowerCase();
   // Some servers write other words there (utf-8, aws-chunked), which change nothing.
-  const compressions = encoding.split(/[\s,]+/).filter((name) => COMPRESSIONS.has(name));
+  const compressions = encoding.split(/[\s,]+/).filter((name) => COMPRESSION_ENCODINGS.has(name));
   const decoder = compressions.length === 1 ? decoderOf(compressions[0]!) : undefined;
   // The decoder reports the error to its reader.
   const stream = decoder === undefined ? body : pipeline(body, decoder, () => undefined);
   try {
     const read = await readAll(body, stream, limit, overLimit);
     if (decoder === undefined && compressions.length > 0 && read.bytes.length > 0)
-      throw unreadable(encoding, 'this encoding is not supported');
+      throw decompressionFailure(encoding, 'this encoding is not supported');
     return read;
   } catch (error) {
     const code = networkErrorCode(error);
-    if (decoder === undefined || !INFLATING.test(code)) throw error;
+    if (decoder === undefined || !DECOMPRESSION_ERROR.test(code)) throw error;
     // A response to HEAD has the headers of GET but no body, which is not an error.
     if (decoder.bytesWritten === 0 && code === 'Z_BUF_ERROR') return { bytes: Buffer.alloc(0), isCut: false };
-    throw unreadable(encoding, code);
+    throw decompressionFailure(encoding, code);
   }
 }
 
-function unreadable(encoding: string, reason: string): ActivityError {
+function decompressionFailure(encoding: string, reason: string): ActivityError {
   return new ActivityError(
     'http_body',
     `The response has the content-encoding '${encoding.slice(0, 40)}' and cannot be decompressed (${reason}). ` +
@@ -84,18 +84,18 @@ function unreadable(encoding: string, reason: string): ActivityError {
 }
 
 /** The largest response on this host, also if the step allows more. */
-export interface MoreAllowed {
-  readonly mostBytes?: number;
+export interface HostLimit {
+  readonly hostMaxBytes?: number;
 }
 
-function tooLarge(limit: number, most: number | undefined): ActivityError {
+function tooLarge(limit: number, hostMaxBytes: number | undefined): ActivityError {
   const remedy =
-    most === undefined || limit < most
-      ? `Raise maxBytes${most === undefined ? '' : ` (up to ${most})`}, or request less.`
+    hostMaxBytes === undefined || limit < hostMaxBytes
+      ? `Raise maxBytes${hostMaxBytes === undefined ? '' : ` (up to ${hostMaxBytes})`}, or request less.`
       : 'This is the limit of this host. Request less, or in ' +
-        `parts${most < MAX_BLOB_STATE_BYTES ? '; a blob store (SIGNALBOX_BLOBS) raises the limit' : ''}.`;
+        `parts${hostMaxBytes < MAX_BLOB_STATE_BYTES ? '; a blob store (SIGNALBOX_BLOBS) raises the limit' : ''}.`;
   return new ActivityError('response_too_large', `The response has more than ${limit} bytes. ${remedy}`, {
-    details: { limit, ...defined({ most }) },
+    details: { limit, ...omitUndefined({ most: hostMaxBytes }) },
   });
 }
 
@@ -103,7 +103,7 @@ async function readAll(
   body: Readable,
   stream: Readable,
   limit: number,
-  overLimit: 'cut' | MoreAllowed,
+  overLimit: 'cut' | HostLimit,
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -119,7 +119,7 @@ async function readAll(
       chunks.push(chunk.subarray(0, limit - (size - chunk.length)));
       return { bytes: Buffer.concat(chunks), isCut: true };
     }
-    throw tooLarge(limit, overLimit.mostBytes);
+    throw tooLarge(limit, overLimit.hostMaxBytes);
   }
   return { bytes: Buffer.concat(chunks), isCut: false };
 }
@@ -158,7 +158,7 @@ export function parseBody(
   const { status, url } = shown;
   try {
     const value = JSON.parse(text) as Json;
-    const infinite = lostNumbers(text).find(({ written }) => !Number.isFinite(Number(written)));
+    const infinite = inexactNumbers(text).find(({ written }) => !Number.isFinite(Number(written)));
     if (infinite === undefined) return value;
     throw new ActivityError(
       'http_body',
@@ -168,14 +168,14 @@ export function parseBody(
     );
   } catch (error) {
     if (error instanceof ActivityError) throw error;
-    const isLong = text.length > MOST_SCRUBBED_CHARACTERS;
-    const clean = isLong ? scrub.beginning(text.slice(0, MOST_SCRUBBED_CHARACTERS)) : scrub.text(text);
-    const begins = clean.slice(0, MOST_TOLD_CHARACTERS);
+    const isLong = text.length > MAX_SCRUBBED_CHARACTERS;
+    const clean = isLong ? scrub.beginning(text.slice(0, MAX_SCRUBBED_CHARACTERS)) : scrub.text(text);
+    const excerpt = clean.slice(0, MAX_QUOTED_CHARACTERS);
     throw new ActivityError(
       'http_body',
-      `The response (status ${status}) is not valid JSON. It begins with: ${onOneLine(begins)}. Set as: 'text' ` +
+      `The response (status ${status}) is not valid JSON. It begins with: ${onOneLine(excerpt)}. Set as: 'text' ` +
         'to accept it as text.',
-      { details: { status, url, contentType: type, bytes: bytes.length, body: begins } },
+      { details: { status, url, contentType: type, bytes: bytes.length, body: excerpt } },
     );
   }
 }
@@ -193,7 +193,7 @@ export function failureText(body: Json, headers: ResponseHeaders): string {
   const text = onOneLine(typeof body === 'string' ? body : JSON.stringify(body));
   return text === ''
     ? '.'
-    : `: ${text.length > MOST_TOLD_CHARACTERS ? `${text.slice(0, MOST_TOLD_CHARACTERS)}…` : text}`;
+    : `: ${text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text}`;
 }
 
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
@@ -203,28 +203,28 @@ const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
  * UTF-8 if there is none, or an unknown one.
  */
 export function decode(bytes: Buffer, contentType: string): string {
-  const label = /charset="?([\w.:-]+)/i.exec(contentType)?.[1] ?? declaredIn(bytes, contentType) ?? 'utf-8';
+  const label = /charset="?([\w.:-]+)/i.exec(contentType)?.[1] ?? declaredCharset(bytes, contentType) ?? 'utf-8';
   return decodeCharset(bytes, label) ?? new TextDecoder().decode(bytes);
 }
 
-const XML = /^[\w.+-]+\/(xml|[\w.-]+\+xml)\b/i;
-const HTML = /^text\/html\b/i;
+const XML_TYPE = /^[\w.+-]+\/(xml|[\w.-]+\+xml)\b/i;
+const HTML_TYPE = /^text\/html\b/i;
 /** Declarations of UTF-16, in bytes that can be read without knowing it, are wrong: HTML's standard takes UTF-8. */
-const WIDE = /^utf-?16/i;
+const UTF16_LABEL = /^utf-?16/i;
 /** As much of a document as HTML's standard looks at. */
-const DECLARED_WITHIN = 1_024;
+const DECLARATION_SEARCH_BYTES = 1_024;
 
 /** The encoding of an XML declaration, or of a `meta` element. A byte order mark counts more. */
-function declaredIn(bytes: Buffer, contentType: string): string | undefined {
+function declaredCharset(bytes: Buffer, contentType: string): string | undefined {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
     return bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
-  const begins = bytes.subarray(0, DECLARED_WITHIN).toString('latin1');
-  const isHtml = HTML.test(contentType);
-  const xml = XML.test(contentType) || isHtml ? /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/i : undefined;
+  const beginning = bytes.subarray(0, DECLARATION_SEARCH_BYTES).toString('latin1');
+  const isHtml = HTML_TYPE.test(contentType);
+  const xml = XML_TYPE.test(contentType) || isHtml ? /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/i : undefined;
   const html = isHtml ? /<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)/i : undefined;
-  const found = xml?.exec(begins)?.[1] ?? html?.exec(begins)?.[1];
-  return found === undefined || WIDE.test(found) ? undefined : found;
+  const found = xml?.exec(beginning)?.[1] ?? html?.exec(beginning)?.[1];
+  return found === undefined || UTF16_LABEL.test(found) ? undefined : found;
 }
 
 export function isJson(headers: ResponseHeaders): boolean {
@@ -232,11 +232,11 @@ export function isJson(headers: ResponseHeaders): boolean {
 }
 
 /** A bounded number of truncated headers, since history stores them. `scrub` runs before truncation. */
-export function shownHeaders(headers: ResponseHeaders, scrub: (text: string) => string): JsonObject {
+export function truncatedHeaders(headers: ResponseHeaders, scrub: (text: string) => string): JsonObject {
   const shown: [string, Json][] = [];
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || shown.length === MOST_HEADERS) continue;
-    shown.push([name, scrub(Array.isArray(value) ? value.join(', ') : value).slice(0, MOST_HEADER_CHARACTERS)]);
+    if (value === undefined || shown.length === MAX_HEADERS) continue;
+    shown.push([name, scrub(Array.isArray(value) ? value.join(', ') : value).slice(0, MAX_HEADER_CHARACTERS)]);
   }
   return Object.fromEntries(shown);
 }
@@ -263,7 +263,7 @@ export function isRetryableStatus(status: number): boolean {
 export function retryAfterMs(value: string): number | undefined {
   if (value === '') return undefined;
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
-  return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : undefined;
+  return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
 }
 
 /** The system's code for a network error, such as `ECONNREFUSED`. */

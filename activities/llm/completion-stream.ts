@@ -1,12 +1,12 @@
 /**
  * Some servers answer with a complete `chat.completion` of OpenAI's API although a stream was requested. This file
- * turns it into the events that would have been streamed.
+ * converts it into the events that would have been streamed.
  */
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { parsedJson } from '../../src/json/model-json.ts';
 
 /** The equivalent event stream; undefined if the text is not a completion. */
-export function streamOf(text: string): string | undefined {
+export function completionToEventStream(text: string): string | undefined {
   const answer = parsedJson(text);
   if (!isObject(answer) || !Array.isArray(answer['choices'])) return undefined;
   const [first] = answer['choices'];

@@ -6,17 +6,17 @@ import { addUsage, type ModelUsage } from '../../src/contract/models.ts';
 import type { PayloadFormat } from '../../src/definition/document/types.ts';
 import { validatePayload } from '../../src/definition/payload/format.ts';
 import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';
-import { defined } from '../../src/json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { possibleJson } from '../../src/json/model-json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
 import { callModel, type ModelAnswer, type ModelRequest } from './model-call.ts';
 import { type ModelReader, type OpenModel, openModel } from './open-model.ts';
 
-const LISTED_PROBLEMS = 20;
-const MOST_SHOWN_CHARACTERS = 4_000;
+const MAX_LISTED_PROBLEMS = 20;
+const MAX_SHOWN_CHARACTERS = 4_000;
 
 export function llmActivity(models: ModelReader | undefined, fetch: Fetch): ActivityHandler {
   return async (config, context): Promise<ActivityOutput> => {
@@ -60,33 +60,35 @@ export async function askModel(
 ): Promise<{ readonly answer: ModelAnswer; readonly data: Json }> {
   if (form === 'text') {
     const answer = await callModel(model, request, context);
-    demandSaid(answer);
+    throwIfRefused(answer);
     return { answer, data: answer.calls.length > 0 ? null : answer.text };
   }
-  const wanted = inJson(request, form.format);
-  const first = await callModel(model, wanted, context);
-  demandSaid(first);
+  const jsonRequest = withJsonInstruction(request, form.format);
+  const first = await callModel(model, jsonRequest, context);
+  throwIfRefused(first);
   if (first.calls.length > 0) return { answer: first, data: null };
-  const read = readAs(form.format, first.text);
+  const read = parseAnswer(form.format, first.text);
   if ('data' in read) return { answer: first, data: read.data };
   // A second answer would be truncated too.
-  if (first.finishReason === 'length') throw cutJson(first, read.problems, context);
+  if (first.finishReason === 'length') throw truncatedJsonError(first, read.problems, context);
   const correction: ModelMessage = { role: 'user', content: correctionOf(read.problems) };
-  const said = [...first.messages, correction];
-  const second = await callModel(model, { ...wanted, messages: [...wanted.messages, ...said] }, context).catch(
-    (error) => {
-      throw paidFor(error, first.usage);
-    },
-  );
+  const followUp = [...first.messages, correction];
+  const second = await callModel(
+    model,
+    { ...jsonRequest, messages: [...jsonRequest.messages, ...followUp] },
+    context,
+  ).catch((error) => {
+    throw addUsageToError(error, first.usage);
+  });
   const answer: ModelAnswer = {
     ...second,
-    messages: [...said, ...second.messages],
+    messages: [...followUp, ...second.messages],
     usage: { ...second.usage, ...addUsage(first.usage, second.usage) },
   };
   if (answer.calls.length > 0) return { answer, data: null };
-  const repaired = readAs(form.format, answer.text);
+  const repaired = parseAnswer(form.format, answer.text);
   if ('data' in repaired) return { answer, data: repaired.data };
-  if (answer.finishReason === 'length') throw cutJson(answer, repaired.problems, context);
+  if (answer.finishReason === 'length') throw truncatedJsonError(answer, repaired.problems, context);
   throw invalidOutput(
     `The model's answer does not match outputSchema, also at the second try: ${repaired.problems[0]}`,
     answer,
@@ -96,7 +98,7 @@ export async function askModel(
 }
 
 /** A refusal by the model or a filter must not look like an empty answer. @throws ActivityError `model_refused` */
-function demandSaid({ text, calls, finishReason, usage }: ModelAnswer): void {
+function throwIfRefused({ text, calls, finishReason, usage }: ModelAnswer): void {
   if (finishReason !== 'content-filter' || text !== '' || calls.length > 0) return;
   throw new ActivityError(
     'model_refused',
@@ -105,10 +107,10 @@ function demandSaid({ text, calls, finishReason, usage }: ModelAnswer): void {
   );
 }
 
-function cutJson(answer: ModelAnswer, problems: readonly string[], context: ActivityContext): ActivityError {
-  const said =
+function truncatedJsonError(answer: ModelAnswer, problems: readonly string[], context: ActivityContext): ActivityError {
+  const message =
     "The model's answer reached the token limit before its JSON was complete. Raise maxTokens, or ask for less.";
-  return invalidOutput(said, answer, problems, context);
+  return invalidOutput(message, answer, problems, context);
 }
 
 function invalidOutput(
@@ -119,21 +121,21 @@ function invalidOutput(
 ): ActivityError {
   return new ActivityError('model_output_invalid', message, {
     details: {
-      problems: problems.slice(0, LISTED_PROBLEMS),
-      text: scrub.text(text).slice(0, MOST_SHOWN_CHARACTERS),
+      problems: problems.slice(0, MAX_LISTED_PROBLEMS),
+      text: scrub.text(text).slice(0, MAX_SHOWN_CHARACTERS),
       usage: { ...usage },
     },
   });
 }
 
 /** Adds the usage of the earlier call to the failure, since it counts for the costs of the run. */
-function paidFor(error: unknown, usage: ModelUsage): unknown {
+function addUsageToError(error: unknown, usage: ModelUsage): unknown {
   if (!(error instanceof ActivityError)) return error;
   const { code, message, retryable, details, retryAfterMs } = error;
   return new ActivityError(code, message, {
     retryable,
     details: { ...(isObject(details) ? details : {}), usage: { ...usage } },
-    ...defined({ retryAfterMs }),
+    ...omitUndefined({ retryAfterMs }),
   });
 }
 
@@ -146,26 +148,26 @@ export function metaOf(
   const llm = {
     model: entry.model,
     provider: entry.provider,
-    ...defined({ temperature, maxTokens }),
+    ...omitUndefined({ temperature, maxTokens }),
   };
   return { model: usage.model, finishReason, usage: { ...usage }, llm };
 }
 
-function inJson(request: ModelRequest, format: PayloadFormat | undefined): ModelRequest {
+function withJsonInstruction(request: ModelRequest, format: PayloadFormat | undefined): ModelRequest {
   const schema = format === undefined ? undefined : asJsonSchema(format);
   // Also in words, because some servers ignore the schema of the request.
-  const told =
+  const instruction =
     schema === undefined
       ? 'Answer with one JSON value and nothing else.'
       : `Answer with one JSON value and nothing else. It must match this JSON Schema: ${JSON.stringify(schema)}`;
   return {
     ...request,
-    system: request.system === undefined ? told : `${request.system}\n\n${told}`,
+    system: request.system === undefined ? instruction : `${request.system}\n\n${instruction}`,
     json: schema === undefined ? {} : { schema },
   };
 }
 
-function readAs(
+function parseAnswer(
   format: PayloadFormat | undefined,
   text: string,
 ): { readonly data: Json } | { readonly problems: readonly string[] } {
@@ -181,7 +183,7 @@ function readAs(
 
 function correctionOf(problems: readonly string[]): string {
   return `The answer does not match:\n${problems
-    .slice(0, LISTED_PROBLEMS)
+    .slice(0, MAX_LISTED_PROBLEMS)
     .map((problem) => `- ${problem}`)
     .join('\n')}\nAnswer again, with the corrected JSON value and nothing else.`;
 }

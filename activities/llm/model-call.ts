@@ -6,11 +6,11 @@
 import { jsonSchema, type ModelMessage, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai';
 import { type ModelUsage, usd } from '../../src/contract/models.ts';
 import { validatePayload } from '../../src/definition/payload/format.ts';
-import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { ActivityError, transientError } from '../runtime/failure.ts';
 import { type ActivityContext, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
-import { cutFailure, modelFailure } from './model-failure.ts';
+import { modelFailure, truncatedStreamError } from './model-failure.ts';
 import type { OpenModel } from './open-model.ts';
 
 type JsonSchema = Exclude<Parameters<typeof jsonSchema>[0], PromiseLike<unknown> | (() => unknown)>;
@@ -52,10 +52,10 @@ export interface ModelAnswer {
 
 /** After this silence a model counts as stuck. Reasoning models are silent for minutes. */
 const IDLE_MS = 240_000;
-const MOST_ERROR_CHARACTERS = 2_000;
-const SHOWN_TAIL = 200;
+const MAX_ERROR_CHARACTERS = 2_000;
+const PROGRESS_TAIL_CHARACTERS = 200;
 /** How many problems of a tool's input are reported to the model. */
-const TOLD_PROBLEMS = 5;
+const MAX_REPORTED_PROBLEMS = 5;
 
 // Otherwise the SDK prints warnings to the console.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
@@ -68,14 +68,14 @@ export async function callModel(
 ): Promise<ModelAnswer> {
   const idle = new AbortController();
   let timer = setTimeout(() => idle.abort(), IDLE_MS);
-  const alive = (): void => {
+  const resetIdleTimer = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => idle.abort(), IDLE_MS);
   };
   const { system, messages, temperature, maxTokens, tools } = request;
   try {
     const result = streamText({
-      model: request.json === undefined ? model : answeringJson(model, request.json.schema),
+      model: request.json === undefined ? model : withJsonResponse(model, request.json.schema),
       messages: [...messages],
       maxRetries: 0,
       abortSignal: AbortSignal.any([context.signal, idle.signal]),
@@ -86,24 +86,24 @@ export async function callModel(
         return files.map(() => null);
       },
       onError: () => undefined,
-      ...defined({ system, temperature, maxOutputTokens: maxTokens }),
+      ...omitUndefined({ system, temperature, maxOutputTokens: maxTokens }),
       ...(tools === undefined || tools.length === 0 ? {} : { tools: toolSet(tools) }),
     });
     let text = '';
     let ended: { finishReason: string; rawFinishReason: string | undefined } | undefined;
     const calls: ToolCall[] = [];
-    const soFar = (): Json => ({
+    const progress = (): Json => ({
       characters: text.length,
-      tail: context.scrub.beginning(text).slice(-SHOWN_TAIL),
+      tail: context.scrub.beginning(text).slice(-PROGRESS_TAIL_CHARACTERS),
     });
     for await (const part of result.fullStream) {
-      alive();
+      resetIdleTimer();
       switch (part.type) {
         case 'text-delta':
           // Evaluated per heartbeat: scrubbing the text for each part would be slower than the model.
-          if (text === '') context.progress(soFar);
+          if (text === '') context.progress(progress);
           text += part.text;
-          if (text.length > RESULT_LIMIT_BYTES) throw tooLong();
+          if (text.length > RESULT_LIMIT_BYTES) throw answerTooLong();
           break;
         case 'tool-call':
           calls.push(callOf(part));
@@ -116,28 +116,30 @@ export async function callModel(
         default:
       }
     }
-    if (idle.signal.aborted) throw stuck();
+    if (idle.signal.aborted) throw idleError();
     // Providers report `other` for a stream that ends without a final event.
     if (ended === undefined || (ended.finishReason === 'other' && ended.rawFinishReason === undefined))
-      throw cutFailure();
-    const { messages: said } = await result.response;
+      throw truncatedStreamError();
+    const { messages: responseMessages } = await result.response;
     return {
       text,
       calls,
       finishReason: ended.finishReason,
       usage: usageOf(entry, await result.totalUsage),
       // Without the SDK's own replies to invalid calls: the workflow replies to all calls.
-      messages: JSON.parse(JSON.stringify(said.filter(({ role }) => role === 'assistant'))) as ModelMessage[],
+      messages: JSON.parse(
+        JSON.stringify(responseMessages.filter(({ role }) => role === 'assistant')),
+      ) as ModelMessage[],
     };
   } catch (error) {
-    if (idle.signal.aborted) throw stuck();
+    if (idle.signal.aborted) throw idleError();
     throw modelFailure(error, context);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function answeringJson(model: OpenModel['model'], schema: JsonObject | undefined): OpenModel['model'] {
+function withJsonResponse(model: OpenModel['model'], schema: JsonObject | undefined): OpenModel['model'] {
   if (model.specificationVersion !== 'v3') return model;
   return wrapLanguageModel({
     model,
@@ -158,19 +160,24 @@ function toolSet(tools: readonly OfferedTool[]): ToolSet {
     tools.map(({ name, description, inputSchema }) => [
       name,
       tool({
-        inputSchema: jsonSchema<Json>(inputSchema as JsonSchema, { validate: (value) => fits(inputSchema, value) }),
-        ...defined({ description }),
+        inputSchema: jsonSchema<Json>(inputSchema as JsonSchema, {
+          validate: (value) => validateInput(inputSchema, value),
+        }),
+        ...omitUndefined({ description }),
       }),
     ]),
   );
 }
 
-function fits(schema: JsonObject, value: unknown): { success: true; value: Json } | { success: false; error: Error } {
+function validateInput(
+  schema: JsonObject,
+  value: unknown,
+): { success: true; value: Json } | { success: false; error: Error } {
   const problems = validatePayload(schema, value as Json).map(
     ({ pointer, message }) => `${pointer || '/'}: ${message}`,
   );
   if (problems.length === 0) return { success: true, value: value as Json };
-  return { success: false, error: new Error(problems.slice(0, TOLD_PROBLEMS).join(' ')) };
+  return { success: false, error: new Error(problems.slice(0, MAX_REPORTED_PROBLEMS).join(' ')) };
 }
 
 function callOf(part: {
@@ -187,16 +194,16 @@ function callOf(part: {
   let reason = error;
   while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
   const why = reason instanceof Error ? reason.message : 'The call is invalid.';
-  return { id, name, input, invalid: why.slice(0, MOST_ERROR_CHARACTERS) };
+  return { id, name, input, invalid: why.slice(0, MAX_ERROR_CHARACTERS) };
 }
 
-interface Counted {
+interface TokenCounts {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   readonly inputTokenDetails: { readonly cacheReadTokens: number | undefined };
 }
 
-function usageOf({ name, provider, prices }: OpenModel['entry'], counted: Counted): ModelUsage {
+function usageOf({ name, provider, prices }: OpenModel['entry'], counted: TokenCounts): ModelUsage {
   const input = counted.inputTokens ?? 0;
   const output = counted.outputTokens ?? 0;
   const cached = Math.min(input, counted.inputTokenDetails.cacheReadTokens ?? 0);
@@ -211,8 +218,8 @@ function usageOf({ name, provider, prices }: OpenModel['entry'], counted: Counte
   };
 }
 
-const stuck = (): ActivityError => transientError('model_idle', `The model was silent for ${IDLE_MS} ms.`);
-const tooLong = (): ActivityError =>
+const idleError = (): ActivityError => transientError('model_idle', `The model was silent for ${IDLE_MS} ms.`);
+const answerTooLong = (): ActivityError =>
   new ActivityError('result_too_large', `The model's answer is longer than ${RESULT_LIMIT_BYTES} characters.`, {
     details: { limit: RESULT_LIMIT_BYTES },
   });

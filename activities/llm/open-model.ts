@@ -6,11 +6,11 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
 import type { ModelEntry, ModelProvider } from '../../src/contract/models.ts';
-import { defined } from '../../src/json/defined.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
-import { ActivityError, askOutside, type Outside } from '../runtime/failure.ts';
+import { ActivityError, callService, type WorkerService } from '../runtime/failure.ts';
 import type { ActivityContext } from '../runtime/wrap-activity.ts';
-import { streamOf } from './completion-stream.ts';
+import { completionToEventStream } from './completion-stream.ts';
 
 /** Reads models. Throws errors with a `code`: `model_not_found`. */
 export interface ModelReader {
@@ -22,14 +22,14 @@ export interface OpenModel {
   readonly model: Exclude<LanguageModel, string>;
 }
 
-const ADDRESSES: { readonly [provider in Exclude<ModelProvider, 'openai-compatible'>]: string } = {
+const BASE_URLS: { readonly [provider in Exclude<ModelProvider, 'openai-compatible'>]: string } = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
-const NO_STREAM = /^\s*(text\/(html|plain)|application\/(xhtml|json))\b/i;
-const MOST_SHOWN_CHARACTERS = 200;
-const MODELS: Outside = {
+const NON_STREAM_TYPE = /^\s*(text\/(html|plain)|application\/(xhtml|json))\b/i;
+const MAX_SHOWN_CHARACTERS = 200;
+const MODEL_SERVICE: WorkerService = {
   code: 'models_unavailable',
   lacking: 'cannot read models',
   failed: 'The model could not be read.',
@@ -46,8 +46,8 @@ export async function openModel(
   context: ActivityContext,
 ): Promise<OpenModel> {
   const { organizationId } = context.input.execution;
-  const entry = await askOutside(reader, MODELS, (models) => models.resolve(organizationId, name));
-  const address = entry.baseUrl ?? (entry.provider === 'openai-compatible' ? '' : ADDRESSES[entry.provider]);
+  const entry = await callService(reader, MODEL_SERVICE, (models) => models.resolve(organizationId, name));
+  const address = entry.baseUrl ?? (entry.provider === 'openai-compatible' ? '' : BASE_URLS[entry.provider]);
   const baseURL = address.replace(/\/+$/, '');
   if (!URL.canParse(baseURL))
     throw new ActivityError(
@@ -56,28 +56,28 @@ export async function openModel(
     );
   const apiKey =
     entry.apiKeySecret === undefined ? undefined : await context.secret(entry.apiKeySecret, new URL(baseURL).host);
-  return { entry, model: modelOf(entry, baseURL, apiKey, streaming(entry.provider, fetch, context)) };
+  return { entry, model: modelOf(entry, baseURL, apiKey, requireEventStream(entry.provider, fetch, context)) };
 }
 
 /**
  * Every call requests an event stream. A complete answer of OpenAI's API is accepted too. Any other document means that
  * the address is not that of a model.
  */
-function streaming(provider: ModelProvider, fetch: Fetch, { scrub }: ActivityContext): Fetch {
+function requireEventStream(provider: ModelProvider, fetch: Fetch, { scrub }: ActivityContext): Fetch {
   return async (input, init) => {
     const answer = await fetch(input, init);
     const type = answer.headers.get('content-type') ?? '';
-    if (!answer.ok || !(type === '' || NO_STREAM.test(type))) return answer;
+    if (!answer.ok || !(type === '' || NON_STREAM_TYPE.test(type))) return answer;
     const text = await answer.text();
     const headers = { 'content-type': 'text/event-stream' };
-    const whole = provider.startsWith('openai') ? streamOf(text) : undefined;
-    if (whole !== undefined) return new Response(whole, { headers });
+    const eventStream = provider.startsWith('openai') ? completionToEventStream(text) : undefined;
+    if (eventStream !== undefined) return new Response(eventStream, { headers });
     if (!/json|html/i.test(type) && !/^\s*[{<]/.test(text)) return new Response(text, { headers });
-    const said = scrub.text(text).replace(/\s+/g, ' ').slice(0, MOST_SHOWN_CHARACTERS);
+    const excerpt = scrub.text(text).replace(/\s+/g, ' ').slice(0, MAX_SHOWN_CHARACTERS);
     throw new ActivityError(
       'model_answer',
       `The model's address answered with ${scrub.text(type) || 'a document'} instead of a stream of events ` +
-        `(text/event-stream) or a chat completion. Check its baseUrl. The answer begins with: ${said}`,
+        `(text/event-stream) or a chat completion. Check its baseUrl. The answer begins with: ${excerpt}`,
       // An HTML page may come from a proxy while the model is down; a retry does not change another document.
       { retryable: /html/i.test(type) },
     );
@@ -100,7 +100,7 @@ function modelOf(entry: ModelEntry, baseURL: string, key: string | undefined, fe
         baseURL,
         fetch,
         includeUsage: true,
-        ...defined({ apiKey: key }),
+        ...omitUndefined({ apiKey: key }),
       })(entry.model);
   }
 }

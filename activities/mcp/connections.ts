@@ -8,10 +8,10 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { type McpTool, MOST_TOOLS, mayStartProgram } from '../../src/contract/mcp.ts';
-import { defined } from '../../src/json/defined.ts';
+import { MAX_TOOLS, type McpTool, mayStartProgram } from '../../src/contract/mcp.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
-import { type Fetch, failureWithin } from '../http/guarded-fetch.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { activityErrorIn, type Fetch } from '../http/guarded-fetch.ts';
 import { isRetryableStatus, networkErrorCode } from '../http/response.ts';
 import { ActivityError, transientError } from '../runtime/failure.ts';
 import type { Scrub } from '../runtime/scrub.ts';
@@ -30,16 +30,16 @@ const CONNECT_MS = 15_000;
 const LIST_MS = 20_000;
 /** An unused connection is closed after this time. */
 const IDLE_MS = 60_000;
-const MOST_PAGES = 50;
+const MAX_PAGES = 50;
 /** JSON-RPC codes that a retry does not change. */
-const REFUSALS: ReadonlySet<number> = new Set([
+const PERMANENT_CODES: ReadonlySet<number> = new Set([
   ErrorCode.InvalidParams,
   ErrorCode.MethodNotFound,
   ErrorCode.InvalidRequest,
 ]);
 
-const UNREADABLE: ReadonlySet<string> = new Set(['SyntaxError', 'ZodError', '$ZodError']);
-const MOST_TOLD_CHARACTERS = 300;
+const PARSE_ERROR_NAMES: ReadonlySet<string> = new Set(['SyntaxError', 'ZodError', '$ZodError']);
+const MAX_QUOTED_CHARACTERS = 300;
 
 export interface McpSettings {
   readonly fetch: Fetch;
@@ -62,7 +62,7 @@ export interface ToolAnswer {
   readonly content: readonly JsonObject[];
 }
 
-interface Open {
+interface OpenConnection {
   readonly client: Promise<Client>;
   users: number;
   idle?: NodeJS.Timeout;
@@ -71,7 +71,7 @@ interface Open {
 /** The connections of one process. */
 export class McpConnections {
   readonly #settings: McpSettings;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenConnection>();
 
   constructor(settings: McpSettings) {
     this.#settings = settings;
@@ -79,10 +79,10 @@ export class McpConnections {
 
   /** All tools of a server. @throws ActivityError */
   tools(server: McpServer, headers: Readonly<Record<string, string>>, context: ActivityContext): Promise<McpTool[]> {
-    return this.#using(server, headers, context, async (client) => {
+    return this.#withConnection(server, headers, context, async (client) => {
       const found: McpTool[] = [];
       let cursor: string | undefined;
-      for (let page = 0; page < MOST_PAGES && found.length < MOST_TOOLS; page++) {
+      for (let page = 0; page < MAX_PAGES && found.length < MAX_TOOLS; page++) {
         const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, {
           signal: context.signal,
           timeout: LIST_MS,
@@ -91,12 +91,12 @@ export class McpConnections {
           found.push({
             name,
             inputSchema: inputSchema as JsonObject,
-            ...defined({ title, description }),
+            ...omitUndefined({ title, description }),
           });
         cursor = nextCursor;
         if (cursor === undefined) break;
       }
-      return found.slice(0, MOST_TOOLS);
+      return found.slice(0, MAX_TOOLS);
     });
   }
 
@@ -108,7 +108,7 @@ export class McpConnections {
     context: ActivityContext,
   ): Promise<ToolAnswer> {
     const { name, input, timeoutMs, idempotencyKey } = request;
-    return this.#using(server, headers, context, async (client) => {
+    return this.#withConnection(server, headers, context, async (client) => {
       const answer = await client.callTool(
         { name, arguments: input, _meta: { 'signalbox/idempotencyKey': idempotencyKey } },
         undefined,
@@ -118,7 +118,7 @@ export class McpConnections {
           onprogress: ({ progress, total, message }) =>
             context.progress(() => ({
               progress,
-              ...defined({ total, message }),
+              ...omitUndefined({ total, message }),
             })),
         },
       );
@@ -131,7 +131,7 @@ export class McpConnections {
   }
 
   /** Reconnects once if the server has lost the session. */
-  async #using<T>(
+  async #withConnection<T>(
     server: McpServer,
     headers: Readonly<Record<string, string>>,
     context: ActivityContext,
@@ -140,7 +140,7 @@ export class McpConnections {
     const key = JSON.stringify([context.input.execution.organizationId, server.name, server.updatedAt, headers]);
     for (let again = true; ; again = false) {
       const wasOpen = this.#open.has(key);
-      const open = this.#take(key, server, headers, context);
+      const open = this.#acquire(key, server, headers, context);
       try {
         return await act(await open.client);
       } catch (error) {
@@ -149,21 +149,24 @@ export class McpConnections {
         if (again && wasOpen && (isForgotten || isClosed(error)) && !context.signal.aborted) continue;
         throw failureOf(error, server, context);
       } finally {
-        this.#leave(key, open);
+        this.#release(key, open);
       }
     }
   }
 
-  #take(
+  #acquire(
     key: string,
     server: McpServer,
     headers: Readonly<Record<string, string>>,
     { input: { execution } }: ActivityContext,
-  ): Open {
+  ): OpenConnection {
     let open = this.#open.get(key);
     if (open === undefined) {
       const client = new Client(CLIENT, CAPABILITIES);
-      const begun: Open = { client: this.#connect(client, server, headers, execution.organizationId), users: 0 };
+      const begun: OpenConnection = {
+        client: this.#connect(client, server, headers, execution.organizationId),
+        users: 0,
+      };
       open = begun;
       this.#open.set(key, begun);
       // A new connection may have replaced it before it closed.
@@ -177,7 +180,7 @@ export class McpConnections {
     return open;
   }
 
-  #leave(key: string, open: Open): void {
+  #release(key: string, open: OpenConnection): void {
     open.users--;
     if (open.users > 0) return;
     open.idle = setTimeout(() => this.#drop(key, open), IDLE_MS);
@@ -186,7 +189,7 @@ export class McpConnections {
   }
 
   /** Closes the connection after its last user. */
-  #drop(key: string, open: Open): void {
+  #drop(key: string, open: OpenConnection): void {
     if (this.#open.get(key) === open) this.#open.delete(key);
     if (open.users === 0) close(open);
   }
@@ -228,18 +231,18 @@ export class McpConnections {
   }
 }
 
-function close(open: Open): void {
+function close(open: OpenConnection): void {
   clearTimeout(open.idle);
   open.client.then((client) => client.close()).catch(() => undefined);
 }
 
 /** The server's or the SDK's explanation; nothing for an HTML page. */
-function saidIn({ message }: Error, scrub: Scrub): string {
+function explanationIn({ message }: Error, scrub: Scrub): string {
   const said = scrub
     .text(message.replace(/^(Streamable HTTP error: )?(Error POSTing to endpoint: )?/, ''))
     .replace(/\s+/g, ' ')
     .trim();
-  return said === '' || said.startsWith('<') ? '.' : `: ${said.slice(0, MOST_TOLD_CHARACTERS).replace(/\.?$/, '.')}`;
+  return said === '' || said.startsWith('<') ? '.' : `: ${said.slice(0, MAX_QUOTED_CHARACTERS).replace(/\.?$/, '.')}`;
 }
 
 function isClosed(error: unknown): boolean {
@@ -248,7 +251,7 @@ function isClosed(error: unknown): boolean {
 
 function failureOf(error: unknown, server: McpServer, { signal, scrub }: ActivityContext): unknown {
   if (signal.aborted) return error;
-  const known = failureWithin(error);
+  const known = activityErrorIn(error);
   if (known !== undefined) return known;
   const name = `The MCP server '${server.name}'`;
   if (error instanceof McpError) {
@@ -257,18 +260,20 @@ function failureOf(error: unknown, server: McpServer, { signal, scrub }: Activit
       return transientError('mcp_timeout', `${name} did not answer in time.`);
     if (error.code === ErrorCode.ConnectionClosed)
       return transientError('mcp_connect', `${name} closed the connection.`);
-    return new ActivityError('mcp_refused', `${name} refused: ${said}`, { retryable: !REFUSALS.has(error.code) });
+    return new ActivityError('mcp_refused', `${name} refused: ${said}`, {
+      retryable: !PERMANENT_CODES.has(error.code),
+    });
   }
   if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0)
-    return new ActivityError('mcp_status', `${name} answered with status ${error.code}${saidIn(error, scrub)}`, {
+    return new ActivityError('mcp_status', `${name} answered with status ${error.code}${explanationIn(error, scrub)}`, {
       retryable: isRetryableStatus(error.code),
       details: { status: error.code },
     });
   // An HTML page, or JSON of another protocol.
-  if (error instanceof StreamableHTTPError || (error instanceof Error && UNREADABLE.has(error.name)))
+  if (error instanceof StreamableHTTPError || (error instanceof Error && PARSE_ERROR_NAMES.has(error.name)))
     return transientError(
       'mcp_answer',
-      `${name} does not speak the MCP protocol${saidIn(error, scrub)} Check its url.`,
+      `${name} does not speak the MCP protocol${explanationIn(error, scrub)} Check its url.`,
     );
   if (error instanceof Error && error.name === 'UnauthorizedError')
     return new ActivityError('mcp_status', `${name} rejected the credentials.`, { details: { status: 401 } });

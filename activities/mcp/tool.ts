@@ -5,11 +5,11 @@ import { asJson, isObject, type Json, type JsonObject } from '../../src/json/jso
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
 import type { McpConnections, ToolAnswer } from './connections.ts';
-import { askStore, headersOf, type McpServer, type McpServerStore, type ServedTool } from './servers.ts';
+import { callStore, headersOf, type McpServer, type McpServerStore, type ServedTool } from './servers.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-const MOST_ERROR_CHARACTERS = 4_000;
-const LISTED_SERVERS = 5;
+const MAX_ERROR_CHARACTERS = 4_000;
+const MAX_LISTED_SERVERS = 5;
 
 export function toolActivity(store: McpServerStore | undefined, connections: McpConnections): ActivityHandler {
   return async (config, context) => {
@@ -20,7 +20,7 @@ export function toolActivity(store: McpServerStore | undefined, connections: Mcp
     const server = await serverOf(config, toolName, store, connections, context);
     const answer = await connections.call(
       server,
-      { ...(await headersOf(server, context)), ...texts(headers) },
+      { ...(await headersOf(server, context)), ...headerTexts(headers) },
       {
         name: toolName,
         input: input ?? {},
@@ -37,8 +37,8 @@ export function listToolsActivity(store: McpServerStore | undefined, connections
   return async (config, context) => {
     const { organizationId } = context.input.execution;
     const name = isObject(config) ? String(config['server']) : '';
-    const server = await askStore(store, (from) => from.read(organizationId, name));
-    return { data: asJson(await listed(server, store, connections, context)) };
+    const server = await callStore(store, (from) => from.read(organizationId, name));
+    return { data: asJson(await listAndCacheTools(server, store, connections, context)) };
   };
 }
 
@@ -47,7 +47,7 @@ export function toolHostOf(store: McpServerStore | undefined) {
   return async ({ config, secrets, execution }: ActivityInput): Promise<string | undefined> => {
     const name = isObject(config) ? config['server'] : undefined;
     if (secrets.length === 0 || typeof name !== 'string') return undefined;
-    const { url } = await askStore(store, (from) => from.read(execution.organizationId, name));
+    const { url } = await callStore(store, (from) => from.read(execution.organizationId, name));
     return url === undefined ? undefined : new URL(url).host;
   };
 }
@@ -66,20 +66,20 @@ export async function servedTools(
   context: ActivityContext,
 ): Promise<ServedTool[]> {
   const { organizationId } = context.input.execution;
-  const servers = await askStore(store, (from) =>
+  const servers = await callStore(store, (from) =>
     names === undefined ? from.list(organizationId) : Promise.all(names.map((name) => from.read(organizationId, name))),
   );
   const failures: unknown[] = [];
   const lists = await Promise.all(
     servers.map(async (server) => {
-      const kept = await askStore(store, (from) => from.kept(organizationId, server));
-      const isFresh = kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS;
+      const cached = await callStore(store, (from) => from.cachedTools(organizationId, server));
+      const isFresh = cached !== undefined && Date.now() - Date.parse(cached.listedAt) < TOOLS_FRESH_MS;
       const { tools } = isFresh
-        ? kept
-        : await listed(server, store, connections, context).catch((error: unknown) => {
+        ? cached
+        : await listAndCacheTools(server, store, connections, context).catch((error: unknown) => {
             if (names !== undefined || context.signal.aborted) throw error;
             failures.push(error);
-            return kept ?? { tools: [] };
+            return cached ?? { tools: [] };
           });
       return tools.map((tool) => ({ server, tool }));
     }),
@@ -94,7 +94,7 @@ export function hasToolName({ server, tool }: ServedTool, name: string): boolean
   return tool.name === name || `${server.name}/${tool.name}` === name;
 }
 
-async function listed(
+async function listAndCacheTools(
   server: McpServer,
   store: McpServerStore | undefined,
   connections: McpConnections,
@@ -102,10 +102,10 @@ async function listed(
 ): Promise<McpToolList> {
   const found = await connections.tools(server, await headersOf(server, context), context);
   // A server may repeat the headers of the request in its descriptions, and the list is stored and shown.
-  const tools = (await context.scrub.jsonInTurns(asJson(found))) as unknown as McpToolList['tools'];
+  const tools = (await context.scrub.jsonInSlices(asJson(found))) as unknown as McpToolList['tools'];
   const list: McpToolList = { tools, listedAt: new Date().toISOString(), of: server.updatedAt };
   // If the list cannot be cached, the next step lists again.
-  await askStore(store, (from) => from.keep(context.input.execution.organizationId, server.name, list)).catch(
+  await callStore(store, (from) => from.cacheTools(context.input.execution.organizationId, server.name, list)).catch(
     () => undefined,
   );
   return list;
@@ -120,7 +120,7 @@ async function serverOf(
   context: ActivityContext,
 ): Promise<McpServer> {
   if (typeof name === 'string' && name !== '')
-    return askStore(store, (from) => from.read(context.input.execution.organizationId, name));
+    return callStore(store, (from) => from.read(context.input.execution.organizationId, name));
   const offered = (await servedTools(undefined, [toolName], store, connections, context)).filter(
     ({ tool }) => tool.name === toolName,
   );
@@ -128,7 +128,7 @@ async function serverOf(
   if (only === undefined)
     throw new ActivityError('unknown_tool', `No MCP server of the organization has a tool '${toolName}'.`);
   if (others.length === 0) return only.server;
-  const names = offered.slice(0, LISTED_SERVERS).map(({ server }) => `'${server.name}'`);
+  const names = offered.slice(0, MAX_LISTED_SERVERS).map(({ server }) => `'${server.name}'`);
   throw new ActivityError(
     'ambiguous_tool',
     `Several MCP servers have a tool '${toolName}': name one of ${names.join(', ')}.`,
@@ -136,14 +136,15 @@ async function serverOf(
 }
 
 function outputOf(server: McpServer, toolName: string, answer: ToolAnswer, { scrub }: ActivityContext): ActivityOutput {
-  const said = textOf(answer.content);
+  const contentText = textOf(answer.content);
   if (answer.isError)
     throw new ActivityError(
       'tool_error',
-      `The tool '${toolName}' failed: ${scrub.text(said ?? 'it gave no reason.').slice(0, MOST_ERROR_CHARACTERS)}`,
+      `The tool '${toolName}' failed: ` +
+        scrub.text(contentText ?? 'it gave no reason.').slice(0, MAX_ERROR_CHARACTERS),
     );
   const others = answer.content.filter(({ type }) => type !== 'text');
-  const data = answer.structured ?? said ?? (others.length === 0 ? null : others);
+  const data = answer.structured ?? contentText ?? (others.length === 0 ? null : others);
   return {
     data,
     meta: { server: server.name, ...(others.length === 0 || data === others ? {} : { content: others }) },
@@ -155,7 +156,7 @@ function textOf(content: ToolAnswer['content']): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
-function texts(headers: Json | undefined): { [name: string]: string } {
+function headerTexts(headers: Json | undefined): { [name: string]: string } {
   if (!isObject(headers)) return {};
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),

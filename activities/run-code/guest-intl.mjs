@@ -13,8 +13,8 @@ const KINDS = {
 };
 const DATE_METHODS = ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString'];
 /** The cache of formatters: creating one takes longer than using it. */
-const MOST_KEPT = 50;
-export const MOST_REQUEST_CHARACTERS = 100_000;
+const MAX_KEPT = 50;
+export const MAX_REQUEST_CHARACTERS = 100_000;
 
 /** Runs in the guest; `call` exchanges JSON texts with the host. */
 export const INTL_PRELUDE = `(call => {
@@ -93,7 +93,7 @@ function formatOf(kind, locales, options) {
   const known = kept.get(key);
   if (known !== undefined) return known;
   const made = new Intl[kind](locales, kind === 'DateTimeFormat' ? { timeZone: 'UTC', ...options } : options);
-  if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value);
+  if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value);
   kept.set(key, made);
   return made;
 }

@@ -11,30 +11,30 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import baseVariant from '@jitl/quickjs-wasmfile-release-sync';
 import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core';
-import { INTL_PRELUDE, localized, MOST_REQUEST_CHARACTERS } from './guest-intl.mjs';
+import { INTL_PRELUDE, localized, MAX_REQUEST_CHARACTERS } from './guest-intl.mjs';
 
-const MOST_LEVELS = 200;
-const MOST_LINES = 200;
-const MOST_CONSOLE_CHARACTERS = 32_000;
-const MOST_LINE_CHARACTERS = 2_000;
+const MAX_LEVELS = 200;
+const MAX_LINES = 200;
+const MAX_CONSOLE_CHARACTERS = 32_000;
+const MAX_LINE_CHARACTERS = 2_000;
 /** Name, message and stack of an error, as JSON. */
-const MOST_DESCRIBED_CHARACTERS = 20_000;
+const MAX_DESCRIBED_CHARACTERS = 20_000;
 /** Well below this process's own stack (javascript.ts), which calls of the guest use too. */
 const STACK_BYTES = 512 * 1024;
 const PAGE_BYTES = 65_536;
 /** The initial memory of an instance, which is also its minimum. */
-const LEAST_PAGES = 256;
+const MIN_PAGES = 256;
 const DEFAULT_MEMORY_BYTES = 64 * 1024 * 1024;
 /** Runs of one script per instance. Old engines stay in it, since disposing of them may fail. */
-const MOST_RUNS = 30;
-const MOST_KEPT = 4;
+const MAX_RUNS = 30;
+const MAX_KEPT = 4;
 /** Size of the cache of scripts whose types were stripped. */
-const MOST_STRIPPED = 50;
+const MAX_STRIPPED = 50;
 const FILE = 'script';
 const TOO_LONG = JSON.stringify({
   ok: false,
   name: 'RangeError',
-  message: `The value to format has more than ${MOST_REQUEST_CHARACTERS} characters.`,
+  message: `The value to format has more than ${MAX_REQUEST_CHARACTERS} characters.`,
 });
 // Scripts have the same local time on every machine.
 process.env.TZ = 'UTC';
@@ -54,7 +54,7 @@ const PRELUDE = `(emit => {
     while (open.length > 0) {
       const next = open.pop(), level = levels.pop();
       if (typeof next !== 'object' || next === null) continue;
-      if (level > ${MOST_LEVELS}) return true;
+      if (level > ${MAX_LEVELS}) return true;
       for (const key of keys(next)) {
         const member = next[key];
         if (typeof member !== 'object' || member === null) continue;
@@ -77,14 +77,14 @@ const PRELUDE = `(emit => {
   let lines = 0;
   let characters = 0;
   const line = level => (...values) => {
-    if (lines > ${MOST_LINES} || characters > ${MOST_CONSOLE_CHARACTERS}) return;
+    if (lines > ${MAX_LINES} || characters > ${MAX_CONSOLE_CHARACTERS}) return;
     let text = '';
-    for (let i = 0; i < values.length && text.length < ${MOST_LINE_CHARACTERS}; i++)
+    for (let i = 0; i < values.length && text.length < ${MAX_LINE_CHARACTERS}; i++)
       text += (i === 0 ? '' : ' ') + shown(values[i]);
-    text = cut(text, ${MOST_LINE_CHARACTERS});
+    text = cut(text, ${MAX_LINE_CHARACTERS});
     lines++;
     characters += text.length;
-    emit(level, lines > ${MOST_LINES} || characters > ${MOST_CONSOLE_CHARACTERS} ? undefined : text);
+    emit(level, lines > ${MAX_LINES} || characters > ${MAX_CONSOLE_CHARACTERS} ? undefined : text);
   };
   globalThis.console = {};
   for (const level of ['log', 'info', 'warn', 'error', 'debug']) console[level] = line(level);
@@ -124,8 +124,8 @@ const kept = new Map();
 
 /** The memory has a hard maximum, because QuickJS's own limit does not count sizes under WebAssembly. */
 async function makeInstance(memoryBytes) {
-  const maximum = Math.max(LEAST_PAGES, Math.ceil(memoryBytes / PAGE_BYTES));
-  const memory = new WebAssembly.Memory({ initial: LEAST_PAGES, maximum });
+  const maximum = Math.max(MIN_PAGES, Math.ceil(memoryBytes / PAGE_BYTES));
+  const memory = new WebAssembly.Memory({ initial: MIN_PAGES, maximum });
   const instance = { memory, memoryBytes, runs: 0, isFull: false };
   // The engine asks for less when it is refused: the memory is full if its last request was.
   memory.grow = (pages) => {
@@ -148,12 +148,12 @@ function makeGuest(instance) {
   const state = { isCut: false, isLate: false };
   const emit = context.newFunction('emit', (level, text) => {
     // The script may have replaced the functions that truncate in the prelude.
-    if (lines.length >= MOST_LINES || !isShort(context, text, MOST_LINE_CHARACTERS)) state.isCut = true;
+    if (lines.length >= MAX_LINES || !isShort(context, text, MAX_LINE_CHARACTERS)) state.isCut = true;
     else lines.push({ level: context.getString(level), text: context.getString(text) });
   });
   const localize = context.newFunction('localize', (request) =>
     context.newString(
-      isShort(context, request, MOST_REQUEST_CHARACTERS) ? localized(context.getString(request)) : TOO_LONG,
+      isShort(context, request, MAX_REQUEST_CHARACTERS) ? localized(context.getString(request)) : TOO_LONG,
     ),
   );
   const intl = context.evalCode(INTL_PRELUDE, 'prelude.js').unwrap();
@@ -191,7 +191,7 @@ async function scriptOf({ code, isTypeScript }) {
   if (known !== undefined) return known;
   stripper ??= await import('@swc/wasm-typescript');
   const script = strip(code);
-  if (stripped.size >= MOST_STRIPPED) stripped.delete(stripped.keys().next().value);
+  if (stripped.size >= MAX_STRIPPED) stripped.delete(stripped.keys().next().value);
   stripped.set(code, script);
   return script;
 }
@@ -226,8 +226,8 @@ function evaluate(guest, script, job) {
   if (context.typeof(text) === 'number')
     throw new Failure(
       'result_too_deep',
-      `The result nests deeper than ${MOST_LEVELS} levels, or contains itself. Return a flatter value.`,
-      { limit: MOST_LEVELS },
+      `The result nests deeper than ${MAX_LEVELS} levels, or contains itself. Return a flatter value.`,
+      { limit: MAX_LEVELS },
     );
   const characters = context.getNumber(context.getProp(text, 'length'));
   if (characters > job.resultCharacters)
@@ -297,7 +297,7 @@ function failureOf(guest, thrown, isLoading = false) {
 /** The prelude's description of a thrown value; unknown if the script has tampered with it. */
 function readDescribed(context, handle) {
   const unknown = { name: 'Error', message: 'a value that cannot be shown', stack: '', isError: false };
-  if (!isShort(context, handle, MOST_DESCRIBED_CHARACTERS)) return unknown;
+  if (!isShort(context, handle, MAX_DESCRIBED_CHARACTERS)) return unknown;
   const told = JSON.parse(context.getString(handle));
   const isTold = ['name', 'message', 'stack'].every((member) => typeof told?.[member] === 'string');
   return isTold ? told : unknown;
@@ -334,10 +334,10 @@ async function prepare({ code }, guest, wasFine) {
   if (guest === (await spare)) spare = makeInstance(DEFAULT_MEMORY_BYTES).then(makeGuest);
   const { instance } = guest;
   instance.runs++;
-  const hasGrown = instance.memory.buffer.byteLength > LEAST_PAGES * PAGE_BYTES;
-  if (!wasFine || hasGrown || instance.isFull || instance.runs >= MOST_RUNS) return;
+  const hasGrown = instance.memory.buffer.byteLength > MIN_PAGES * PAGE_BYTES;
+  if (!wasFine || hasGrown || instance.isFull || instance.runs >= MAX_RUNS) return;
   kept.set(code, makeGuest(instance));
-  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
+  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value);
 }
 
 /** An error of WebAssembly itself. */

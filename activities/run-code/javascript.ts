@@ -5,9 +5,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { ConcurrencyLimit } from './concurrency.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import {
-  MOST_RESULT_CHARACTERS,
+  MAX_RESULT_CHARACTERS,
   resultOf,
   type Script,
   type ScriptAnswer,
@@ -16,9 +16,9 @@ import {
 } from './script.ts';
 
 const CHILD = fileURLToPath(new URL('./javascript-child.mjs', import.meta.url));
-const MOST_CHILDREN = Math.min(8, Math.max(2, availableParallelism()));
+const MAX_CHILDREN = Math.min(8, Math.max(2, availableParallelism()));
 /** A child is replaced after this many scripts. */
-const MOST_SCRIPTS = 1_000;
+const MAX_SCRIPTS_PER_CHILD = 1_000;
 /** The child interrupts a late script itself; if it cannot, it is killed after this additional time. */
 const GRACE_MS = 500;
 /** Stripping types does not count for the script's timeout. */
@@ -63,14 +63,14 @@ class Child {
   async run(script: Script): Promise<ScriptResult> {
     this.scripts++;
     const { signal, timeoutMs, memoryMb, language, code } = script;
-    this.#hold(true);
+    this.#keepAlive(true);
     try {
       await this.#ready.catch(() => {
         throw scriptError('script_crashed', '', script);
       });
       const isTypeScript = language === 'typescript';
       const input = JSON.stringify(script.input);
-      const { resultCharacters = MOST_RESULT_CHARACTERS } = script;
+      const { resultCharacters = MAX_RESULT_CHARACTERS } = script;
       const memoryBytes = memoryMb * BYTES_PER_MIB;
       const job = { code, isTypeScript, input, timeoutMs, memoryBytes, resultCharacters };
       const limitMs = timeoutMs + GRACE_MS + (isTypeScript ? STRIP_MS : 0);
@@ -80,7 +80,7 @@ class Child {
       if (answer.isSpent === true) this.end();
       return resultOf(answer, script);
     } finally {
-      this.#hold(false);
+      this.#keepAlive(false);
     }
   }
 
@@ -111,7 +111,7 @@ class Child {
   }
 
   /** An idle child must not keep the worker alive. */
-  #hold(isBusy: boolean): void {
+  #keepAlive(isBusy: boolean): void {
     const channel = this.#process.channel;
     if (isBusy) {
       this.#process.ref();
@@ -124,22 +124,22 @@ class Child {
 }
 
 const idle: Child[] = [];
-const turns = new ConcurrencyLimit(MOST_CHILDREN);
+const childSlots = new ConcurrencyLimit(MAX_CHILDREN);
 
 /**
  * Runs a script in the next free child, where its timeout begins.
  * @throws ActivityError see runScript
  */
 export async function runJavaScript(script: Script): Promise<ScriptResult> {
-  await turns.acquire(script.signal);
+  await childSlots.acquire(script.signal);
   let child = idle.pop();
   while (child?.isGone === true) child = idle.pop();
   child ??= new Child();
   try {
     return await child.run(script);
   } finally {
-    if (child.scripts >= MOST_SCRIPTS) child.end();
+    if (child.scripts >= MAX_SCRIPTS_PER_CHILD) child.end();
     if (!child.isGone) idle.push(child);
-    turns.release();
+    childSlots.release();
   }
 }

@@ -6,10 +6,10 @@
 //                                                  {code, input (JSON text), memoryBytes, resultCharacters},
 //                                                  writes a line with the answer
 const [folder, mode, length] = Deno.args;
-const MOST_LEVELS = 200;
-const MOST_LINES = 200;
-const MOST_CONSOLE_CHARACTERS = 32_000;
-const MOST_LINE_CHARACTERS = 2_000;
+const MAX_LEVELS = 200;
+const MAX_LINES = 200;
+const MAX_CONSOLE_CHARACTERS = 32_000;
+const MAX_LINE_CHARACTERS = 2_000;
 const PAGE_BYTES = 65_536;
 const STEP_BYTES = 65_536;
 
@@ -121,8 +121,8 @@ let characters = 0;
 let consoleIsCut = false;
 const capture = (level) => ({
   batched: (given) => {
-    const text = given.slice(0, MOST_LINE_CHARACTERS);
-    consoleIsCut ||= lines.length >= MOST_LINES || characters + text.length > MOST_CONSOLE_CHARACTERS;
+    const text = given.slice(0, MAX_LINE_CHARACTERS);
+    consoleIsCut ||= lines.length >= MAX_LINES || characters + text.length > MAX_CONSOLE_CHARACTERS;
     if (consoleIsCut) return;
     characters += text.length;
     lines.push({ level, text });
@@ -175,6 +175,6 @@ if (mode === 'snapshot') {
   limitMemory(memoryBytes);
   // After a fatal error nothing that was awaited in Python settles.
   pyodide._api.on_fatal = (error) => answer(fatal(error));
-  const result = run(code, input, resultCharacters, MOST_LEVELS);
+  const result = run(code, input, resultCharacters, MAX_LEVELS);
   await answer(await result.then(JSON.parse, fatal));
 }

@@ -9,11 +9,11 @@ import { availableParallelism, devNull } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ActivityError, transientError } from '../runtime/failure.ts';
-import { ConcurrencyLimit } from './concurrency.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { findPython, type PythonInstallation } from './find-python.ts';
 import { readAnswer } from './python-answer.ts';
 import {
-  MOST_RESULT_CHARACTERS,
+  MAX_RESULT_CHARACTERS,
   resultOf,
   type Script,
   type ScriptAnswer,
@@ -22,32 +22,32 @@ import {
 } from './script.ts';
 
 const CHILD = fileURLToPath(new URL('./python-child.mjs', import.meta.url));
-const MOST_PROCESSES = Math.min(4, availableParallelism());
+const MAX_PROCESSES = Math.min(4, availableParallelism());
 const LOADING_MS = 120_000;
 /** A process that was started ahead ends after this time without a script. */
 const IDLE_MS = 300_000;
 /** Enough for the console and a small result as JSON within JSON. */
-const LEAST_ANSWER_BYTES = 16_000_000;
+const MIN_ANSWER_BYTES = 16_000_000;
 /** A character takes up to three bytes in UTF-8, and two if JSON within JSON escapes it. */
 const BYTES_PER_CHARACTER = 3;
 const BYTES_PER_MIB = 1024 * 1024;
 /** CPU time, which ends processes that a killed worker left behind. */
-const MOST_CPU_SECONDS = 900;
+const MAX_CPU_SECONDS = 900;
 /**
- * Memory of the process beside the script's. Python's own limit is exact; this one catches scripts that break out of
- * it.
+ * Memory of the process in addition to the script's. Python's own limit is exact; this one catches scripts that break
+ * out of it.
  */
-const OWN_MIB = 400;
-const WATCH_MS = 250;
+const PROCESS_OVERHEAD_MIB = 400;
+const MEMORY_CHECK_MS = 250;
 /** Linux counts memory in pages of this size. */
 const PAGE_BYTES = 4_096;
 
 /** Runs a script in a process of its own. @throws ActivityError see runScript */
 export async function runPython(script: Script): Promise<ScriptResult> {
-  await turns.acquire(script.signal);
+  await processSlots.acquire(script.signal);
   try {
     const { signal } = script;
-    const python = await orAborted(ready(), signal);
+    const python = await abortable(takeWarmProcess(), signal);
     try {
       return resultOf(await python.run(script), script);
     } finally {
@@ -55,46 +55,46 @@ export async function runPython(script: Script): Promise<ScriptResult> {
       signal.throwIfAborted();
     }
   } finally {
-    turns.release();
+    processSlots.release();
   }
 }
 
-const turns = new ConcurrencyLimit(MOST_PROCESSES);
+const processSlots = new ConcurrencyLimit(MAX_PROCESSES);
 let snapshot: Promise<Buffer> | undefined;
-let ahead: Promise<Python> | undefined;
+let warmProcess: Promise<Python> | undefined;
 
 /** A process that waits for its script. The next one is started immediately. */
-async function ready(): Promise<Python> {
-  const mine = ahead ?? begin();
-  ahead = begin();
+async function takeWarmProcess(): Promise<Python> {
+  const mine = warmProcess ?? startWarmProcess();
+  warmProcess = startWarmProcess();
   try {
     const python = await mine;
-    return python.isGone ? await begin() : python;
+    return python.isGone ? await startWarmProcess() : python;
   } catch (error) {
     // The next attempt may succeed.
-    ahead = undefined;
+    warmProcess = undefined;
     snapshot = undefined;
     throw error;
   }
 }
 
-function begin(): Promise<Python> {
-  const begun = loaded();
+function startWarmProcess(): Promise<Python> {
+  const begun = startAndLoad();
   // The error reaches the caller that awaits it.
   begun.catch(() => undefined);
   return begun;
 }
 
-async function loaded(): Promise<Python> {
-  const place = findPython(import.meta.url);
-  snapshot ??= takeSnapshot(place);
+async function startAndLoad(): Promise<Python> {
+  const installation = findPython(import.meta.url);
+  snapshot ??= takeSnapshot(installation);
   const memory = await snapshot;
-  const python = new Python(start(place, ['run', String(memory.length)]));
+  const python = new Python(spawnDeno(installation, ['run', String(memory.length)]));
   await python.load(memory);
   return python;
 }
 
-function start({ deno, pyodide }: PythonInstallation, mode: readonly string[]): ChildProcess {
+function spawnDeno({ deno, pyodide }: PythonInstallation, mode: readonly string[]): ChildProcess {
   const flags = [
     ...['run', '--quiet', '--no-prompt', '--no-remote', '--no-npm', '--no-config', '--no-lock', '--no-code-cache'],
     `--allow-read=${pyodide}`,
@@ -106,14 +106,14 @@ function start({ deno, pyodide }: PythonInstallation, mode: readonly string[]): 
   const limited = process.platform !== 'win32';
   return spawn(
     limited ? '/bin/sh' : deno,
-    limited ? ['-c', `ulimit -c 0 -t ${MOST_CPU_SECONDS}; exec "$0" "$@"`, deno, ...args] : args,
+    limited ? ['-c', `ulimit -c 0 -t ${MAX_CPU_SECONDS}; exec "$0" "$@"`, deno, ...args] : args,
     // Not in the terminal's process group; it ends when its standard input closes.
     { env, cwd: pyodide, stdio: ['pipe', 'pipe', 'ignore'], detached: true },
   );
 }
 
-async function takeSnapshot(place: PythonInstallation): Promise<Buffer> {
-  const child = start(place, ['snapshot']);
+async function takeSnapshot(installation: PythonInstallation): Promise<Buffer> {
+  const child = spawnDeno(installation, ['snapshot']);
   child.stdin?.on('error', () => undefined).end();
   const clock = setTimeout(() => child.kill('SIGKILL'), LOADING_MS);
   const chunks: Buffer[] = [];
@@ -123,18 +123,18 @@ async function takeSnapshot(place: PythonInstallation): Promise<Buffer> {
   });
   clearTimeout(clock);
   if (code === 0) return Buffer.concat(chunks);
-  throw notLoaded();
+  throw loadFailure();
 }
 
-const notLoaded = (): ActivityError =>
+const loadFailure = (): ActivityError =>
   transientError('python_unavailable', 'Python could not be started on this worker.');
 
 /** One process, from its start to its end. */
 class Python {
   readonly #child: ChildProcess;
   #gone = false;
-  #mostBytes = LEAST_ANSWER_BYTES;
-  #lines: (line: string | undefined) => void = () => undefined;
+  #maxBytes = MIN_ANSWER_BYTES;
+  #onLine: (line: string | undefined) => void = () => undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(child: ChildProcess) {
@@ -145,16 +145,16 @@ class Python {
     child.stdout?.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       text.push(chunk);
-      if (bytes > this.#mostBytes) this.end();
+      if (bytes > this.#maxBytes) this.end();
       if (chunk.at(-1) !== 10) return;
       const line = Buffer.concat(text).toString();
       text = [];
-      this.#lines(line);
+      this.#onLine(line);
     });
     const gone = (): void => {
       this.#gone = true;
       clearTimeout(this.#idle);
-      this.#lines(undefined);
+      this.#onLine(undefined);
     };
     child.once('error', gone).once('close', gone);
   }
@@ -166,18 +166,18 @@ class Python {
   async load(memory: Buffer): Promise<void> {
     const clock = setTimeout(() => this.end(), LOADING_MS);
     this.#child.stdin?.write(memory);
-    const line = await this.#line();
+    const line = await this.#nextLine();
     clearTimeout(clock);
-    if (line === undefined) throw notLoaded();
-    this.#hold(false);
+    if (line === undefined) throw loadFailure();
+    this.#keepAlive(false);
     this.#idle = setTimeout(() => this.end(), IDLE_MS).unref();
   }
 
   async run(script: Script): Promise<ScriptAnswer> {
-    const { code, input, timeoutMs, memoryMb, signal, resultCharacters = MOST_RESULT_CHARACTERS } = script;
-    this.#mostBytes = LEAST_ANSWER_BYTES + BYTES_PER_CHARACTER * resultCharacters;
+    const { code, input, timeoutMs, memoryMb, signal, resultCharacters = MAX_RESULT_CHARACTERS } = script;
+    this.#maxBytes = MIN_ANSWER_BYTES + BYTES_PER_CHARACTER * resultCharacters;
     clearTimeout(this.#idle);
-    this.#hold(true);
+    this.#keepAlive(true);
     let ended = 'script_crashed';
     const end = (why: string) => (): void => {
       ended = why;
@@ -185,14 +185,14 @@ class Python {
     };
     const clock = setTimeout(end('script_timeout'), timeoutMs);
     const watch = setInterval(() => {
-      if (this.#mebibytes() > OWN_MIB + memoryMb) end('script_out_of_memory')();
-    }, WATCH_MS);
+      if (this.#residentMebibytes() > PROCESS_OVERHEAD_MIB + memoryMb) end('script_out_of_memory')();
+    }, MEMORY_CHECK_MS);
     const abort = end('script_crashed');
     signal.addEventListener('abort', abort);
     const memoryBytes = memoryMb * BYTES_PER_MIB;
     const job = { code, input: JSON.stringify(input), memoryBytes, resultCharacters };
     this.#child.stdin?.write(`${JSON.stringify(job)}\n`);
-    const line = await this.#line();
+    const line = await this.#nextLine();
     clearTimeout(clock);
     clearInterval(watch);
     signal.removeEventListener('abort', abort);
@@ -208,15 +208,15 @@ class Python {
   }
 
   /** The next line of output; undefined when the process has ended. */
-  #line(): Promise<string | undefined> {
+  #nextLine(): Promise<string | undefined> {
     return new Promise((resolve) => {
-      this.#lines = resolve;
+      this.#onLine = resolve;
       if (this.#child.exitCode !== null || this.#child.signalCode !== null) resolve(undefined);
     });
   }
 
   /** An idle process must not keep the worker alive. */
-  #hold(isBusy: boolean): void {
+  #keepAlive(isBusy: boolean): void {
     for (const one of [this.#child, this.#child.stdin, this.#child.stdout]) {
       const part = one as { ref?(): void; unref?(): void } | null;
       if (isBusy) part?.ref?.();
@@ -225,7 +225,7 @@ class Python {
   }
 
   /** Resident memory; 0 if it is unknown. */
-  #mebibytes(): number {
+  #residentMebibytes(): number {
     try {
       const pages = readFileSync(`/proc/${this.#child.pid}/statm`, 'utf8').split(' ')[1];
       return (Number(pages) * PAGE_BYTES) / BYTES_PER_MIB;
@@ -236,7 +236,7 @@ class Python {
 }
 
 /** The promise's value, unless the signal is first. */
-async function orAborted(promise: Promise<Python>, signal: AbortSignal): Promise<Python> {
+async function abortable(promise: Promise<Python>, signal: AbortSignal): Promise<Python> {
   signal.throwIfAborted();
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -1,11 +1,11 @@
 /** The activity `runCode`. src/steps/kinds/run-code.ts documents the step. */
-import { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
+import { CODE_LANGUAGES } from '../../src/contract/activity-options.ts';
 import { asJson, isObject, type Json } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 import { runJavaScript } from './javascript.ts';
 import { runPython } from './python.ts';
-import { MOST_RESULT_CHARACTERS, type Script, type ScriptResult } from './script.ts';
+import { MAX_RESULT_CHARACTERS, type Script, type ScriptResult } from './script.ts';
 
 /**
  * Runs a script of a definition: JavaScript or TypeScript with `export default function (input)`, Python with
@@ -23,7 +23,7 @@ export function runScript(script: Script): Promise<ScriptResult> {
  * Config `{language, code, input, timeoutMs, memoryMb}`, all required; meta `{console, consoleIsCut?, durationMs}`.
  * `resultCharacters` is the largest result that a step can keep on this host.
  */
-export function runCodeActivity(resultCharacters = MOST_RESULT_CHARACTERS): ActivityHandler {
+export function runCodeActivity(resultCharacters = MAX_RESULT_CHARACTERS): ActivityHandler {
   return async (config, { signal }) => {
     const script = { ...readScript(config, signal), resultCharacters };
     const began = performance.now();

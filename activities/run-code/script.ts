@@ -1,5 +1,5 @@
 /** What the runners of scripts share: their input, their result and their errors. */
-import type { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
+import type { CODE_LANGUAGES } from '../../src/contract/activity-options.ts';
 import { asJson, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, transientError } from '../runtime/failure.ts';
 
@@ -9,7 +9,7 @@ export interface Script {
   readonly input: Json;
   readonly timeoutMs: number;
   readonly memoryMb: number;
-  /** The longest result as JSON; MOST_RESULT_CHARACTERS if absent. */
+  /** The longest result as JSON; MAX_RESULT_CHARACTERS if absent. */
   readonly resultCharacters?: number;
   /** Kills the script and its process. */
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export interface ScriptResult {
 }
 
 /** The longest result as JSON, in characters. */
-export const MOST_RESULT_CHARACTERS = 1_900_000;
+export const MAX_RESULT_CHARACTERS = 1_900_000;
 
 /** The answer of a child process. Its texts come from the script and are untrusted. */
 export interface ScriptAnswer {

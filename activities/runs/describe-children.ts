@@ -4,14 +4,14 @@
  */
 import type { OpenChild } from '../../src/contract/children.ts';
 import { asJson, isObject } from '../../src/json/json.ts';
-import { demandPart } from '../runtime/failure.ts';
+import { requireService } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 import type { RunReader } from './run-reader.ts';
 
 /** Config `{children: [{id, executionId}]}`; data `{ended: [{id, output | error}], more}`. */
 export function describeChildrenActivity(reader: RunReader | undefined): ActivityHandler {
   return async (config, { input }) => {
-    const runs = demandPart(reader, { code: 'runs_unavailable', lacking: 'cannot read runs' });
+    const runs = requireService(reader, { code: 'runs_unavailable', lacking: 'cannot read runs' });
     const children = isObject(config) && Array.isArray(config['children']) ? config['children'] : [];
     const { organizationId } = input.execution;
     return { data: asJson(await runs.describeChildren(organizationId, children as unknown as readonly OpenChild[])) };

@@ -1,6 +1,6 @@
 /** The activity `messageRun`: sends a message to a run of the same organization. */
 import { isObject, type Json } from '../../src/json/json.ts';
-import { ActivityError, codeIn, demandPart, invalidConfig, transientError } from '../runtime/failure.ts';
+import { ActivityError, codeIn, invalidConfig, requireService, transientError } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 
 /**
@@ -16,7 +16,7 @@ export interface RunMessenger {
 }
 
 /** Codes that a retry does not change. */
-const FINAL: ReadonlySet<string> = new Set(['not_found', 'closed', 'payload_too_large']);
+const PERMANENT_CODES: ReadonlySet<string> = new Set(['not_found', 'closed', 'payload_too_large']);
 
 /** Config `{executionId, name, payload}`; data `{executionId}`. All attempts together send one message. */
 export function messageRunActivity(messenger: RunMessenger | undefined): ActivityHandler {
@@ -24,12 +24,12 @@ export function messageRunActivity(messenger: RunMessenger | undefined): Activit
     const { executionId, name, payload = null } = isObject(config) ? config : {};
     if (typeof executionId !== 'string' || executionId === '') throw invalidConfig('to', 'a run');
     if (typeof name !== 'string' || name === '') throw invalidConfig('name', 'a text');
-    const open = demandPart(messenger, { code: 'runs_unavailable', lacking: 'cannot reach runs' });
+    const runMessenger = requireService(messenger, { code: 'runs_unavailable', lacking: 'cannot reach runs' });
     try {
-      await open.send(input.execution.organizationId, executionId, { name, payload, id: input.idempotencyKey });
+      await runMessenger.send(input.execution.organizationId, executionId, { name, payload, id: input.idempotencyKey });
     } catch (error) {
       const code = codeIn(error);
-      if (code !== undefined && FINAL.has(code))
+      if (code !== undefined && PERMANENT_CODES.has(code))
         throw new ActivityError(code === 'not_found' ? 'recipient_not_found' : code, (error as Error).message);
       if (code === 'inbox_overflow') throw transientError(code, (error as Error).message);
       throw transientError('recipient_unavailable', 'The run could not be reached.');

@@ -6,14 +6,14 @@ import { type HostActions, lightTypes } from '../../src/actions/load.ts';
 import { lightActionsOf } from '../../src/definition/document/light-actions.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
-import { defined } from '../../src/json/defined.ts';
 import { asJson, isObject, type Json } from '../../src/json/json.ts';
-import { ActivityError, codeIn, demandPart, transientError } from '../runtime/failure.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { ActivityError, codeIn, requireService, transientError } from '../runtime/failure.ts';
 import { type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import type { RunReader } from './run-reader.ts';
 
 /** Codes that a retry does not change. */
-const FINAL: ReadonlySet<string> = new Set([
+const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'workflow_not_found',
   'workflow_disabled',
   'version_not_found',
@@ -36,7 +36,7 @@ export function resolveWorkflowActivity(reader: RunReader | undefined, actions: 
       ...(typeof version === 'string' ? { version } : {}),
       ...(employee === true ? { employee } : {}),
     });
-    const accepted = given === undefined ? undefined : acceptedBy(reader, definition, given);
+    const accepted = given === undefined ? undefined : acceptInput(reader, definition, given);
     const inputSize = accepted === undefined ? inputBytes : exactJsonBytes(accepted);
     const bytes = exactJsonBytes(definition) + (typeof inputSize === 'number' ? inputSize : 0);
     if (bytes > RESULT_LIMIT_BYTES)
@@ -47,7 +47,7 @@ export function resolveWorkflowActivity(reader: RunReader | undefined, actions: 
         { details: { bytes, limit: RESULT_LIMIT_BYTES } },
       );
     const light = lightActionsOf(definition, lightTypes(actions)) ?? [];
-    const changed = accepted === given ? {} : defined({ input: accepted });
+    const changed = accepted === given ? {} : omitUndefined({ input: accepted });
     return { data: { definition: asJson(definition), hash, light: [...light], ...changed } };
   };
 }
@@ -57,7 +57,7 @@ export async function resolveDefinition(
   reader: RunReader | undefined,
   ...wanted: Parameters<RunReader['resolve']>
 ): ReturnType<RunReader['resolve']> {
-  const definitions = demandPart(reader, { code: 'runs_unavailable', lacking: 'cannot read definitions' });
+  const definitions = requireService(reader, { code: 'runs_unavailable', lacking: 'cannot read definitions' });
   try {
     return await definitions.resolve(...wanted);
   } catch (error) {
@@ -66,7 +66,7 @@ export async function resolveDefinition(
 }
 
 /** @throws ActivityError `invalid_input`. */
-function acceptedBy(reader: RunReader | undefined, definition: Definition, input: Json): Json {
+function acceptInput(reader: RunReader | undefined, definition: Definition, input: Json): Json {
   try {
     return reader?.accept(definition, input) ?? input;
   } catch (error) {
@@ -76,8 +76,8 @@ function acceptedBy(reader: RunReader | undefined, definition: Definition, input
 
 function failureOf(error: unknown): ActivityError {
   const code = codeIn(error);
-  if (code === undefined || !FINAL.has(code))
+  if (code === undefined || !PERMANENT_CODES.has(code))
     return transientError('definitions_unavailable', 'The definition could not be read.');
   const { message, details } = error as Error & { details?: Json };
-  return new ActivityError(code, message, defined({ details }));
+  return new ActivityError(code, message, omitUndefined({ details }));
 }

@@ -1,5 +1,5 @@
-import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 
 /** A typed error of an activity. Messages name members of the config but never their values, which may hold secrets. */
 export class ActivityError extends Error {
@@ -25,7 +25,7 @@ export class ActivityError extends Error {
 
 /** An error after which the next attempt may succeed. */
 export const transientError = (code: string, message: string, details?: Json): ActivityError =>
-  new ActivityError(code, message, { retryable: true, ...defined({ details }) });
+  new ActivityError(code, message, { retryable: true, ...omitUndefined({ details }) });
 
 /** `invalid_config`: `member` is the wrong member, `expected` completes "must be …". */
 export function invalidConfig(member: string, expected: string): ActivityError {
@@ -33,7 +33,7 @@ export function invalidConfig(member: string, expected: string): ActivityError {
 }
 
 /** Something that a worker has with its master key only, as the `reader` of models. */
-export interface Outside {
+export interface WorkerService {
   /** The code where the worker does not have it, and where it fails. */
   readonly code: string;
   /** Completes "This worker …". */
@@ -43,23 +43,23 @@ export interface Outside {
   readonly final: readonly string[];
 }
 
-/** @throws ActivityError with the code of `outside`, retryable where it failed, or with one of its `final` codes */
-export async function askOutside<T, Answer>(
+/** @throws ActivityError with the code of `service`, retryable where it failed, or with one of its `final` codes */
+export async function callService<T, Answer>(
   part: T | undefined,
-  outside: Outside,
+  service: WorkerService,
   act: (part: T) => Promise<Answer>,
 ): Promise<Answer> {
-  const given = demandPart(part, outside);
+  const given = requireService(part, service);
   try {
     return await act(given);
   } catch (error) {
     const code = codeIn(error);
-    if (code !== undefined && outside.final.includes(code)) throw new ActivityError(code, (error as Error).message);
-    throw transientError(outside.code, outside.failed);
+    if (code !== undefined && service.final.includes(code)) throw new ActivityError(code, (error as Error).message);
+    throw transientError(service.code, service.failed);
   }
 }
 
-export function demandPart<T>(part: T | undefined, { code, lacking }: Pick<Outside, 'code' | 'lacking'>): T {
+export function requireService<T>(part: T | undefined, { code, lacking }: Pick<WorkerService, 'code' | 'lacking'>): T {
   if (part === undefined) throw new ActivityError(code, `This worker ${lacking}. Start it with the master key.`);
   return part;
 }

@@ -3,15 +3,15 @@
  * error while scrubbing could repeat a secret, so it is replaced by a fixed message.
  */
 
-import { MOST_SECRET_BYTES_PER_STEP, MOST_SECRETS_PER_STEP } from '../../src/definition/document/limits.ts';
+import { MAX_SECRET_BYTES_PER_STEP, MAX_SECRETS_PER_STEP } from '../../src/definition/document/limits.ts';
 import type { Json } from '../../src/json/json.ts';
 import { ActivityError, transientError } from './failure.ts';
 import { type Scrub, scrubOf } from './scrub.ts';
 import type { ScrubTable } from './scrub-table.ts';
-import { BASES, ScrubTables } from './scrub-tables.ts';
+import { HASH_BASES, ScrubTables } from './scrub-tables.ts';
 
 /** Of all activities of this process. */
-const TABLES = new ScrubTables();
+const SHARED_TABLES = new ScrubTables();
 
 /** Replaces a text that could not be scrubbed. */
 const WITHHELD = '[withheld: secrets could not be removed from this text]';
@@ -22,7 +22,7 @@ export interface GrowingScrub {
   /** Scrubs only secrets. */
   readonly scrubSecrets: Pick<Scrub, 'json'>;
   /** For failures, which must always be reported: a text that cannot be scrubbed is replaced by a fixed one. */
-  readonly forced: Pick<Scrub, 'text' | 'jsonInTurns'>;
+  readonly infallible: Pick<Scrub, 'text' | 'jsonInSlices'>;
   /** Resolves once the values are scrubbed; they must not be used before. @throws ActivityError `scrub_failed` */
   hide(...values: readonly string[]): Promise<void>;
   /** Hides secrets and counts them. @throws ActivityError `too_many_secrets`, `scrub_failed` */
@@ -37,14 +37,14 @@ export interface ScrubParts {
 
 /** `organizationId`: whose secrets they are. */
 export function growingScrub(organizationId: string, parts: ScrubParts = {}): GrowingScrub {
-  const { tables: tablesOf = TABLES, scrubOf: make = (tables) => scrubOf(tables, BASES) } = parts;
+  const { tables: tablesOf = SHARED_TABLES, scrubOf: build = (tables) => scrubOf(tables, HASH_BASES) } = parts;
   const hidden = new Set<ScrubTable>();
   const secrets = new Set<string>();
   const tablesOfSecrets = new Set<ScrubTable>();
-  let made: Scrub | undefined;
+  let cachedScrub: Scrub | undefined;
   const current = (): Scrub => {
-    made ??= make([...hidden]);
-    return made;
+    cachedScrub ??= build([...hidden]);
+    return cachedScrub;
   };
   const tables = async (values: readonly string[]): Promise<ScrubTable[]> => {
     try {
@@ -55,24 +55,24 @@ export function growingScrub(organizationId: string, parts: ScrubParts = {}): Gr
   };
   const add = (found: readonly ScrubTable[]): void => {
     for (const table of found) hidden.add(table);
-    made = undefined;
+    cachedScrub = undefined;
   };
-  const inTurns = async (value: Json): Promise<Json> => current().jsonInTurns(value);
+  const inSlices = async (value: Json): Promise<Json> => current().jsonInSlices(value);
   return {
     scrub: {
-      text: (text) => or(withheld, () => current().text(text)),
-      json: (value) => or(withheld, () => current().json(value)),
-      jsonInTurns: (value) => inTurns(value).catch(withheld),
-      beginning: (text) => or(withheld, () => current().beginning(text)),
+      text: (text) => withFallback(throwScrubFailed, () => current().text(text)),
+      json: (value) => withFallback(throwScrubFailed, () => current().json(value)),
+      jsonInSlices: (value) => inSlices(value).catch(throwScrubFailed),
+      beginning: (text) => withFallback(throwScrubFailed, () => current().beginning(text)),
     },
-    scrubSecrets: { json: (value) => or(withheld, () => make([...tablesOfSecrets]).json(value)) },
-    forced: {
+    scrubSecrets: { json: (value) => withFallback(throwScrubFailed, () => build([...tablesOfSecrets]).json(value)) },
+    infallible: {
       text: (text) =>
-        or(
+        withFallback(
           () => WITHHELD,
           () => current().text(text),
         ),
-      jsonInTurns: (value) => inTurns(value).catch(() => WITHHELD),
+      jsonInSlices: (value) => inSlices(value).catch(() => WITHHELD),
     },
     async hide(...values) {
       add(await tables(values));
@@ -80,7 +80,7 @@ export function growingScrub(organizationId: string, parts: ScrubParts = {}): Gr
     async hideSecrets(...values) {
       for (const value of values) secrets.add(value);
       const bytes = [...secrets].reduce((sum, value) => sum + Buffer.byteLength(value), 0);
-      const isWithin = secrets.size <= MOST_SECRETS_PER_STEP && bytes <= MOST_SECRET_BYTES_PER_STEP;
+      const isWithin = secrets.size <= MAX_SECRETS_PER_STEP && bytes <= MAX_SECRET_BYTES_PER_STEP;
       if (isWithin) {
         const found = await tables(values);
         for (const table of found) tablesOfSecrets.add(table);
@@ -89,13 +89,13 @@ export function growingScrub(organizationId: string, parts: ScrubParts = {}): Gr
       throw new ActivityError(
         'too_many_secrets',
         `The step uses ${secrets.size} secrets of ${bytes} bytes in total; the limit is ` +
-          `${MOST_SECRETS_PER_STEP} secrets of ${MOST_SECRET_BYTES_PER_STEP} bytes. Divide it into several steps.`,
+          `${MAX_SECRETS_PER_STEP} secrets of ${MAX_SECRET_BYTES_PER_STEP} bytes. Divide it into several steps.`,
         {
           details: {
             secrets: secrets.size,
             bytes,
-            limit: MOST_SECRETS_PER_STEP,
-            limitBytes: MOST_SECRET_BYTES_PER_STEP,
+            limit: MAX_SECRETS_PER_STEP,
+            limitBytes: MAX_SECRET_BYTES_PER_STEP,
           },
         },
       );
@@ -103,7 +103,7 @@ export function growingScrub(organizationId: string, parts: ScrubParts = {}): Gr
   };
 }
 
-function withheld(): never {
+function throwScrubFailed(): never {
   throw new ActivityError(
     'scrub_failed',
     'Secrets could not be removed from the result of the step, so it is withheld. Request less data, or ' +
@@ -111,10 +111,10 @@ function withheld(): never {
   );
 }
 
-function or<T>(instead: () => T, scrub: () => T): T {
+function withFallback<T>(fallback: () => T, scrub: () => T): T {
   try {
     return scrub();
   } catch {
-    return instead();
+    return fallback();
   }
 }

@@ -1,8 +1,8 @@
 /** Reads the secrets of one activity, from the run's own organization only. */
-import type { ActivityInput, RunsDefinition } from '../../src/contract/activity.ts';
-import { defined } from '../../src/json/defined.ts';
+import type { ActivityInput, RunDefinitionRef } from '../../src/contract/activity.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { SecretPart } from '../../src/template/join-secrets.ts';
-import { askOutside } from './failure.ts';
+import { callService } from './failure.ts';
 
 /** Reads secrets. Throws errors with a `code`: `secret_not_found`, `secret_not_allowed`, `secret_unreadable`. */
 export interface SecretReader {
@@ -12,7 +12,7 @@ export interface SecretUse {
   /** The host that receives the secret; if absent (not known before the read), a secret bound to hosts is refused. */
   readonly host?: string;
   readonly workflow: string;
-  readonly definition?: RunsDefinition;
+  readonly definition?: RunDefinitionRef;
   /** The run. */
   readonly executionId: string;
 }
@@ -41,12 +41,12 @@ export async function readSecret(
   host: string | undefined,
 ): Promise<string> {
   const { id: executionId, organizationId, workflow, definition } = input.execution;
-  const use = { workflow, executionId, ...defined({ definition, host }) };
+  const use = { workflow, executionId, ...omitUndefined({ definition, host }) };
   const outside = {
     code: 'secrets_unavailable',
     lacking: 'cannot read secrets',
     failed: `The secret '${name}' could not be read.`,
     final: ['secret_not_found', 'secret_not_allowed', 'secret_unreadable'],
   };
-  return askOutside(reader, outside, (secrets) => secrets.read(organizationId, name, use));
+  return callService(reader, outside, (secrets) => secrets.read(organizationId, name, use));
 }

@@ -13,23 +13,23 @@
  */
 import { randomInt } from 'node:crypto';
 
-/** No needle is shorter (SHORTEST_SECRET_CHARACTERS). */
+/** No needle is shorter (MIN_SECRET_CHARACTERS). */
 const KEY_UNITS = 4;
 /** Products of two numbers below it are exact in a double. */
 const PRIME = 67_108_859;
 const INVERSE = 1 / PRIME;
 /** The second hash is added to the first one times this. */
-const SECOND = 2 ** 26;
+const SECOND_HASH_FACTOR = 2 ** 26;
 /** So many units of a text have their hashes in memory, or twice the longest needle. */
 const WINDOW_UNITS = 65_536;
 /** A search yields after this many units and probes: about a millisecond. */
-const WORK_OF_A_TURN = 20_000;
+const WORK_PER_SLICE = 20_000;
 
 /** A computation that may be interrupted wherever it yields. */
-export type Steps<T> = Generator<undefined, T, undefined>;
+export type Interruptible<T> = Generator<undefined, T, undefined>;
 
 /** Does all steps now. */
-export function finish<T>(steps: Steps<T>): T {
+export function runToCompletion<T>(steps: Interruptible<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
@@ -37,8 +37,8 @@ export function finish<T>(steps: Steps<T>): T {
 }
 
 /** Two random numbers, so that nobody can construct texts with equal hashes. */
-export type Bases = readonly [number, number];
-export const randomBases = (): Bases => [randomInt(1 << 17, PRIME - 1), randomInt(1 << 17, PRIME - 1)];
+export type HashBases = readonly [number, number];
+export const randomBases = (): HashBases => [randomInt(1 << 17, PRIME - 1), randomInt(1 << 17, PRIME - 1)];
 
 /** A table of needles. Its buffers can be transferred to another thread. */
 export interface Needles {
@@ -46,7 +46,7 @@ export interface Needles {
   readonly begins: Uint8Array;
   /** The distinct lengths of needles, ascending. */
   readonly lengths: Uint32Array;
-  /** A hash table with open addressing: needles and marks. A length of 0 is a free place. */
+  /** A hash table with open addressing: needles and marks. A length of 0 is a free slot. */
   readonly hashes: Float64Array;
   readonly sizes: Uint32Array;
   /** The length of the longest needle that the needle or mark begins with. */
@@ -59,7 +59,7 @@ export const bytesOf = ({ begins, lengths, hashes, sizes, best }: Needles): numb
 export const buffersOf = ({ begins, lengths, hashes, sizes, best }: Needles): ArrayBuffer[] =>
   [begins, lengths, hashes, sizes, best].map(({ buffer }) => buffer as ArrayBuffer);
 
-export function needlesOf(wanted: Iterable<string>, bases: Bases): Needles {
+export function needlesOf(wanted: Iterable<string>, bases: HashBases): Needles {
   const needles = [...new Set(wanted)].filter((text) => text.length >= KEY_UNITS).sort((a, b) => a.length - b.length);
   const begins = new Uint8Array(0x10000 / 8);
   const lengths = Uint32Array.from(new Set(needles.map(({ length }) => length)));
@@ -81,14 +81,14 @@ export function needlesOf(wanted: Iterable<string>, bases: Bases): Needles {
       const size = at + 1;
       if (size !== lengths[next]) continue;
       next++;
-      const hash = first * SECOND + second;
+      const hash = first * SECOND_HASH_FACTOR + second;
       // Needles arrive sorted by length: all that this one can begin with are there.
       best = size === needle.length ? size : (entries.get(hash)?.best ?? best);
       const isNew = size === needle.length || (marks.has(size) && !entries.has(hash));
       if (isNew) entries.set(hash, { size, best });
     }
   }
-  return { begins, lengths, ...placed(entries) };
+  return { begins, lengths, ...toHashTable(entries) };
 }
 
 /** The shorter lengths that the binary search for a length passes. */
@@ -107,14 +107,14 @@ function marksOf(lengths: Uint32Array, wanted: number): Set<number> {
   return marks;
 }
 
-function placed(entries: ReadonlyMap<number, { readonly size: number; readonly best: number }>) {
-  const places = 2 ** Math.ceil(Math.log2(2 * entries.size + 2));
-  const hashes = new Float64Array(places);
-  const sizes = new Uint32Array(places);
-  const best = new Uint32Array(places);
+function toHashTable(entries: ReadonlyMap<number, { readonly size: number; readonly best: number }>) {
+  const slots = 2 ** Math.ceil(Math.log2(2 * entries.size + 2));
+  const hashes = new Float64Array(slots);
+  const sizes = new Uint32Array(slots);
+  const best = new Uint32Array(slots);
   for (const [hash, entry] of entries) {
-    let at = placeOf(hash, places);
-    while (sizes[at] !== 0) at = (at + 1) & (places - 1);
+    let at = slotOf(hash, slots);
+    while (sizes[at] !== 0) at = (at + 1) & (slots - 1);
     hashes[at] = hash;
     sizes[at] = entry.size;
     best[at] = entry.best;
@@ -122,10 +122,10 @@ function placed(entries: ReadonlyMap<number, { readonly size: number; readonly b
   return { hashes, sizes, best };
 }
 
-/** `places` is a power of two. */
-const placeOf = (hash: number, places: number): number => {
-  const first = Math.floor(hash / SECOND);
-  return (first ^ Math.imul(hash - first * SECOND, 0x9e3779b1)) & (places - 1);
+/** `slots` is a power of two. */
+const slotOf = (hash: number, slots: number): number => {
+  const first = Math.floor(hash / SECOND_HASH_FACTOR);
+  return (first ^ Math.imul(hash - first * SECOND_HASH_FACTOR, 0x9e3779b1)) & (slots - 1);
 };
 
 /** `a * b + c` modulo PRIME. */
@@ -137,12 +137,12 @@ function mulAdd(a: number, b: number, c: number): number {
 }
 
 export interface Search {
-  has(text: string): Steps<boolean>;
-  replace(text: string, by: string): Steps<string>;
+  has(text: string): Interruptible<boolean>;
+  replace(text: string, by: string): Interruptible<string>;
 }
 
 /** Searches for the needles of all tables, which were built with these bases. */
-export function searchOf(given: readonly Needles[], bases: Bases): Search {
+export function searchOf(given: readonly Needles[], bases: HashBases): Search {
   const tables = given.filter(({ lengths }) => lengths.length > 0);
   const begins = new Uint8Array(0x10000 / 8);
   for (const table of tables) for (let at = 0; at < begins.length; at++) begins[at]! |= table.begins[at]!;
@@ -162,8 +162,8 @@ export function searchOf(given: readonly Needles[], bases: Bases): Search {
       let place = -1;
       if (at + size <= text.length) {
         work++;
-        const hash = hashes.of(at, size);
-        place = placeOf(hash, sizes.length);
+        const hash = hashes.hashAt(at, size);
+        place = slotOf(hash, sizes.length);
         while (sizes[place] !== 0 && !(sizes[place] === size && table.hashes[place] === hash))
           place = (place + 1) & mask;
         if (sizes[place] === 0) place = -1;
@@ -182,7 +182,7 @@ export function searchOf(given: readonly Needles[], bases: Bases): Search {
     let hashes: TextHashes | undefined;
     const last = text.length - KEY_UNITS;
     for (let at = 0; at <= last; at++) {
-      if (++work > WORK_OF_A_TURN) {
+      if (++work > WORK_PER_SLICE) {
         work = 0;
         yield undefined;
       }
@@ -238,7 +238,7 @@ function hashOfKey(text: string, at: number): number {
 /** The hash of any part of a window of the text in constant time. The window moves on with the positions. */
 class TextHashes {
   readonly #text: string;
-  readonly #bases: Bases;
+  readonly #bases: HashBases;
   readonly #first: Float64Array;
   readonly #second: Float64Array;
   readonly #firstPowers: Float64Array;
@@ -247,7 +247,7 @@ class TextHashes {
   #from = 0;
   #units = 0;
 
-  constructor(text: string, bases: Bases, units: number) {
+  constructor(text: string, bases: HashBases, units: number) {
     this.#text = text;
     this.#bases = bases;
     this.#first = new Float64Array(units + 1);
@@ -257,7 +257,7 @@ class TextHashes {
   }
 
   /** Positions do not decrease by more than they stay within the window. */
-  of(at: number, length: number): number {
+  hashAt(at: number, length: number): number {
     if (at + length - this.#from >= this.#first.length) {
       this.#from = at;
       this.#units = 0;
@@ -267,7 +267,7 @@ class TextHashes {
     if (end > this.#units) this.#extend(end);
     const first = this.#first[end]! - mulAdd(this.#first[start]!, this.#firstPowers[length]!, 0);
     const second = this.#second[end]! - mulAdd(this.#second[start]!, this.#secondPowers[length]!, 0);
-    return (first < 0 ? first + PRIME : first) * SECOND + (second < 0 ? second + PRIME : second);
+    return (first < 0 ? first + PRIME : first) * SECOND_HASH_FACTOR + (second < 0 ? second + PRIME : second);
   }
 
   #extend(to: number): void {
@@ -282,13 +282,13 @@ class TextHashes {
 
 const powers = new Map<number, Float64Array>();
 
-/** The powers of a base from 0 to `most`, and perhaps more. They are kept, as a process has two bases. */
-function powersOf(base: number, most: number): Float64Array {
+/** The powers of a base from 0 to `maxExponent`, and perhaps more. They are kept, as a process has two bases. */
+function powersOf(base: number, maxExponent: number): Float64Array {
   const known = powers.get(base);
-  if (known !== undefined && known.length > most) return known;
-  const made = new Float64Array(Math.max(most, WINDOW_UNITS) + 1);
-  made[0] = 1;
-  for (let at = 1; at < made.length; at++) made[at] = mulAdd(made[at - 1]!, base, 0);
-  powers.set(base, made);
-  return made;
+  if (known !== undefined && known.length > maxExponent) return known;
+  const table = new Float64Array(Math.max(maxExponent, WINDOW_UNITS) + 1);
+  table[0] = 1;
+  for (let at = 1; at < table.length; at++) table[at] = mulAdd(table[at - 1]!, base, 0);
+  powers.set(base, table);
+  return table;
 }

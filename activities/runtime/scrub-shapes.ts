@@ -6,18 +6,18 @@
  * in the order of partsOf. Without them a text of 64 KB that is many small ones in base64 would have 300,000 shapes.
  */
 import { isUtf8 } from 'node:buffer';
-import { SHORTEST_SECRET_CHARACTERS } from '../../src/definition/document/limits.ts';
+import { MIN_SECRET_CHARACTERS } from '../../src/definition/document/limits.ts';
 
 /** Shorter parts of a secret would match in any text. */
-const SHORTEST_PART = 8;
+const MIN_PART_CHARACTERS = 8;
 /** A shorter alphanumeric part says too little about a secret. */
-const SHORTEST_PLAIN = 5;
+const MIN_PLAIN_CHARACTERS = 5;
 /** Distinct shapes of all parts, and their characters. A key of 64 KB has a thousand lines of twenty shapes each. */
-const MOST_PART_SHAPES = 40_000;
-const MOST_PART_CHARACTERS = 16_000_000;
+const MAX_PART_SHAPES = 40_000;
+const MAX_PART_CHARACTERS = 16_000_000;
 /** Of such a value every shape takes less than three milliseconds together. */
-const MOST_QUICK_CHARACTERS = 1_000;
-const MOST_QUICK_PARTS = 12;
+const MAX_INLINE_CHARACTERS = 1_000;
+const MAX_INLINE_PARTS = 12;
 
 export interface ScrubTexts {
   /** Texts that are replaced. */
@@ -29,15 +29,15 @@ export interface ScrubTexts {
 export function scrubTextsOf(value: string): ScrubTexts {
   const shapes = new Set<string>();
   const encodings = new Set<string>(encodingsOf(value));
-  const isShape = (shape: string): boolean => shape.length >= SHORTEST_SECRET_CHARACTERS;
+  const isShape = (shape: string): boolean => shape.length >= MIN_SECRET_CHARACTERS;
   for (const shape of shapesOf(value)) if (isShape(shape)) shapes.add(shape);
   let count = 0;
   let characters = 0;
   for (const part of partsOf(value)) {
-    if (count >= MOST_PART_SHAPES) break;
+    if (count >= MAX_PART_SHAPES) break;
     const own = [...new Set(shapesOf(part))].filter((shape) => isShape(shape) && !shapes.has(shape));
     const length = own.reduce((sum, shape) => sum + shape.length, 0);
-    if (count + own.length > MOST_PART_SHAPES || characters + length > MOST_PART_CHARACTERS) continue;
+    if (count + own.length > MAX_PART_SHAPES || characters + length > MAX_PART_CHARACTERS) continue;
     count += own.length;
     characters += length;
     for (const shape of own) shapes.add(shape);
@@ -47,8 +47,8 @@ export function scrubTextsOf(value: string): ScrubTexts {
 }
 
 /** Whether the shapes of the value take so little time that no thread is needed for them. */
-export const isQuick = (value: string): boolean =>
-  value.length <= MOST_QUICK_CHARACTERS && partsOf(value).length <= MOST_QUICK_PARTS;
+export const canBuildInline = (value: string): boolean =>
+  value.length <= MAX_INLINE_CHARACTERS && partsOf(value).length <= MAX_INLINE_PARTS;
 
 function shapesOf(part: string): string[] {
   const written = [
@@ -62,7 +62,7 @@ function shapesOf(part: string): string[] {
     new URL(`http://x/${part}`).href.slice('http://x/'.length),
     jsonOf(part),
   ];
-  return [...new Set(written)].flatMap((shape) => [shape, ...rewritten(shape)]);
+  return [...new Set(written)].flatMap((shape) => [shape, ...escapedForms(shape)]);
 }
 
 /** A line of a PEM key, but not the words around it. */
@@ -81,10 +81,10 @@ function partsOf(value: string): string[] {
     const bytes = Buffer.from(encoded, 'base64');
     if (isUtf8(bytes)) parts.push(bytes.toString());
   }
-  return [...new Set(parts)].filter((part) => part.length >= SHORTEST_PART);
+  return [...new Set(parts)].filter((part) => part.length >= MIN_PART_CHARACTERS);
 }
 
-function rewritten(shape: string): string[] {
+function escapedForms(shape: string): string[] {
   const json = jsonOf(shape);
   const percent = percentOf(shape);
   const html = shape.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -110,7 +110,7 @@ function rewritten(shape: string): string[] {
 function encodingsOf(part: string): string[] {
   const plain = [...part.matchAll(/[A-Za-z0-9]+/g)].map(([word]) => word);
   const longest = plain.reduce((best, word) => (word.length > best.length ? word : best), '');
-  const cores = longest.length >= SHORTEST_PLAIN ? [longest] : [part, jsonOf(part), percentOf(part)];
+  const cores = longest.length >= MIN_PLAIN_CHARACTERS ? [longest] : [part, jsonOf(part), percentOf(part)];
   return cores.flatMap((core) => {
     const hex = Buffer.from(core).toString('hex');
     return [hex, hex.toUpperCase(), ...base64Of(core)];

@@ -1,5 +1,5 @@
 /** What is searched for one secret. It is built once, perhaps in another thread, and holds no part of the secret. */
-import { type Bases, bytesOf, type Needles, needlesOf } from './scrub-search.ts';
+import { bytesOf, type HashBases, type Needles, needlesOf } from './scrub-search.ts';
 import { scrubTextsOf } from './scrub-shapes.ts';
 
 export interface ScrubTable {
@@ -10,7 +10,7 @@ export interface ScrubTable {
   readonly longestBytes: number;
 }
 
-export function scrubTableOf(value: string, bases: Bases): ScrubTable {
+export function scrubTableOf(value: string, bases: HashBases): ScrubTable {
   const { shapes, encodings } = scrubTextsOf(value);
   let longestBytes = 0;
   for (const shape of shapes) longestBytes = Math.max(longestBytes, Buffer.byteLength(shape));

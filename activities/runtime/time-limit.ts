@@ -52,23 +52,23 @@ export function timeLimit(
 
 /**
  * Ends the effect at its limit, even if it ignores its signal. Where the effect is cancelled, its own end is awaited.
- * `late`: the error of an effect that took too long.
+ * `timeoutError`: the error of an effect that took too long.
  */
-export async function inTime<T>(
+export async function withinTimeLimit<T>(
   cancellation: AbortSignal,
   timeoutMs: number,
-  late: () => Error,
+  timeoutError: () => Error,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   let stop: (reason: unknown) => void = () => undefined;
-  const over = new Promise<never>((_resolve, reject) => {
+  const timedOut = new Promise<never>((_resolve, reject) => {
     stop = reject;
   });
   const limit = timeLimit(cancellation, timeoutMs, () => {
-    if (!cancellation.aborted) stop(late());
+    if (!cancellation.aborted) stop(timeoutError());
   });
   try {
-    return await Promise.race([act(limit.signal), over]);
+    return await Promise.race([act(limit.signal), timedOut]);
   } finally {
     limit.end();
   }

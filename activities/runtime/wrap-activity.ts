@@ -11,29 +11,29 @@ import {
   type ActivityOutput,
   ATTEMPT_LIMIT,
   type AttemptOwner,
-  NOT_LIGHT,
-  STORE_WAIT,
-  TIMEOUT,
+  NOT_LIGHT_CODE,
+  STORE_WAIT_MEMBER,
+  TIMEOUT_CODE,
   timeoutText,
 } from '../../src/contract/activity.ts';
 import { addUsage, type ModelUsage, usageIn } from '../../src/contract/models.ts';
 import { MAX_TEMPORAL_BYTES } from '../../src/definition/document/limits.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
-import { defined } from '../../src/json/defined.ts';
 import { isTooDeep, MAX_NESTING } from '../../src/json/depth.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { joinSecrets, type SecretPart } from '../../src/template/join-secrets.ts';
 import { ActivityError, transientError } from './failure.ts';
 import { growingScrub } from './growing-scrub.ts';
-import { inputOf, kept, ownerOf, type ResultStore } from './keep-result.ts';
 import { readSecret, readSecrets, type SecretReader, secretParts } from './read-secrets.ts';
 import type { Scrub } from './scrub.ts';
-import { inTime } from './time-limit.ts';
+import { ownerOf, type ResultStore, readStoredInput, storeResult } from './store-result.ts';
+import { withinTimeLimit } from './time-limit.ts';
 
 /** With a blob store a result may be as large as a run's state. */
 export const RESULT_LIMIT_BYTES = MAX_TEMPORAL_BYTES;
 /** The longest failure message. The server truncates a failure that is too large, and its code would be lost. */
-const MOST_MESSAGE_CHARACTERS = 10_000;
+const MAX_MESSAGE_CHARACTERS = 10_000;
 const HEARTBEATS_PER_TIMEOUT = 3;
 
 /** One attempt of an activity: Temporal's, or that of an effect within a segment. */
@@ -121,22 +121,22 @@ export type Activity = (input: ActivityInput, attempt?: Attempt) => Promise<Acti
 export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Activity {
   return async (argument, given = currentAttempt(parts.results)) => {
     const { signal: cancellation, heartbeatTimeoutMs, isLocal } = given;
-    const input = await receivedInput(argument, given, parts.results);
+    const input = await readInput(argument, given, parts.results);
     const attempt = given.attempt + (input.earlierAttempts ?? 0);
-    const { scrub, scrubSecrets, forced, hide, hideSecrets } = growingScrub(input.execution.organizationId);
+    const { scrub, scrubSecrets, infallible, hide, hideSecrets } = growingScrub(input.execution.organizationId);
     const before = usageIn(given.lastHeartbeat);
     let detail: (() => Json) | undefined;
-    const beat = (): void => {
-      let told: Json | undefined = withUsage(undefined, before);
+    const sendHeartbeat = (): void => {
+      let reported: Json | undefined = withUsage(undefined, before);
       try {
-        const said = withUsage(detail?.(), before);
-        if (said !== undefined && !isTooDeep(said)) told = scrub.json(said);
+        const progressDetail = withUsage(detail?.(), before);
+        if (progressDetail !== undefined && !isTooDeep(progressDetail)) reported = scrub.json(progressDetail);
       } catch {
         // An error in a timer would end the process. The heartbeat is sent without details.
       }
-      given.heartbeat(told);
+      given.heartbeat(reported);
     };
-    const beating = beatingEach(heartbeatTimeoutMs, beat);
+    const heartbeatTimer = startHeartbeats(heartbeatTimeoutMs, sendHeartbeat);
     const effect = async (signal: AbortSignal) => {
       const secrets = await readSecrets(input, parts.secrets, await parts.hostOf?.(input));
       const callbacks = callbacksOf(input, parts.callbackUrl);
@@ -146,7 +146,7 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
       const tokens = urls.map((url) => url.slice(url.lastIndexOf('/') + 1));
       await hideSecrets(...secrets.values());
       await hide(...urls, ...tokens);
-      const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets, callbacks, links));
+      const config = joinSecrets(input.config, input.secrets, (part) => secretText(part, secrets, callbacks, links));
       const context: ActivityContext = {
         signal,
         input,
@@ -160,69 +160,91 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
           await hideSecrets(value);
           return value;
         },
-        progress(said) {
-          detail = said;
+        progress(progressDetail) {
+          detail = progressDetail;
         },
       };
-      const { data, meta: told } = await run(config, context);
-      const meta = withUsage(told, before);
+      const { data, meta: reported } = await run(config, context);
+      const meta = withUsage(reported, before);
       checkNesting(data);
       checkNesting(meta ?? null);
       const output: ActivityOutput = {
-        data: await scrub.jsonInTurns(data),
-        ...(meta === undefined ? {} : { meta: (await scrub.jsonInTurns(meta)) as NonNullable<ActivityOutput['meta']> }),
+        data: await scrub.jsonInSlices(data),
+        ...(meta === undefined
+          ? {}
+          : { meta: (await scrub.jsonInSlices(meta)) as NonNullable<ActivityOutput['meta']> }),
       };
-      return { output, bytes: checkSize(output, parts.resultBytes ?? RESULT_LIMIT_BYTES), used: usedOf(told) };
+      return {
+        output,
+        bytes: checkSize(output, parts.resultBytes ?? RESULT_LIMIT_BYTES),
+        used: usageDetails(reported),
+      };
     };
     /** The attempt took too long. What it has used so far is paid for. */
-    const late = (): ActivityError =>
-      new ActivityError(TIMEOUT, timeoutText(ATTEMPT_LIMIT), { retryable: true, ...usedOf(detail?.()) });
+    const timeoutError = (): ActivityError =>
+      new ActivityError(TIMEOUT_CODE, timeoutText(ATTEMPT_LIMIT), { retryable: true, ...usageDetails(detail?.()) });
     try {
       const { timeoutMs } = input;
       const { output, bytes, used } =
-        timeoutMs === undefined ? await effect(cancellation) : await inTime(cancellation, timeoutMs, late, effect);
+        timeoutMs === undefined
+          ? await effect(cancellation)
+          : await withinTimeLimit(cancellation, timeoutMs, timeoutError, effect);
       const { results } = parts;
       const { owner } = given;
       if (results === undefined || owner === undefined) return output;
       const since = new Date().toISOString();
-      detail = () => ({ ...used.details, [STORE_WAIT]: since });
-      return await kept(results, { output, bytes, owner, signal: cancellation, isLocal, input, ...used, waits: beat });
+      detail = () => ({ ...used.details, [STORE_WAIT_MEMBER]: since });
+      return await storeResult(results, {
+        output,
+        bytes,
+        owner,
+        signal: cancellation,
+        isLocal,
+        input,
+        ...used,
+        waits: sendHeartbeat,
+      });
     } catch (error) {
       if (cancellation.aborted) throw cancelled();
-      const known = knownOf(error);
-      const told = withUsage(known.details, before);
-      const used = usageIn(told);
-      const details = fitting(told, used);
+      const known = asActivityError(error);
+      const reported = withUsage(known.details, before);
+      const used = usageIn(reported);
+      const details = limitDetails(reported, used);
       if (used !== undefined && known.retryable) given.heartbeat({ usage: { ...used } });
-      throw await failureOf(known, details, attempt, forced);
+      throw await failureOf(known, details, attempt, infallible);
     } finally {
-      clearInterval(beating);
+      clearInterval(heartbeatTimer);
     }
   };
 }
 
 /** Heartbeats say that it waits, and what earlier attempts have used. */
-async function receivedInput(
+async function readInput(
   argument: ActivityInput,
   { signal, isLocal, lastHeartbeat, heartbeatTimeoutMs, heartbeat }: Attempt,
   results: ResultStore | undefined,
 ): Promise<ActivityInput> {
   if (results?.late(argument) === undefined) return argument;
   const since = new Date().toISOString();
-  const waits = (): void => heartbeat({ ...usedOf(lastHeartbeat).details, [STORE_WAIT]: since });
-  const beating = beatingEach(heartbeatTimeoutMs, waits);
+  const waits = (): void => heartbeat({ ...usageDetails(lastHeartbeat).details, [STORE_WAIT_MEMBER]: since });
+  const heartbeatTimer = startHeartbeats(heartbeatTimeoutMs, waits);
   try {
-    return await inputOf(results, argument, { signal, isLocal, waits });
+    return await readStoredInput(results, argument, { signal, isLocal, waits });
   } catch (error) {
     if (signal.aborted) throw cancelled();
     throw error;
   } finally {
-    clearInterval(beating);
+    clearInterval(heartbeatTimer);
   }
 }
 
-const beatingEach = (heartbeatTimeoutMs: number | undefined, beat: () => void): NodeJS.Timeout | undefined =>
-  heartbeatTimeoutMs === undefined ? undefined : setInterval(beat, heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
+const startHeartbeats = (
+  heartbeatTimeoutMs: number | undefined,
+  sendHeartbeat: () => void,
+): NodeJS.Timeout | undefined =>
+  heartbeatTimeoutMs === undefined
+    ? undefined
+    : setInterval(sendHeartbeat, heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
 
 const cancelled = (): CancelledFailure => new CancelledFailure('The activity was cancelled.');
 
@@ -231,16 +253,16 @@ const cancelled = (): CancelledFailure => new CancelledFailure('The activity was
  * even if they fail. History keeps only the end of the last one, so each passes its usage to the next one in its
  * heartbeats.
  */
-function withUsage(told: Json | undefined, before: ModelUsage | undefined): Json | undefined {
-  if (before === undefined) return told;
-  const own = usageIn(told);
+function withUsage(reported: Json | undefined, before: ModelUsage | undefined): Json | undefined {
+  if (before === undefined) return reported;
+  const own = usageIn(reported);
   const usage: JsonObject = { ...(own === undefined ? before : { ...own, ...addUsage(own, before) }) };
-  return { ...(isObject(told) ? told : told === undefined ? {} : { told }), usage };
+  return { ...(isObject(reported) ? reported : reported === undefined ? {} : { told: reported }), usage };
 }
 
 /** The model usage as details of a failure or a heartbeat. */
-function usedOf(told: unknown): { readonly details: JsonObject } {
-  const usage = usageIn(told);
+function usageDetails(reported: unknown): { readonly details: JsonObject } {
+  const usage = usageIn(reported);
   return { details: usage === undefined ? {} : { usage: { ...usage } } };
 }
 
@@ -251,12 +273,12 @@ function currentAttempt(results: ResultStore | undefined): Attempt {
     attempt: info.attempt,
     isLocal: info.isLocal,
     lastHeartbeat: info.heartbeatDetails,
-    ...defined({ heartbeatTimeoutMs: info.heartbeatTimeoutMs }),
+    ...omitUndefined({ heartbeatTimeoutMs: info.heartbeatTimeoutMs }),
     heartbeat: (details) => {
       if (details === undefined) heartbeat();
       else heartbeat(results === undefined ? details : results.reported(details));
     },
-    ...defined({ owner: ownerOf(info) }),
+    ...omitUndefined({ owner: ownerOf(info) }),
   };
 }
 
@@ -299,7 +321,7 @@ function linksOf(input: ActivityInput, urlOf: ApprovalUrl | undefined): Readonly
 const linkKey = ({ approval, person }: Extract<SecretPart, { approval: string }>): string =>
   JSON.stringify([approval, person]);
 
-function textOf(
+function secretText(
   part: SecretPart,
   secrets: ReadonlyMap<string, string>,
   callbacks: readonly CallbackInConfig[],
@@ -315,7 +337,7 @@ function textOf(
   return value;
 }
 
-function knownOf(error: unknown): ActivityError {
+function asActivityError(error: unknown): ActivityError {
   if (error instanceof ActivityError) return error;
   const message = error instanceof Error ? error.message : 'The activity failed.';
   return transientError('effect_failed', message);
@@ -325,25 +347,25 @@ async function failureOf(
   known: ActivityError,
   details: Json | undefined,
   attempt: number,
-  scrub: Pick<Scrub, 'text' | 'jsonInTurns'>,
+  scrub: Pick<Scrub, 'text' | 'jsonInSlices'>,
 ): Promise<ApplicationFailure> {
   const { code, retryable, retryAfterMs } = known;
   const failure = ApplicationFailure.create({
     type: code,
-    message: cut(scrub.text(known.message)),
+    message: truncate(scrub.text(known.message)),
     nonRetryable: !retryable,
     details: [
       {
         retryable,
         attempts: attempt,
-        ...(details === undefined ? {} : { details: await scrub.jsonInTurns(details) }),
+        ...(details === undefined ? {} : { details: await scrub.jsonInSlices(details) }),
         // The SDK passes nextRetryDelay only to the server, and the workflow needs it for local activities.
-        ...defined({ retryAfterMs }),
+        ...omitUndefined({ retryAfterMs }),
       },
     ],
-    ...defined({ nextRetryDelay: retryAfterMs }),
+    ...omitUndefined({ nextRetryDelay: retryAfterMs }),
     // This is not an error and must not be logged as one.
-    ...(code === NOT_LIGHT ? { category: ApplicationFailureCategory.BENIGN } : {}),
+    ...(code === NOT_LIGHT_CODE ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });
   // History stores stacks, and a typed failure does not need one.
   failure.stack = `${failure.name}: ${failure.message}`;
@@ -370,7 +392,7 @@ function checkNesting(value: Json): void {
 }
 
 /** A failure's details within the limits: details that are too deep or too large are omitted, model usage never is. */
-function fitting(details: Json | undefined, used: ModelUsage | undefined): Json | undefined {
+function limitDetails(details: Json | undefined, used: ModelUsage | undefined): Json | undefined {
   if (details === undefined) return undefined;
   const usage = used === undefined ? {} : { usage: { ...used } };
   if (isTooDeep(details)) return { omitted: 'too deep', limit: MAX_NESTING, ...usage };
@@ -378,5 +400,5 @@ function fitting(details: Json | undefined, used: ModelUsage | undefined): Json 
   return bytes <= RESULT_LIMIT_BYTES ? details : { omitted: 'too large', bytes, ...usage };
 }
 
-const cut = (message: string): string =>
-  message.length <= MOST_MESSAGE_CHARACTERS ? message : `${message.slice(0, MOST_MESSAGE_CHARACTERS)}…`;
+const truncate = (message: string): string =>
+  message.length <= MAX_MESSAGE_CHARACTERS ? message : `${message.slice(0, MAX_MESSAGE_CHARACTERS)}…`;

@@ -1,20 +1,20 @@
 /** The attempt of an effect within a segment. */
 import { ApplicationFailure } from '@temporalio/common';
 import { type ActivityInput, LOCAL_LIMIT_MS } from '../../src/contract/activity.ts';
-import { failedEnd, type SegmentEnd } from '../../src/engine/segment.ts';
-import { failureOfCause, retryAfterIn } from '../../src/engine/state/causes.ts';
+import { failedEnd, type SegmentEffectEnd } from '../../src/engine/segment.ts';
+import { failureOfCause, retryAfterIn } from '../../src/engine/state/failure-causes.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
-import { defined } from '../../src/json/defined.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { FailureShape } from '../../src/steps/kind.ts';
 import type { Activity, Attempt } from '../runtime/wrap-activity.ts';
 
 /** Runs an effect of a segment, and observes it. */
 export type EffectObserver = <T>(activity: string, input: ActivityInput, run: () => Promise<T>) => Promise<T>;
 
-export type AttemptEnd = Omit<SegmentEnd, 'id' | 'at' | 'startedAt'>;
+export type AttemptEnd = Omit<SegmentEffectEnd, 'id' | 'at' | 'startedAt'>;
 
 /** Runs the first attempt of the effect. Never rejects. `cancel` ends it; its result is then without use. */
-export async function attemptOf(
+export async function runAttempt(
   effect: Activity | undefined,
   command: RunCommand,
   execution: ActivityInput['execution'],
@@ -36,7 +36,7 @@ export async function attemptOf(
     path: id,
     stepSlug,
     execution,
-    ...defined({ repeatable }),
+    ...omitUndefined({ repeatable }),
   };
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<typeof LATE>((resolve) => {
@@ -52,8 +52,8 @@ export async function attemptOf(
     cancel.abort();
     return failedEnd(command, failureOfCause({ kind: 'timeout', timeoutType: 'START_TO_CLOSE' }));
   } catch (error) {
-    const asked = error instanceof ApplicationFailure ? retryAfterIn(error.details) : undefined;
-    return failedEnd(command, failureOf(error), asked);
+    const retryAfterMs = error instanceof ApplicationFailure ? retryAfterIn(error.details) : undefined;
+    return failedEnd(command, failureOf(error), retryAfterMs);
   } finally {
     clearTimeout(timer);
   }

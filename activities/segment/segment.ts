@@ -5,32 +5,32 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
-import { type SegmentConfig, type SegmentEnd, type SegmentList, SegmentWalk } from '../../src/engine/segment.ts';
+import { type SegmentConfig, type SegmentEffectEnd, type SegmentList, SegmentWalk } from '../../src/engine/segment.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
 import { restore } from '../../src/engine/state/serialize.ts';
 import { asJson } from '../../src/json/json.ts';
-import { inputOf, keptList, type ResultStore } from '../runtime/keep-result.ts';
+import { type ResultStore, readStoredInput, storeSegmentList } from '../runtime/store-result.ts';
 import type { Activity } from '../runtime/wrap-activity.ts';
-import { type AttemptEnd, attemptOf, type EffectObserver } from './attempt.ts';
-import { Programs } from './programs.ts';
+import { type AttemptEnd, type EffectObserver, runAttempt } from './attempt.ts';
+import { ProgramCache } from './program-cache.ts';
 
 /** No effect begins later than this, in milliseconds. A local activity delays everything else of its run. */
-const LOCAL_MS = 200;
-const REGULAR_MS = 1_000;
+const LOCAL_BUDGET_MS = 200;
+const REGULAR_BUDGET_MS = 1_000;
 /** No effect begins after this many ends, or bytes of the list. */
 const MAX_ENDS = 2_000;
 const MAX_LIST_BYTES = 400_000;
 /** A result with which the list has more bytes than this is not part of it. Its effect is repeated alone. */
 const MAX_OUTPUT_BYTES = 800_000;
-/** The same for a local segment while the store of large data is away: the list must not need it. */
-const AWAY_LIST_BYTES = 100_000;
-const AWAY_OUTPUT_BYTES = 240_000;
+/** The same for a local segment while the store of large data is unavailable: the list must not need it. */
+const MAX_LIST_BYTES_WITHOUT_STORE = 100_000;
+const MAX_OUTPUT_BYTES_WITHOUT_STORE = 240_000;
 /** A process that dies repeats the effects that have ended since its last heartbeat. */
 const HEARTBEAT_MS = 50;
 /** Heartbeats without news. */
-const PULSE_MS = 1_000;
+const IDLE_HEARTBEAT_MS = 1_000;
 /** Many short effects must not keep the process from its other work for longer, in milliseconds. */
-const TURN_MS = 20;
+const TIME_SLICE_MS = 20;
 
 export interface SegmentOptions {
   readonly observeEffect?: EffectObserver;
@@ -43,11 +43,11 @@ export function segmentActivity(
   effects: Readonly<Record<string, Activity>>,
   { observeEffect: observe, results }: SegmentOptions = {},
 ): Activity {
-  const programs = new Programs();
+  const programs = new ProgramCache();
   return async (argument) => {
     // It does not wait for a large state: once all attempts have failed, its effects run by themselves.
     const { cancellationSignal: signal } = Context.current();
-    const input = await inputOf(results, argument, { signal, isLocal: true, waits: () => undefined });
+    const input = await readStoredInput(results, argument, { signal, isLocal: true, waits: () => undefined });
     const config = input.config as unknown as SegmentConfig;
     const program = programs.get(config);
     const segment = new Segment(input, new SegmentWalk(program, restore(config.state)), config.at, {
@@ -73,16 +73,16 @@ class Segment {
   readonly #limitMs: number;
   readonly #listBytes: number;
   readonly #outputBytes: number;
-  readonly #ends: SegmentEnd[] = [];
+  readonly #ends: SegmentEffectEnd[] = [];
   readonly #inFlight = new Map<string, AbortController>();
-  readonly #began = performance.now();
+  readonly #startedAt = performance.now();
   /** The clock of the run when this attempt began. */
   readonly #clockAtStart: number;
   #bytes = 0;
   #lastAt: number;
-  #lastTurn = performance.now();
-  #lastBeat = performance.now();
-  #hasNews = false;
+  #lastYield = performance.now();
+  #lastHeartbeat = performance.now();
+  #hasUnreported = false;
   #isCancelled = false;
   #problem: Error | undefined;
   #wake: () => void = () => undefined;
@@ -93,10 +93,10 @@ class Segment {
     this.#input = input;
     this.#walk = walk;
     this.#parts = parts;
-    this.#limitMs = isLocal ? LOCAL_MS : REGULAR_MS;
+    this.#limitMs = isLocal ? LOCAL_BUDGET_MS : REGULAR_BUDGET_MS;
     const isAway = isLocal && parts.results?.isAway === true;
-    this.#listBytes = isAway ? AWAY_LIST_BYTES : MAX_LIST_BYTES;
-    this.#outputBytes = isAway ? AWAY_OUTPUT_BYTES : MAX_OUTPUT_BYTES;
+    this.#listBytes = isAway ? MAX_LIST_BYTES_WITHOUT_STORE : MAX_LIST_BYTES;
+    this.#outputBytes = isAway ? MAX_OUTPUT_BYTES_WITHOUT_STORE : MAX_OUTPUT_BYTES;
     this.#clockAtStart = at + (isLocal ? 0 : Math.max(0, currentAttemptScheduledTimestampMs - scheduledTimestampMs));
     this.#lastAt = at;
   }
@@ -111,9 +111,9 @@ class Segment {
     };
     signal.addEventListener('abort', cancelled, { once: true });
     if (signal.aborted) cancelled();
-    const beating = info.isLocal ? undefined : setInterval(() => this.#beat(), HEARTBEAT_MS);
+    const beating = info.isLocal ? undefined : setInterval(() => this.#sendHeartbeat(), HEARTBEAT_MS);
     try {
-      this.#takeUp(info.heartbeatDetails);
+      this.#resumeFrom(info.heartbeatDetails);
       while (!this.#isCancelled) {
         if (this.#problem !== undefined) throw this.#problem;
         const runs = this.#mayBegin() ? this.#walk.begin() : [];
@@ -122,9 +122,9 @@ class Segment {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
-        if (performance.now() - this.#lastTurn > TURN_MS) {
+        if (performance.now() - this.#lastYield > TIME_SLICE_MS) {
           await nextTurn();
-          this.#lastTurn = performance.now();
+          this.#lastYield = performance.now();
         }
       }
       return await this.#answer();
@@ -137,17 +137,17 @@ class Segment {
   async #answer(): Promise<ActivityOutput> {
     const output: ActivityOutput = { data: { ends: asJson(this.#ends) } };
     const { results } = this.#parts;
-    return results === undefined ? output : keptList(results, output, this.#context.info);
+    return results === undefined ? output : storeSegmentList(results, output, this.#context.info);
   }
 
   /** The ends that the attempt before has reported. */
-  #takeUp(reported: unknown): void {
+  #resumeFrom(reported: unknown): void {
     const { ends = [] } = (reported ?? {}) as Partial<SegmentList>;
-    for (const end of ends) this.#take(end);
+    for (const end of ends) this.#applyEnd(end);
   }
 
   #mayBegin(): boolean {
-    const isLate = performance.now() - this.#began >= this.#limitMs;
+    const isLate = performance.now() - this.#startedAt >= this.#limitMs;
     return !isLate && !this.#walk.isOver && this.#ends.length < MAX_ENDS && this.#bytes < this.#listBytes;
   }
 
@@ -160,11 +160,11 @@ class Segment {
       // It was cancelled by the walk, or with the segment.
       if (this.#inFlight.get(id) !== effect || this.#isCancelled) return;
       this.#inFlight.delete(id);
-      this.#ended({ id, at: this.#now(), startedAt }, end);
+      this.#recordEnd({ id, at: this.#now(), startedAt }, end);
       this.#wake();
     };
     const { effects, observe } = this.#parts;
-    attemptOf(effects[command.activity], command, this.#input.execution, effect, observe)
+    runAttempt(effects[command.activity], command, this.#input.execution, effect, observe)
       .then(ended)
       .catch((error: unknown) => {
         this.#problem = error instanceof Error ? error : new Error(String(error));
@@ -172,37 +172,37 @@ class Segment {
       });
   }
 
-  #ended(times: Pick<SegmentEnd, 'id' | 'at' | 'startedAt'>, ended: AttemptEnd): void {
+  #recordEnd(times: Pick<SegmentEffectEnd, 'id' | 'at' | 'startedAt'>, ended: AttemptEnd): void {
     const text = JSON.stringify({ ...times, ...ended });
     const isTooLarge = this.#bytes + text.length > this.#outputBytes;
-    if (isTooLarge) this.#take({ ...times, again: 'alone' });
-    else this.#take(JSON.parse(text) as SegmentEnd, text.length);
-    this.#hasNews = true;
-    if (performance.now() - this.#lastBeat >= HEARTBEAT_MS && !this.#context.info.isLocal) this.#beat();
+    if (isTooLarge) this.#applyEnd({ ...times, again: 'alone' });
+    else this.#applyEnd(JSON.parse(text) as SegmentEffectEnd, text.length);
+    this.#hasUnreported = true;
+    if (performance.now() - this.#lastHeartbeat >= HEARTBEAT_MS && !this.#context.info.isLocal) this.#sendHeartbeat();
   }
 
   /** `length`: of the end as JSON. */
-  #take(end: SegmentEnd, length = JSON.stringify(end).length): void {
+  #applyEnd(end: SegmentEffectEnd, length = JSON.stringify(end).length): void {
     this.#ends.push(end);
     this.#bytes += length;
     this.#lastAt = Math.max(this.#lastAt, end.at);
-    for (const id of this.#walk.take(end)) {
+    for (const id of this.#walk.applyEnd(end)) {
       this.#inFlight.get(id)?.abort();
       this.#inFlight.delete(id);
     }
   }
 
-  /** The clock of the run: it goes on by this process's own, and never back. */
+  /** The clock of the run: it advances by this process's own, and never goes back. */
   #now(): number {
-    const elapsed = Math.round(performance.now() - this.#began);
+    const elapsed = Math.round(performance.now() - this.#startedAt);
     return Math.max(this.#lastAt, this.#clockAtStart + elapsed);
   }
 
-  #beat(): void {
+  #sendHeartbeat(): void {
     const now = performance.now();
-    if (!this.#hasNews && now - this.#lastBeat < PULSE_MS) return;
-    this.#lastBeat = now;
-    this.#hasNews = false;
+    if (!this.#hasUnreported && now - this.#lastHeartbeat < IDLE_HEARTBEAT_MS) return;
+    this.#lastHeartbeat = now;
+    this.#hasUnreported = false;
     const list: SegmentList = { ends: [...this.#ends] };
     const { results } = this.#parts;
     this.#context.heartbeat(results === undefined ? list : results.reported(list));

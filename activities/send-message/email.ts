@@ -4,24 +4,27 @@
 
 import { createTransport } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
-import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { certificateError, type EgressPolicy, guardedSocket } from '../http/guarded-agent.ts';
 import { ActivityError, invalidConfig, transientError } from '../runtime/failure.ts';
 import { type Channel, type Delivery, optionalText, requireText, textList } from './channel.ts';
 import { type MailSettings, type SmtpServer, smtpServer } from './smtp.ts';
 
-const MOST_RECIPIENTS = 100;
+const MAX_RECIPIENTS = 100;
 const TIMEOUT_MS = 30_000;
-const MOST_RESPONSE_CHARACTERS = 500;
+const MAX_RESPONSE_CHARACTERS = 500;
 
-export function emailChannel(reach: EgressPolicy, settings: MailSettings): Channel {
+export function emailChannel(policy: EgressPolicy, settings: MailSettings): Channel {
   return async (delivery) => {
     const { message, context } = delivery;
     const server = smtpServer(message['smtp'], settings);
     const mail = mailOf(delivery, settings, server.isHosts);
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
-    const transport = createTransport({ ...transportOf(server), ...(server.isHosts ? {} : guarded(server, reach)) });
+    const transport = createTransport({
+      ...transportOf(server),
+      ...(server.isHosts ? {} : guardedTransport(server, policy)),
+    });
     try {
       const signal = AbortSignal.any([context.signal, timeout]);
       const { accepted, rejected, response, messageId } = await transport.sendMail({ ...mail, signal });
@@ -60,10 +63,10 @@ function transportOf({ host, port, encryption, auth }: SmtpServer) {
 }
 
 /** Opens the socket with the address check; TLS still verifies the server's name. */
-function guarded({ host, port }: SmtpServer, reach: EgressPolicy) {
+function guardedTransport({ host, port }: SmtpServer, policy: EgressPolicy) {
   return {
     getSocket(_options: unknown, callback: (error: Error | null, socket?: { connection: unknown }) => void): void {
-      guardedSocket(reach, host, port).then(
+      guardedSocket(policy, host, port).then(
         (connection) => callback(null, { connection }),
         (error: Error) => callback(error),
       );
@@ -99,9 +102,9 @@ function mailOf({ id, message }: Delivery, { mail }: MailSettings, isHosts: bool
   const bcc = addresses(message['bcc'], 'bcc');
   const recipients = to.length + cc.length + bcc.length;
   if (recipients === 0) throw invalidConfig('to', ADDRESSES);
-  if (recipients > MOST_RECIPIENTS)
-    throw invalidConfig('to', `at most ${MOST_RECIPIENTS} addresses, cc and bcc included`);
-  const words = optionalText(message['text'], 'text');
+  if (recipients > MAX_RECIPIENTS)
+    throw invalidConfig('to', `at most ${MAX_RECIPIENTS} addresses, cc and bcc included`);
+  const text = optionalText(message['text'], 'text');
   const html = optionalText(message['html'], 'html');
   return {
     messageId: `<${id}@${sender[0]?.address.split('@').at(-1)}>`,
@@ -112,7 +115,7 @@ function mailOf({ id, message }: Delivery, { mail }: MailSettings, isHosts: bool
     bcc,
     replyTo: addresses(message['replyTo'], 'replyTo'),
     subject: requireText(message['subject'], 'subject'),
-    ...defined({ text: words, html }),
+    ...omitUndefined({ text: text, html }),
   };
 }
 
@@ -133,14 +136,14 @@ function addresses(value: Json | undefined, member: string): Address[] {
 }
 
 const ADDRESSES = 'an e-mail address, or several separated by commas, or a list of these';
-const CONTROLS = /\p{Cc}/u;
+const CONTROL_CHARACTERS = /\p{Cc}/u;
 
 /**
  * Whether the parser can take each address for what it is. Of `a@example.com b@example.com` it makes one recipient
  * with the other one as its name, and of a text in several lines it takes the last address only.
  */
 function isReadable(text: string): boolean {
-  if (CONTROLS.test(text)) return false;
+  if (CONTROL_CHARACTERS.test(text)) return false;
   const withoutNames = text.replace(/"(?:[^"\\]|\\.)*"/g, ' ');
   return withoutNames.split(/[,;]/).every((one) => {
     const bracketed = [...one.matchAll(/<([^<>]*)>/g)].map(([, address = '']) => address.trim().toLowerCase());
@@ -190,4 +193,4 @@ function failureOf(error: unknown, delivery: Delivery, isLate: boolean): Activit
 }
 
 const shownResponse = (response: string, { context }: Delivery): string =>
-  context.scrub.text(response).slice(0, MOST_RESPONSE_CHARACTERS);
+  context.scrub.text(response).slice(0, MAX_RESPONSE_CHARACTERS);

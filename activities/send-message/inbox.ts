@@ -1,9 +1,9 @@
 /** Stores a message for people of the run's own organization, who read it with `GET /api/inbox`. */
 
 import { callbackMark, type InboxMessage } from '../../src/contract/inbox.ts';
-import { defined } from '../../src/json/defined.ts';
 import { type Json, type JsonObject, mapTexts } from '../../src/json/json.ts';
-import { askOutside, demandPart, type Outside } from '../runtime/failure.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { callService, requireService, type WorkerService } from '../runtime/failure.ts';
 import type { CallbackInConfig } from '../runtime/wrap-activity.ts';
 import { type Channel, optionalText, textList } from './channel.ts';
 
@@ -12,7 +12,7 @@ export interface InboxWriter {
   deliver(organizationId: string, message: Omit<InboxMessage, 'receivedAt'>): Promise<void>;
 }
 
-const INBOX: Outside = {
+const INBOX_SERVICE: WorkerService = {
   code: 'inbox_unavailable',
   lacking: 'has no inbox',
   failed: 'The inbox is not available.',
@@ -21,31 +21,31 @@ const INBOX: Outside = {
 
 export function inboxChannel(inbox: InboxWriter | undefined): Channel {
   return async ({ id, message, context }) => {
-    demandPart(inbox, INBOX);
+    requireService(inbox, INBOX_SERVICE);
     const subject = optionalText(message['subject'], 'subject');
     const text = optionalText(message['text'], 'text');
     const { execution, stepSlug } = context.input;
-    const words: JsonObject = {
+    const content: JsonObject = {
       to: textList(message['to'], 'to'),
-      ...defined({ subject, text, data: message['data'] }),
+      ...omitUndefined({ subject, text, data: message['data'] }),
     };
     const { callbacks, scrub } = context;
     // Temporal must not store a URL that ends a wait. The gateway inserts it again for readers.
-    const kept = scrub.json(withoutUrls(words, callbacks)) as unknown as KeptMessage;
-    const places = Object.fromEntries(callbacks.map(({ slug, path }) => [slug, path]));
-    const told = {
+    const scrubbed = scrub.json(withoutUrls(content, callbacks)) as unknown as ScrubbedMessage;
+    const callbackPaths = Object.fromEntries(callbacks.map(({ slug, path }) => [slug, path]));
+    const inboxMessage = {
       id,
-      ...kept,
-      ...(callbacks.length === 0 ? {} : { callbacks: places }),
+      ...scrubbed,
+      ...(callbacks.length === 0 ? {} : { callbacks: callbackPaths }),
       executionId: execution.id,
       stepSlug,
     };
-    await askOutside(inbox, INBOX, (open) => open.deliver(execution.organizationId, told));
+    await callService(inbox, INBOX_SERVICE, (writer) => writer.deliver(execution.organizationId, inboxMessage));
     return {};
   };
 }
 
-type KeptMessage = Pick<InboxMessage, 'to' | 'subject' | 'text' | 'data'>;
+type ScrubbedMessage = Pick<InboxMessage, 'to' | 'subject' | 'text' | 'data'>;
 
 function withoutUrls(value: Json, callbacks: readonly CallbackInConfig[]): Json {
   return mapTexts(value, (text) =>

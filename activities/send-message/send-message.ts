@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { ActivityInput } from '../../src/contract/activity.ts';
 import {
+  MESSAGE_CONTENT_MEMBERS,
   MESSAGE_CREDENTIALS,
   MESSAGE_MEMBERS,
-  MESSAGE_WORDS,
   type MessageChannel,
-} from '../../src/contract/activity-words.ts';
+} from '../../src/contract/activity-options.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { EgressPolicy } from '../http/guarded-agent.ts';
 import { hostOf } from '../http/http.ts';
@@ -24,14 +24,14 @@ const ID_DIGITS = 32;
 /** `http` is the handler of the activity `http`. */
 export function sendMessageActivity(
   http: ActivityHandler,
-  reach: EgressPolicy,
+  policy: EgressPolicy,
   settings: MailSettings,
   inbox: InboxWriter | undefined,
 ): ActivityHandler {
   const channels: { readonly [name: string]: Channel } = {
     webhook: webhookChannel(http),
     slack: slackChannel(http),
-    email: emailChannel(reach, settings),
+    email: emailChannel(policy, settings),
     inbox: inboxChannel(inbox),
   };
   return async (config, context) => {
@@ -40,8 +40,8 @@ export function sendMessageActivity(
     const send = Object.hasOwn(channels, name) ? channels[name] : undefined;
     if (send === undefined) throw invalidConfig('channel', `one of ${Object.keys(channels).join(', ')}`);
     const credentials = MESSAGE_CREDENTIALS[name as MessageChannel];
-    demandPlaces(name as MessageChannel, context);
-    const message = wordsScrubbed(written, credentials, context);
+    checkSecretMembers(name as MessageChannel, context);
+    const message = scrubReadableMembers(written, credentials, context);
     const id = deliveryId(context.input.idempotencyKey);
     return { data: { id, channel: name, ...(await send({ id, message, context })) } };
   };
@@ -51,12 +51,12 @@ export function sendMessageActivity(
  * Secrets may only be in the channel's credentials. The checker verifies this for a literal channel; a template may
  * evaluate to another one. @throws ActivityError `secret_not_allowed`
  */
-function demandPlaces(channel: MessageChannel, { input }: ActivityContext): void {
+function checkSecretMembers(channel: MessageChannel, { input }: ActivityContext): void {
   for (const { path, parts } of input.secrets) {
     const member = String(path[0]);
     if (!MESSAGE_MEMBERS[channel].includes(member) || MESSAGE_CREDENTIALS[channel].includes(member)) continue;
     const isSecret = parts.some((part) => typeof part !== 'string' && 'secret' in part);
-    if (!isSecret && MESSAGE_WORDS.includes(member)) continue;
+    if (!isSecret && MESSAGE_CONTENT_MEMBERS.includes(member)) continue;
     const what = isSecret ? 'secret' : 'callback';
     const credentials = MESSAGE_CREDENTIALS[channel].join(', ');
     const remedy = credentials === '' ? 'It accepts no secrets.' : `It accepts secrets in ${credentials}.`;
@@ -68,7 +68,7 @@ function demandPlaces(channel: MessageChannel, { input }: ActivityContext): void
 }
 
 /** Scrubs secrets from the members that others can read. */
-function wordsScrubbed(
+function scrubReadableMembers(
   message: JsonObject,
   credentials: readonly string[],
   { scrubSecrets }: ActivityContext,

@@ -5,7 +5,7 @@ import { invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
 import { type Channel, optionalText, requireText, textList } from './channel.ts';
 
-const PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** `http` is the handler of the activity `http`, with its egress policy, statuses and redirects. */
@@ -62,9 +62,10 @@ function headersOf(written: Json | undefined): JsonObject {
 }
 
 function keyOf(secret: string): string | Buffer {
-  if (!secret.startsWith(PREFIX)) return secret;
-  const encoded = secret.slice(PREFIX.length);
-  if (!BASE64.test(encoded)) throw invalidConfig('secret', `${PREFIX} and base64, or a text without this prefix`);
+  if (!secret.startsWith(SECRET_PREFIX)) return secret;
+  const encoded = secret.slice(SECRET_PREFIX.length);
+  if (!BASE64.test(encoded))
+    throw invalidConfig('secret', `${SECRET_PREFIX} and base64, or a text without this prefix`);
   return Buffer.from(encoded, 'base64');
 }
 

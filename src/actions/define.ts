@@ -60,8 +60,8 @@ export const HOST_ACTION = 'signalbox/action';
 const DEFAULT_TIMEOUT_MS = 300_000;
 /** The longest timeout. */
 export const LONGEST_ACTION_MS = 86_400_000;
-const TYPE = /^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/;
-const MOST_TYPE_CHARACTERS = 100;
+const TYPE_PATTERN = /^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/;
+const MAX_TYPE_CHARACTERS = 100;
 
 /** @throws TypeError naming the invalid member */
 export function defineAction<Input extends z.ZodType, Output extends z.ZodType>(
@@ -72,7 +72,7 @@ export function defineAction<Input extends z.ZodType, Output extends z.ZodType>(
     if (!isFine) throw new TypeError(`defineAction: ${expected}.`);
   };
   demand(
-    typeof type === 'string' && TYPE.test(type) && type.length <= MOST_TYPE_CHARACTERS,
+    typeof type === 'string' && TYPE_PATTERN.test(type) && type.length <= MAX_TYPE_CHARACTERS,
     "'type' must be a name such as crm.find_customer",
   );
   demand(typeof summary === 'string' && summary !== '', `'summary' of ${type} must be a sentence`);

@@ -26,7 +26,7 @@ export const lightTypes = (actions: HostActions): readonly string[] =>
 const MODULE = /\.m?js$/;
 const TYPED_MODULE = /(?<!\.d)\.m?ts$/;
 /** Names that are reserved for built-in actions. */
-const OWN = /^http\./;
+const RESERVED_PREFIX = /^http\./;
 
 /**
  * Loads every action that a module of the folder exports, by default or by name; other exports are ignored. Sub-folders
@@ -36,19 +36,19 @@ const OWN = /^http\./;
 export async function loadActions(folder: string | undefined): Promise<HostActions> {
   if (folder === undefined) return NO_ACTIONS;
   const actions = new Map<string, HostAction>();
-  const places = new Map<string, string>();
+  const fileByType = new Map<string, string>();
   for (const name of modulesIn(folder)) {
-    const found = Object.values(await load(folder, name)).filter(isAction);
+    const found = Object.values(await importModule(folder, name)).filter(isAction);
     if (found.length === 0)
       throw new ActionsError(
         `${name} exports no action. Write: export default defineAction({ type, summary, input, output, run })`,
       );
     for (const action of new Set(found)) {
-      const other = places.get(action.type);
+      const other = fileByType.get(action.type);
       if (other !== undefined) throw new ActionsError(`${other} and ${name} both define ${action.type}. Rename one.`);
-      if (OWN.test(action.type))
+      if (RESERVED_PREFIX.test(action.type))
         throw new ActionsError(`${name} defines ${action.type}, and http.… is reserved for Signalbox. Rename it.`);
-      places.set(action.type, name);
+      fileByType.set(action.type, name);
       actions.set(action.type, action);
     }
   }
@@ -66,12 +66,12 @@ function modulesIn(folder: string): string[] {
   }
 }
 
-/** Whether it is TypeScript, and its JavaScript is not beside it. */
-const isUncompiled = (name: string, beside: ReadonlySet<string>): boolean =>
-  TYPED_MODULE.test(name) && !beside.has(name.replace(/ts$/, 'js'));
+/** Whether it is TypeScript without a compiled JavaScript file in the same folder. */
+const isUncompiled = (name: string, siblings: ReadonlySet<string>): boolean =>
+  TYPED_MODULE.test(name) && !siblings.has(name.replace(/ts$/, 'js'));
 
-async function load(folder: string, name: string): Promise<{ [name: string]: unknown }> {
-  if (TYPED_MODULE.test(name) && !stripsTypes())
+async function importModule(folder: string, name: string): Promise<{ [name: string]: unknown }> {
+  if (TYPED_MODULE.test(name) && !canStripTypes())
     throw new ActionsError(
       `${name} is TypeScript, which Node runs from 22.18 on, and this is Node ${process.versions.node}. ` +
         'Use a newer Node, or put the compiled JavaScript there.',
@@ -87,7 +87,7 @@ async function load(folder: string, name: string): Promise<{ [name: string]: unk
 }
 
 /** Node says so from 22.18 on, where types are stripped without a flag. */
-const stripsTypes = (): boolean => 'typescript' in process.features && process.features.typescript !== false;
+const canStripTypes = (): boolean => 'typescript' in process.features && process.features.typescript !== false;
 
 function isAction(value: unknown): value is HostAction {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === HOST_ACTION;

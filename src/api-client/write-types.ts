@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { openApiDocument } from '../gateway/manual/openapi-document.ts';
 import { routes } from '../gateway/route-table.ts';
-import { typesText } from './types-text.ts';
+import { generateTypes } from './generate-types.ts';
 
 const [, , file] = process.argv;
 if (file === undefined) throw new Error('Usage: node write-types.js FILE');
-writeFileSync(file, typesText(openApiDocument(routes)));
+writeFileSync(file, generateTypes(openApiDocument(routes)));

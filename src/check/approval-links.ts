@@ -2,15 +2,15 @@
  * Links of an approval's messages that decide nothing, or that others get than those who are asked (LANGUAGE.md §6).
  * The definition says who is asked. Whose address it is, the organization's keys say, where the caller knows them.
  */
-import { addressKey, mayDecide, type Person, personNamed, standingOf } from '../contract/people.ts';
+import { addressKey, mayDecide, type Person, personNamed, roleClaimsOf } from '../contract/people.ts';
 import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { personIn } from '../steps/kinds/approval/approval-notify.ts';
-import { standsFor, USER } from '../steps/kinds/approval/approval-persons.ts';
+import { matchingAudience, USER } from '../steps/kinds/approval/approval-persons.ts';
+import type { Findings } from './analysis.ts';
 import { constantAudience, isConstant } from './constant-approvers.ts';
-import type { Findings } from './subject.ts';
 
 /** The notices of an entry of `notify` that send a link. */
-const LINKED = ['asked', 'reminder', 'escalated'];
+const NOTICES_WITH_LINK = ['asked', 'reminder', 'escalated'];
 
 /** `people`: the persons of the organization's keys; undefined where they are unknown. */
 export function checkLinks(
@@ -41,8 +41,8 @@ export function checkLinks(
         'Whoever starts the run says where this link goes, and it decides as the person in "as".',
         'Leave "as" out, so that the link decides as the person of its address, or write the address here.',
       );
-    for (const { name, place, isAs } of namesOf(entry)) {
-      const message = uselessLink(name, asked(config, entry), people, outsiders === true);
+    for (const { name, place, isAs } of linkRecipients(entry)) {
+      const message = ineffectiveLinkReason(name, linkAudience(config, entry), people, outsiders === true);
       if (message === undefined) continue;
       const hint = isAs
         ? 'Name a person whom the approval asks.'
@@ -52,14 +52,14 @@ export function checkLinks(
   }
 }
 
-interface Named {
+interface LinkRecipient {
   readonly name: string;
   readonly place: string;
   readonly isAs: boolean;
 }
 
 /** The persons as whom the links of an entry decide, as far as they are written there. */
-function namesOf(entry: JsonObject): Named[] {
+function linkRecipients(entry: JsonObject): LinkRecipient[] {
   const { channel, to, as } = entry;
   if (!sendsLinks(entry)) return [];
   if (as !== undefined) return isText(as) ? [{ name: as, place: '/as', isAs: true }] : [];
@@ -72,13 +72,13 @@ function namesOf(entry: JsonObject): Named[] {
 }
 
 const sendsLinks = ({ on, channel }: JsonObject): boolean =>
-  channel !== 'inbox' && (!Array.isArray(on) || on.some((notice) => LINKED.includes(String(notice))));
+  channel !== 'inbox' && (!Array.isArray(on) || on.some((notice) => NOTICES_WITH_LINK.includes(String(notice))));
 
 const isText = (value: Json | undefined): value is string => typeof value === 'string' && isConstant(value);
 
 /** Who is asked when the entry sends its links; undefined where a template says it. */
-function asked({ approvers, escalateTo, onTimeout }: JsonObject, { on }: JsonObject): string[] | undefined {
-  const notices = Array.isArray(on) ? on : LINKED;
+function linkAudience({ approvers, escalateTo, onTimeout }: JsonObject, { on }: JsonObject): string[] | undefined {
+  const notices = Array.isArray(on) ? on : NOTICES_WITH_LINK;
   const isEscalated = onTimeout === 'escalate' && notices.some((notice) => notice !== 'asked');
   const isFirst = notices.some((notice) => notice === 'asked' || notice === 'reminder');
   const audiences = [
@@ -91,7 +91,7 @@ function asked({ approvers, escalateTo, onTimeout }: JsonObject, { on }: JsonObj
 }
 
 /** Why a link for that name decides nothing; undefined where it may decide. */
-function uselessLink(
+function ineffectiveLinkReason(
   name: string,
   audience: readonly string[] | undefined,
   people: readonly Person[] | undefined,
@@ -110,8 +110,8 @@ function uselessLink(
   if (person !== undefined && !mayDecide(person))
     return `"${shown}" is ${person.user} with the role ${person.role}, who may not decide: this link decides nothing.`;
   if (audience === undefined || audience.length === 0) return undefined;
-  const as = person === undefined ? { roles: [], groups: [], names: [addressKey(name)] } : standingOf(person);
-  return standsFor(audience, { by: person?.user ?? name, as }).length > 0
+  const as = person === undefined ? { roles: [], groups: [], names: [addressKey(name)] } : roleClaimsOf(person);
+  return matchingAudience(audience, { by: person?.user ?? name, as }).length > 0
     ? undefined
     : `The approval does not ask ${person?.user ?? `"${shown}"`}: the link to "${shown}" decides nothing.`;
 }

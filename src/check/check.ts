@@ -3,18 +3,19 @@
  * often a hint. The gateway stores a definition only if the checker finds no problem; `signalbox validate` prints both.
  */
 
-import { inDialectWords } from '../definition/dialects/dialect-001-messages.ts';
 import { type Dialect, toCanonical } from '../definition/dialects/dialects.ts';
+import { withDialectTerms } from '../definition/dialects/mesh-messages.ts';
 import { definitionHash } from '../definition/document/canonical.ts';
 import type { ClearSecret } from '../definition/document/extract-secrets.ts';
-import { nearest } from '../definition/document/names.ts';
+import { nearestName } from '../definition/document/names.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
 import type { VettedDocument } from '../definition/document/vet.ts';
 import { MAX_PROBLEMS } from '../definition/document/zod-problems.ts';
-import { defined } from '../json/defined.ts';
 import type { Json, JsonObject } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { compile } from '../steps/compile/program.ts';
 import { kinds } from '../steps/kinds/table.ts';
+import { type Analysis, analyze, emptyFindings, type Findings } from './analysis.ts';
 import { checkApprovals } from './approvals.ts';
 import { checkConcurrentWrites } from './concurrent-writes.ts';
 import { configProblems } from './configs.ts';
@@ -22,14 +23,13 @@ import { checkDagReferences } from './dag-references.ts';
 import { checkDeclarations } from './declarations.ts';
 import { checkHost, type Host } from './host.ts';
 import { checkLint } from './lint.ts';
+import { checkTools, type KnownTools } from './mcp-tools.ts';
 import { checkModifiers } from './modifiers.ts';
-import { placesOf } from './places.ts';
-import { precedence } from './precedence.ts';
 import { checkReservedNames } from './reserved-names.ts';
-import { checkRootReferences, namesOf } from './root-references.ts';
-import { checkStepReferences, stepsRead } from './step-references.ts';
-import { type Findings, nothingFound, type Subject, subjectOf } from './subject.ts';
-import { checkTools, type KnownTools } from './tools.ts';
+import { checkRootReferences, knownNamesOf } from './root-references.ts';
+import { stepOrderOf } from './step-order.ts';
+import { positionsOf } from './step-positions.ts';
+import { checkStepReferences, referencedSteps } from './step-references.ts';
 import { checkTriggers } from './triggers.ts';
 import { checkWiring } from './wiring.ts';
 
@@ -64,7 +64,7 @@ export interface Checked {
 /** Checks a document in any dialect. Never throws, and always ends, whatever the document is. */
 export function check(document: Json | VettedDocument, options: CheckOptions = {}): Checked {
   const { inline, slug } = options;
-  const converted = toCanonical(document, options.dialect, defined({ inline, slug }));
+  const converted = toCanonical(document, options.dialect, omitUndefined({ inline, slug }));
   const { dialect, definition, secrets, origin } = converted;
   const problems = [...converted.problems];
   const warnings = [...converted.warnings];
@@ -72,81 +72,89 @@ export function check(document: Json | VettedDocument, options: CheckOptions = {
     return {
       valid: false,
       dialect,
-      problems: tidy(problems),
-      warnings: tidy(warnings),
+      problems: deduplicated(problems),
+      warnings: deduplicated(warnings),
       secrets,
-      ...defined({ draft: converted.draft }),
+      ...omitUndefined({ draft: converted.draft }),
     };
-  const found = examine(definition, options);
-  const placed = (list: readonly Problem[]): Problem[] =>
+  const findings = runChecks(definition, options);
+  const toWrittenPointers = (list: readonly Problem[]): Problem[] =>
     list.map((one) => ({
       ...one,
       pointer: origin(one.pointer),
-      message: inDialectWords(definition, one.message),
+      message: withDialectTerms(definition, one.message),
     }));
-  problems.push(...placed(found.problems));
-  warnings.push(...placed(found.warnings));
+  problems.push(...toWrittenPointers(findings.problems));
+  warnings.push(...toWrittenPointers(findings.warnings));
   const hash = definitionHash(definition);
   return {
     valid: problems.length === 0,
     dialect,
-    problems: tidy(problems),
-    warnings: tidy(warnings),
+    problems: deduplicated(problems),
+    warnings: deduplicated(warnings),
     hash,
     definition,
     secrets,
   };
 }
 
-function examine(definition: Definition, host: CheckOptions): Findings {
+function runChecks(definition: Definition, host: CheckOptions): Findings {
   const compiled = compile(definition);
-  const subject = subjectOf(definition, 'program' in compiled ? compiled.program.regions : undefined);
-  const findings = nothingFound();
-  findings.problems.push(...configProblems(subject, host));
-  if ('problems' in compiled) findings.problems.push(...unreported(compiled.problems, findings.problems, definition));
-  const before = subject.isDag ? undefined : precedence(subject, trackedSteps(subject));
-  checkWiring(subject, before, findings);
-  const places = placesOf(subject);
-  checkStepReferences(subject, before, places, findings);
-  checkRootReferences(subject, before, places, namesOf(subject), findings);
-  checkDagReferences(subject, findings);
-  checkDeclarations(subject, findings);
-  checkReservedNames(subject, findings);
-  checkModifiers(subject, findings);
-  checkConcurrentWrites(subject, findings);
-  checkHost(subject, host, findings);
-  checkApprovals(subject, host, findings);
-  checkTools(subject, host.tools, findings);
+  const analysis = analyze(definition, 'program' in compiled ? compiled.program.regions : undefined);
+  const findings = emptyFindings();
+  findings.problems.push(...configProblems(analysis, host));
+  if ('problems' in compiled)
+    findings.problems.push(...unreportedProblems(compiled.problems, findings.problems, definition));
+  const stepOrder = analysis.isDag ? undefined : stepOrderOf(analysis, trackedSteps(analysis));
+  checkWiring(analysis, stepOrder, findings);
+  const positions = positionsOf(analysis);
+  checkStepReferences(analysis, stepOrder, positions, findings);
+  checkRootReferences(analysis, stepOrder, positions, knownNamesOf(analysis), findings);
+  checkDagReferences(analysis, findings);
+  checkDeclarations(analysis, findings);
+  checkReservedNames(analysis, findings);
+  checkModifiers(analysis, findings);
+  checkConcurrentWrites(analysis, findings);
+  checkHost(analysis, host, findings);
+  checkApprovals(analysis, host, findings);
+  checkTools(analysis, host.tools, findings);
   checkTriggers(definition, findings);
-  checkLint(subject, findings);
+  checkLint(analysis, findings);
   return findings;
 }
 
 /** A dry run mocks what the host lacks, so these problems do not prevent it. */
-const MOCKED: ReadonlySet<string> = new Set(['unknown_action', 'bash_disabled']);
+const MOCKED_IN_DRY_RUN: ReadonlySet<string> = new Set(['unknown_action', 'bash_disabled']);
 
 /** The definition, if its problems do not prevent a dry run. */
-export function walkable({ definition, problems }: Pick<Checked, 'definition' | 'problems'>): Definition | undefined {
-  return problems.every(({ code }) => MOCKED.has(code)) ? definition : undefined;
+export function dryRunnable({
+  definition,
+  problems,
+}: Pick<Checked, 'definition' | 'problems'>): Definition | undefined {
+  return problems.every(({ code }) => MOCKED_IN_DRY_RUN.has(code)) ? definition : undefined;
 }
 
-function* trackedSteps(subject: Subject): Iterable<string> {
-  yield* stepsRead(subject.readings);
-  for (const { slug, kind } of subject.steps.values()) if (kind?.scope === 'loop') yield slug;
+function* trackedSteps(analysis: Analysis): Iterable<string> {
+  yield* referencedSteps(analysis.expressionSites);
+  for (const { slug, kind } of analysis.steps.values()) if (kind?.scope === 'loop') yield slug;
 }
 
 /** The compiler's problems that a config's schema has not reported yet, with hints for misspelled names. */
-function unreported(problems: readonly Problem[], reported: readonly Problem[], definition: Definition): Problem[] {
-  const config = (pointer: string): string => pointer.split('/').slice(0, 4).join('/');
-  const places = new Set(reported.map(({ pointer }) => config(pointer)));
+function unreportedProblems(
+  problems: readonly Problem[],
+  reported: readonly Problem[],
+  definition: Definition,
+): Problem[] {
+  const configPointer = (pointer: string): string => pointer.split('/').slice(0, 4).join('/');
+  const reportedConfigs = new Set(reported.map(({ pointer }) => configPointer(pointer)));
   return problems
-    .filter(({ code, pointer }) => code !== 'invalid_config' || !places.has(config(pointer)))
-    .map((problem) => hinted(problem, definition));
+    .filter(({ code, pointer }) => code !== 'invalid_config' || !reportedConfigs.has(configPointer(pointer)))
+    .map((problem) => withHint(problem, definition));
 }
 
 const KIND_NAMES = kinds.flatMap(({ type, aliases }) => [type, ...(aliases ?? [])]);
 
-function hinted(problem: Problem, definition: Definition): Problem {
+function withHint(problem: Problem, definition: Definition): Problem {
   const [, , slug = '', member, port] = problem.pointer.split('/');
   const step = Object.hasOwn(definition.steps, slug) ? definition.steps[slug] : undefined;
   if (step === undefined || problem.hint?.startsWith('Did you mean') === true) return problem;
@@ -156,19 +164,19 @@ function hinted(problem: Problem, definition: Definition): Problem {
       : problem.code === 'unknown_step' && member === 'nextSteps'
         ? [step.nextSteps?.[port ?? ''], Object.keys(definition.steps)]
         : [undefined, []];
-  const meant = written === undefined ? undefined : nearest(written, known);
+  const meant = written === undefined ? undefined : nearestName(written, known);
   return meant === undefined ? problem : { ...problem, hint: `Did you mean "${meant}"?` };
 }
 
-function tidy(problems: readonly Problem[]): Problem[] {
+function deduplicated(problems: readonly Problem[]): Problem[] {
   const seen = new Set<string>();
-  const kept: Problem[] = [];
+  const unique: Problem[] = [];
   for (const problem of problems) {
     const key = `${problem.pointer}\n${problem.code}\n${problem.message}`;
     if (seen.has(key)) continue;
     seen.add(key);
-    kept.push(problem);
-    if (kept.length >= MAX_PROBLEMS) break;
+    unique.push(problem);
+    if (unique.length >= MAX_PROBLEMS) break;
   }
-  return kept;
+  return unique;
 }

@@ -1,13 +1,14 @@
 /** Concurrent branches that write the same variable, state key or output: the last write wins (LANGUAGE.md §3.10). */
+
+import { type Analysis, type CheckedStep, type Findings, opensFrames } from './analysis.ts';
 import { stateWrites } from './declarations.ts';
-import { type CheckedStep, type Findings, opensFrames, type Subject } from './subject.ts';
 
 interface Write {
   readonly key: string;
   readonly at: string;
 }
 
-export function checkConcurrentWrites({ steps, regions }: Subject, { warnings }: Findings): void {
+export function checkConcurrentWrites({ steps, regions }: Analysis, { warnings }: Findings): void {
   for (const region of regions.regions.values()) {
     const container = steps.get(region.container);
     if (container === undefined || !opensFrames(container)) continue;

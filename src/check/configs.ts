@@ -5,22 +5,22 @@ import type { Problem } from '../definition/document/types.ts';
 import { zodProblems } from '../definition/document/zod-problems.ts';
 import type { JsonObject } from '../json/json.ts';
 import type { StepKind } from '../steps/kind.ts';
-import { actionOf } from '../steps/kinds/actions.ts';
+import { actionOf } from '../steps/kinds/built-in-actions.ts';
 import { kindOf } from '../steps/kinds/table.ts';
+import type { Analysis } from './analysis.ts';
 import type { Host } from './host.ts';
-import type { Subject } from './subject.ts';
 import { templatedProblems } from './templated-values.ts';
 
 /** Built on first use, one for each kind. */
 const schemas = new Map<string, z.ZodType>();
 
-export function configProblems({ steps }: Subject, { actions }: Host): Problem[] {
+export function configProblems({ steps }: Analysis, { actions }: Host): Problem[] {
   const problems: Problem[] = [];
   for (const { at, kind, written } of steps.values()) {
-    if (kind !== undefined) problems.push(...ofKind(kind, written.config ?? {}, `${at}/config`, actions));
+    if (kind !== undefined) problems.push(...kindConfigProblems(kind, written.config ?? {}, `${at}/config`, actions));
     const rollback = written.rollback === undefined ? undefined : kindOf(written.rollback.stepType);
     if (rollback === undefined) continue;
-    problems.push(...ofKind(rollback, written.rollback?.config ?? {}, `${at}/rollback/config`, actions));
+    problems.push(...kindConfigProblems(rollback, written.rollback?.config ?? {}, `${at}/rollback/config`, actions));
     // The compiler accepts it: runs that began with one continue, and report it when they roll back.
     if (rollback.startsRuns === true)
       problems.push({
@@ -32,7 +32,7 @@ export function configProblems({ steps }: Subject, { actions }: Host): Problem[]
   return problems;
 }
 
-function ofKind(kind: StepKind, config: JsonObject, at: string, actions: Host['actions']): Problem[] {
+function kindConfigProblems(kind: StepKind, config: JsonObject, at: string, actions: Host['actions']): Problem[] {
   const problems = zodProblems(schemaOf(kind.type, kind.schema), config, at);
   if (problems.length > 0) return problems;
   return (kind.needs?.(config).actions ?? []).flatMap(({ type, parameters }) => {

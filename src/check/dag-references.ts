@@ -1,8 +1,9 @@
 /** References that flow: dag cannot resolve: roots of a walk, and steps by computed names (LANGUAGE.md §3.6, §8). */
-import type { Reading } from './readings.ts';
-import type { Findings, Subject } from './subject.ts';
 
-const ROOTS_OF_A_WALK: {
+import type { Analysis, Findings } from './analysis.ts';
+import type { ExpressionSite } from './expression-sites.ts';
+
+const ROOTS_UNAVAILABLE_IN_DAG: {
   readonly [root: string]: readonly [code: 'not_in_dag' | 'outside_loop', words: string, hint: string];
 } = {
   lastOutput: [
@@ -23,20 +24,23 @@ const ROOTS_OF_A_WALK: {
   ],
 };
 
-export function checkDagReferences({ isDag, steps, readings }: Subject, { problems, warnings }: Findings): void {
+export function checkDagReferences(
+  { isDag, steps, expressionSites }: Analysis,
+  { problems, warnings }: Findings,
+): void {
   if (!isDag) return;
-  for (const reading of readings) {
-    if (reading.only !== undefined) continue;
-    const step = reading.slug === undefined ? undefined : steps.get(reading.slug);
-    const namesOthers = (step?.written.dependsOn ?? []).length > 0;
-    for (const { root, path, column, pointer } of reading.references) {
-      if (reading.locals.includes(root)) continue;
-      const at = `${reading.at}${pointer ?? ''}`;
-      const refused = root === 'error' && isOfRollback(reading) ? undefined : ROOTS_OF_A_WALK[root];
-      if (refused !== undefined) {
-        const [code, words, hint] = refused;
+  for (const site of expressionSites) {
+    if (site.allowedRoots !== undefined) continue;
+    const step = site.slug === undefined ? undefined : steps.get(site.slug);
+    const hasDependsOn = (step?.written.dependsOn ?? []).length > 0;
+    for (const { root, path, column, pointer } of site.references) {
+      if (site.locals.includes(root)) continue;
+      const at = `${site.at}${pointer ?? ''}`;
+      const unavailable = root === 'error' && isInRollback(site) ? undefined : ROOTS_UNAVAILABLE_IN_DAG[root];
+      if (unavailable !== undefined) {
+        const [code, words, hint] = unavailable;
         problems.add(at, code, `Column ${column}: ${words}`, hint);
-      } else if (root === 'steps' && typeof path[0] !== 'string' && step !== undefined && !namesOthers) {
+      } else if (root === 'steps' && typeof path[0] !== 'string' && step !== undefined && !hasDependsOn) {
         warnings.add(
           at,
           'unnamed_dependency',
@@ -49,6 +53,6 @@ export function checkDagReferences({ isDag, steps, readings }: Subject, { proble
 }
 
 /** In a rollback `error` is the run's error. */
-function isOfRollback({ at }: Reading): boolean {
+function isInRollback({ at }: ExpressionSite): boolean {
   return at.split('/')[3] === 'rollback';
 }

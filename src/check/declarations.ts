@@ -2,26 +2,26 @@
 
 import { didYouMean } from '../definition/document/names.ts';
 import type { PayloadFormat, Problem } from '../definition/document/types.ts';
-import { declaredNames, declares, formatProblems, formatWarnings } from '../definition/payload/format.ts';
+import { declarationStatus, declaredNames, formatProblems, formatWarnings } from '../definition/payload/format.ts';
 import { isObject } from '../json/json.ts';
 import { childPointer } from '../json/pointer.ts';
 import type { StepKind } from '../steps/kind.ts';
-import type { Findings, Subject } from './subject.ts';
+import type { Analysis, Findings } from './analysis.ts';
 
 /** Members of configs that are payload formats, in every kind. */
-const FORMATS = ['inputs', 'form', 'schema', 'responseSchema', 'outputSchema'] as const;
+const FORMAT_MEMBERS = ['inputs', 'form', 'schema', 'responseSchema', 'outputSchema'] as const;
 
-export function checkDeclarations(subject: Subject, findings: Findings): void {
-  formats(subject, findings);
-  stateDefaults(subject, findings);
-  inputReads(subject, findings);
-  stateUse(subject, findings);
+export function checkDeclarations(analysis: Analysis, findings: Findings): void {
+  checkFormats(analysis, findings);
+  checkStateDefaults(analysis, findings);
+  checkInputReads(analysis, findings);
+  checkStateUse(analysis, findings);
 }
 
-function formats({ definition, steps }: Subject, findings: Findings): void {
+function checkFormats({ definition, steps }: Analysis, findings: Findings): void {
   if (definition.input !== undefined) inspectFormat(definition.input, '/input', findings);
   for (const { at, written } of steps.values()) {
-    for (const member of FORMATS) {
+    for (const member of FORMAT_MEMBERS) {
       const format = written.config?.[member];
       if (!isObject(format) || JSON.stringify(format).includes('{{')) continue;
       inspectFormat(format, `${at}/config/${member}`, findings);
@@ -30,12 +30,12 @@ function formats({ definition, steps }: Subject, findings: Findings): void {
 }
 
 function inspectFormat(format: PayloadFormat, at: string, { problems, warnings }: Findings): void {
-  const placed = (found: Problem): Problem => ({ ...found, pointer: at + found.pointer });
-  problems.push(...formatProblems(format).map(placed));
-  warnings.push(...formatWarnings(format).map(placed));
+  const withDocumentPointer = (found: Problem): Problem => ({ ...found, pointer: at + found.pointer });
+  problems.push(...formatProblems(format).map(withDocumentPointer));
+  warnings.push(...formatWarnings(format).map(withDocumentPointer));
 }
 
-function stateDefaults({ definition }: Subject, { problems }: Findings): void {
+function checkStateDefaults({ definition }: Analysis, { problems }: Findings): void {
   for (const [key, field] of Object.entries(definition.state ?? {})) {
     if (field.default === undefined || typeof field.default === field.type) continue;
     problems.add(
@@ -46,12 +46,12 @@ function stateDefaults({ definition }: Subject, { problems }: Findings): void {
   }
 }
 
-function inputReads({ definition, readings }: Subject, { problems, warnings }: Findings): void {
+function checkInputReads({ definition, expressionSites }: Analysis, { problems, warnings }: Findings): void {
   const { input } = definition;
   if (input === undefined || formatProblems(input).length > 0) return;
-  for (const { references, at } of readings) {
+  for (const { references, at } of expressionSites) {
     for (const { root, path, column, pointer } of references) {
-      const declared = root === 'input' && path.length > 0 ? declares(input, path) : 'open';
+      const declared = root === 'input' && path.length > 0 ? declarationStatus(input, path) : 'open';
       const written = path.join('.');
       if (declared === 'parts') {
         const message =
@@ -72,7 +72,7 @@ function inputReads({ definition, readings }: Subject, { problems, warnings }: F
   }
 }
 
-function stateUse({ definition, steps, readings }: Subject, { problems, warnings }: Findings): void {
+function checkStateUse({ definition, steps, expressionSites }: Analysis, { problems, warnings }: Findings): void {
   const declared = definition.state;
   const writes = new Set(Object.keys(declared ?? {}));
   const report = (at: string, key: string, words: string): void => {
@@ -91,8 +91,8 @@ function stateUse({ definition, steps, readings }: Subject, { problems, warnings
     if (declared !== undefined && !Object.hasOwn(declared, key)) report(at, key, 'The definition’s ');
     writes.add(key);
   }
-  for (const { references, at, only } of readings) {
-    if (only !== undefined) continue;
+  for (const { references, at, allowedRoots } of expressionSites) {
+    if (allowedRoots !== undefined) continue;
     for (const { root, path, column, pointer } of references) {
       const key = path[0];
       if (root === 'state' && typeof key === 'string' && !(declared !== undefined && Object.hasOwn(declared, key)))
@@ -109,7 +109,7 @@ export function stateWrites({
 }: {
   at: string;
   kind: StepKind | undefined;
-  written: Subject['definition']['steps'][string];
+  written: Analysis['definition']['steps'][string];
 }): [key: string, at: string][] {
   const { saveToState, config } = written;
   const writes: [string, string][] = [];

@@ -1,14 +1,14 @@
 /** A definition as a graph for drawing: steps as nodes, each with its container and its ports, and edges. */
 import type { Definition, Problem, StepDefinition } from '../definition/document/types.ts';
-import { defined } from '../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { compile } from '../steps/compile/program.ts';
 import type { KindClass } from '../steps/kind.ts';
 import { COMMON_PORTS, END_TARGET } from '../steps/ports.ts';
-import { bodyPorts, type CheckedStep, type Subject, subjectOf } from './subject.ts';
+import { type Analysis, analyze, bodyPorts, type CheckedStep } from './analysis.ts';
 
 /** The kind of a step whose type is not known. */
-const UNKNOWN = 'unknown';
+const UNKNOWN_KIND = 'unknown';
 
 interface GraphNode {
   readonly id: string;
@@ -48,7 +48,7 @@ export function graphOf(definition: Definition): { graph: Graph } | { problems: 
   const result = compile(definition);
   if ('problems' in result) return result;
   const { program } = result;
-  return { graph: drawn(subjectOf(program.definition, program.regions)) };
+  return { graph: buildGraph(analyze(program.definition, program.regions)) };
 }
 
 /**
@@ -56,13 +56,13 @@ export function graphOf(definition: Definition): { graph: Graph } | { problems: 
  * out. Never throws. `document`: in canonical form (toCanonical).
  */
 export function draftGraphOf(document: JsonObject): Graph {
-  return drawn(subjectOf(readable(document)));
+  return buildGraph(analyze(drawableDefinition(document)));
 }
 
-function drawn(subject: Subject): Graph {
-  const { isDag, start, steps } = subject;
-  const edges = isDag ? dependencies(subject) : portEdges(subject);
-  const nodes = [...steps.values()].map((step) => nodeOf(subject, step));
+function buildGraph(analysis: Analysis): Graph {
+  const { isDag, start, steps } = analysis;
+  const edges = isDag ? dependencies(analysis) : portEdges(analysis);
+  const nodes = [...steps.values()].map((step) => nodeOf(analysis, step));
   const ends = edges.some(({ to }) => to === END_TARGET);
   const end: GraphNode = {
     id: END_TARGET,
@@ -80,21 +80,21 @@ function drawn(subject: Subject): Graph {
   };
 }
 
-function nodeOf({ isDag, regions }: Subject, step: CheckedStep): GraphNode {
+function nodeOf({ isDag, regions }: Analysis, step: CheckedStep): GraphNode {
   const { slug, written, kind } = step;
-  const container = isDag ? undefined : regions.home.get(slug);
-  const around = container === undefined ? undefined : regions.regions.get(container)?.branches;
-  const within = [...(around ?? [])].filter(([, steps]) => steps.has(slug)).map(([port]) => port);
-  const [branch] = within;
+  const container = isDag ? undefined : regions.containerOf.get(slug);
+  const containerBranches = container === undefined ? undefined : regions.regions.get(container)?.branches;
+  const containingPorts = [...(containerBranches ?? [])].filter(([, steps]) => steps.has(slug)).map(([port]) => port);
+  const [branch] = containingPorts;
   const branches = bodyPorts(step);
   return {
     id: slug,
     name: written.name ?? slug,
     stepType: written.stepType,
-    kind: kind?.type ?? UNKNOWN,
+    kind: kind?.type ?? UNKNOWN_KIND,
     class: kind?.class ?? 'pure',
-    ...defined({ container }),
-    ...(branch === undefined || within.length > 1 ? {} : { branch }),
+    ...omitUndefined({ container }),
+    ...(branch === undefined || containingPorts.length > 1 ? {} : { branch }),
     ...(kind?.class === 'container' ? { branches } : {}),
     ports: isDag ? [] : portsOf(step, branches),
   };
@@ -108,7 +108,7 @@ function portsOf({ kind, ports, written }: CheckedStep, branches: readonly strin
   return [...new Set([...branches, ...own, ...possible, ...Object.keys(written.nextSteps ?? {})])];
 }
 
-function portEdges({ steps }: Subject): GraphEdge[] {
+function portEdges({ steps }: Analysis): GraphEdge[] {
   return [...steps.values()].flatMap(({ slug, written }) =>
     Object.entries(written.nextSteps ?? {})
       .filter(([, to]) => to === END_TARGET || steps.has(to))
@@ -117,29 +117,31 @@ function portEdges({ steps }: Subject): GraphEdge[] {
 }
 
 /** A step depends on the steps that it reads and on those in `dependsOn` (LANGUAGE.md §8). */
-function dependencies({ steps, readings }: Subject): GraphEdge[] {
-  const on = new Map([...steps].map(([slug, { written }]) => [slug, new Set(written.dependsOn)]));
-  for (const { slug = '', references } of readings)
-    for (const { root, path } of references) if (root === 'steps') on.get(slug)?.add(String(path[0]));
-  return [...on].flatMap(([to, all]) => [...all].filter((from) => steps.has(from)).map((from) => ({ from, to })));
+function dependencies({ steps, expressionSites }: Analysis): GraphEdge[] {
+  const dependenciesByStep = new Map([...steps].map(([slug, { written }]) => [slug, new Set(written.dependsOn)]));
+  for (const { slug = '', references } of expressionSites)
+    for (const { root, path } of references) if (root === 'steps') dependenciesByStep.get(slug)?.add(String(path[0]));
+  return [...dependenciesByStep].flatMap(([to, all]) =>
+    [...all].filter((from) => steps.has(from)).map((from) => ({ from, to })),
+  );
 }
 
 /** What can be drawn of a document of any form. */
-function readable(document: JsonObject): Definition {
+function drawableDefinition(document: JsonObject): Definition {
   const { slug, flow, start, steps } = document;
-  const kept: { [slug: string]: StepDefinition } = {};
+  const drawableSteps: { [slug: string]: StepDefinition } = {};
   for (const [name, written] of Object.entries(isObject(steps) ? steps : {}))
-    if (isObject(written) && name !== '__proto__') kept[name] = readableStep(written);
+    if (isObject(written) && name !== '__proto__') drawableSteps[name] = drawableStep(written);
   return {
     name: '',
     slug: typeof slug === 'string' ? slug : '',
     ...(flow === 'dag' ? { flow } : {}),
     ...(typeof start === 'string' ? { start } : {}),
-    steps: kept,
+    steps: drawableSteps,
   };
 }
 
-function readableStep({ stepType, name, config, nextSteps, dependsOn, when, forEach }: JsonObject): StepDefinition {
+function drawableStep({ stepType, name, config, nextSteps, dependsOn, when, forEach }: JsonObject): StepDefinition {
   const isText = (value: Json | undefined): value is string => typeof value === 'string';
   const next = Object.entries(isObject(nextSteps) ? nextSteps : {}).filter(([, to]) => isText(to));
   return {

@@ -5,9 +5,9 @@ import { MAX_BLOB_STATE_BYTES } from '../definition/document/limits.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import type { Problem } from '../definition/document/types.ts';
 import type { Needs } from '../steps/kind.ts';
-import { actionOf, actionTypes } from '../steps/kinds/actions.ts';
+import { actionOf, actionTypes } from '../steps/kinds/built-in-actions.ts';
 import { kindOf } from '../steps/kinds/table.ts';
-import { type Findings, problem, type Subject } from './subject.ts';
+import { type Analysis, type Findings, problem } from './analysis.ts';
 
 interface OfferedAction {
   /** The schema of its parameters after their templates are rendered. */
@@ -27,20 +27,21 @@ export interface Host {
   readonly people?: readonly Person[];
 }
 
-export function checkHost({ steps }: Subject, host: Host, { problems }: Findings): void {
+export function checkHost({ steps }: Analysis, host: Host, { problems }: Findings): void {
   for (const { at, kind, written } of steps.values()) {
     const needs = kind?.needs?.(written.config ?? {});
     // A step with a preset never runs.
     if (needs !== undefined && written.preset === undefined) checkNeeds(needs, at, host, problems);
     if (needs?.maxBytes !== undefined) checkMaxBytes(needs.maxBytes, `${at}/config`, host, problems);
     const { rollback } = written;
-    const undone = rollback === undefined ? undefined : kindOf(rollback.stepType)?.needs?.(rollback.config ?? {});
-    if (undone !== undefined) checkNeeds(undone, `${at}/rollback`, host, problems);
+    const rollbackNeeds =
+      rollback === undefined ? undefined : kindOf(rollback.stepType)?.needs?.(rollback.config ?? {});
+    if (rollbackNeeds !== undefined) checkNeeds(rollbackNeeds, `${at}/rollback`, host, problems);
   }
 }
 
 function checkNeeds({ actions = [], bash }: Needs, at: string, host: Host, problems: Findings['problems']): void {
-  for (const one of actions) action(one.type, `${at}/config${one.at}`, host, problems);
+  for (const one of actions) checkAction(one.type, `${at}/config${one.at}`, host, problems);
   if (bash === true && host.bash === false) problems.push(bashDisabled(`${at}/stepType`));
 }
 
@@ -61,20 +62,20 @@ function checkMaxBytes(
   );
 }
 
-const OWN_ACTIONS = 'Actions of your own come from the folder that SIGNALBOX_ACTIONS names.';
+const CUSTOM_ACTIONS_HINT = 'Actions of your own come from the folder that SIGNALBOX_ACTIONS names.';
 
 function bashDisabled(at: string): Problem {
   const hint = 'Set SIGNALBOX_BASH=1 for the worker and the gateway.';
   return problem(at, 'bash_disabled', 'This host does not run bash.', hint);
 }
 
-function action(type: unknown, at: string, { actions }: Host, problems: Findings['problems']): void {
+function checkAction(type: unknown, at: string, { actions }: Host, problems: Findings['problems']): void {
   if (typeof type !== 'string' || type === '' || actionOf(type) !== undefined || actions?.has(type) === true) return;
   const offered = [...actionTypes.map((one) => one.type), ...(actions?.keys() ?? [])];
   problems.add(
     at,
     'unknown_action',
     `This host offers no action "${type.slice(0, 80)}".`,
-    [didYouMean(type, offered), OWN_ACTIONS].join(' ').trim(),
+    [didYouMean(type, offered), CUSTOM_ACTIONS_HINT].join(' ').trim(),
   );
 }

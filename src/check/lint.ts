@@ -7,13 +7,13 @@ import { MAX_ATTRIBUTE_VALUES } from '../contract/search-attributes.ts';
 import type { Json } from '../json/json.ts';
 import { childPointer } from '../json/pointer.ts';
 import { bracedStrings, mixedLogic } from '../template/lint.ts';
-import type { Findings, Subject } from './subject.ts';
+import type { Analysis, Findings } from './analysis.ts';
 
-export function checkLint({ definition, readings }: Subject, { warnings }: Findings): void {
-  bracedValues(definition.config?.variables ?? {}, '/config/variables', warnings);
-  searchableFields(definition, warnings);
-  for (const reading of readings) {
-    for (const { expression, at } of reading.expressions) {
+export function checkLint({ definition, expressionSites }: Analysis, { warnings }: Findings): void {
+  checkBracedValues(definition.config?.variables ?? {}, '/config/variables', warnings);
+  checkSearchableFields(definition, warnings);
+  for (const site of expressionSites) {
+    for (const { expression, at } of site.expressions) {
       for (const column of mixedLogic(expression)) {
         warnings.add(
           at,
@@ -34,7 +34,7 @@ export function checkLint({ definition, readings }: Subject, { warnings }: Findi
   }
 }
 
-function searchableFields({ state = {} }: Subject['definition'], warnings: Findings['warnings']): void {
+function checkSearchableFields({ state = {} }: Analysis['definition'], warnings: Findings['warnings']): void {
   const names = Object.entries(state).flatMap(([name, field]) => (field.searchable === true ? [name] : []));
   if (names.length <= MAX_ATTRIBUTE_VALUES) return;
   warnings.add(
@@ -46,7 +46,7 @@ function searchableFields({ state = {} }: Subject['definition'], warnings: Findi
 }
 
 /** Variables are not rendered: a template among them stays a text with braces. */
-function bracedValues(value: Json, at: string, warnings: Findings['warnings']): void {
+function checkBracedValues(value: Json, at: string, warnings: Findings['warnings']): void {
   if (typeof value === 'string') {
     if (!/\{\{.*\}\}/s.test(value)) return;
     warnings.add(
@@ -58,5 +58,5 @@ function bracedValues(value: Json, at: string, warnings: Findings['warnings']): 
     return;
   }
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, member] of Object.entries(value)) bracedValues(member, childPointer(at, key), warnings);
+  for (const [key, member] of Object.entries(value)) checkBracedValues(member, childPointer(at, key), warnings);
 }

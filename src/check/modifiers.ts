@@ -3,13 +3,13 @@
  * members that a preset loses.
  */
 import { presetProblems } from '../definition/document/presets.ts';
-import { type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
+import { type Analysis, type CheckedStep, type Findings, problem } from './analysis.ts';
 
-export function checkModifiers({ steps }: Subject, { warnings }: Findings): void {
+export function checkModifiers({ steps }: Analysis, { warnings }: Findings): void {
   for (const step of steps.values()) {
     warnings.push(...presetProblems(step.written.preset ?? null, `${step.at}/preset`));
     if (step.kind === undefined || step.kind.class === 'effect') continue;
-    if (step.kind.class === 'end' && step.written.onError === 'continue') warnings.push(nothingFollows(step));
+    if (step.kind.class === 'end' && step.written.onError === 'continue') warnings.push(uselessOnError(step));
     for (const member of ['retry', 'timeout', 'local', 'fuse'] as const) {
       // On a wait it is an error, which the compiler reports.
       const written = step.written[member];
@@ -17,14 +17,14 @@ export function checkModifiers({ steps }: Subject, { warnings }: Findings): void
       warnings.add(
         `${step.at}/${member}`,
         'modifier_without_effect',
-        `"${member}" applies to effects only; a step of kind ${step.kind.type} ${WORDS[step.kind.class]}.`,
+        `"${member}" applies to effects only; a step of kind ${step.kind.type} ${CLASS_PHRASES[step.kind.class]}.`,
         hintOf(member, step),
       );
     }
   }
 }
 
-const WORDS = {
+const CLASS_PHRASES = {
   pure: 'has none',
   wait: 'waits',
   container: 'only walks its body',
@@ -36,8 +36,8 @@ function hintOf(member: 'retry' | 'timeout' | 'local' | 'fuse', { kind }: Checke
   return member === 'retry' ? 'Remove it; config.retryPolicy applies to all effects of the run.' : 'Remove it.';
 }
 
-/** No run goes on after a step that ends it: its failure cannot go on by a port either. */
-function nothingFollows({ at, kind }: CheckedStep): Findings['warnings'][number] {
+/** A run does not continue after a step that ends it, so a failure of that step cannot leave by a port. */
+function uselessOnError({ at, kind }: CheckedStep): Findings['warnings'][number] {
   return problem(
     `${at}/onError`,
     'modifier_without_effect',

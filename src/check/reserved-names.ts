@@ -2,9 +2,9 @@
 
 import { isRoot } from '../definition/document/roots.ts';
 import { childPointer } from '../json/pointer.ts';
-import type { Findings, Subject } from './subject.ts';
+import type { Analysis, Findings } from './analysis.ts';
 
-export function checkReservedNames({ definition, steps }: Subject, { problems }: Findings): void {
+export function checkReservedNames({ definition, steps }: Analysis, { problems }: Findings): void {
   const report = (at: string, name: string): void => {
     if (isRoot(name))
       problems.add(at, 'reserved_name', `"${name}" is a root, which only the engine writes.`, 'Choose another name.');

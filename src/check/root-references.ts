@@ -3,65 +3,65 @@
 import { flatInput } from '../definition/dialects/flat-input.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { isRoot, ROOTS } from '../definition/document/roots.ts';
-import { notReadHere } from './limited-roots.ts';
-import { around, isInBody, type Places } from './places.ts';
-import type { Precedence } from './precedence.ts';
-import type { Reading } from './readings.ts';
-import { unknownRootMember } from './root-members.ts';
-import { type Findings, problem, type Subject } from './subject.ts';
+import { type Analysis, type Findings, problem } from './analysis.ts';
+import type { ExpressionSite } from './expression-sites.ts';
+import { unavailableRoot } from './pre-run-roots.ts';
+import { checkRootMember } from './root-members.ts';
+import type { StepOrder } from './step-order.ts';
+import { enclosingContainers, isInBody, type StepPositions } from './step-positions.ts';
 
-interface Names {
+interface KnownNames {
   /** Of config.variables, and those that a `set` writes. */
   readonly variables: ReadonlySet<string>;
   /** A `set` computes names of variables, so that any name can be a variable. */
-  readonly areOpen: boolean;
+  readonly areComputed: boolean;
   readonly outputs: ReadonlySet<string>;
   /** Keys of the input, which tale reads without the prefix `input.`. */
-  readonly flat: ReadonlySet<string>;
+  readonly inputKeys: ReadonlySet<string>;
   /** Names from a forEach's `as`, and the forEach steps that define them. */
-  readonly items: ReadonlyMap<string, readonly string[]>;
+  readonly itemAliases: ReadonlyMap<string, readonly string[]>;
 }
 
-export function namesOf({ definition, steps }: Subject): Names {
+export function knownNamesOf({ definition, steps }: Analysis): KnownNames {
   const variables = new Set(Object.keys(definition.config?.variables ?? {}));
   const outputs = new Set<string>();
-  const items = new Map<string, string[]>();
-  let areOpen = false;
+  const itemAliases = new Map<string, string[]>();
+  let areComputed = false;
   for (const { slug, kind, written } of steps.values()) {
     if (written.outputVariable !== undefined) outputs.add(written.outputVariable);
     const config = written.config ?? {};
     if (kind?.scope === 'iterations' && typeof config['as'] === 'string')
-      items.set(config['as'], [...(items.get(config['as']) ?? []), slug]);
+      itemAliases.set(config['as'], [...(itemAliases.get(config['as']) ?? []), slug]);
     const assigned = kind?.assigns?.(config);
     if (assigned?.target !== 'variables') continue;
-    if (assigned.names === undefined) areOpen = true;
+    if (assigned.names === undefined) areComputed = true;
     for (const { name } of assigned.names ?? []) {
-      if (name.includes('{{')) areOpen = true;
+      if (name.includes('{{')) areComputed = true;
       else variables.add(name);
     }
   }
-  const flat =
+  const inputKeys =
     definition.dialect === '000' ? flatInput(definition.input, Object.values(definition.steps)) : new Set<string>();
-  return { variables, areOpen, outputs, flat, items };
+  return { variables, areComputed, outputs, inputKeys, itemAliases };
 }
 
 /** What references are checked against, and the findings. */
-interface Ground {
-  readonly subject: Subject;
+interface CheckContext {
+  readonly analysis: Analysis;
   /** Undefined in flow: dag, which has no walk. */
-  readonly before: Precedence | undefined;
-  readonly places: Places;
-  readonly names: Names;
+  readonly stepOrder: StepOrder | undefined;
+  readonly positions: StepPositions;
+  readonly names: KnownNames;
   /** The slugs of the loops. */
   readonly loops: readonly string[];
   /** By slug: whether a loop can have begun before the step. A cache. */
-  readonly loopsBegun: Map<string, boolean>;
+  readonly loopBegunCache: Map<string, boolean>;
   readonly findings: Findings;
 }
 
 /** One reference to a root. */
-interface Read {
-  readonly reading: Reading;
+interface RootReference {
+  readonly site: ExpressionSite;
   readonly root: string;
   /** The JSON Pointer of the template. */
   readonly at: string;
@@ -69,47 +69,57 @@ interface Read {
 }
 
 export function checkRootReferences(
-  subject: Subject,
-  before: Precedence | undefined,
-  places: Places,
-  names: Names,
+  analysis: Analysis,
+  stepOrder: StepOrder | undefined,
+  positions: StepPositions,
+  names: KnownNames,
   findings: Findings,
 ): void {
-  const loops = [...subject.steps.values()].filter(({ kind }) => kind?.scope === 'loop').map(({ slug }) => slug);
-  const ground: Ground = { subject, before, places, names, loops, loopsBegun: new Map(), findings };
-  for (const reading of subject.readings) {
-    for (const { root, path, column, pointer } of reading.references) {
-      const at = `${reading.at}${pointer ?? ''}`;
-      if (reading.only?.includes(root) === false && (isRoot(root) || subject.definition.dialect !== '000')) {
-        findings.problems.push(notReadHere(at, column, root, reading.only));
+  const loops = [...analysis.steps.values()].filter(({ kind }) => kind?.scope === 'loop').map(({ slug }) => slug);
+  const context: CheckContext = {
+    analysis,
+    stepOrder,
+    positions,
+    names,
+    loops,
+    loopBegunCache: new Map(),
+    findings,
+  };
+  for (const site of analysis.expressionSites) {
+    for (const { root, path, column, pointer } of site.references) {
+      const at = `${site.at}${pointer ?? ''}`;
+      if (site.allowedRoots?.includes(root) === false && (isRoot(root) || analysis.definition.dialect !== '000')) {
+        findings.problems.push(unavailableRoot(at, column, root, site.allowedRoots));
         continue;
       }
-      if (reading.locals.includes(root) || root === 'steps') continue;
-      const read: Read = { reading, root, at, column };
-      unknownRootMember({ root, path, at, column }, findings);
-      if (!isRoot(root)) unknownName(ground, read);
-      else if (root === 'loop') loopOutside(ground, read);
-      else if (root === 'item' || root === 'index') itemOutside(ground, read);
-      else if (root === 'variables' || root === 'outputs') unknownMember(ground, read, path[0]);
+      if (site.locals.includes(root) || root === 'steps') continue;
+      const reference: RootReference = { site, root, at, column };
+      checkRootMember({ root, path, at, column }, findings);
+      if (!isRoot(root)) checkName(context, reference);
+      else if (root === 'loop') checkLoop(context, reference);
+      else if (root === 'item' || root === 'index') checkItem(context, reference);
+      else if (root === 'variables' || root === 'outputs') checkMember(context, reference, path[0]);
     }
-    secretsAndCallbacks(subject, reading, findings);
+    checkPlaceholders(analysis, site, findings);
   }
 }
 
-function unknownName(
-  { subject, places, names, findings: { problems, warnings } }: Ground,
-  { reading, root, at, column }: Read,
+function checkName(
+  { analysis, positions, names, findings: { problems, warnings } }: CheckContext,
+  { site, root, at, column }: RootReference,
 ): void {
-  if (names.variables.has(root) || names.flat.has(root)) return;
-  const givers = names.items.get(root);
-  if (givers !== undefined && reading.slug !== undefined) {
-    const inside = places.of(reading.slug).map((place) => givers.some((giver) => isInBody(subject, place, giver)));
-    if (inside.includes(false) && inside.includes(true)) warnings.push(alsoOutside(at, column, reading.slug, root));
+  if (names.variables.has(root) || names.inputKeys.has(root)) return;
+  const definingForEach = names.itemAliases.get(root);
+  if (definingForEach !== undefined && site.slug !== undefined) {
+    const inside = positions
+      .at(site.slug)
+      .map((position) => definingForEach.some((forEach) => isInBody(analysis, position, forEach)));
+    if (inside.includes(false) && inside.includes(true)) warnings.push(reachedFromOutside(at, column, site.slug, root));
     if (inside.includes(true)) return;
   }
-  const { dialect } = subject.definition;
-  const isMaybe = names.areOpen || dialect === '000';
-  const words = isMaybe
+  const { dialect } = analysis.definition;
+  const isUncertain = names.areComputed || dialect === '000';
+  const words = isUncertain
     ? 'is not a root, and no variable of that name is declared or set'
     : 'is neither a root nor a variable';
   const hint =
@@ -117,17 +127,17 @@ function unknownName(
     (dialect === '000'
       ? 'It reads the key of the input, if the input has one.'
       : `Declare it in config.variables, or write input.${root}.`);
-  (isMaybe ? warnings : problems).add(
+  (isUncertain ? warnings : problems).add(
     at,
-    isMaybe ? 'unknown_variable' : 'unknown_root',
+    isUncertain ? 'unknown_variable' : 'unknown_root',
     `Column ${column}: "${root}" ${words}.`,
     hint,
   );
 }
 
-function unknownMember(
-  { subject: { definition }, names, findings: { warnings } }: Ground,
-  { root, at, column }: Read,
+function checkMember(
+  { analysis: { definition }, names, findings: { warnings } }: CheckContext,
+  { root, at, column }: RootReference,
   member: string | number | undefined,
 ): void {
   if (typeof member !== 'string') return;
@@ -138,7 +148,12 @@ function unknownMember(
       `Column ${column}: no step has the outputVariable "${member}".`,
       didYouMean(member, [...names.outputs]),
     );
-  } else if (root === 'variables' && !names.variables.has(member) && !names.areOpen && definition.dialect !== '000') {
+  } else if (
+    root === 'variables' &&
+    !names.variables.has(member) &&
+    !names.areComputed &&
+    definition.dialect !== '000'
+  ) {
     warnings.add(
       at,
       'unknown_variable',
@@ -148,23 +163,23 @@ function unknownMember(
   }
 }
 
-function loopOutside(
-  { subject, before, places, loops, loopsBegun, findings: { problems } }: Ground,
-  { reading: { slug }, at, column }: Read,
+function checkLoop(
+  { analysis, stepOrder, positions, loops, loopBegunCache, findings: { problems } }: CheckContext,
+  { site: { slug }, at, column }: RootReference,
 ): void {
-  if (before === undefined || (slug === undefined && loops.length > 0)) return;
-  const isOpen =
+  if (stepOrder === undefined || (slug === undefined && loops.length > 0)) return;
+  const canHaveBegun =
     slug === undefined
       ? false
-      : (loopsBegun.get(slug) ??
+      : (loopBegunCache.get(slug) ??
         loops.some(
           (loop) =>
             loop === slug ||
-            places.of(slug).some((place) => isInBody(subject, place, loop)) ||
-            before.canPrecede(loop, slug, 'begin'),
+            positions.at(slug).some((position) => isInBody(analysis, position, loop)) ||
+            stepOrder.canPrecede(loop, slug, 'begin'),
         ));
-  if (slug !== undefined) loopsBegun.set(slug, isOpen);
-  if (isOpen || (slug !== undefined && !before.reachable.has(slug))) return;
+  if (slug !== undefined) loopBegunCache.set(slug, canHaveBegun);
+  if (canHaveBegun || (slug !== undefined && !stepOrder.reachable.has(slug))) return;
   problems.add(
     at,
     'outside_loop',
@@ -173,37 +188,37 @@ function loopOutside(
   );
 }
 
-function itemOutside(
-  { subject, places, findings: { problems, warnings } }: Ground,
-  { reading: { slug }, root, at, column }: Read,
+function checkItem(
+  { analysis, positions, findings: { problems, warnings } }: CheckContext,
+  { site: { slug }, root, at, column }: RootReference,
 ): void {
   if (slug !== undefined) {
-    const step = subject.steps.get(slug);
-    if (subject.isDag && step?.written.forEach !== undefined) {
-      if (!OF_ITERATION.some((member) => at.startsWith(`${step.at}/${member}/`)))
-        problems.push(ofTheWhole(subject.definition, at, column, root));
+    const step = analysis.steps.get(slug);
+    if (analysis.isDag && step?.written.forEach !== undefined) {
+      if (!PER_ITEM_MEMBERS.some((member) => at.startsWith(`${step.at}/${member}/`)))
+        problems.push(evaluatedOnceProblem(analysis.definition, at, column, root));
       return;
     }
-    const inside = places
-      .of(slug)
-      .map((place) => [...around(subject, place)].some(({ kind }) => kind?.scope === 'iterations'));
+    const inside = positions
+      .at(slug)
+      .map((position) => [...enclosingContainers(analysis, position)].some(({ kind }) => kind?.scope === 'iterations'));
     if (!inside.includes(false)) return;
     if (inside.includes(true)) {
-      warnings.push(alsoOutside(at, column, slug, root));
+      warnings.push(reachedFromOutside(at, column, slug, root));
       return;
     }
   }
-  const [where, hint] = subject.isDag
+  const [where, hint] = analysis.isDag
     ? ['a step with forEach', 'Give the step a forEach.']
     : ['the body of a forEach', `In a loop, write loop.${root}.`];
   problems.add(at, 'outside_iteration', `Column ${column}: ${root} has a value only in ${where}.`, hint);
 }
 
 /** Members that flow: dag evaluates for each item. It evaluates other modifiers once for the whole step. */
-const OF_ITERATION = ['config', 'rollback'] as const;
+const PER_ITEM_MEMBERS = ['config', 'rollback'] as const;
 
-function ofTheWhole(
-  { dialect }: Subject['definition'],
+function evaluatedOnceProblem(
+  { dialect }: Analysis['definition'],
   at: string,
   column: number,
   root: string,
@@ -219,7 +234,7 @@ function ofTheWhole(
 }
 
 /** For a step that ends the run and is reached both from within an iteration and from outside. */
-function alsoOutside(at: string, column: number, slug: string, root: string): Findings['warnings'][number] {
+function reachedFromOutside(at: string, column: number, slug: string, root: string): Findings['warnings'][number] {
   return problem(
     at,
     'outside_iteration',
@@ -228,10 +243,14 @@ function alsoOutside(at: string, column: number, slug: string, root: string): Fi
   );
 }
 
-function secretsAndCallbacks({ definition, steps }: Subject, reading: Reading, { problems, warnings }: Findings): void {
+function checkPlaceholders(
+  { definition, steps }: Analysis,
+  site: ExpressionSite,
+  { problems, warnings }: Findings,
+): void {
   const declared = definition.config?.secrets ?? {};
-  for (const { placeholder, pointer, column } of reading.placeholders) {
-    const at = reading.at + pointer;
+  for (const { placeholder, pointer, column } of site.placeholders) {
+    const at = site.at + pointer;
     if ('secret' in placeholder) {
       if (Object.hasOwn(declared, placeholder.secret)) continue;
       const hint =

@@ -20,19 +20,19 @@ export function templatedProblems(schema: z.ZodType, value: Json, at: string): P
     // An asynchronous schema: the run applies it.
     return [];
   }
-  return problems.filter(({ pointer, code }) => !isOpen(value, pointerParts(pointer.slice(at.length)), code));
+  return problems.filter(({ pointer, code }) => !isTemplated(value, pointerParts(pointer.slice(at.length)), code));
 }
 
 /** Whether a template decides the value at the path. */
-function isOpen(value: Json, path: readonly string[], code: string): boolean {
-  let here: Json | undefined = value;
+function isTemplated(value: Json, path: readonly string[], code: string): boolean {
+  let current: Json | undefined = value;
   for (const part of path) {
-    if (typeof here === 'string') return here.includes(OPENING);
+    if (typeof current === 'string') return current.includes(OPENING);
     // A template can produce any key.
-    if (isObject(here) && Object.keys(here).some((key) => key.includes(OPENING))) return true;
-    here = memberOf(here, part);
+    if (isObject(current) && Object.keys(current).some((key) => key.includes(OPENING))) return true;
+    current = memberOf(current, part);
   }
-  return code !== 'unknown_member' && holdsTemplate(here);
+  return code !== 'unknown_member' && containsTemplate(current);
 }
 
 function memberOf(value: Json | undefined, part: string): Json | undefined {
@@ -40,10 +40,10 @@ function memberOf(value: Json | undefined, part: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
 }
 
-function holdsTemplate(value: Json | undefined): boolean {
+function containsTemplate(value: Json | undefined): boolean {
   if (typeof value === 'string') return value.includes(OPENING);
-  if (Array.isArray(value)) return value.some(holdsTemplate);
+  if (Array.isArray(value)) return value.some(containsTemplate);
   return (
-    isObject(value) && Object.entries(value).some(([key, member]) => key.includes(OPENING) || holdsTemplate(member))
+    isObject(value) && Object.entries(value).some(([key, member]) => key.includes(OPENING) || containsTemplate(member))
   );
 }

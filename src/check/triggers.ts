@@ -11,22 +11,22 @@ import { type Expression, parseExpression } from '../template/expression.ts';
 import { references } from '../template/references.ts';
 import { parseTemplate, type Template } from '../template/template.ts';
 import { TemplateError } from '../template/types.ts';
-import { FILTER_ROOTS, limitedProblems, MAPPING_ROOTS } from './limited-roots.ts';
-import type { Findings } from './subject.ts';
+import type { Findings } from './analysis.ts';
+import { FILTER_ROOTS, MAPPING_ROOTS, unavailableRootProblems } from './pre-run-roots.ts';
 
-let built: { readonly [type in TriggerDefinition['type']]: z.ZodType } | undefined;
+let cachedSchemas: { readonly [type in TriggerDefinition['type']]: z.ZodType } | undefined;
 
 /** The config of each type of trigger; secrets are references here (`{secretRef}`). */
 export function triggerSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodType } {
-  built ??= buildSchemas();
-  return built;
+  cachedSchemas ??= buildSchemas();
+  return cachedSchemas;
 }
 
 export function checkTriggers({ triggers = [], config = {} }: Definition, { problems, warnings }: Findings): void {
   // The compiler does not see these templates, which belong to no step.
   for (const member of ['concurrency', 'debounce'] as const) {
     const key = config[member]?.key;
-    if (key?.includes('{{') === true) parsed(() => parseTemplate(key), `/config/${member}/key`, problems);
+    if (key?.includes('{{') === true) checkSource(() => parseTemplate(key), `/config/${member}/key`, problems);
   }
   const names = new Set<string>();
   for (const [index, trigger] of triggers.entries()) {
@@ -51,10 +51,10 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
       );
     const filter = trigger.config?.['filter'];
     if (typeof filter === 'string' && trigger.type === 'event')
-      parsed(() => parseExpression(filter), `${at}/config/filter`, problems, FILTER_ROOTS);
+      checkSource(() => parseExpression(filter), `${at}/config/filter`, problems, FILTER_ROOTS);
     for (const [key, source] of Object.entries(trigger.variableMapping ?? {})) {
       const place = childPointer(`${at}/variableMapping`, key);
-      if (source.includes('{{')) parsed(() => parseTemplate(source), place, problems, MAPPING_ROOTS);
+      if (source.includes('{{')) checkSource(() => parseTemplate(source), place, problems, MAPPING_ROOTS);
       else if (!/^\$(\.[^.[\]\s]+|\[\d+\]|\['[^']*'\]|\["[^"]*"\])*$/.test(source)) {
         problems.add(
           place,
@@ -67,7 +67,7 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
 }
 
 /** `roots`: the roots that exist, if no other check looks at them. */
-function parsed(
+function checkSource(
   parse: () => Expression | Template,
   at: string,
   problems: Findings['problems'],
@@ -75,22 +75,22 @@ function parsed(
 ): void {
   try {
     const read = references(parse());
-    if (roots !== undefined) problems.push(...limitedProblems(read, roots, at));
+    if (roots !== undefined) problems.push(...unavailableRootProblems(read, roots, at));
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     problems.add(at, error.code, error.message, hintOf(error));
   }
 }
 
-const LONGEST_SPAN_MS = 366 * 24 * 60 * 60 * 1000;
+const MAX_SPAN_MS = 366 * 24 * 60 * 60 * 1000;
 
-const LONGEST_REPLAY_WINDOW_MS = 30 * 24 * 60 * 60 * 1000;
+const MAX_REPLAY_WINDOW_MS = 30 * 24 * 60 * 60 * 1000;
 
 const isReplayWindow = (duration: CalendarDuration | undefined): boolean =>
-  duration !== undefined && duration.months === 0 && duration.ms >= 1_000 && duration.ms <= LONGEST_REPLAY_WINDOW_MS;
+  duration !== undefined && duration.months === 0 && duration.ms >= 1_000 && duration.ms <= MAX_REPLAY_WINDOW_MS;
 
 const isSpan = (duration: CalendarDuration | undefined): boolean =>
-  duration !== undefined && duration.months === 0 && duration.ms >= 0 && duration.ms <= LONGEST_SPAN_MS;
+  duration !== undefined && duration.months === 0 && duration.ms >= 0 && duration.ms <= MAX_SPAN_MS;
 
 function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodType } {
   const secret = z.union([z.string().min(1), z.strictObject({ secretRef: z.string().min(1) })]);

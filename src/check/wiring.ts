@@ -1,24 +1,24 @@
 /** Checks the graph: unreachable steps, ports that are not wired, modifiers of the other flow. */
-import { nearest } from '../definition/document/names.ts';
+import { nearestName } from '../definition/document/names.ts';
 import { childPointer } from '../json/pointer.ts';
 import { COMMON_PORTS } from '../steps/ports.ts';
-import type { Precedence } from './precedence.ts';
-import { bodyPorts, type CheckedStep, type Findings, type Subject } from './subject.ts';
+import { type Analysis, bodyPorts, type CheckedStep, type Findings } from './analysis.ts';
+import type { StepOrder } from './step-order.ts';
 
-export function checkWiring(subject: Subject, before: Precedence | undefined, findings: Findings): void {
-  for (const step of subject.steps.values()) {
-    if (before !== undefined && !before.reachable.has(step.slug)) {
+export function checkWiring(analysis: Analysis, stepOrder: StepOrder | undefined, findings: Findings): void {
+  for (const step of analysis.steps.values()) {
+    if (stepOrder !== undefined && !stepOrder.reachable.has(step.slug)) {
       findings.warnings.add(
         step.at,
         'unreachable_step',
-        `No path leads from "${subject.start ?? ''}" to "${step.slug}".`,
+        `No path leads from "${analysis.start ?? ''}" to "${step.slug}".`,
         'Wire a port to it, or remove it.',
       );
     }
-    if (subject.isDag) continue;
-    unwired(subject, step, findings);
-    emptyBodies(subject, step, findings);
-    reservedBranches(subject, step, findings);
+    if (analysis.isDag) continue;
+    checkUnwiredPorts(analysis, step, findings);
+    checkEmptyBodies(analysis, step, findings);
+    checkReservedBranches(analysis, step, findings);
     for (const member of ['dependsOn', 'forEach', 'bail'] as const) {
       if (step.written[member] === undefined) continue;
       findings.problems.add(
@@ -32,7 +32,7 @@ export function checkWiring(subject: Subject, before: Precedence | undefined, fi
 }
 
 /** A single port may be left open to end the walk. Among several ports an open one is probably a mistake. */
-function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): void {
+function checkUnwiredPorts(analysis: Analysis, step: CheckedStep, { warnings }: Findings): void {
   const { names, normal, body } = step.ports;
   const wired = Object.keys(step.written.nextSteps ?? {});
   if (body !== undefined && bodyPorts(step).length === 0) {
@@ -48,11 +48,11 @@ function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): v
     if (body !== undefined && body !== 'any' && body.includes(port)) continue;
     if (port === 'timeout' && !hasTimeout(step)) continue;
     if (step.ports.ruledOut?.includes(port) === true) continue;
-    const meant = nearest(
+    const meant = nearestName(
       port,
       wired.filter((other) => !names.includes(other)),
     );
-    const hint = meant === undefined ? endingHint(subject, step) : `Is the wired port "${meant}" a misspelling of it?`;
+    const hint = meant === undefined ? endingHint(analysis, step) : `Is the wired port "${meant}" a misspelling of it?`;
     warnings.add(
       step.written.nextSteps === undefined ? step.at : `${step.at}/nextSteps`,
       'port_not_wired',
@@ -63,8 +63,8 @@ function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): v
 }
 
 /** How to end here: `$end` ends the whole run, an edge to the container ends only the branch. */
-function endingHint({ regions, steps }: Subject, { slug }: CheckedStep): string {
-  const container = regions.home.get(slug);
+function endingHint({ regions, steps }: Analysis, { slug }: CheckedStep): string {
+  const container = regions.containerOf.get(slug);
   const kind = container === undefined ? undefined : steps.get(container)?.kind;
   if (container === undefined || kind === undefined) return 'Wire it, or wire it to "$end" to end the run here.';
   const ended = { loop: 'tick', iterations: 'iteration', branches: 'branch' }[kind.scope ?? 'branches'];
@@ -72,7 +72,7 @@ function endingHint({ regions, steps }: Subject, { slug }: CheckedStep): string 
 }
 
 /** The body of a port has the steps that this port reaches and the other ports do not (LANGUAGE.md §3.2). */
-function emptyBodies({ regions, steps }: Subject, step: CheckedStep, { warnings }: Findings): void {
+function checkEmptyBodies({ regions, steps }: Analysis, step: CheckedStep, { warnings }: Findings): void {
   for (const port of bodyPorts(step)) {
     const target = step.next[port];
     const body = regions.regions.get(step.slug)?.branches.get(port);
@@ -89,7 +89,7 @@ function emptyBodies({ regions, steps }: Subject, step: CheckedStep, { warnings 
 }
 
 /** A port of a container that looks like a branch, since it leads back, and is none: its name is reserved. */
-function reservedBranches({ steps }: Subject, step: CheckedStep, { warnings }: Findings): void {
+function checkReservedBranches({ steps }: Analysis, step: CheckedStep, { warnings }: Findings): void {
   if (step.ports.body !== 'any') return;
   for (const port of COMMON_PORTS) {
     const target = step.next[port];
@@ -105,15 +105,15 @@ function reservedBranches({ steps }: Subject, step: CheckedStep, { warnings }: F
 }
 
 /** The most steps that are walked for a warning. */
-const MAX_WALKED = 500;
+const MAX_VISITED_STEPS = 500;
 
 /** Whether a walk from the step leads to the other one. */
-function leadsTo(steps: Subject['steps'], from: string, to: string): boolean {
+function leadsTo(steps: Analysis['steps'], from: string, to: string): boolean {
   const seen = new Set<string>();
   const open = [from];
   for (let slug = open.pop(); slug !== undefined; slug = open.pop()) {
     if (slug === to) return true;
-    if (seen.has(slug) || seen.size >= MAX_WALKED) continue;
+    if (seen.has(slug) || seen.size >= MAX_VISITED_STEPS) continue;
     seen.add(slug);
     open.push(...Object.values(steps.get(slug)?.next ?? {}));
   }

@@ -4,8 +4,8 @@ import { addCompletion } from './commands/completion.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addInit } from './commands/init.ts';
 import { addStart } from './commands/start.ts';
-import { type CommandGroup, runProgram } from './program.ts';
-import { REMOTE_COMMANDS } from './remote.ts';
+import { type CommandGroup, runCommandLine } from './program.ts';
+import { REMOTE_COMMANDS } from './remote-commands.ts';
 import type { Terminal } from './terminal.ts';
 
 export const COMMANDS: readonly CommandGroup[] = [
@@ -14,4 +14,4 @@ export const COMMANDS: readonly CommandGroup[] = [
 ];
 
 export const runCli = (args: readonly string[], terminal: Terminal): Promise<number> =>
-  runProgram(COMMANDS, args, terminal);
+  runCommandLine(COMMANDS, args, terminal);

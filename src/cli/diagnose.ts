@@ -6,7 +6,7 @@ import { examine } from '../client/doctor/examine.ts';
 import type { Finding } from '../client/doctor/finding.ts';
 import { type Config, readConfig } from '../config/config.ts';
 
-const LEAST_FREE_BYTES = 1_000_000_000;
+const MIN_FREE_BYTES = 1_000_000_000;
 
 /** Temporal is that of TEMPORAL_ADDRESS, else the one of the running stack. @throws ConfigError */
 export async function diagnose(env: NodeJS.ProcessEnv): Promise<Finding[]> {
@@ -20,11 +20,11 @@ export async function diagnose(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   }
   const { address, namespace } = stack.temporal;
   const findings = await examine({ ...config, temporal: { ...config.temporal, address, namespace } });
-  return [...findings, ...EMBEDDED, ...own];
+  return [...findings, ...EMBEDDED_SERVER_NOTES, ...own];
 }
 
 /** What is unusual about the server that `npm start` starts. */
-const EMBEDDED: readonly Finding[] = [
+const EMBEDDED_SERVER_NOTES: readonly Finding[] = [
   'This is the server that `npm start` starts: one process with a SQLite database. Nothing takes over if it dies.',
   'SQLite writes with journal_mode=WAL and synchronous=NORMAL: a killed process loses nothing; a power failure may ' +
     'lose the last moments before it.',
@@ -36,7 +36,7 @@ function folderFindings({ dataDir }: Pick<Config, 'dataDir'>): Finding[] {
   try {
     const { bavail, bsize } = statfsSync(dataDir);
     const gigabytes = `${((bavail * bsize) / 1e9).toFixed(1)} GB are free in ${dataDir}.`;
-    if (bavail * bsize >= LEAST_FREE_BYTES) return [{ check, level: 'ok', text: gigabytes }];
+    if (bavail * bsize >= MIN_FREE_BYTES) return [{ check, level: 'ok', text: gigabytes }];
     return [{ check, level: 'warning', text: `Only ${gigabytes}`, lines: ['SIGNALBOX_DATA=/a/larger/disk'] }];
   } catch {
     return [{ check, level: 'note', text: `${dataDir} does not exist yet. Starting creates it.` }];

@@ -1,10 +1,10 @@
 /** The text of a dry run. */
 
 import type { Definition } from '../definition/document/types.ts';
-import type { DryRun, DryStep } from '../history/dry-run.ts';
-import { defined } from '../json/defined.ts';
+import type { DryRun, DryRunRow } from '../history/dry-run.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { rollbackLines, summaryLines } from './run-text.ts';
-import { brief, cut, table } from './text-layout.ts';
+import { oneLine, table, truncateText } from './text-layout.ts';
 
 const PATH_WIDTH = 50;
 const INPUT_WIDTH = 90;
@@ -14,28 +14,35 @@ export function dryRunLines(definition: Definition, run: DryRun): string[] {
   const more = stepsTotal === undefined ? [] : [`… and ${stepsTotal - steps.length} more`];
   return [
     `${definition.slug}  ${status}  (dry run: no step was executed)`,
-    ...table(['PATH', 'KIND', 'STATUS', 'PORT', 'BY', 'INPUT'], steps.map(cells)),
+    ...table(['PATH', 'KIND', 'STATUS', 'PORT', 'BY', 'INPUT'], steps.map(dryStepCells)),
     ...more,
     ...summaryLines('', {
       status,
-      ...defined({ output, error }),
+      ...omitUndefined({ output, error }),
     }),
     ...rollbackLines(steps),
     ...waits.flatMap((wait) => [
       `waits for ${wait.kind} at ${wait.path}`,
-      Object.hasOwn(ANSWERS, wait.kind)
-        ? `continue: --answers '{"${wait.path}": ${ANSWERS[wait.kind]}}'`
+      Object.hasOwn(ANSWER_EXAMPLES, wait.kind)
+        ? `continue: --answers '{"${wait.path}": ${ANSWER_EXAMPLES[wait.kind]}}'`
         : `continue: --presets '{"${wait.stepSlug}": …}'`,
     ]),
   ];
 }
 
-function cells(step: DryStep): string[] {
+function dryStepCells(step: DryRunRow): string[] {
   const { path, stepType, status, port, input } = step;
-  return [cut(path, PATH_WIDTH), stepType, status, port ?? '', source(step), brief(input, INPUT_WIDTH)];
+  return [
+    truncateText(path, PATH_WIDTH),
+    stepType,
+    status,
+    port ?? '',
+    outputSource(step),
+    oneLine(input, INPUT_WIDTH),
+  ];
 }
 
-const ANSWERS: { readonly [kind: string]: string } = {
+const ANSWER_EXAMPLES: { readonly [kind: string]: string } = {
   approval: '{"decision": "approved"}',
   input: '{"form": …}',
   message: '{"message": …}',
@@ -43,7 +50,7 @@ const ANSWERS: { readonly [kind: string]: string } = {
 };
 
 /** The source of a step's output if it is not the step itself. */
-function source({ output }: DryStep): string {
+function outputSource({ output }: DryRunRow): string {
   const { meta } = (output ?? {}) as { meta?: { mocked?: boolean; preset?: boolean } };
   if (meta?.mocked === true) return 'mock';
   return meta?.preset === true ? 'preset' : '';

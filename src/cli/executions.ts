@@ -1,19 +1,19 @@
 /** Executions over the gateway: starting, following and reading them. */
 
 import { pagesOf } from '../client/visibility/pages.ts';
-import type { Standing, Step, StepPage } from './answers.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import type { ExecutionResult, Step, StepPage } from './gateway-answers.ts';
 import type { Gateway } from './gateway-client.ts';
 
 /** Waits that need somebody outside. Timers and children end by themselves. */
-const OUTSIDE_WAITS: ReadonlySet<string> = new Set(['approval', 'input', 'message', 'callback']);
+const EXTERNAL_WAITS: ReadonlySet<string> = new Set(['approval', 'input', 'message', 'callback']);
 
 /** Waits until the run ends, waits for somebody outside, or `seconds` have passed. */
-export async function awaitSummary(
+export async function waitForResult(
   gateway: Gateway,
   id: string,
   seconds: number,
-): Promise<Standing & { ended: boolean }> {
+): Promise<ExecutionResult & { ended: boolean }> {
   const until = Date.now() + seconds * 1000;
   for (;;) {
     const isLast = Date.now() >= until;
@@ -25,7 +25,7 @@ export async function awaitSummary(
     });
     if (answer.status === 200) return { ...answer.body, ended: true };
     const { status, waitingFor } = answer.body;
-    const waits = status === 'waiting' && waitingFor.some(({ kind }) => OUTSIDE_WAITS.has(kind));
+    const waits = status === 'waiting' && waitingFor.some(({ kind }) => EXTERNAL_WAITS.has(kind));
     if (waits || isLast) return { ...answer.body, ended: false };
   }
 }
@@ -56,6 +56,6 @@ export async function stepPage(
 }
 
 /** 40 if the run failed, was cancelled or was aborted. */
-export function exitOf({ status }: Pick<Standing, 'status'>): ExitCode {
+export function exitCodeOf({ status }: Pick<ExecutionResult, 'status'>): ExitCode {
   return status === 'failed' || status === 'cancelled' || status === 'aborted' ? EXIT.failed : EXIT.ok;
 }

@@ -2,11 +2,11 @@
 export const EXIT = {
   ok: 0,
   /** An internal error of this program or of the gateway. */
-  broken: 1,
+  internal: 1,
   /** Invalid input: a file, a definition, an id; or no gateway answers. */
   input: 10,
   /** An invalid command line. */
-  flags: 20,
+  usage: 20,
   /** `workflows diff --exit-code` found differences. */
   differs: 30,
   /** The execution failed or was cancelled. */
@@ -31,4 +31,4 @@ export class CliError extends Error {
 }
 
 /** The gateway is not available now; a later attempt may succeed. */
-export class TemporaryError extends CliError {}
+export class RetryableCliError extends CliError {}

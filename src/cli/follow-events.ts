@@ -2,15 +2,15 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
-import { defined } from '../json/defined.ts';
-import { CliError, TemporaryError } from './exit.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
+import { CliError, RetryableCliError } from './exit.ts';
 import type { Gateway } from './gateway-client.ts';
 
 /** How long a gateway may take to restart. */
-const PATIENCE_MS = 60_000;
-const PAUSE_MS = 1_000;
-/** The gateway sends at least a comment every 15 seconds. After this silence it counts as gone. */
-const SILENCE_MS = 45_000;
+const RECONNECT_TIMEOUT_MS = 60_000;
+const RECONNECT_PAUSE_MS = 1_000;
+/** The gateway sends at least a comment every 15 seconds. After this silence the connection counts as lost. */
+const SILENCE_TIMEOUT_MS = 45_000;
 
 interface EventFollower {
   /** Resolves when something may have happened since the last call. @throws CliError */
@@ -19,62 +19,65 @@ interface EventFollower {
 }
 
 export function followEvents(gateway: Gateway, id: string): EventFollower {
-  const over = new AbortController();
-  let isNews = false;
+  const ended = new AbortController();
+  let hasEvent = false;
   let failed: unknown;
   let wake = (): void => undefined;
-  const tell = (): void => {
-    isNews = true;
+  const notify = (): void => {
+    hasEvent = true;
     wake();
   };
-  follow(gateway, id, over.signal, tell).catch((error: unknown) => {
+  follow(gateway, id, ended.signal, notify).catch((error: unknown) => {
     failed = error;
-    tell();
+    notify();
   });
   return {
     next: async () => {
-      if (!isNews)
+      if (!hasEvent)
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
-      isNews = false;
+      hasEvent = false;
       if (failed !== undefined) throw failed;
     },
-    end: () => over.abort(),
+    end: () => ended.abort(),
   };
 }
 
-async function follow(gateway: Gateway, id: string, over: AbortSignal, tell: () => void): Promise<void> {
-  let seen: string | undefined;
-  for (let heardAt = Date.now(); !over.aborted; ) {
+async function follow(gateway: Gateway, id: string, ended: AbortSignal, notify: () => void): Promise<void> {
+  let lastEventId: string | undefined;
+  for (let receivedAt = Date.now(); !ended.aborted; ) {
     const silence = new AbortController();
-    const signal = AbortSignal.any([over, silence.signal]);
-    const alarm = setTimeout(() => silence.abort(), SILENCE_MS);
+    const signal = AbortSignal.any([ended, silence.signal]);
+    const alarm = setTimeout(() => silence.abort(), SILENCE_TIMEOUT_MS);
     try {
       const events = await gateway.open(`/api/executions/${encodeURIComponent(id)}/events`, {
         signal,
-        ...defined({ seen }),
+        ...omitUndefined({ seen: lastEventId }),
       });
-      tell();
+      notify();
       const decoder = new TextDecoder();
       const parser = createParser({
         onEvent: ({ id }) => {
-          seen = id ?? seen;
-          tell();
+          lastEventId = id ?? lastEventId;
+          notify();
         },
       });
       for await (const bytes of events) {
-        heardAt = Date.now();
+        receivedAt = Date.now();
         alarm.refresh();
         parser.feed(decoder.decode(bytes, { stream: true }));
       }
     } catch (error) {
-      if (over.aborted) return;
-      if (error instanceof CliError && !(error instanceof TemporaryError && Date.now() < heardAt + PATIENCE_MS))
+      if (ended.aborted) return;
+      if (
+        error instanceof CliError &&
+        !(error instanceof RetryableCliError && Date.now() < receivedAt + RECONNECT_TIMEOUT_MS)
+      )
         throw error;
     } finally {
       clearTimeout(alarm);
     }
-    await delay(PAUSE_MS, undefined, { signal: over }).catch(() => undefined);
+    await delay(RECONNECT_PAUSE_MS, undefined, { signal: ended }).catch(() => undefined);
   }
 }

@@ -4,20 +4,20 @@ import { runningStack } from '#stacks';
 import { readHostConfig } from '../config/host-config.ts';
 import type { Problem } from '../definition/document/types.ts';
 import type { Method } from '../gateway/http/method.ts';
-import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
-import type { Answer, ParamsOf, PathOf } from './answers.ts';
-import { CliError, EXIT, TemporaryError } from './exit.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
+import { connectionError } from './connection-error.ts';
+import { CliError, EXIT, RetryableCliError } from './exit.ts';
+import type { Answer, ParamsOf, PathOf } from './gateway-answers.ts';
 import { problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';
-import { unreachable } from './unreachable.ts';
 
-const PATIENCE_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 /** The variable that holds the API key. */
 const KEY_VARIABLE = 'SIGNALBOX_API_KEY';
-const NOTHING: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
+const EMPTY_STREAM: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
 
-export interface Call {
+export interface GatewayCall {
   /** By the names in the path. */
   readonly params?: { readonly [name: string]: string };
   readonly query?: { readonly [name: string]: string | undefined };
@@ -51,8 +51,8 @@ export interface Gateway {
     method: M,
     path: Path,
     ...call: [ParamsOf<Path>] extends [never]
-      ? [call?: Call]
-      : [call: Call & { readonly params: { readonly [Name in ParamsOf<Path>]: string } }]
+      ? [call?: GatewayCall]
+      : [call: GatewayCall & { readonly params: { readonly [Name in ParamsOf<Path>]: string } }]
   ): Promise<Answer<M, Path>>;
   /** A stream of Server-Sent Events after the event `seen`. @throws CliError as `call` */
   open(
@@ -69,19 +69,19 @@ export function gatewayAt(address: GatewayAddress): Gateway {
   const { url } = address;
   return {
     url,
-    call: async <M extends Method, Path extends string>(method: M, path: Path, call: Call = {}) => {
+    call: async <M extends Method, Path extends string>(method: M, path: Path, call: GatewayCall = {}) => {
       const response = await send(address, method, path, call);
       const body = await bodyOf(response, address);
-      if (!response.ok) throw refusal(response.status, body, address);
+      if (!response.ok) throw problemError(response.status, body, address);
       const etag = response.headers.get('etag') ?? undefined;
       // The gateway answers what its routes declare; it may be a later one, which answers more.
-      return { status: response.status, body, ...defined({ etag }) } as Answer<M, Path>;
+      return { status: response.status, body, ...omitUndefined({ etag }) } as Answer<M, Path>;
     },
     open: async (path, { signal, seen }) => {
-      const headers = { accept: 'text/event-stream', ...defined({ 'last-event-id': seen }) };
-      const response = await asked(address, path, { headers, signal });
-      if (!response.ok) throw refusal(response.status, await bodyOf(response, address), address);
-      return response.body ?? NOTHING;
+      const headers = { accept: 'text/event-stream', ...omitUndefined({ 'last-event-id': seen }) };
+      const response = await fetchWithKey(address, path, { headers, signal });
+      if (!response.ok) throw problemError(response.status, await bodyOf(response, address), address);
+      return response.body ?? EMPTY_STREAM;
     },
   };
 }
@@ -94,10 +94,10 @@ function gatewayUrl(env: NodeJS.ProcessEnv): string {
   const { url, host, port, dataDir } = readHostConfig(env);
   if (url !== undefined) return url;
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';
-  const byAddress = `http://${reachable(host)}:${port}`;
+  const byAddress = `http://${connectableHost(host)}:${port}`;
   if (isSet('SIGNALBOX_PORT') && port !== 0) return byAddress;
-  const noted = runningStack(dataDir)?.gateway?.url;
-  if (noted !== undefined) return noted;
+  const recordedUrl = runningStack(dataDir)?.gateway?.url;
+  if (recordedUrl !== undefined) return recordedUrl;
   if (port !== 0 && (isSet('SIGNALBOX_HOST') || !isSet('SIGNALBOX_DATA'))) return byAddress;
   throw new CliError(
     EXIT.input,
@@ -107,15 +107,15 @@ function gatewayUrl(env: NodeJS.ProcessEnv): string {
 }
 
 /** A wildcard address is replaced by a loopback address. */
-function reachable(host: string): string {
+function connectableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function send(address: GatewayAddress, method: string, path: string, call: Call): Promise<Response> {
+async function send(address: GatewayAddress, method: string, path: string, call: GatewayCall): Promise<Response> {
   const { json, document, media = 'yaml', headers, waitSeconds = 0 } = call;
-  return asked(address, filled(path, call), {
+  return fetchWithKey(address, pathWithParams(path, call), {
     method,
     headers: {
       ...(json === undefined ? {} : { 'content-type': 'application/json' }),
@@ -123,13 +123,16 @@ async function send(address: GatewayAddress, method: string, path: string, call:
       ...headers,
     },
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-    ...defined({ body: document }),
-    signal: AbortSignal.timeout(PATIENCE_MS + waitSeconds * 1000),
+    ...omitUndefined({ body: document }),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS + waitSeconds * 1000),
   });
 }
 
 /** The path with its parameters and its query. */
-export function filled(path: string, { params = {}, query = {} }: Pick<Call, 'params' | 'query'>): string {
+export function pathWithParams(
+  path: string,
+  { params = {}, query = {} }: Pick<GatewayCall, 'params' | 'query'>,
+): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, value);
   const address = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
@@ -137,20 +140,20 @@ export function filled(path: string, { params = {}, query = {} }: Pick<Call, 'pa
 }
 
 /** Sends the request with the key. A redirect is refused: the key is for this address only. */
-async function asked(address: GatewayAddress, path: string, init: RequestInit): Promise<Response> {
+async function fetchWithKey(address: GatewayAddress, path: string, init: RequestInit): Promise<Response> {
   const { url } = address;
   let response: Response;
   try {
     const headers = { ...(init.headers as Record<string, string>), ...authorization(address) };
     response = await fetch(`${url}${path}`, { ...init, headers, redirect: 'manual' });
   } catch (error) {
-    throw unreachable(url, error);
+    throw connectionError(url, error);
   }
-  if (response.status >= 300 && response.status < 400) throw redirected(url, path, response);
+  if (response.status >= 300 && response.status < 400) throw redirectError(url, path, response);
   return response;
 }
 
-function redirected(url: string, path: string, response: Response): CliError {
+function redirectError(url: string, path: string, response: Response): CliError {
   const location = response.headers.get('location');
   const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
   const place = target === undefined ? '' : ` to ${target.origin}${target.pathname}`;
@@ -189,13 +192,13 @@ async function bodyOf(response: Response, { url, keyVariable }: GatewayAddress):
 }
 
 /** A problem (RFC 9457) as a CliError. */
-function refusal(status: number, body: Json, address: GatewayAddress): CliError {
+function problemError(status: number, body: Json, address: GatewayAddress): CliError {
   const { detail, code, problems } = (body ?? {}) as { detail?: string; code?: string; problems?: readonly Problem[] };
-  const said = detail ?? `The gateway at ${address.url} answered with status ${status}.`;
-  const message = keyAdvice(code, said, address) ?? said;
-  const Refusal = status === 503 || status === 429 ? TemporaryError : CliError;
+  const detailText = detail ?? `The gateway at ${address.url} answered with status ${status}.`;
+  const message = keyAdvice(code, detailText, address) ?? detailText;
+  const Refusal = status === 503 || status === 429 ? RetryableCliError : CliError;
   return new Refusal(
-    status >= 500 && status !== 503 ? EXIT.broken : EXIT.input,
+    status >= 500 && status !== 503 ? EXIT.internal : EXIT.input,
     code === undefined ? message : `${message} (${code})`,
     (problems ?? []).map((problem) => problemLine('error', problem)),
     code,

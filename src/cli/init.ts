@@ -5,7 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CliError, EXIT } from './exit.ts';
 import { projectRoot } from './start/project-root.ts';
 
-const IGNORED = 'node_modules/\n.signalbox/\n';
+const GITIGNORE = 'node_modules/\n.signalbox/\n';
 
 interface WrittenProject {
   /** The absolute path of the folder. */
@@ -25,17 +25,17 @@ export async function writeProject(folder: string, place: string | undefined): P
   const copied = entries
     .filter((entry) => entry.isFile())
     .map((entry) => relative(template, join(entry.parentPath, entry.name)));
-  const made = new Map([
+  const generated = new Map([
     ['package.json', await manifest(root, place)],
     // A file of that name in the template would count for this repository.
-    ['.gitignore', IGNORED],
+    ['.gitignore', GITIGNORE],
   ]);
-  const written = [...copied, ...made.keys()].sort();
+  const written = [...copied, ...generated.keys()].sort();
   await demandFree(root, written);
   for (const file of written) {
     const path = join(root, file);
     await mkdir(dirname(path), { recursive: true });
-    const content = made.get(file);
+    const content = generated.get(file);
     if (content === undefined) await copyFile(join(template, file), path);
     else await writeFile(path, content);
   }

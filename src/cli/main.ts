@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 import { COMMANDS } from './cli.ts';
-import { runProcess } from './program.ts';
+import { runProcessCommandLine } from './program.ts';
 
-await runProcess(COMMANDS);
+await runProcessCommandLine(COMMANDS);

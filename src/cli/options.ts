@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { DIALECTS } from '../definition/dialects/dialects.ts';
 import type { Json, JsonObject } from '../json/json.ts';
-import { lostNumbers } from '../json/json-text.ts';
+import { inexactNumbers } from '../json/json-source.ts';
 
 /** `--input '{"a": 1}'`, or `--input @order.json` for the content of a file. */
 export function jsonOption(text: string): Json {
@@ -15,7 +15,7 @@ export function jsonOption(text: string): Json {
   } catch {
     throw new InvalidArgumentError('Expected JSON, such as \'{"amount": 12}\', or @FILE with JSON in it.');
   }
-  const [lost] = lostNumbers(written);
+  const [lost] = inexactNumbers(written);
   if (lost === undefined) return value;
   throw new InvalidArgumentError(
     `The number ${lost.written.slice(0, 40)} at ${lost.pointer || '/'} cannot be kept exactly. Write it in quotes.`,
@@ -52,7 +52,7 @@ export const dialectOption = (): Option =>
   new Option('--dialect <name>', 'the dialect of the file, by number or system; detected if omitted').choices(DIALECTS);
 
 /** The option of `jsonFlag`. */
-export interface Shown {
+export interface OutputOptions {
   readonly json?: boolean;
 }
 

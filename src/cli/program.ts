@@ -1,7 +1,7 @@
 /** A program with subcommands and exit codes (ARCHITECTURE.md §5). */
 import { Command, CommanderError } from 'commander';
 import { programVersion } from '../observe/version.ts';
-import type { AddCommand, Host } from './commands/command.ts';
+import type { AddCommand, CommandContext } from './commands/command.ts';
 import { CliError, EXIT, type ExitCode } from './exit.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
@@ -16,23 +16,23 @@ Exit codes: 0 success, 1 internal error, 10 invalid input or no gateway, 20 inva
 40 execution failed.`;
 
 /** Runs the command line of this process, and sets its exit code. */
-export async function runProcess(commands: readonly CommandGroup[]): Promise<void> {
+export async function runProcessCommandLine(commands: readonly CommandGroup[]): Promise<void> {
   // The reader may close the pipe early (`signalbox list | head`).
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
-  process.exitCode = await runProgram(commands, process.argv.slice(2), processTerminal);
+  process.exitCode = await runCommandLine(commands, process.argv.slice(2), processTerminal);
 }
 
 /** Runs one command line and resolves to its exit code. Errors go to standard error. It never rejects. */
-export async function runProgram(
+export async function runCommandLine(
   commands: readonly CommandGroup[],
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
   let exit: ExitCode = EXIT.ok;
-  const host: Host = {
+  const host: CommandContext = {
     terminal,
     exitWith: (code) => {
       exit = code;
@@ -58,14 +58,14 @@ export async function runProgram(
     await program.parseAsync([...args], { from: 'user' });
     return exit;
   } catch (error) {
-    return told(terminal, error);
+    return printError(terminal, error);
   }
 }
 
-function told(terminal: Terminal, error: unknown): number {
+function printError(terminal: Terminal, error: unknown): number {
   // Commander has printed its own errors. Help is not an error.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.flags;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   terminal.err(error instanceof Error ? error.message : String(error));
   if (error instanceof CliError) for (const line of error.lines) terminal.err(`  ${line}`);
-  return error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : EXIT.broken;
+  return error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : EXIT.internal;
 }

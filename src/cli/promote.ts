@@ -6,17 +6,17 @@ import { definitionDifference } from '../definition/document/diff.ts';
 import { parseDocument } from '../definition/document/parse.ts';
 import { textDiff } from '../definition/document/text-diff.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
-import { defined } from '../json/defined.ts';
 import { asJson, isObject, type Json, type JsonObject } from '../json/json.ts';
-import type { StoredWorkflow } from './answers.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { CliError, EXIT } from './exit.ts';
-import type { Call, Gateway } from './gateway-client.ts';
+import type { StoredWorkflow } from './gateway-answers.ts';
+import type { Gateway, GatewayCall } from './gateway-client.ts';
 import { problemLine } from './problem-lines.ts';
 import { allItems } from './show-list.ts';
-import { definitionIn, historyOf, namedVersion, versionDefinition } from './workflows.ts';
+import { definitionIn, findVersion, historyOf, versionDefinition } from './workflows.ts';
 
 /** One version of a definition, as a gateway keeps it. */
-interface KeptVersion {
+interface PromotedVersion {
   readonly hash: string;
   readonly version?: string;
   readonly definition: Definition;
@@ -55,16 +55,16 @@ export async function comparePromotion(
   slug: string,
   version: string | undefined,
 ): Promise<Promotion> {
-  const from = await keptVersion(source, slug, version);
-  const present = await presentAt(target, slug);
+  const from = await readVersion(source, slug, version);
+  const present = await currentVersionAt(target, slug);
   const document = documentOf(slug, from);
-  const missingSecrets = await secretsMissing(target, from.definition);
-  const needs = await needsOf(target, from.definition);
+  const missingSecrets = await findMissingSecrets(target, from.definition);
+  const needs = await requirementsOf(target, from.definition);
   const warnings = await checkAt(target, slug, document);
   return {
     slug,
     hash: from.hash,
-    ...defined({ version: from.version }),
+    ...omitUndefined({ version: from.version }),
     isNew: present === undefined,
     isUpToDate: present?.hash === from.hash && (from.textHash === undefined || present.textHash === from.textHash),
     diffText: differenceOf(slug, from, present, { source: source.url, target: target.url }),
@@ -80,23 +80,26 @@ export async function comparePromotion(
   };
 }
 
-async function keptVersion(gateway: Gateway, slug: string, version: string | undefined): Promise<KeptVersion> {
+async function readVersion(gateway: Gateway, slug: string, version: string | undefined): Promise<PromotedVersion> {
   const params = { slug };
   const { body: current } = await gateway.call('GET', '/api/workflows/:slug', { params });
-  const change = version === undefined ? current : namedVersion(slug, await historyOf(gateway, slug), version);
+  const change = version === undefined ? current : findVersion(slug, await historyOf(gateway, slug), version);
   const { hash } = change;
   const { body } = await gateway.call('GET', '/api/workflows/:slug/text', { params, query: { hash } });
   const definition = hash === current.hash ? definitionIn(current) : await versionDefinition(gateway, slug, hash);
   const { text, media, textHash } = body;
-  return { hash, definition, text, media, ...defined({ textHash, version: change.version }) };
+  return { hash, definition, text, media, ...omitUndefined({ textHash, version: change.version }) };
 }
 
 /** The current version at the target. Undefined if it has none. */
-async function presentAt(target: Gateway, slug: string): Promise<(KeptVersion & { etag?: string }) | undefined> {
+async function currentVersionAt(
+  target: Gateway,
+  slug: string,
+): Promise<(PromotedVersion & { etag?: string }) | undefined> {
   try {
     // The tag is read first: a change after that is refused when the definition is stored.
     const { etag } = await target.call('GET', '/api/workflows/:slug', { params: { slug } });
-    return { ...(await keptVersion(target, slug, undefined)), ...defined({ etag }) };
+    return { ...(await readVersion(target, slug, undefined)), ...omitUndefined({ etag }) };
   } catch (error) {
     if (error instanceof CliError && error.code === 'not_found') return undefined;
     throw error;
@@ -104,14 +107,14 @@ async function presentAt(target: Gateway, slug: string): Promise<(KeptVersion & 
 }
 
 /** The text of the author, if it says the same as the version; otherwise the canonical form. */
-function documentOf(slug: string, { text, media, textHash, hash, definition }: KeptVersion): Call {
+function documentOf(slug: string, { text, media, textHash, hash, definition }: PromotedVersion): GatewayCall {
   const parsed = textHash === undefined ? undefined : parseDocument(text);
   const isSame = parsed !== undefined && 'document' in parsed && check(parsed.document, { slug }).hash === hash;
   return isSame ? { document: text, media } : { document: JSON.stringify(definition), media: 'json' };
 }
 
 /** The warnings of the target. @throws CliError with the problems that it finds */
-async function checkAt(target: Gateway, slug: string, document: Call): Promise<readonly Problem[]> {
+async function checkAt(target: Gateway, slug: string, document: GatewayCall): Promise<readonly Problem[]> {
   const { body } = await target.call('POST', '/api/workflows/validate', document);
   if (body.valid) return body.warnings;
   throw new CliError(
@@ -121,7 +124,7 @@ async function checkAt(target: Gateway, slug: string, document: Call): Promise<r
   );
 }
 
-async function secretsMissing(target: Gateway, { config, triggers = [] }: Definition): Promise<string[]> {
+async function findMissingSecrets(target: Gateway, { config, triggers = [] }: Definition): Promise<string[]> {
   const used = [
     ...Object.values(config?.secrets ?? {}),
     ...triggers.flatMap((trigger) => (trigger.config === undefined ? [] : secretNames(trigger.config))),
@@ -134,7 +137,7 @@ async function secretsMissing(target: Gateway, { config, triggers = [] }: Defini
 }
 
 /** The approvers that the target lacks are warnings of its checker, which knows the keys. */
-async function needsOf(target: Gateway, definition: Definition): Promise<string[]> {
+async function requirementsOf(target: Gateway, definition: Definition): Promise<string[]> {
   const parts = objectsIn(asJson(definition));
   const needs: string[] = [];
   if (parts.some(({ approvers, assignees }) => approvers !== undefined || assignees !== undefined)) {
@@ -156,8 +159,8 @@ const objectsIn = (value: Json): JsonObject[] =>
 /** What would change at the target: in the definition, or else in its text. */
 function differenceOf(
   slug: string,
-  from: KeptVersion,
-  present: KeptVersion | undefined,
+  from: PromotedVersion,
+  present: PromotedVersion | undefined,
   urls: { readonly source: string; readonly target: string },
 ): string {
   const names = { before: `${slug} at ${urls.target}`, after: `${slug} at ${urls.source}` };

@@ -3,8 +3,8 @@
 import type { AddCommand } from './commands/command.ts';
 import { addCompletion } from './commands/completion.ts';
 import { CliError, EXIT } from './exit.ts';
-import { runProcess } from './program.ts';
-import { REMOTE_COMMANDS } from './remote.ts';
+import { runProcessCommandLine } from './program.ts';
+import { REMOTE_COMMANDS } from './remote-commands.ts';
 
 /** A command of the package signalbox, which says so whatever its arguments. */
 const absent =
@@ -18,13 +18,13 @@ const absent =
       .helpOption(false)
       .action(() => {
         throw new CliError(
-          EXIT.flags,
+          EXIT.usage,
           `The package signalbox-cli has no ${name}. Install the package signalbox instead, which has it.`,
         );
       });
   };
 
-await runProcess([
+await runProcessCommandLine([
   ['This machine:', addCompletion, ...['start', 'doctor', 'backup', 'restore', 'init'].map(absent)],
   ...REMOTE_COMMANDS,
 ]);

@@ -1,9 +1,9 @@
 /** The text of an execution. */
 
 import { sampleOf } from '../definition/payload/format-sample.ts';
-import type { Execution, Step, Wait } from './answers.ts';
+import type { Execution, Step, Wait } from './gateway-answers.ts';
 import { STEP_HEAD, stepRows } from './step-table.ts';
-import { brief, cut, durationText, factLines, pretty, quoted, table } from './text-layout.ts';
+import { durationText, factLines, formatJson, oneLine, shellQuoted, table, truncateText } from './text-layout.ts';
 
 /** The status of a run with its output, error or waits. */
 export type RunSummary = Pick<Execution, 'status' | 'output' | 'error' | 'paused' | 'pausedSince'> &
@@ -38,7 +38,7 @@ export function errorLine({ code, path, attempts, message }: RunError): string {
 /** The complete command for a decision, with the step if several are open and a comment if it is required. */
 function decideLine(id: string, { path, commentRequired, form }: Wait, several: boolean): string {
   const step = several ? ` --step '${path}'` : '';
-  const data = form === undefined ? '' : ` --data ${quoted(JSON.stringify(sampleOf(form)))}`;
+  const data = form === undefined ? '' : ` --data ${shellQuoted(JSON.stringify(sampleOf(form)))}`;
   return (
     `npx signalbox resume ${id} --decision ` +
     `approve|deny${step}${data}${commentRequired === true ? " --comments 'why'" : ''}`
@@ -46,8 +46,8 @@ function decideLine(id: string, { path, commentRequired, form }: Wait, several: 
 }
 
 /** Output, error and waits, with the command that decides an approval. */
-export function summaryLines(id: string, standing: RunSummary): string[] {
-  const { output, error, waitingFor = [], paused, pausedSince } = standing;
+export function summaryLines(id: string, summary: RunSummary): string[] {
+  const { output, error, waitingFor = [], paused, pausedSince } = summary;
   const lines: string[] = [];
   if (paused === true) {
     lines.push(`paused${pausedSince === undefined ? '' : ` since ${pausedSince}`}: no new step starts`);
@@ -56,31 +56,32 @@ export function summaryLines(id: string, standing: RunSummary): string[] {
   const several = waitingFor.filter(({ kind }) => kind === 'approval').length > 1;
   for (const wait of waitingFor) {
     lines.push(`waits for ${waitLine(wait)}`);
-    if (wait.form !== undefined) lines.push(`form:     ${brief(wait.form, DETAILS_WIDTH)}`);
+    if (wait.form !== undefined) lines.push(`form:     ${oneLine(wait.form, DETAILS_WIDTH)}`);
     if (wait.kind === 'approval') lines.push(`decide:   ${decideLine(id, wait, several)}`);
   }
   if (error !== undefined) {
     lines.push(`error: ${errorLine(error)}`);
-    if (error.details !== undefined) lines.push(`details: ${brief(error.details, DETAILS_WIDTH)}`);
+    if (error.details !== undefined) lines.push(`details: ${oneLine(error.details, DETAILS_WIDTH)}`);
   }
-  if (output !== undefined) lines.push(pretty(output));
+  if (output !== undefined) lines.push(formatJson(output));
   return lines;
 }
 
 /** `rolled back: ship, charge`, in the order of execution, and the steps whose rollback failed. */
 export function rollbackLines(steps: readonly Pick<Step, 'path' | 'stepType' | 'status' | 'error'>[]): string[] {
-  const undone = steps.filter(({ stepType }) => stepType === 'rollback');
-  const done = undone.filter(({ status }) => status === 'completed').map(({ path }) => undoneStep(path));
-  const failed = undone.filter(({ error }) => error !== undefined);
+  const rollbacks = steps.filter(({ stepType }) => stepType === 'rollback');
+  const done = rollbacks.filter(({ status }) => status === 'completed').map(({ path }) => rolledBackPath(path));
+  const failed = rollbacks.filter(({ error }) => error !== undefined);
   return [
-    ...(done.length === 0 ? [] : [`rolled back: ${cut(done.join(', '), DETAILS_WIDTH)}`]),
+    ...(done.length === 0 ? [] : [`rolled back: ${truncateText(done.join(', '), DETAILS_WIDTH)}`]),
     ...failed.map(
-      ({ path, error }) => `not rolled back: ${undoneStep(path)}${error === undefined ? '' : `: ${errorLine(error)}`}`,
+      ({ path, error }) =>
+        `not rolled back: ${rolledBackPath(path)}${error === undefined ? '' : `: ${errorLine(error)}`}`,
     ),
   ];
 }
 
-const undoneStep = (path: string): string => path.replace(/\/rollback$/, '');
+const rolledBackPath = (path: string): string => path.replace(/\/rollback$/, '');
 
 /** All about an execution: its facts, its status and its steps; with `all`, each visit has a row. */
 export function executionLines(execution: Execution, steps: readonly Step[], all: boolean): string[] {
@@ -93,7 +94,7 @@ export function executionLines(execution: Execution, steps: readonly Step[], all
     ['by', initiator],
     ['parent', parentId],
     ['web ui', url],
-    ['input', execution.input === undefined ? undefined : brief(execution.input)],
+    ['input', execution.input === undefined ? undefined : oneLine(execution.input)],
   ]);
   return [
     `${id}  ${status}`,

@@ -2,18 +2,18 @@
  * The visits of a run as a table. If a step has many visits, in loops and iterations, the table shows a few that failed
  * or are open, and summarizes the others in one line per status.
  */
-import type { Step } from './answers.ts';
-import { cut, durationText } from './text-layout.ts';
+import type { Step } from './gateway-answers.ts';
+import { durationText, truncateText } from './text-layout.ts';
 
 /** Up to this number, each visit of a step has a row. */
-const FEW = 20;
+const MAX_ROWS_PER_STEP = 20;
 /** Above it, the number of rows per notable status. */
-const SHOWN_EACH = 5;
-const RANGES = 4;
+const ROWS_PER_NOTABLE_STATUS = 5;
+const MAX_RANGES = 4;
 const PATH_WIDTH = 70;
 const ABOUT_WIDTH = 100;
 /** Statuses that readers look for first. */
-const NOTABLE: readonly Step['status'][] = ['failed', 'running', 'waiting', 'cancelled'];
+const NOTABLE_STATUSES: readonly Step['status'][] = ['failed', 'running', 'waiting', 'cancelled'];
 
 export const STEP_HEAD = ['PATH', 'KIND', 'STATUS', 'PORT', 'TRIES', 'TOOK', 'ABOUT'];
 
@@ -27,36 +27,36 @@ export function stepRows(steps: readonly Step[], all: boolean): string[][] {
     if (group === undefined) groups.set(pattern, [step]);
     else group.push(step);
   }
-  const told = new Set<string>();
+  const summarized = new Set<string>();
   return steps.flatMap((step) => {
     const pattern = patternOf(step.path);
     const group = groups.get(pattern) ?? [];
-    if (group.length <= FEW) return [stepCells(step)];
-    if (told.has(pattern)) return [];
-    told.add(pattern);
-    return collapsed(group);
+    if (group.length <= MAX_ROWS_PER_STEP) return [stepCells(step)];
+    if (summarized.has(pattern)) return [];
+    summarized.add(pattern);
+    return summarizeGroup(group);
   });
 }
 
-function collapsed(group: readonly Step[]): string[][] {
-  const statuses = [...new Set([...NOTABLE, ...group.map(({ status }) => status)])];
+function summarizeGroup(group: readonly Step[]): string[][] {
+  const statuses = [...new Set([...NOTABLE_STATUSES, ...group.map(({ status }) => status)])];
   return statuses.flatMap((status) => {
     const visits = group.filter((step) => step.status === status);
-    const shown = NOTABLE.includes(status) ? visits.slice(0, SHOWN_EACH) : [];
+    const shown = NOTABLE_STATUSES.includes(status) ? visits.slice(0, ROWS_PER_NOTABLE_STATUS) : [];
     const rest = visits.slice(shown.length);
-    return [...shown.map(stepCells), ...(rest.length === 0 ? [] : [restCells(rest, shown.length, group.length)])];
+    return [...shown.map(stepCells), ...(rest.length === 0 ? [] : [summaryCells(rest, shown.length, group.length)])];
   });
 }
 
 /** `each[3-99,101…]/call  http  completed  …  97 of 10000` */
-function restCells(rest: readonly Step[], before: number, among: number): string[] {
+function summaryCells(rest: readonly Step[], before: number, among: number): string[] {
   const [first] = rest;
   const ports = [...new Set(rest.map(({ port = '' }) => port))];
   const count = before === 0 ? `${rest.length} of ${among}` : `${rest.length} more of ${among}`;
   const about = [count, ...errorCounts(rest)].join(': ');
   const { stepType = '', status = '' } = first ?? {};
   return [
-    cut(rangedPath(rest), PATH_WIDTH),
+    truncateText(rangedPath(rest), PATH_WIDTH),
     stepType,
     status,
     ports.length === 1 ? (ports[0] ?? '') : '',
@@ -72,10 +72,10 @@ function errorCounts(steps: readonly Step[]): string[] {
   for (const { error } of steps) if (error !== undefined) counts.set(error.code, (counts.get(error.code) ?? 0) + 1);
   if (counts.size === 0) return [];
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
-  return [cut(sorted.map(([code, n]) => `${code} ${n}`).join(', '), ABOUT_WIDTH)];
+  return [truncateText(sorted.map(([code, n]) => `${code} ${n}`).join(', '), ABOUT_WIDTH)];
 }
 
-const NUMBER = /\[(\d+)\]|~(\d+)/;
+const PATH_NUMBER = /\[(\d+)\]|~(\d+)/;
 
 /** The path with placeholders for the numbers of iterations, ticks and visits. */
 function patternOf(path: string): string {
@@ -92,7 +92,7 @@ function rangedPath(steps: readonly Step[]): string {
   const pattern = patternOf(first);
   const numbers = paths.map((path) =>
     Number(
-      NUMBER.exec(path)
+      PATH_NUMBER.exec(path)
         ?.slice(1)
         .find((part) => part !== undefined),
     ),
@@ -109,15 +109,15 @@ function ranges(sorted: readonly number[]): string {
     if (last !== undefined && last[1] === number - 1) last[1] = number;
     else found.push([number, number]);
   }
-  const text = found.slice(0, RANGES).map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`));
-  return `${text.join(',')}${found.length > RANGES ? '…' : ''}`;
+  const text = found.slice(0, MAX_RANGES).map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`));
+  return `${text.join(',')}${found.length > MAX_RANGES ? '…' : ''}`;
 }
 
 /** One row; a failed visit shows its error. */
 function stepCells(step: Step): string[] {
   const { path, stepType, status, port, attempts, startedAt, completedAt } = step;
   return [
-    cut(path, PATH_WIDTH),
+    truncateText(path, PATH_WIDTH),
     stepType,
     status,
     port ?? '',
@@ -130,7 +130,7 @@ function stepCells(step: Step): string[] {
 /** The error, or how its attempts go, and who ended it by hand. */
 function aboutText(step: Step): string {
   const { error, endedBy } = step;
-  const what = error === undefined ? retryingText(step) : `${error.code}: ${cut(error.message, ABOUT_WIDTH)}`;
+  const what = error === undefined ? retryingText(step) : `${error.code}: ${truncateText(error.message, ABOUT_WIDTH)}`;
   return [...(endedBy === undefined ? [] : [`by hand, ${endedBy}`]), ...(what === '' ? [] : [what])].join('; ');
 }
 
@@ -141,7 +141,8 @@ function aboutText(step: Step): string {
 function retryingText({ lastError, nextAttemptAt, activityPaused, completedAt }: Step): string {
   const when = nextAttemptAt === undefined ? 'attempt running' : `next attempt ${nextAttemptAt}`;
   const isOpen = completedAt === undefined && lastError !== undefined;
-  const standing = activityPaused === true ? ['paused'] : isOpen ? [when] : [];
-  const why = lastError === undefined ? [] : [`after ${lastError.code}: ${cut(lastError.message, ABOUT_WIDTH)}`];
-  return [...standing, ...why].join(', ');
+  const current = activityPaused === true ? ['paused'] : isOpen ? [when] : [];
+  const why =
+    lastError === undefined ? [] : [`after ${lastError.code}: ${truncateText(lastError.message, ABOUT_WIDTH)}`];
+  return [...current, ...why].join(', ');
 }

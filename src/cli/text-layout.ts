@@ -20,19 +20,19 @@ export const factLines = (facts: readonly (readonly [name: string, value: string
   facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(8)}  ${value}`]));
 
 /** A value on one line of at most `width` characters. */
-export function brief(value: Json | undefined, width = 120): string {
+export function oneLine(value: Json | undefined, width = 120): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return cut(text.replaceAll(/\s+/g, ' '), width);
+  return truncateText(text.replaceAll(/\s+/g, ' '), width);
 }
 
-export function cut(text: string, width: number): string {
+export function truncateText(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
 
 /** In single quotes, as bash and zsh read them. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-export const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+export const formatJson = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** The duration between two ISO 8601 times: `412 ms`, `3.2 s`, `5 min`, `2.5 h`, `3.1 d`. */
 export function durationText(from: string, to: string): string {

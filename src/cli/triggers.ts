@@ -2,8 +2,8 @@
 
 import type { Json, JsonObject } from '../json/json.ts';
 import { getOwn, isObject } from '../json/json.ts';
-import type { Trigger } from './answers.ts';
 import { CliError, EXIT } from './exit.ts';
+import type { Trigger } from './gateway-answers.ts';
 import type { Gateway } from './gateway-client.ts';
 import type { WrittenDocument } from './read-document.ts';
 
@@ -36,19 +36,19 @@ export async function applyTrigger(
   const wantedType = type ?? (isObject(config) ? getOwn(config, 'type') : undefined);
   if (wantedType !== present.type)
     throw new CliError(EXIT.input, `${id} is of type ${present.type}, which cannot be changed. Delete it first.`);
-  const json: JsonObject = { variableMapping, targetState, config: replacing(present.config, config) };
+  const json: JsonObject = { variableMapping, targetState, config: mergePatchTo(present.config, config) };
   if (enabled !== undefined) json['enabled'] = enabled;
   return { created: false, trigger: (await gateway.call('PATCH', '/api/triggers/:id', { params, json })).body };
 }
 
 /** The JSON merge patch (RFC 7396) that makes `wanted` of `present`. */
-function replacing(present: Json, wanted: Json): Json {
+function mergePatchTo(present: Json, wanted: Json): Json {
   if (!isObject(present) || !isObject(wanted)) return wanted;
   const removed = Object.keys(present).filter((key) => getOwn(wanted, key) === undefined);
   return {
     ...Object.fromEntries(removed.map((key) => [key, null])),
     ...Object.fromEntries(
-      Object.entries(wanted).map(([key, value]) => [key, replacing(getOwn(present, key) ?? null, value)]),
+      Object.entries(wanted).map(([key, value]) => [key, mergePatchTo(getOwn(present, key) ?? null, value)]),
     ),
   };
 }

@@ -2,12 +2,12 @@
 
 import type { Definition } from '../definition/document/types.ts';
 import type { JsonObject } from '../json/json.ts';
-import type { WorkflowChange, WorkflowHead } from './answers.ts';
 import { CliError, EXIT } from './exit.ts';
+import type { WorkflowChange, WorkflowHead } from './gateway-answers.ts';
 import type { Gateway } from './gateway-client.ts';
 import { allItems, type ListLayout } from './show-list.ts';
 
-export const WORKFLOWS: ListLayout<WorkflowHead> = {
+export const WORKFLOW_LAYOUT: ListLayout<WorkflowHead> = {
   head: ['SLUG', 'VERSION', 'ENABLED', 'UPDATED', 'NAME'],
   cells: ({ slug, version, enabled, updatedAt, name }) => [slug, version, enabled ? 'yes' : 'no', updatedAt, name],
   none: 'No workflows.',
@@ -21,18 +21,19 @@ export const definitionIn = ({ definition }: { readonly definition: JsonObject }
 export const historyOf = (gateway: Gateway, slug: string): Promise<WorkflowChange[]> =>
   allItems((query) => gateway.call('GET', '/api/workflows/:slug/history', { params: { slug }, query }));
 
-const LEAST_DIGITS = 6;
+const MIN_HASH_DIGITS = 6;
 
 /**
  * The version that a person names by its number, its hash, or the first digits of its hash. A rollback may repeat a
  * number: the latest counts.
  * @throws CliError if the history has none or several
  */
-export function namedVersion(slug: string, changes: readonly WorkflowChange[], name: string): WorkflowChange {
+export function findVersion(slug: string, changes: readonly WorkflowChange[], name: string): WorkflowChange {
   const digits = /^(?:sha256:)?([0-9a-f]+)$/.exec(name)?.[1] ?? '';
   const byNumber = changes.find(({ version }) => version === name);
   if (byNumber !== undefined) return byNumber;
-  const found = digits.length < LEAST_DIGITS ? [] : changes.filter(({ hash }) => hash.startsWith(`sha256:${digits}`));
+  const found =
+    digits.length < MIN_HASH_DIGITS ? [] : changes.filter(({ hash }) => hash.startsWith(`sha256:${digits}`));
   const [first] = found;
   const hashes = new Set(found.map(({ hash }) => hash));
   if (first !== undefined && hashes.size === 1) return first;
@@ -54,4 +55,4 @@ export async function versionDefinition(gateway: Gateway, slug: string, hash: st
 }
 
 /** The first digits of a hash, for tables. */
-export const shortHash = (hash: string): string => hash.replace(/^sha256:/, '').slice(0, 12);
+export const abbreviatedHash = (hash: string): string => hash.replace(/^sha256:/, '').slice(0, 12);

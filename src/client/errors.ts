@@ -27,7 +27,7 @@ export const onCode =
   };
 
 /** For `catch`: throws another error in place of one with the code. Any other error is thrown as it is. */
-export const insteadOf =
+export const rethrowAs =
   (code: string, other: (error: ClientError) => ClientError | Promise<ClientError>) =>
   async (error: unknown): Promise<never> => {
     throw hasCode(error, code) ? await other(error) : error;

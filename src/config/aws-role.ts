@@ -1,5 +1,5 @@
 /** Where temporary credentials of AWS come from, by the variables that EKS and ECS set for the SDKs of AWS. */
-import { defined } from '../json/defined.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { ConfigError } from './config-error.ts';
 
 /** A token of Kubernetes, exchanged at STS for the credentials of a role (IRSA). */
@@ -27,7 +27,7 @@ type Env = Readonly<Record<string, string>>;
 /** The address of ECS, which AWS_CONTAINER_CREDENTIALS_RELATIVE_URI is a path of. */
 const ECS = 'http://169.254.170.2';
 /** As the SDKs of AWS do it, plain HTTP is for addresses of the machine alone. */
-const OF_THE_MACHINE = /^(?:127(?:\.\d+){3}|localhost|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/;
+const LOCAL_HOST = /^(?:127(?:\.\d+){3}|localhost|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/;
 
 /** Undefined where no variable names one. In the order of the SDKs of AWS. @throws ConfigError */
 export function awsRoleOf(env: Env, region: string): AwsRole | undefined {
@@ -46,7 +46,7 @@ export function awsRoleOf(env: Env, region: string): AwsRole | undefined {
   const path = env['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'];
   const url = path === undefined ? env['AWS_CONTAINER_CREDENTIALS_FULL_URI'] : `${ECS}${path}`;
   if (url === undefined) return undefined;
-  if (!URL.canParse(url) || !isPrivate(new URL(url)))
+  if (!URL.canParse(url) || !isHttpsOrLocal(new URL(url)))
     throw new ConfigError(
       'AWS_CONTAINER_CREDENTIALS_FULL_URI',
       'expected https, or http at an address of this machine, of ECS or of EKS.',
@@ -55,8 +55,8 @@ export function awsRoleOf(env: Env, region: string): AwsRole | undefined {
     AWS_CONTAINER_AUTHORIZATION_TOKEN: authorization,
     AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: authorizationFile,
   } = env;
-  return { from: 'container', url, ...defined({ authorization, authorizationFile }) };
+  return { from: 'container', url, ...omitUndefined({ authorization, authorizationFile }) };
 }
 
-const isPrivate = ({ protocol, hostname }: URL): boolean =>
-  protocol === 'https:' || (protocol === 'http:' && OF_THE_MACHINE.test(hostname));
+const isHttpsOrLocal = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || (protocol === 'http:' && LOCAL_HOST.test(hostname));

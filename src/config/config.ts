@@ -1,5 +1,5 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { defined } from '../json/defined.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { ConfigError } from './config-error.ts';
 import { type HostConfig, readHostConfig, withoutEmpty } from './host-config.ts';
 
@@ -32,7 +32,7 @@ function temporalSettings(env: Record<string, string>): TemporalSettings {
   const { address, apiKey, tls, metadata } = loaded.connectionOptions;
   return {
     namespace: loaded.namespace ?? 'signalbox',
-    ...defined({ address }),
+    ...omitUndefined({ address }),
     ...(apiKey === undefined || typeof apiKey !== 'string' ? {} : { apiKey }),
     ...(tls === undefined || tls === null ? {} : { tls }),
     ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { defined } from '../json/defined.ts';
-import { blobPlaceOf } from './blob-place.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
+import { readBlobSettings } from './blob-settings.ts';
 import { ConfigError } from './config-error.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -34,7 +34,7 @@ export function readHostConfig(env: NodeJS.ProcessEnv) {
     /** Where the gateway listens; port 0 picks a free one. */
     host: values.SIGNALBOX_HOST,
     port: values.SIGNALBOX_PORT,
-    ...defined({
+    ...omitUndefined({
       /** Where the command line finds the gateway; it overrides host and port. No slash at the end. */
       url: values.SIGNALBOX_URL,
       /** The gateway's URL for callers if it is not http://host:port. No slash at the end. */
@@ -77,13 +77,13 @@ export function readHostConfig(env: NodeJS.ProcessEnv) {
     httpAllow: values.SIGNALBOX_HTTP_ALLOW,
     /** Ports of this stack on this machine, which outgoing requests may never reach. */
     ownPorts: values.SIGNALBOX_OWN_PORTS,
-    /** Where payloads over 256 KB are stored, and whether new ones are (src/client/payloads/blobs.ts). */
-    blobs: blobPlaceOf(present, values.SIGNALBOX_DATA),
+    /** Where payloads over 256 KB are stored, and whether new ones are (src/client/payloads/external-storage.ts). */
+    blobs: readBlobSettings(present, values.SIGNALBOX_DATA),
     /**
      * Server and sender of e-mails whose steps name none. `fromAllow` lists further senders that steps may use, in
      * lower case: addresses, `*@domain`, or `*`.
      */
-    mail: defined({
+    mail: omitUndefined({
       smtpUrl: values.SIGNALBOX_SMTP_URL,
       from: values.SIGNALBOX_MAIL_FROM,
       fromAllow: values.SIGNALBOX_MAIL_FROM_ALLOW,
@@ -93,7 +93,7 @@ export function readHostConfig(env: NodeJS.ProcessEnv) {
      * API keys, or always.
      */
     ownTemporal: {
-      ...defined({ port: values.SIGNALBOX_TEMPORAL_PORT, uiPort: values.SIGNALBOX_UI_PORT }),
+      ...omitUndefined({ port: values.SIGNALBOX_TEMPORAL_PORT, uiPort: values.SIGNALBOX_UI_PORT }),
       ui: UI[values.SIGNALBOX_UI ?? 'default'],
     },
     /** Whether Temporal chooses workers by the version of their code, and who makes a version current. */
@@ -108,7 +108,7 @@ export function readHostConfig(env: NodeJS.ProcessEnv) {
     retentionDays: values.SIGNALBOX_RETENTION_DAYS,
     /** Limits of concurrent runs; absent means no limit. */
     limits: {
-      ...defined({
+      ...omitUndefined({
         user: values.SIGNALBOX_LIMIT_USER,
         organization: values.SIGNALBOX_LIMIT_ORGANIZATION,
         global: values.SIGNALBOX_LIMIT_GLOBAL,

@@ -3,21 +3,21 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-export const OVERFLOWS = ['queue', 'reject', 'cancel-oldest', 'cancel-newest'] as const;
+export const OVERFLOW_POLICIES = ['queue', 'reject', 'cancel-oldest', 'cancel-newest'] as const;
 
-const wholeNumber = (least: number, most: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, `expected a whole number from ${least} to ${most}.`)
+    .regex(/^\d{1,9}$/, `expected a whole number from ${min} to ${max}.`)
     .transform(Number)
-    .refine((value) => value >= least && value <= most, `expected a whole number from ${least} to ${most}.`);
+    .refine((value) => value >= min && value <= max, `expected a whole number from ${min} to ${max}.`);
 
 /** `off`, `on` for the default number, or a number. */
-const limitOf = (usual: number) =>
+const limitOf = (defaultLimit: number) =>
   z
     .string()
-    .regex(/^(on|off|[1-9]\d{0,5})$/, `expected off, on (which is ${usual}), or a number from 1 to 999999.`)
-    .transform((text) => (text === 'off' ? undefined : text === 'on' ? usual : Number(text)))
+    .regex(/^(on|off|[1-9]\d{0,5})$/, `expected off, on (which is ${defaultLimit}), or a number from 1 to 999999.`)
+    .transform((text) => (text === 'off' ? undefined : text === 'on' ? defaultLimit : Number(text)))
     .optional();
 
 const listOf = (text: string): string[] =>
@@ -279,7 +279,7 @@ export const SETTINGS = z.object({
     'The limit of all concurrent runs: off, on (50), or a number. Default: off.',
   ),
   SIGNALBOX_LIMIT_OVERFLOW: z
-    .enum(OVERFLOWS, { error: `expected one of ${OVERFLOWS.join(', ')}.` })
+    .enum(OVERFLOW_POLICIES, { error: `expected one of ${OVERFLOW_POLICIES.join(', ')}.` })
     .default('queue')
     .describe('What happens to runs over these limits: queue, reject, cancel-oldest or cancel-newest.'),
   SIGNALBOX_RETENTION_DAYS: wholeNumber(1, 3_650).default(30).describe('How many days Temporal keeps closed runs.'),

@@ -1,26 +1,26 @@
-/** The console's beginning: the frame at once, and in it the screen of the address. */
+/** The entry of the console: the page frame, and in it the screen of the address. */
 import { Component, type ComponentChildren, type ComponentType, render } from 'preact';
 import { useGet, useResource } from './data/resource.ts';
-import { loadMe, startSession, useSession } from './data/session.ts';
+import { loadMe, startLoginRedirect, useSession } from './data/session.ts';
 import type { ApprovalCount } from './data/types.ts';
-import { hasScreen, navigate, startNavigation, usePlace } from './navigation.ts';
+import { hasScreen, navigate, startNavigation, useRouteMatch } from './navigation.ts';
 import { Button } from './parts/button.tsx';
-import { Frame, type FrameLink } from './parts/frame.tsx';
-import { startKeys } from './parts/keys.tsx';
 import { LoadingLine } from './parts/loading.tsx';
+import { type NavigationLink, PageFrame } from './parts/page-frame.tsx';
 import { Problem } from './parts/problem.tsx';
 import { Screen } from './parts/screen.tsx';
-import { addressOf, type Place, type RouteName } from './routes.ts';
+import { startShortcuts } from './parts/shortcuts.tsx';
+import { addressOf, type RouteMatch, type RouteName } from './routes.ts';
 import { SCREENS } from './screens.ts';
 import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';
 
-const COUNT_MS = 15_000;
+const COUNT_POLL_MS = 15_000;
 
 /** How many questions wait for the caller. */
-function Waiting() {
-  const count = useGet<ApprovalCount>('/api/approvals/count', { pollMs: COUNT_MS });
+function WaitingCount() {
+  const count = useGet<ApprovalCount>('/api/approvals/count', { pollMs: COUNT_POLL_MS });
   const mine = count.data?.mine ?? 0;
   return mine === 0 ? null : (
     <span class="count">
@@ -30,48 +30,52 @@ function Waiting() {
   );
 }
 
-const LINKS: readonly FrameLink[] = [
-  { to: 'runs', text: 'Runs', holds: ['runs', 'run'] },
-  { to: 'approvals', text: 'Approvals', holds: ['approvals', 'approval'], beside: <Waiting /> },
-  { to: 'workflows', text: 'Workflows', holds: ['workflows', 'workflow', 'versions', 'proposal', 'runForm', 'editor'] },
-  { to: 'triggers', text: 'Triggers', holds: ['triggers', 'trigger'] },
-  { to: 'settings', text: 'Settings', params: { section: 'secrets' }, holds: ['settings'] },
+const LINKS: readonly NavigationLink[] = [
+  { to: 'runs', text: 'Runs', childRoutes: ['runs', 'run'] },
+  { to: 'approvals', text: 'Approvals', childRoutes: ['approvals', 'approval'], badge: <WaitingCount /> },
+  {
+    to: 'workflows',
+    text: 'Workflows',
+    childRoutes: ['workflows', 'workflow', 'versions', 'proposal', 'runForm', 'editor'],
+  },
+  { to: 'triggers', text: 'Triggers', childRoutes: ['triggers', 'trigger'] },
+  { to: 'settings', text: 'Settings', params: { section: 'secrets' }, childRoutes: ['settings'] },
 ];
 
-type AnyScreen = ComponentType<{ readonly place: Place }>;
+type AnyScreen = ComponentType<{ readonly route: RouteMatch }>;
 
 function App() {
-  const place = usePlace();
+  const route = useRouteMatch();
   const { me, problem } = useSession();
   const links = LINKS.filter(({ to }) => hasScreen(to));
-  const isLogin = place?.name === 'login';
+  const isLogin = route?.name === 'login';
   return (
-    <Frame links={me === undefined ? [] : links}>
-      {problem === undefined ? null : <Problem problem={problem} again={() => void loadMe()} />}
-      {place === undefined || !hasScreen(place.name) ? <Unknown /> : null}
-      {place !== undefined && hasScreen(place.name) && (isLogin || me !== undefined) ? (
-        <Boundary key={place.path}>
-          <Shown place={place} />
-        </Boundary>
+    <PageFrame links={me === undefined ? [] : links}>
+      {problem === undefined ? null : <Problem problem={problem} onRetry={() => void loadMe()} />}
+      {route === undefined || !hasScreen(route.name) ? <NotFound /> : null}
+      {route !== undefined && hasScreen(route.name) && (isLogin || me !== undefined) ? (
+        <ErrorBoundary key={route.path}>
+          <LoadedScreen route={route} />
+        </ErrorBoundary>
       ) : null}
-    </Frame>
+    </PageFrame>
   );
 }
 
-/** The screen of a place, once its code is there. */
-function Shown({ place }: { readonly place: Place }) {
+/** The screen of a route, once its code has loaded. */
+function LoadedScreen({ route }: { readonly route: RouteMatch }) {
   const {
-    data: Found,
+    data: ScreenComponent,
     problem,
     isSlow,
-  } = useResource(place.name, async () => (await SCREENS[place.name]?.()) as AnyScreen);
-  if (problem !== undefined) return <Changed />;
-  if (Found === undefined) return isSlow ? <LoadingLine what="the screen" /> : null;
-  return <Found place={place} />;
+  } = useResource(route.name, async () => (await SCREENS[route.name]?.()) as AnyScreen);
+  if (problem !== undefined) return <ScreenLoadFailed />;
+  if (ScreenComponent === undefined) return isSlow ? <LoadingLine what="the screen" /> : null;
+  return <ScreenComponent route={route} />;
 }
 
 /** The files of a page that was opened before an upgrade are gone. */
-const Changed = () => (
+const ScreenLoadFailed = () => (
   <Screen title="This screen could not be loaded">
     <p>The gateway has another version of the console now, or cannot be reached. Load the page again.</p>
     <div>
@@ -82,7 +86,7 @@ const Changed = () => (
   </Screen>
 );
 
-const Unknown = () => (
+const NotFound = () => (
   <Screen title="There is nothing here">
     <p>
       The console has no such address. <a href={addressOf('home')}>Go to the beginning.</a>
@@ -90,8 +94,8 @@ const Unknown = () => (
   </Screen>
 );
 
-/** Keeps a fault of one screen from emptying the page. */
-class Boundary extends Component<{ readonly children: ComponentChildren }, { readonly fault?: unknown }> {
+/** Shows an error instead of a screen that throws. */
+class ErrorBoundary extends Component<{ readonly children: ComponentChildren }, { readonly fault?: unknown }> {
   static override getDerivedStateFromError(fault: unknown) {
     return { fault };
   }
@@ -114,8 +118,8 @@ class Boundary extends Component<{ readonly children: ComponentChildren }, { rea
 const root = document.getElementById('app');
 if (root !== null) {
   startNavigation(Object.keys(SCREENS) as RouteName[]);
-  startSession((address) => navigate(address, { replace: true }));
-  startKeys();
+  startLoginRedirect((address) => navigate(address, { replace: true }));
+  startShortcuts();
   render(<App />, root);
   void loadMe();
 }

@@ -42,15 +42,15 @@ export type ParamsOf<Name extends RouteName> = { readonly [Param in NamesIn<(typ
 /** Filters and selections. A member that is undefined or empty is left out of the address. */
 export type Query = { readonly [name: string]: string | undefined };
 
-export interface Place<Name extends RouteName = RouteName> {
+export interface RouteMatch<Name extends RouteName = RouteName> {
   readonly name: Name;
   readonly params: ParamsOf<Name>;
   readonly query: { readonly [name: string]: string };
-  /** The path as it is in the address. Screens are made anew when it changes, and kept when only the query does. */
+  /** The path as it is in the address. Screens remount when it changes, but not when only the query does. */
   readonly path: string;
 }
 
-/** What `addressOf` takes after the name: parameters where the route has any. */
+/** The arguments of `addressOf` after the name: parameters if the route has any. */
 type Destination<Name extends RouteName> =
   Record<string, never> extends ParamsOf<Name>
     ? [params?: Record<string, never>, query?: Query]
@@ -63,14 +63,14 @@ export function addressOf<Name extends RouteName>(name: Name, ...[params, query]
   return `${ROOT}${path === '/' ? '' : path}${queryText(query ?? {})}`;
 }
 
-/** The screen of an address. Undefined for an address that the console does not have. */
-export function placeOf(pathname: string, search: string): Place | undefined {
+/** The route of an address. Undefined for an unknown address. */
+export function matchRoute(pathname: string, search: string): RouteMatch | undefined {
   if (pathname !== ROOT && !pathname.startsWith(`${ROOT}/`)) return undefined;
   const path = pathname.slice(ROOT.length).replace(/\/+$/, '');
   const parts = path.split('/').slice(1);
   for (const name of ROUTE_NAMES) {
-    const params = paramsIn(PATTERNS[name], parts);
-    if (params !== undefined && isKnown(name, params))
+    const params = matchParams(PATTERNS[name], parts);
+    if (params !== undefined && isKnownSection(name, params))
       return { name, params: params as ParamsOf<RouteName>, query: queryOf(search), path: `${ROOT}${path}` };
   }
   return undefined;
@@ -86,20 +86,20 @@ export function queryText(query: Query): string {
   return set.length === 0 ? '' : `?${new URLSearchParams(set)}`;
 }
 
-/** Where a login leads: an address of the console, or its beginning. */
-export function afterLogin(to: string | undefined): string {
+/** The address to open after a login: `to` if it is an address of the console, otherwise its root. */
+export function loginTarget(to: string | undefined): string {
   if (to === undefined || !to.startsWith(`${ROOT}/`) || to.includes('\\')) return ROOT;
   const [pathname = '', search = ''] = to.split('?', 2);
-  const place = placeOf(pathname, search);
-  return place === undefined || place.name === 'login' ? ROOT : to;
+  const route = matchRoute(pathname, search);
+  return route === undefined || route.name === 'login' ? ROOT : to;
 }
 
-function paramsIn(pattern: string, parts: readonly string[]): { [name: string]: string } | undefined {
+function matchParams(pattern: string, parts: readonly string[]): { [name: string]: string } | undefined {
   const wanted = pattern === '/' ? [] : pattern.split('/').slice(1);
   if (wanted.length !== parts.length) return undefined;
   const params: { [name: string]: string } = {};
   for (const [index, part] of wanted.entries()) {
-    const given = decoded(parts[index] ?? '');
+    const given = decodePart(parts[index] ?? '');
     if (part.startsWith(':')) {
       if (given === undefined || given === '') return undefined;
       params[part.slice(1)] = given;
@@ -108,8 +108,8 @@ function paramsIn(pattern: string, parts: readonly string[]): { [name: string]: 
   return params;
 }
 
-/** Undefined for text that no browser writes into an address, such as `%zz`. */
-function decoded(part: string): string | undefined {
+/** Decodes a part of a path. Undefined for invalid escapes, such as `%zz`. */
+function decodePart(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -117,5 +117,5 @@ function decoded(part: string): string | undefined {
   }
 }
 
-const isKnown = (name: RouteName, params: { readonly [name: string]: string }): boolean =>
+const isKnownSection = (name: RouteName, params: { readonly [name: string]: string }): boolean =>
   name !== 'settings' || SETTINGS_SECTIONS.some((section) => section === params['section']);

@@ -1,9 +1,9 @@
 /** The screens that the console has: a line for each. Its code is loaded when it is first shown. */
 import type { ComponentType } from 'preact';
-import type { Place, RouteName } from './routes.ts';
+import type { RouteMatch, RouteName } from './routes.ts';
 
-/** A screen shows the place that it gets. It is kept while only the query of the place changes. */
-type ScreenOf<Name extends RouteName> = ComponentType<{ readonly place: Place<Name> }>;
+/** A screen shows the route that it gets. It stays mounted while only the query changes. */
+type ScreenOf<Name extends RouteName> = ComponentType<{ readonly route: RouteMatch<Name> }>;
 
 export const SCREENS: { readonly [Name in RouteName]?: () => Promise<ScreenOf<Name>> } = {
   home: () => import('./screens/home.tsx').then(({ HomeScreen }) => HomeScreen),

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../json/json.ts';
 import type { SecretString } from '../template/types.ts';
 
 /** `inline`: the definition is not stored, whatever its hash. Absent hash: the run was started by hand. */
-export interface RunsDefinition {
+export interface RunDefinitionRef {
   readonly hash?: string;
   readonly inline?: boolean;
 }
@@ -35,7 +35,7 @@ export interface ActivityInput {
      * The definition that the run walks, since any document may use the slug. Absent where the host asks, and not a
      * run.
      */
-    readonly definition?: RunsDefinition;
+    readonly definition?: RunDefinitionRef;
     readonly organizationId: string;
   };
 }
@@ -50,13 +50,13 @@ export const LOCAL_LIMIT_MS = 2_000;
  * How long an attempt whose effect has ended may wait for the store of large results, in milliseconds. Temporal ends
  * it a little later.
  */
-export const STORE_MS = 600_000;
+export const STORE_TIMEOUT_MS = 600_000;
 
 /** The member of a heartbeat by which an attempt says that it waits for the store, and since when (ISO 8601). */
-export const STORE_WAIT = '$store';
+export const STORE_WAIT_MEMBER = '$store';
 
 /** The code of an attempt that was not done in time. */
-export const TIMEOUT = 'timeout';
+export const TIMEOUT_CODE = 'timeout';
 
 /** `limit`: whose limit it was. */
 export const timeoutText = (limit: string): string =>
@@ -68,21 +68,21 @@ export const ATTEMPT_LIMIT = 'the limit of one attempt';
  * The failure code of a local activity that must run as a regular one. Only the worker knows which of the host's
  * actions are light, so history has to record its answer.
  */
-export const NOT_LIGHT = 'not_light';
+export const NOT_LIGHT_CODE = 'not_light';
 
 /**
  * The id of the activity by which a run yields to other runs, because its walk is long or it has many commands to send.
  */
-export const YIELD = '$yield';
+export const YIELD_ACTIVITY_ID = '$yield';
 
 /** The id of the activity, and the summary of the local activity, that runs a segment of the walk (segment.ts). */
-export const SEGMENT = '$segment';
+export const SEGMENT_ACTIVITY_ID = '$segment';
 
 /**
  * Prefix of the step's path. Together they are the summary of the timer between a failed local activity and its next,
  * regular attempt.
  */
-export const PAUSE = '$pause/';
+export const PAUSE_PREFIX = '$pause/';
 
 /** A failure is an ApplicationFailure: type = code, details = [{details?, retryable, attempts?, retryAfterMs?}]. */
 export interface ActivityOutput {

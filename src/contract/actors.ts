@@ -65,7 +65,7 @@ export interface DefinitionHead {
 }
 
 /** The entity tag of a definition: its hash, and the hash of its text where one is kept. */
-export const tagOfHead = ({ hash, text }: Pick<DefinitionHead, 'hash' | 'text'>): string =>
+export const etagOfHead = ({ hash, text }: Pick<DefinitionHead, 'hash' | 'text'>): string =>
   text === undefined ? hash : `${hash}.${text.hash.slice('sha256:'.length, 'sha256:'.length + 16)}`;
 
 export type ChangeSource = 'update' | 'sync' | 'proposal_apply' | 'rollback' | 'system';
@@ -105,7 +105,7 @@ export interface DefinitionState {
 
 export interface DefinitionStart extends ActorStart {
   readonly slug: string;
-  /** How long proposals can be reviewed and applied; default: PROPOSAL_MS. */
+  /** How long proposals can be reviewed and applied; default: PROPOSAL_TTL_MS. */
   readonly proposalMs?: number;
   readonly carried?: DefinitionState;
 }
@@ -130,7 +130,7 @@ export interface PutDefinition extends Keyed {
   readonly notes?: string;
   /** The text of the definition. Absent: the text stays where the definition does. */
   readonly text?: TextReference;
-  /** The tag that the head must have (tagOfHead); `*`: any. */
+  /** The tag that the head must have (etagOfHead); `*`: any. */
   readonly ifMatch?: string;
   /** The head must not exist. */
   readonly ifNew?: boolean;
@@ -263,7 +263,7 @@ export interface FreeHook extends HookOwner, Keyed {
 export const HOOK_CLAIM_MS = 10 * 60 * 1000;
 
 /** How long a freed path is kept from other workflows. */
-export const HOOK_REST_MS = 24 * 60 * 60 * 1000;
+export const HOOK_RESERVATION_MS = 24 * 60 * 60 * 1000;
 
 /**
  * `org.{org}`: named entries in a few collections. The memo has one field for each entry, `{collection}/{name}`, so a
@@ -309,8 +309,8 @@ export interface AmendEntry extends DeleteEntry {
 }
 
 /** The limit of all entries of an organization together. They share one memo, which must stay below Temporal's 2 MB. */
-export const ORGANIZATION_BYTES = 1_000_000;
-export const ORGANIZATION_ENTRIES = 2_000;
+export const MAX_ORGANIZATION_BYTES = 1_000_000;
+export const MAX_ORGANIZATION_ENTRIES = 2_000;
 
 /** The entry of a secret: `sealed` is ciphertext bound to the organization, the name and the lists beside it. */
 export interface SealedSecret {

@@ -27,7 +27,7 @@ export interface AuditedChange {
 }
 
 /**
- * `done`: the change was made. `refused`: nothing was changed. `unknown`: the gateway cannot tell, or the change is
+ * `done`: the change was made. `refused`: nothing was changed. `unknown`: the gateway does not know, or the change is
  * still under way.
  */
 export type AuditOutcome = 'done' | 'refused' | 'unknown';

@@ -1,12 +1,12 @@
 /**
  * Events (LANGUAGE.md §10): the workflow `event.{org}.{hash of its id}` brings one event to its triggers and listening
- * runs. The contract between src/client, workflows/jobs/event.ts and src/client/triggers/event-spread.ts. JSON only.
+ * runs. The contract between src/client, workflows/jobs/event.ts and src/client/triggers/event-fanout.ts. JSON only.
  */
 import type { Json } from '../json/json.ts';
 
 export const EVENT_WORKFLOW = 'event';
-/** Update without an argument: waits for the first round, and answers its EventSpread. */
-export const SPREAD_UPDATE = 'spread';
+/** Update without an argument: waits for the first round, and answers its EventReceivers. */
+export const FANOUT_UPDATE = 'spread';
 
 export interface PublishedEvent {
   readonly name: string;
@@ -27,10 +27,10 @@ export interface EventStart {
 }
 
 /** The receivers of an event so far. */
-export interface EventSpread {
+export interface EventReceivers {
   /** Runs that it has started. */
   readonly executions: readonly string[];
-  /** Runs that listened and were told. */
+  /** Runs that listened and got the event. */
   readonly told: readonly string[];
   /** The triggers that received it, also those that refused it. */
   readonly triggers: readonly string[];
@@ -38,7 +38,7 @@ export interface EventSpread {
 
 /** One round of an event. The deliveries in `before` are not repeated. */
 export interface EventRound extends EventStart {
-  readonly before?: EventSpread;
+  readonly before?: EventReceivers;
 }
 
 /**
@@ -46,5 +46,5 @@ export interface EventRound extends EventStart {
  * ended.
  */
 export interface EventActivities {
-  spreadEvent(round: EventRound): Promise<EventSpread>;
+  spreadEvent(round: EventRound): Promise<EventReceivers>;
 }

@@ -1,6 +1,6 @@
 /**
  * The workflow `fire`, which a schedule starts at each of its times (ARCHITECTURE.md §4), and its activities: the
- * contract between src/client, workflows/jobs/fire.ts and src/client/triggers/fire.ts. JSON only.
+ * contract between src/client, workflows/jobs/fire.ts and src/client/triggers/fire-schedule.ts. JSON only.
  */
 import type { RunStatus } from './run.ts';
 
@@ -14,7 +14,7 @@ export interface FireStart {
    * When the workflow is cancelled, it ends the run in this way. Absent: it starts the run and completes.
    */
   readonly stays?: 'cancel' | 'terminate';
-  /** What the times of the schedule were made from (timesAsOf). Absent from schedules of 0.3. */
+  /** What the times of the schedule were made from (timesVersion). Absent from schedules of 0.3. */
   readonly asOf?: string;
 }
 

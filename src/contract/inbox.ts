@@ -8,10 +8,10 @@ import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
 export const INBOX_WORKFLOW = 'inbox';
 
 /** Fields of the memo: this and the message's id. */
-export const INBOX_PLACE = 'message/';
+export const INBOX_MEMO_PREFIX = 'message/';
 
 /** Limits of an inbox, whose messages share one memo. The oldest messages are removed beyond them. */
-export const INBOX_MESSAGES = 1_000;
+export const MAX_ORGANIZATION_INBOX_MESSAGES = 1_000;
 export const INBOX_BYTES = 1_000_000;
 /** Of one message, encoded. */
 export const INBOX_MESSAGE_BYTES = 64_000;

@@ -10,41 +10,41 @@
 
 import type { ConcurrencyConfig } from '../definition/document/types.ts';
 import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
-import type { BorrowQuestion, Lent, Share } from './lender.ts';
+import type { BorrowAnswer, BorrowRequest, ShardQuota } from './limiter-pool.ts';
 
-export const GATE_WORKFLOW = 'gate';
+export const LIMITER_WORKFLOW = 'gate';
 
 /** Whose runs are limited: those of a definition (with one key), a user, an organization, or the whole host. */
-export type GateScope = 'workflow' | 'user' | 'organization' | 'global';
+export type LimiterScope = 'workflow' | 'user' | 'organization' | 'global';
 
 /** What happens to a run over the limit. */
 export type Overflow = NonNullable<ConcurrencyConfig['overflow']>;
 
 /** One limit that a run is under. */
-export interface GateWanted {
-  /** Workflow id of the gate. */
+export interface AppliedLimit {
+  /** Workflow id of the limiter. */
   readonly gate: string;
-  readonly scope: GateScope;
+  readonly scope: LimiterScope;
   readonly limit: number;
   readonly overflow: Overflow;
   /** How cancel-oldest ends a run. `abort` also runs the rollback (mode restart). Default: cancel. */
   readonly evict?: 'cancel' | 'abort';
-  /** Groups take turns in the queue. */
+  /** Slots rotate among the groups in the queue. */
   readonly group: string;
   /**
    * Names the limit as it was switched on: a limiter that does not know the name asks which runs are active already.
    */
   readonly basis?: string;
-  /** The gate is a shard of a large limit: the workflow id of its lender (lender.ts). */
+  /** The limiter is a shard of a large limit: the workflow id of its pool (limiter-pool.ts). */
   readonly lender?: string;
   /** The starter took the lease before the run started. */
   readonly taken?: true;
-  /** When the lease was taken, in epoch milliseconds. A run that starts more than TAKEN_FOR_MS later asks again. */
+  /** When the lease was taken, in epoch milliseconds. A run that starts over PRESTART_LEASE_MS later asks again. */
   readonly takenAt?: number;
 }
 
 /** Refuses a take whose basis the limiter does not know. The caller sends it again with `active`. */
-export const ACTIVE_WANTED = 'active_wanted';
+export const ACTIVE_RUNS_REQUIRED = 'active_wanted';
 
 /** A run that began before the limit applied to it. */
 export interface ActiveRun {
@@ -55,7 +55,7 @@ export interface ActiveRun {
 
 /**
  * Update `take`. Repeating it is harmless: a run has one lease or one place in the queue. Refused with `limit_reached`,
- * `queue_full`, ACTIVE_WANTED.
+ * `queue_full`, ACTIVE_RUNS_REQUIRED.
  */
 export interface TakeSlot extends Keyed {
   readonly run: string;
@@ -63,7 +63,7 @@ export interface TakeSlot extends Keyed {
   readonly overflow: Overflow;
   readonly evict?: 'cancel' | 'abort';
   readonly group: string;
-  /** As in GateWanted. */
+  /** As in AppliedLimit. */
   readonly basis?: string;
   /** Runs that were active before the limit applied. They hold leases from this take on. */
   readonly active?: readonly ActiveRun[];
@@ -79,13 +79,13 @@ export interface TakeSlot extends Keyed {
 export type TakeAnswer =
   | { readonly as: 'granted' }
   | { readonly as: 'waiting'; readonly since: string }
-  | { readonly as: 'full'; readonly reached: LimitReached };
+  | { readonly as: 'full'; readonly reached: LimitReachedDetails };
 
 /** The details of `limit_reached`. `holders`: some of the runs that hold a lease, runs that are ending first. */
-export type LimitReached = { limit: number; active: number; waiting: number; holders: string[] };
+export type LimitReachedDetails = { limit: number; active: number; waiting: number; holders: string[] };
 
 /** The message of `limit_reached`. */
-export const limitReached = (limit: number): string =>
+export const limitReachedMessage = (limit: number): string =>
   `${limit} ${limit === 1 ? 'run goes' : 'runs go'} already, and no more may at once. Try again when one has ended.`;
 
 /** The answer of one limiter to one run: the result of its take, or its refusal. */
@@ -106,7 +106,7 @@ export interface Lease {
   ending?: true;
 }
 
-export interface Waiting {
+export interface QueuedRun {
   readonly run: string;
   readonly since: number;
   readonly seq: number;
@@ -114,23 +114,27 @@ export interface Waiting {
   readonly group: string;
 }
 
-export interface GateState {
+export interface LimiterSnapshot {
   /** The value of the latest take. */
   readonly limit: number;
   /** The value of the latest take that had one. */
   readonly basis?: string;
   readonly leases: readonly Lease[];
-  readonly queue: readonly Waiting[];
+  readonly queue: readonly QueuedRun[];
   /** Group → its last grant, as a count of grants. */
   readonly turns: { readonly [group: string]: number };
   readonly seq: number;
 }
 
-export interface GateStart extends ActorStart {
-  readonly scope: GateScope;
-  /** As in GateWanted. */
+export interface LimiterStart extends ActorStart {
+  readonly scope: LimiterScope;
+  /** As in AppliedLimit. */
   readonly lender?: string;
-  readonly carried?: { readonly runs: GateState; readonly share?: Share; readonly answers: RememberedAnswers };
+  readonly carried?: {
+    readonly runs: LimiterSnapshot;
+    readonly share?: ShardQuota;
+    readonly answers: RememberedAnswers;
+  };
 }
 
 /** Signal `release`: the run is about to end. */
@@ -140,23 +144,23 @@ export interface ReleaseSlot {
   readonly unstarted?: true;
 }
 
-/** Query `order`: the waiting runs in the order in which they would get a lease, at most MOST_ORDERED. */
+/** Query `order`: the waiting runs in the order in which they would get a lease, at most MAX_LISTED_QUEUE. */
 export type QueueOrder = readonly string[];
 
 /** The activity `takeSlots` asks the limiters in order, until one does not grant a lease. */
-export interface SlotQuestion {
+export interface SlotRequest {
   readonly organizationId: string;
   readonly run: string;
   /** When the run was started, in epoch milliseconds. */
   readonly startedAt: number;
-  readonly gates: readonly GateWanted[];
+  readonly gates: readonly AppliedLimit[];
 }
 export interface SlotAnswers {
   readonly answers: readonly SlotAnswer[];
 }
 
 /** The activity `describeHolders`: which of the runs are closed, and which do not exist in Temporal. */
-export interface HolderQuestion {
+export interface HolderRequest {
   readonly runs: readonly string[];
   /** How long to wait for the first run that is about to end. */
   readonly patienceMs: number;
@@ -169,18 +173,18 @@ export interface HolderAnswer {
 }
 
 /** The activities of limiters and runs, by name. */
-export interface GateActivities {
-  takeSlots(question: SlotQuestion): Promise<SlotAnswers>;
-  describeHolders(question: HolderQuestion): Promise<HolderAnswer>;
-  borrowSlots(question: BorrowQuestion): Promise<Lent>;
+export interface LimiterActivities {
+  takeSlots(question: SlotRequest): Promise<SlotAnswers>;
+  describeHolders(question: HolderRequest): Promise<HolderAnswer>;
+  borrowSlots(question: BorrowRequest): Promise<BorrowAnswer>;
 }
 
-/** Leases and places of one limiter together. Continue-as-new carries them in one payload of at most 2 MB. */
-export const MOST_HELD = 5_000;
-export const MOST_ORDERED = 1_000;
+/** Leases and queued runs of one limiter together. Continue-as-new carries them in one payload of at most 2 MB. */
+export const MAX_LIMITER_ENTRIES = 5_000;
+export const MAX_LISTED_QUEUE = 1_000;
 /** The most holders that a refusal shows. All of them are checked before a run is refused. */
-export const MOST_HOLDERS_SHOWN = 100;
+export const MAX_HOLDERS_SHOWN = 100;
 /** How long a lease of a run that does not exist stays: a start takes 10 seconds at most. */
-export const ABANDONED_MS = 30_000;
+export const ABANDONED_LEASE_MS = 30_000;
 /** How long a lease lasts that was taken before its run started. The starter may have died in between. */
-export const TAKEN_FOR_MS = 20_000;
+export const PRESTART_LEASE_MS = 20_000;

@@ -67,6 +67,6 @@ export interface McpToolsInput {
 /** How long a list of tools is fresh. */
 export const TOOLS_FRESH_MS = 600_000;
 /** More tools than a model can distinguish. Further tools are omitted. */
-export const MOST_TOOLS = 500;
+export const MAX_TOOLS = 500;
 /** The limit of one server's list, which leaves room for the organization's other entries. */
 export const TOOL_LIST_BYTES = 200_000;

@@ -5,7 +5,7 @@
 
 import { exactJsonBytes } from '../json/bytes.ts';
 import type { JsonObject } from '../json/json.ts';
-import { type DeleteEntry, ORGANIZATION_BYTES, ORGANIZATION_ENTRIES, type PutEntry } from './actors.ts';
+import { type DeleteEntry, MAX_ORGANIZATION_BYTES, MAX_ORGANIZATION_ENTRIES, type PutEntry } from './actors.ts';
 
 /** Each role includes the roles before it. */
 export const ROLES = ['viewer', 'runner', 'approver', 'editor', 'admin'] as const;
@@ -43,7 +43,7 @@ export interface KeyRecord extends JsonObject {
 }
 
 /** The field of the memo of `org.{org}` that says that the organization has had a key. */
-export const HAD_KEYS = 'had/keys';
+export const HAD_KEYS_MEMO = 'had/keys';
 
 /**
  * Updates `putKey` and `deleteKey` of `org.{org}`: as `put` and `delete`, of the collection `keys`. The first key must
@@ -54,7 +54,7 @@ export interface PutKey extends Omit<PutEntry, 'collection' | 'value'> {
   readonly value: KeyRecord;
   /** An operator administers the keys without an API key: the first and the last key may have any role. */
   readonly adminElsewhere: boolean;
-  /** Absent from gateways before 0.4: their keys have no addresses, and the actor does not note HAD_KEYS. */
+  /** Absent from gateways before 0.4: their keys have no addresses, and the actor does not note HAD_KEYS_MEMO. */
   readonly knowsPeople?: true;
 }
 export interface DeleteKey extends Omit<DeleteEntry, 'collection'> {
@@ -74,12 +74,12 @@ export type OrganizationEntries = ReadonlyMap<string, JsonObject>;
 const bytesOf = (field: string, value: JsonObject): number => 3 * field.length + exactJsonBytes(value);
 
 /** Why the organization has no room for the entry, in place of one with its name. */
-export function noRoomFor(
+export function capacityProblemOf(
   entries: OrganizationEntries,
   field: string,
   value: JsonObject,
 ): { readonly code: 'too_many' | 'too_large'; readonly message: string } | undefined {
-  const most = ORGANIZATION_ENTRIES;
+  const most = MAX_ORGANIZATION_ENTRIES;
   if (!entries.has(field) && entries.size >= most)
     return {
       code: 'too_many',
@@ -87,11 +87,11 @@ export function noRoomFor(
     };
   let bytes = bytesOf(field, value);
   for (const [other, held] of entries) if (other !== field) bytes += bytesOf(other, held);
-  if (bytes <= ORGANIZATION_BYTES) return undefined;
+  if (bytes <= MAX_ORGANIZATION_BYTES) return undefined;
   return {
     code: 'too_large',
     message:
-      `With this entry the organization's settings take ${bytes} bytes; the limit is ${ORGANIZATION_BYTES}. ` +
+      `With this entry the organization's settings take ${bytes} bytes; the limit is ${MAX_ORGANIZATION_BYTES}. ` +
       'Delete some, or shorten it.',
   };
 }

@@ -3,7 +3,7 @@
  * keys, and the e-mail addresses of all of those keys. A `user` that is an address is one of them.
  */
 import { includesRole, type KeyRecord, ROLES, type Role } from './organization.ts';
-import type { Standing } from './run.ts';
+import type { RoleClaims } from './run.ts';
 
 /** What a key says about its person. */
 export type PersonalRights = Pick<KeyRecord, 'user' | 'role' | 'roles' | 'groups'> & {
@@ -22,16 +22,16 @@ export interface Person {
 }
 
 /** Whether an organization has keys, has had some, or never had one. */
-export type KeysHeld = 'some' | 'revoked' | 'never';
+export type KeyPresence = 'some' | 'revoked' | 'never';
 
 /** Whom an organization knows. */
 export interface KnownPeople {
-  readonly held: KeysHeld;
+  readonly held: KeyPresence;
   readonly people: readonly Person[];
 }
 
 /** The least role that may decide. */
-const DECIDES: Role = 'approver';
+const MIN_DECIDING_ROLE: Role = 'approver';
 
 export const isAddress = (name: string): boolean => /^[^\s@]+@[^\s@]+$/.test(name);
 
@@ -47,7 +47,7 @@ export function peopleOf(keys: Iterable<PersonalRights>): Person[] {
   const byUser = new Map<string, PersonalRights[]>();
   for (const key of keys) byUser.set(key.user, [...(byUser.get(key.user) ?? []), key]);
   return [...byUser].map(([user, own]) => {
-    const deciding = own.filter(({ role }) => includesRole(role, DECIDES));
+    const deciding = own.filter(({ role }) => includesRole(role, MIN_DECIDING_ROLE));
     return {
       user,
       addresses: [...new Set(own.flatMap(addressesOf))],
@@ -66,9 +66,9 @@ export function personNamed(people: readonly Person[], name: string): Person | u
   );
 }
 
-export const mayDecide = ({ role }: Person): boolean => includesRole(role, DECIDES);
+export const mayDecide = ({ role }: Person): boolean => includesRole(role, MIN_DECIDING_ROLE);
 
-export const standingOf = ({ roles, groups, addresses }: Person): Standing => ({ roles, groups, names: addresses });
+export const roleClaimsOf = ({ roles, groups, addresses }: Person): RoleClaims => ({ roles, groups, names: addresses });
 
 /** Whether a name in a rule, a vote or a record means this person. `names` are their addresses, in lower case. */
 export const isNamed = (person: string, names: readonly string[] | undefined, name: string): boolean =>

@@ -78,17 +78,17 @@ export interface ProposalAnswer {
 }
 
 /** How long a proposal can be reviewed and applied. */
-export const PROPOSAL_MS = 14 * 24 * 60 * 60 * 1000;
+export const PROPOSAL_TTL_MS = 14 * 24 * 60 * 60 * 1000;
 /** Limits for one definition: open proposals, and all stored proposals. */
-export const MOST_OPEN_PROPOSALS = 50;
-export const MOST_PROPOSALS = 100;
+export const MAX_OPEN_PROPOSALS = 50;
+export const MAX_PROPOSALS = 100;
 
 /** Open: it can still be reviewed or applied. */
 export const isOpenProposal = ({ status }: Pick<Proposal, 'status'>): boolean =>
   status === 'pending' || status === 'approved';
 
 /** Why it can no longer be applied. `now`: the definition's hash; undefined where the definition is deleted. */
-export const staleProposal = (slug: string, baseHash: string, now: string | undefined): string =>
+export const staleProposalMessage = (slug: string, baseHash: string, now: string | undefined): string =>
   `The proposal changes ${baseHash}, and workflow ${slug} is ${now ?? 'deleted'} by now. Propose the change ` +
   'anew, on that.';
 

@@ -16,8 +16,8 @@ export const RECORDING_MEMO = 'recording';
 export const RECORDING_SLUG = 'recordings';
 
 /** Open ones of an organization, counted by Visibility. */
-export const MOST_RECORDINGS = 1_000;
-export const MOST_RECORDED_STEPS = 200;
+export const MAX_RECORDINGS = 1_000;
+export const MAX_RECORDED_STEPS = 200;
 /** The input of one step, as written and with its references replaced. */
 export const STEP_INPUT_BYTES = 200_000;
 /** All steps without their outputs. A definition has at most 1 MB. */
@@ -25,19 +25,19 @@ export const ALL_STEPS_BYTES = 900_000;
 /** The output of one step. Query answers and signals carry it. */
 export const STEP_OUTPUT_BYTES = 1_000_000;
 /** What the state has beside the steps: the remembered answers, and the messages of failed calls. */
-export const BESIDE_STEPS_BYTES = 300_000;
+export const STATE_OVERHEAD_BYTES = 300_000;
 /** In characters. */
-export const LONGEST_ERROR = 500;
+export const MAX_ERROR_LENGTH = 500;
 /** Outputs in the view of a recording, together. Larger ones are read one by one. */
 export const SHOWN_OUTPUT_BYTES = 400_000;
 
-export const IDLE_MS = 7 * 24 * 60 * 60 * 1000;
-export const LONGEST_IDLE_MS = 30 * 24 * 60 * 60 * 1000;
-export const SHORTEST_IDLE_MS = 1_000;
+export const DEFAULT_IDLE_MS = 7 * 24 * 60 * 60 * 1000;
+export const MAX_IDLE_MS = 30 * 24 * 60 * 60 * 1000;
+export const MIN_IDLE_MS = 1_000;
 /** The time of one call, with the search for a worker. */
-export const CALL_MS = 120_000;
+export const CALL_TIMEOUT_MS = 120_000;
 /** After this time a call that has not reported counts as failed. */
-export const OVERDUE_MS = 180_000;
+export const CALL_OVERDUE_MS = 180_000;
 
 /** `open`: a step that was written by hand and has no output yet. */
 export const STEP_STATES = ['running', 'completed', 'failed', 'open'] as const;
@@ -66,7 +66,7 @@ export interface RecordedStep {
   readonly request?: { readonly key: string; readonly content: string };
 }
 
-/** As the view shows a step: a large output is left out, and its size is told. */
+/** As the view shows a step: a large output is left out, and its size is shown. */
 export type ShownStep = Omit<RecordedStep, 'request'> & { readonly outputBytes?: number };
 
 export interface SavedRecording {

@@ -6,7 +6,7 @@
 import type { Definition, PayloadFormat } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { SealedSecret } from './actors.ts';
-import type { GateWanted } from './limiter.ts';
+import type { AppliedLimit } from './limiter.ts';
 import type { Cost } from './models.ts';
 import { shortHash } from './workflow-ids.ts';
 
@@ -47,7 +47,7 @@ export interface RunInput {
   /** Overrides config.timeout, in milliseconds. */
   readonly timeoutMs?: number;
   /** The limiters of the run, in the order in which it asks. Default: the limiters of its definition. */
-  readonly gates?: readonly GateWanted[];
+  readonly gates?: readonly AppliedLimit[];
   /** Limiters at which an ancestor of the run holds a lease. The run shares that lease. */
   readonly within?: readonly string[];
   /**
@@ -208,7 +208,7 @@ export interface StepSignal {
   readonly by?: string;
 }
 /** The roles and groups of a person, for which the gateway vouches. An organization without API keys has no persons. */
-export interface Standing {
+export interface RoleClaims {
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   /** The person's e-mail addresses, in lower case. Absent in decisions of earlier gateways. */
@@ -227,7 +227,7 @@ export interface Decision {
   readonly decision: 'approved' | 'rejected';
   /** The person's id. Absent where the organization has no persons, as is `as`. */
   readonly by?: string;
-  readonly as?: Standing;
+  readonly as?: RoleClaims;
   readonly comments?: string;
   /** The values of the approval's form. */
   readonly data?: Json;
@@ -258,12 +258,12 @@ export interface MessageSignal {
 /**
  * The answer of an accepted update. A refused one throws an ApplicationFailure of type = code, details[0] = Refusal.
  */
-export interface Accepted extends Partial<Recorded> {
+export interface Accepted extends Partial<DecisionEffect> {
   readonly accepted: true;
   readonly path: string;
 }
 /** What became of an accepted decision. */
-export interface Recorded {
+export interface DecisionEffect {
   /** vote: the approval stays open for further votes. */
   readonly recorded: 'decision' | 'vote';
   /** Of a vote. */
@@ -313,4 +313,4 @@ export const listenTag = (name: string): string => `message:${name}`;
  */
 export const listenKeyTag = (name: string, key: string): string => `message-key:${shortHash(name, key)}:${name}`;
 /** A run that listens to more names than can be listed is sent every event. */
-export const LISTENS_TO_MANY = 'message-any';
+export const LISTEN_ANY_TAG = 'message-any';

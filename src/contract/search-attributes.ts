@@ -24,7 +24,11 @@ export const ATTRIBUTES = {
 } as const;
 
 /** The exact values that each list must contain. `model`: the value of SignalboxModel that also matches. */
-export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting', value: string, model?: string])[];
+export type ListAttributeFilters = readonly (readonly [
+  list: 'tags' | 'state' | 'waiting',
+  value: string,
+  model?: string,
+])[];
 
 /**
  * The form of a model in the searchable state, whose values all contain a `=`: a run may have called several models.
@@ -52,37 +56,37 @@ const HASH_LENGTH = 16;
  * Characters that no keyword holds (TEMPORAL.md §7): with a control character, a backslash or a double quote it is
  * never found, nor with a quote at its end, and PostgreSQL takes neither NUL nor half of a surrogate pair (`\p{Cs}`).
  */
-const UNFIT = /[\p{Cc}\p{Cs}"\\]/gu;
+const INVALID_CHARACTERS = /[\p{Cc}\p{Cs}"\\]/gu;
 /** The index of SQLite, by which Temporal searches lists, takes `♡` for the end of a value. */
-const UNFIT_IN_LISTS = /[\p{Cc}\p{Cs}"\\♡]/gu;
-const FIT: { readonly [unfit: string]: string } = { '"': "'", '\\': '/', '♡': '♥' };
+const INVALID_LIST_CHARACTERS = /[\p{Cc}\p{Cs}"\\♡]/gu;
+const REPLACEMENTS: { readonly [unfit: string]: string } = { '"': "'", '\\': '/', '♡': '♥' };
 
 /**
  * The text as a keyword. Up to 200 bytes of UTF-8 stay as they are. A longer text becomes its beginning, `~`, and 16
  * hex digits of the SHA-256 of the whole, together at most 200 bytes. So does a text with characters that no keyword
  * can hold, which are replaced. The run's data keeps the text itself. Filters pass their values through here too.
  */
-export const attributeValue = (text: string): string => keyword(text, UNFIT);
+export const attributeValue = (text: string): string => keyword(text, INVALID_CHARACTERS);
 
 /** As attributeValue, for the values of lists. */
-export const listValue = (text: string): string => keyword(text, UNFIT_IN_LISTS);
+export const listValue = (text: string): string => keyword(text, INVALID_LIST_CHARACTERS);
 
 function keyword(text: string, unfit: RegExp): string {
   const fit = text
-    .replace(unfit, (character) => FIT[character] ?? (HALF_PAIR.test(character) ? '\uFFFD' : ' '))
+    .replace(unfit, (character) => REPLACEMENTS[character] ?? (LONE_SURROGATE.test(character) ? '\uFFFD' : ' '))
     .replace(/^'|'$/g, '’');
-  if (fit !== text) return cut(fit, wholeOf(text));
+  if (fit !== text) return truncated(fit, hashInputOf(text));
   const bytes = utf8ToBytes(text);
-  return bytes.length <= MAX_ATTRIBUTE_BYTES ? text : cut(text, bytes);
+  return bytes.length <= MAX_ATTRIBUTE_BYTES ? text : truncated(text, bytes);
 }
 
-const HALF_PAIR = /\p{Cs}/u;
+const LONE_SURROGATE = /\p{Cs}/u;
 
 /** What a hash is made of. UTF-8 has no half of a surrogate pair; JSON writes it. */
-const wholeOf = (text: string): Uint8Array => utf8ToBytes(HALF_PAIR.test(text) ? JSON.stringify(text) : text);
+const hashInputOf = (text: string): Uint8Array => utf8ToBytes(LONE_SURROGATE.test(text) ? JSON.stringify(text) : text);
 
 /** The beginning of the text, and the hash of the whole text. */
-function cut(text: string, whole: Uint8Array): string {
+function truncated(text: string, whole: Uint8Array): string {
   const suffix = `~${bytesToHex(sha256(whole)).slice(0, HASH_LENGTH)}`;
   const room = MAX_ATTRIBUTE_BYTES - suffix.length;
   let kept = '';

@@ -9,7 +9,7 @@ export const SYNC_WORKFLOW = 'sync';
 /** The set of syncs without a name. */
 export const DEFAULT_SET = 'default';
 /** The most definitions of one set. */
-export const MOST_SYNCED = 20_000;
+export const MAX_SYNCED = 20_000;
 
 export interface SyncStart extends ActorStart {
   /** The name of the set. */

@@ -7,7 +7,7 @@ import type { TriggerDefinition } from '../definition/document/types.ts';
 import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
 
 export const TRIGGER_WORKFLOW = 'trigger';
-/** The signal that tells a trigger the outcome of a firing. */
+/** The signal that reports the outcome of a firing to its trigger. */
 export const FIRED_SIGNAL = 'fired';
 
 /** The content of a trigger, without its origin. Secrets in its config are references. */
@@ -56,7 +56,7 @@ export interface NoteBackfill extends Keyed {
 }
 
 /** The most requests that are remembered. The oldest are dropped. */
-export const MOST_BACKFILL_NOTES = 50;
+export const MAX_BACKFILL_NOTES = 50;
 
 /** The outcome of one firing, or of several with the same outcome. */
 export interface Firing {
@@ -72,7 +72,7 @@ export interface Firing {
 }
 
 /** The most firings that are listed. */
-export const MOST_RECENT_FIRINGS = 20;
+export const MAX_RECENT_FIRINGS = 20;
 
 /** The member `fired` of the memo. */
 export interface TriggerRecord {
@@ -101,7 +101,7 @@ export interface TriggerState {
   /** Definitions that are being written, and until when their claims hold (epoch milliseconds). */
   readonly claims?: TriggerClaims;
   readonly fired: TriggerRecord;
-  /** Newest first, at most MOST_RECENT_FIRINGS. */
+  /** Newest first, at most MAX_RECENT_FIRINGS. */
   readonly recent?: readonly Firing[];
   readonly backfills?: readonly BackfillNote[];
   readonly answers: RememberedAnswers;
@@ -171,7 +171,7 @@ export interface RemoveTrigger extends Keyed {
  * How long a removed trigger is remembered, for late writes, and how long an unreleased claim lasts, for writers that
  * died.
  */
-export const TRIGGER_REST_MS = 10 * 60 * 1000;
+export const TRIGGER_RETENTION_MS = 10 * 60 * 1000;
 
 /** The tag by which events of that name find their triggers. */
 export const eventTag = (name: string): string => `event:${name}`;

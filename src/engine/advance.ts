@@ -4,7 +4,7 @@
  * A run is a tree of frames. Each frame has at most one open visit, a stack of loop records, its entries and its last
  * output. The step's kind begins and resumes a visit and returns an outcome. An outcome becomes commands, new frames,
  * or an end, which follows a port to the next visit. `state.work` queues the next steps, first in, first out, so
- * branches take turns, the walk does not recurse, and a long walk can yield between steps.
+ * branches advance alternately, the walk does not recurse, and a long walk can yield between steps.
  *
  * Invariants, each cited where it is kept, each with tests:
  *  E1  The core awaits nothing and reads no clock: time, ids and results come in with events.
@@ -21,16 +21,16 @@
  */
 
 import type { Accepted, Refusal } from '../contract/run.ts';
-import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/document/presets.ts';
+import { presetsErrorMessage, UNKNOWN_PRESET, unknownPresets } from '../definition/document/presets.ts';
 import { jsonBytes } from '../json/bytes.ts';
 import { asJson } from '../json/json.ts';
-import { type Parts, runParts } from '../steps/parts.ts';
+import { type Chunks, runChunks } from '../steps/chunks.ts';
 import type { Program } from '../steps/program-types.ts';
 import { requestSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
 import { applyChildStarted, applyCompletion } from './inbound/completions.ts';
 import { receiveMessage } from './inbound/messages.ts';
 import { applyRequest, rememberAnswer, rememberedAnswer } from './inbound/requests.ts';
-import { shownOf, statusOf, waitingFor } from './inbound/view.ts';
+import { statusOf, viewDigestOf, waitingFor } from './inbound/view.ts';
 import type { Core, Postpone } from './state/core.ts';
 import { failureOf, tooLarge } from './state/failure.ts';
 import { initialState } from './state/initial.ts';
@@ -40,14 +40,14 @@ import type { Command, Event, Genesis, TraceEvent } from './state/protocol.ts';
 import type { RunState } from './state/state.ts';
 import { findTarget, pathOf, type StepAddress } from './walk/address.ts';
 import { openCommand, sendBacklog } from './walk/commands.ts';
-import { abortRun, cancelRun, DEADLINE, failRun, ROOT, runTimeoutMs } from './walk/ending.ts';
+import { abortRun, cancelRun, DEADLINE_ID, failRun, ROOT_FRAME_ID, runTimeoutMs } from './walk/ending.ts';
 import { newFrame } from './walk/frames.ts';
-import { checkLimit, drainInParts, resetEffort, yieldToOthers } from './walk/work-loop.ts';
+import { checkLimit, requestYield, resetActivation, runWorkLoopInChunks } from './walk/work-loop.ts';
 
 /** The state before `started`. Its frames hold the root; nothing has been walked. */
 export function genesis(program: Program, g: Genesis): RunState {
   const state = initialState(program, g);
-  state.frames[ROOT] = newFrame(ROOT);
+  state.frames[ROOT_FRAME_ID] = newFrame(ROOT_FRAME_ID);
   return state;
 }
 
@@ -62,38 +62,38 @@ export function advance(
   trace?: (event: TraceEvent) => void,
   postpone?: Postpone,
 ): Command[] {
-  return runParts(advanceInParts(program, state, event, trace, postpone));
+  return runChunks(advanceInChunks(program, state, event, trace, postpone));
 }
 
 /**
- * As `advance`, in parts. Between parts the state is incomplete: nothing else may read or advance it. `found`: what
- * `examine` has just found for this event in this state, so that it is not looked for again.
+ * As `advance`, in chunks. Between chunks the state is incomplete: nothing else may read or advance it. `found`: the
+ * target that `checkRequestTarget` has just found for this event in this state, which saves a second search.
  */
-export function* advanceInParts(
+export function* advanceInChunks(
   program: Program,
   state: RunState,
   event: Event,
   trace?: (event: TraceEvent) => void,
   postpone?: Postpone,
   found?: StepAddress | Refusal,
-): Parts<Command[]> {
+): Chunks<Command[]> {
   if (state.ending !== undefined) return [];
   const core: Core = { program, state, commands: [], trace, postpone };
   // Clock skew between servers must not turn time back: a timer that was due stays due.
   state.now = Math.max(state.now, event.at);
-  if (state.activation.at !== state.now || event.type === 'continue') resetEffort(state);
+  if (state.activation.at !== state.now || event.type === 'continue') resetActivation(state);
   try {
-    take(core, event, found);
-    yield* drainInParts(core);
+    applyEvent(core, event, found);
+    yield* runWorkLoopInChunks(core);
     checkLimit(core);
   } catch (error) {
     failRun(core, failureOf(error), false);
   }
   if (state.ending === undefined && state.admission === undefined) {
     const isHeld = sendBacklog(core);
-    if (isHeld && !state.yielding) yieldToOthers(core);
+    if (isHeld && !state.yielding) requestYield(core);
   }
-  show(core);
+  publishView(core);
   return core.commands;
 }
 
@@ -102,11 +102,11 @@ export function* advanceInParts(
  * nothing. A key that was answered before gets the same answer.
  */
 export function admit(program: Program, state: RunState, event: Event): Accepted | Refusal {
-  return examine(program, state, event).answer;
+  return checkRequestTarget(program, state, event).answer;
 }
 
 /** As `admit`, with what an addressed event addresses. */
-export function examine(
+export function checkRequestTarget(
   program: Program,
   state: RunState,
   event: Event,
@@ -124,18 +124,18 @@ export function examine(
     }
     case 'pause':
     case 'resume':
-      if (state.ending === undefined) return { answer: { accepted: true, path: ROOT } };
+      if (state.ending === undefined) return { answer: { accepted: true, path: ROOT_FRAME_ID } };
       return { answer: { code: 'closed', message: 'The run has ended.' } };
     default:
       return { answer: { code: 'invalid_signal', message: `'${event.type}' is not a request that can be refused.` } };
   }
 }
 
-function take(core: Core, event: Event, found: StepAddress | Refusal | undefined): void {
+function applyEvent(core: Core, event: Event, found: StepAddress | Refusal | undefined): void {
   const { state } = core;
   switch (event.type) {
     case 'started':
-      begin(core);
+      startRun(core);
       return;
     case 'completed':
     case 'failed':
@@ -160,13 +160,13 @@ function take(core: Core, event: Event, found: StepAddress | Refusal | undefined
       if (rememberedAnswer(state, event) !== undefined) return;
       if (!state.paused) state.pausedSince = state.now;
       state.paused = true;
-      rememberAnswer(state, event.key, ROOT);
+      rememberAnswer(state, event.key, ROOT_FRAME_ID);
       return;
     case 'resume':
       if (rememberedAnswer(state, event) !== undefined) return;
       state.paused = false;
       delete state.pausedSince;
-      rememberAnswer(state, event.key, ROOT);
+      rememberAnswer(state, event.key, ROOT_FRAME_ID);
       return;
     case 'cancel':
       // E9: a rollback is not cancellable.
@@ -180,14 +180,14 @@ function take(core: Core, event: Event, found: StepAddress | Refusal | undefined
       if (state.admission === undefined) return;
       if (event.type === 'slots') slotsAnswered(core, event.answers);
       else slotGranted(core, event.gate);
-      admitted(core);
+      startTimeoutIfAdmitted(core);
       return;
     case 'continue':
       state.yielding = false;
   }
 }
 
-function begin(core: Core): void {
+function startRun(core: Core): void {
   const { state, program } = core;
   const bytes = jsonBytes(state.genesis.input);
   state.bytes += bytes;
@@ -199,16 +199,16 @@ function begin(core: Core): void {
   const problems = unknownPresets(program.definition, state.genesis.presets);
   if (problems.length > 0) {
     const details = { problems: asJson(problems) };
-    failRun(core, { code: UNKNOWN_PRESET, message: presetsRefused(problems), retryable: false, details }, false);
+    failRun(core, { code: UNKNOWN_PRESET, message: presetsErrorMessage(problems), retryable: false, details }, false);
     return;
   }
-  state.work.push({ do: 'visit', frame: ROOT, slug: program.start });
+  state.work.push({ do: 'visit', frame: ROOT_FRAME_ID, slug: program.start });
   requestSlots(core, state.genesis.startedAt);
   if (state.admission === undefined) openDeadline(core, state.genesis.startedAt);
 }
 
 /** The run has its slots: its timeout starts now. */
-function admitted(core: Core): void {
+function startTimeoutIfAdmitted(core: Core): void {
   const { state } = core;
   if (state.admission === undefined && state.ending === undefined) openDeadline(core, state.now);
 }
@@ -219,15 +219,15 @@ function openDeadline(core: Core, from: number): void {
   if (limit === undefined) return;
   const deadline = { type: 'deadline', at: from + limit } as const;
   // A retry or fork has the deadline already, without its wait for slots (rewind.ts). It has not been sent.
-  if (Object.hasOwn(state.openCommands, DEADLINE)) state.openCommands[DEADLINE] = deadline;
-  else openCommand(core, DEADLINE, deadline);
+  if (Object.hasOwn(state.openCommands, DEADLINE_ID)) state.openCommands[DEADLINE_ID] = deadline;
+  else openCommand(core, DEADLINE_ID, deadline);
 }
 
-/** A repeat with the same key has no effect: a repeated pause does not pause a run that has resumed since. */
-function show(core: Core): void {
+/** Sends `visible` where the visible part of the run has changed. */
+function publishView(core: Core): void {
   const { state } = core;
-  const shown = shownOf(state);
-  if (shown === state.viewDigest) return;
-  state.viewDigest = shown;
+  const digest = viewDigestOf(state);
+  if (digest === state.viewDigest) return;
+  state.viewDigest = digest;
   core.commands.push({ type: 'visible', status: statusOf(state), waitingFor: waitingFor(state) });
 }

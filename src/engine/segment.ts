@@ -4,14 +4,14 @@
  * that have ended. The run then applies the list to its own state with `advance`: both come to the same state, since
  * both begin with the same one and take the same events at the same times (E2).
  *
- * While a segment is open, everything else that happens to the run waits in the runner until its list has been applied.
- * Otherwise the run would be somewhere else than the activity, and effects would be lost (E4).
+ * While a segment is open, inbounds are queued in the runner until its list has been applied. Otherwise the run's state
+ * would differ from the activity's copy, and effects would be lost (E4).
  */
 
 import type { Mark } from '../contract/build-id.ts';
 import type { Definition } from '../definition/document/types.ts';
-import { defined } from '../json/defined.ts';
 import { isPlainObject, type Json } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import { advance } from './advance.ts';
@@ -26,7 +26,7 @@ import { nextAttempt } from './walk/next-attempt.ts';
 export const MAX_SEGMENT_STATE_BYTES = 256_000;
 
 /** An effect of a segment that has ended. Times are epoch milliseconds. */
-export interface SegmentEnd {
+export interface SegmentEffectEnd {
   /** The id of the command. */
   readonly id: string;
   /** When it ended: the time of the event. Times in a list never go back. */
@@ -35,12 +35,12 @@ export interface SegmentEnd {
   readonly result?: EffectResult;
   readonly error?: FailureShape;
   /**
-   * The effect has not ended yet. `retry`: its attempt failed with `error`, and it goes on as a regular activity
+   * The effect has not ended yet. `retry`: its attempt failed with `error`, and it continues as a regular activity
    * (next-attempt.ts). `alone`: its result is too large for the list, and it is repeated with the same key, as a
    * regular activity.
    */
   readonly again?: 'retry' | 'alone';
-  /** The pause that the other side asked for before the next attempt. */
+  /** The pause before the next attempt that the called service requested. */
   readonly retryAfterMs?: number;
 }
 
@@ -59,16 +59,16 @@ export interface SegmentConfig {
 
 /** The data of its result: the effects in the order in which they ended. */
 export interface SegmentList {
-  readonly ends: readonly SegmentEnd[];
+  readonly ends: readonly SegmentEffectEnd[];
 }
 
 /**
  * The effects among the commands that begin a segment together; empty where there is none. Then each command is carried
  * out alone. `commands` are new in `state`: nothing but them and timers may be open. `measures`: the worker measures a
- * state whose estimate is too large, which corrects the estimate. Run and fold ask after the same events, so that both
+ * state whose estimate is too large, which corrects the estimate. Run and fold call it after the same events, so both
  * have the same estimate.
  */
-export function segmentOf(
+export function segmentCommands(
   program: Program,
   state: RunState,
   commands: readonly Command[],
@@ -98,8 +98,8 @@ function isEnding({ ending, rollback, draining }: RunState): boolean {
 
 /** What a segment has ended with. */
 export interface SegmentOutcome {
-  readonly ends: readonly SegmentEnd[];
-  /** The activity has failed, so its other effects go on by themselves, as regular activities. */
+  readonly ends: readonly SegmentEffectEnd[];
+  /** The activity has failed, so its unfinished effects continue as regular activities. */
   readonly isFailed: boolean;
 }
 
@@ -118,14 +118,14 @@ export const failedSegment = (lastHeartbeat?: unknown): SegmentOutcome => ({
   isFailed: true,
 });
 
-function endsIn(list: unknown): readonly SegmentEnd[] | undefined {
+function endsIn(list: unknown): readonly SegmentEffectEnd[] | undefined {
   const ends = isPlainObject(list) ? list['ends'] : undefined;
   if (!Array.isArray(ends)) return undefined;
   const all: readonly unknown[] = ends;
   return all.every(isSegmentEnd) ? all : undefined;
 }
 
-function isSegmentEnd(end: unknown): end is SegmentEnd {
+function isSegmentEnd(end: unknown): end is SegmentEffectEnd {
   if (!isPlainObject(end)) return false;
   const { id, at, startedAt, result, error, again } = end;
   return (
@@ -139,23 +139,23 @@ function isSegmentEnd(end: unknown): end is SegmentEnd {
 }
 
 /** The event that an end of the list is for the core. Undefined where the effect has not ended. */
-export function eventOf({ id, at, result, error, again }: SegmentEnd): Event | undefined {
+export function eventOfEnd({ id, at, result, error, again }: SegmentEffectEnd): Event | undefined {
   if (again !== undefined) return undefined;
   if (error !== undefined) return { type: 'failed', at, id, error };
   return { type: 'completed', at, id, result: result ?? { data: null } };
 }
 
-/** What the end of an effect says of a failure. `askedMs`: the pause that the other side asked for. */
+/** The members of the end of a failed effect. `requestedMs`: the pause that the called service requested. */
 export function failedEnd(
   command: RunCommand,
   error: FailureShape,
-  askedMs?: number,
-): Pick<SegmentEnd, 'error' | 'again' | 'retryAfterMs'> {
-  if (nextAttempt(command, error, askedMs) === undefined) return { error };
-  return { error, again: 'retry', ...defined({ retryAfterMs: askedMs }) };
+  requestedMs?: number,
+): Pick<SegmentEffectEnd, 'error' | 'again' | 'retryAfterMs'> {
+  if (nextAttempt(command, error, requestedMs) === undefined) return { error };
+  return { error, again: 'retry', ...omitUndefined({ retryAfterMs: requestedMs }) };
 }
 
-/** The walk within a segment. It says what to begin next, and when only the run itself can go on. */
+/** The walk within a segment. It decides which effects begin next, and when only the run itself can continue. */
 export class SegmentWalk {
   readonly #program: Program;
   readonly #state: RunState;
@@ -172,7 +172,7 @@ export class SegmentWalk {
       if (open.type === 'run' && open.command.fuse === true && !queued.has(id)) this.#waiting.set(id, open.command);
   }
 
-  /** Nothing more can begin: a command came that only the run can carry out, or an effect goes on alone. */
+  /** No effect can begin any more: only the run can carry out the next command, or an effect continues alone. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -186,9 +186,9 @@ export class SegmentWalk {
   }
 
   /** An effect has ended. Returns the ids of commands that were cancelled, which may be effects in flight. */
-  take(end: SegmentEnd): readonly string[] {
+  applyEnd(end: SegmentEffectEnd): readonly string[] {
     this.#waiting.delete(end.id);
-    const event = eventOf(end);
+    const event = eventOfEnd(end);
     if (event === undefined) {
       this.#isOver = true;
       return [];

@@ -5,7 +5,7 @@
  * with backoff, timers that are never early, events one after the other.
  */
 
-import { YIELD } from '../contract/activity.ts';
+import { YIELD_ACTIVITY_ID } from '../contract/activity.ts';
 import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
 import type { Json } from '../json/json.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
@@ -14,7 +14,7 @@ import { genesis } from './advance.ts';
 import { toEvent } from './inbound/signals.ts';
 import { statusOf, waitingFor } from './inbound/view.ts';
 import { type Inbound, type Outbound, Runner, type RunnerPolicy } from './runner.ts';
-import { failedEnd, type SegmentEnd, SegmentWalk } from './segment.ts';
+import { failedEnd, type SegmentEffectEnd, SegmentWalk } from './segment.ts';
 import type { Command, Event, Genesis, RunCommand, TraceEvent } from './state/protocol.ts';
 import { restore, serialize } from './state/serialize.ts';
 import type { RunState } from './state/state.ts';
@@ -38,10 +38,10 @@ export interface ScriptedSignal {
 }
 
 /** An open wait of a visit. */
-export type AskedWait = Wait & { readonly slug: string };
+export type OpenWait = Wait & { readonly slug: string };
 
-/** What comes for a wait: an event, or nothing until it times out. */
-export type SimulatedReply = { readonly event: Event } | { readonly passes: true };
+/** How a wait is answered: by an event, or not before it times out. */
+export type SimulatedReply = { readonly event: Event } | { readonly timesOut: true };
 
 export interface Simulation {
   readonly genesis: Genesis;
@@ -52,16 +52,16 @@ export interface Simulation {
   ) => ({ output: Json } | { error: FailureShape }) | undefined;
   readonly signals?: readonly ScriptedSignal[];
   /** Answers an open wait, once nothing else happens without time passing. Undefined: it is not answered. */
-  readonly reply?: (program: Program, state: RunState, wait: AskedWait) => SimulatedReply | undefined;
+  readonly reply?: (program: Program, state: RunState, wait: OpenWait) => SimulatedReply | undefined;
   /** Whether timeouts of waits for people fire (true). Without, the walk stops where only such waits are left. */
   readonly timeouts?: boolean;
   /**
    * Whether light effects run in segments, as they do on workers. A walk in which effects take no time is the same with
-   * and without them, since nothing can come while one is open; it is cheaper without (false).
+   * and without them, since no event arrives while one is open; it is cheaper without (false).
    */
   readonly segments?: boolean;
   /** E2: carry and restore the state after every event, as continue-as-new would. */
-  readonly carryAlways?: boolean;
+  readonly serializesAlways?: boolean;
   /** The number of events after which the walk counts as endless. */
   readonly maxEvents?: number;
   /** Receives the lines of the trace instead of collecting them, for long walks. */
@@ -86,7 +86,7 @@ export interface Simulated {
 
 type TimedSignal = ScriptedSignal & { readonly afterMs: number };
 
-interface Due {
+interface PendingEvent {
   readonly at: number;
   readonly seq: number;
   readonly event: Inbound | ((at: number) => void);
@@ -125,18 +125,19 @@ class Simulator {
   readonly #program: Program;
   readonly #simulation: Simulation;
   readonly #onTrace: (line: TraceEvent) => void;
-  readonly #due: Due[] = [];
+  readonly #pendingEvents: PendingEvent[] = [];
   /** Cancelled commands; their results are dropped. */
   readonly #cancelled = new Set<string>();
-  /** Signals with a time, and those that wait for a step or for their turn. */
+  /** Signals with a time that have not been sent. */
   readonly #timed: Set<TimedSignal>;
+  /** Signals without a time that have not been sent. Each waits for its step, or for the signals before it. */
   readonly #script: ScriptedSignal[];
   readonly #policy: RunnerPolicy;
   #runner: Runner;
   /** The ends of the open segment, and what ends it. */
-  #segment: { readonly ends: readonly SegmentEnd[]; readonly due: Due } | undefined;
+  #segment: { readonly ends: readonly SegmentEffectEnd[]; readonly due: PendingEvent } | undefined;
   /** Waits that are to time out. */
-  readonly #passing = new Set<string>();
+  readonly #timedOutWaits = new Set<string>();
   #now: number;
   #seq = 0;
 
@@ -146,7 +147,7 @@ class Simulator {
     this.#simulation = simulation;
     this.#onTrace = onTrace ?? ((line) => this.trace.push(line));
     this.state = genesis(program, from);
-    this.#policy = { mayBegin: () => simulation.segments === true, holds: () => false };
+    this.#policy = { mayBeginSegment: () => simulation.segments === true, holdsCommands: () => false };
     this.#runner = this.#runnerOf(this.state);
     this.#now = from.startedAt;
     this.#timed = new Set(signals.filter(isTimed));
@@ -156,7 +157,7 @@ class Simulator {
 
   #runnerOf(state: RunState): Runner {
     return new Runner(this.#program, state, this.#policy, {
-      takes: (event) => {
+      beforeEvent: (event) => {
         this.#now = Math.max(this.#now, event.at);
         this.#simulation.onEvent?.(event);
         return event;
@@ -181,49 +182,49 @@ class Simulator {
         this.#send(next, this.#now);
         continue;
       }
-      if (this.#isAnswered()) continue;
-      const at = earliest(this.#due, this.state, timeouts || this.#passing.size > 0);
+      if (this.#answerOpenWait()) continue;
+      const at = indexOfNextEvent(this.#pendingEvents, this.state, timeouts || this.#timedOutWaits.size > 0);
       if (at === undefined) return;
-      const { at: moment, event } = this.#due.splice(at, 1)[0]!;
+      const { at: dueAt, event } = this.#pendingEvents.splice(at, 1)[0]!;
       if (typeof event !== 'function') {
         this.#feed(event);
         continue;
       }
-      this.#now = Math.max(this.#now, moment);
+      this.#now = Math.max(this.#now, dueAt);
       event(this.#now);
     }
   }
 
-  /** Whether an event came for an open wait. Notes which waits are to time out. */
-  #isAnswered(): boolean {
+  /** Answers an open wait, if the script does. Returns whether it has. Notes which waits are to time out. */
+  #answerOpenWait(): boolean {
     const { reply } = this.#simulation;
     if (reply === undefined || isBusy(this.state)) return false;
     const open = openVisits(this.state).flatMap(({ visit }) =>
       waitsOf(visit).map((wait) => ({ ...wait, slug: visit.slug })),
     );
     const deadlines = new Set(open.map(deadlineOf));
-    for (const passed of this.#passing) if (!deadlines.has(passed)) this.#passing.delete(passed);
+    for (const timedOut of this.#timedOutWaits) if (!deadlines.has(timedOut)) this.#timedOutWaits.delete(timedOut);
     for (const wait of open) {
-      if (this.#passing.has(deadlineOf(wait))) continue;
-      const given = reply(this.#program, this.state, wait);
-      if (given === undefined) continue;
-      if ('event' in given) {
-        this.#say(given.event);
+      if (this.#timedOutWaits.has(deadlineOf(wait))) continue;
+      const replied = reply(this.#program, this.state, wait);
+      if (replied === undefined) continue;
+      if ('event' in replied) {
+        this.#sendEvent(replied.event);
         return true;
       }
-      this.#passing.add(deadlineOf(wait));
+      this.#timedOutWaits.add(deadlineOf(wait));
     }
     return false;
   }
 
-  #later(at: number, event: Due['event']): Due {
+  #enqueue(at: number, event: PendingEvent['event']): PendingEvent {
     const due = { at, seq: this.#seq++, event };
-    this.#due.push(due);
+    this.#pendingEvents.push(due);
     return due;
   }
 
   #schedule(signal: TimedSignal, at: number): void {
-    this.#later(at, () => {
+    this.#enqueue(at, () => {
       this.#timed.delete(signal);
       this.#send(signal, at);
     });
@@ -236,23 +237,23 @@ class Simulator {
     }
     const event = toEvent(signal, payload, at);
     if (event === undefined) throw new Error(`The script's signal '${signal}' is none, or its payload does not fit.`);
-    this.#say(event);
+    this.#sendEvent(event);
   }
 
-  #say(event: Event): void {
+  #sendEvent(event: Event): void {
     this.#feed({ type: 'message', as: 'signal', at: event.at, event });
   }
 
   #feed(inbound: Inbound): void {
     this.#now = Math.max(this.#now, inbound.at);
     for (const outbound of this.#runner.take(inbound)) if (outbound !== undefined) this.#perform(outbound);
-    const { carryAlways } = this.#simulation;
-    if (carryAlways !== true || this.state.ending !== undefined || !this.#runner.isFree) return;
-    this.state = this.#copied();
+    const { serializesAlways } = this.#simulation;
+    if (serializesAlways !== true || this.state.ending !== undefined || !this.#runner.hasNoSegment) return;
+    this.state = this.#copyState();
     this.#runner = this.#runnerOf(this.state);
   }
 
-  #copied(): RunState {
+  #copyState(): RunState {
     return restore(JSON.parse(JSON.stringify(serialize(this.#program, this.state))) as Json);
   }
 
@@ -266,8 +267,8 @@ class Simulator {
       case 'segment':
         this.#runSegment(outbound.at);
         return;
-      case 'hurry':
-        this.#hurry();
+      case 'endSegmentEarly':
+        this.#endSegmentEarly();
         return;
       case 'attempt':
         this.#attempt(outbound.command, 1, now + outbound.pauseMs, outbound.earlierAttempts);
@@ -281,22 +282,22 @@ class Simulator {
         return;
       case 'timer': {
         const at = Math.max(outbound.at, now);
-        this.#later(at, { type: 'fired', id: outbound.id, at });
+        this.#enqueue(at, { type: 'fired', id: outbound.id, at });
         return;
       }
       case 'cancel':
         this.#cancelled.add(outbound.id);
         return;
       case 'yield':
-        this.#later(now, { type: 'completed', id: YIELD, at: now, result: null });
+        this.#enqueue(now, { type: 'completed', id: YIELD_ACTIVITY_ID, at: now, result: null });
         return;
       case 'child': {
         const { id } = outbound;
-        this.#later(now, { type: 'childStarted', id, at: now });
+        this.#enqueue(now, { type: 'childStarted', id, at: now });
         const ended = outbound.wait === false ? undefined : this.#simulation.child?.(outbound);
         if (ended === undefined) return;
         const event: Event = { type: 'childDone', id, at: now, ...ended };
-        this.#later(now, { type: 'message', as: 'signal', at: now, event });
+        this.#enqueue(now, { type: 'message', as: 'signal', at: now, event });
       }
     }
   }
@@ -304,9 +305,9 @@ class Simulator {
   /** Walks a copy of the state through its light effects, as the activity of a segment does. */
   #runSegment(began: number): void {
     this.segments++;
-    const walk = new SegmentWalk(this.#program, this.#copied());
-    const ends: SegmentEnd[] = [];
-    const inFlight = new Map<string, SegmentEnd>();
+    const walk = new SegmentWalk(this.#program, this.#copyState());
+    const ends: SegmentEffectEnd[] = [];
+    const inFlight = new Map<string, SegmentEffectEnd>();
     for (let at = began; ; ) {
       for (const command of at - began < SEGMENT_MS ? walk.begin() : []) {
         this.commands.push(command);
@@ -317,53 +318,53 @@ class Simulator {
       at = next.at;
       ends.push(next);
       inFlight.delete(next.id);
-      for (const id of walk.take(next)) inFlight.delete(id);
+      for (const id of walk.applyEnd(next)) inFlight.delete(id);
     }
     const at = ends.at(-1)?.at ?? began;
-    this.#segment = { ends, due: this.#later(at, (then) => this.#endSegment(ends, then)) };
+    this.#segment = { ends, due: this.#enqueue(at, (then) => this.#endSegment(ends, then)) };
   }
 
-  #endInSegment(command: RunCommand, startedAt: number): SegmentEnd {
+  #endInSegment(command: RunCommand, startedAt: number): SegmentEffectEnd {
     const answer = this.#simulation.effect(command, 1);
     const end = { id: command.id, at: startedAt + (answer.afterMs ?? 0), startedAt };
     if ('result' in answer) return { ...end, result: answer.result };
     return { ...end, ...failedEnd(command, { ...answer.error, attempts: 1 }) };
   }
 
-  #endSegment(ends: readonly SegmentEnd[], at: number): void {
+  #endSegment(ends: readonly SegmentEffectEnd[], at: number): void {
     this.#segment = undefined;
     this.#feed({ type: 'segmentEnded', at, outcome: { ends, isFailed: false } });
   }
 
   /** The open segment ends now, with what has ended. */
-  #hurry(): void {
+  #endSegmentEarly(): void {
     if (this.#segment === undefined) return;
     const { due, ends } = this.#segment;
-    this.#due.splice(this.#due.indexOf(due), 1);
+    this.#pendingEvents.splice(this.#pendingEvents.indexOf(due), 1);
     const ended = ends.filter(({ at }) => at <= this.#now);
-    this.#segment = { ends: ended, due: this.#later(this.#now, (at) => this.#endSegment(ended, at)) };
+    this.#segment = { ends: ended, due: this.#enqueue(this.#now, (at) => this.#endSegment(ended, at)) };
   }
 
   /**
-   * The n-th attempt of an activity, and after a backoff the next one, as on Temporal. `earlier`: attempts before, in a
-   * segment.
+   * The n-th attempt of an activity, and after a backoff the next one, as on Temporal. `earlierAttempts`: attempts
+   * before it, in a segment.
    */
-  #attempt(command: RunCommand, n: number, at: number, earlier = 0): void {
+  #attempt(command: RunCommand, n: number, at: number, earlierAttempts = 0): void {
     const { id, retry } = command;
-    const answer = this.#simulation.effect(command, earlier + n);
-    const when = at + (answer.afterMs ?? 0);
+    const answer = this.#simulation.effect(command, earlierAttempts + n);
+    const endedAt = at + (answer.afterMs ?? 0);
     if ('result' in answer) {
-      this.#later(when, { type: 'completed', id, result: answer.result, at: when });
+      this.#enqueue(endedAt, { type: 'completed', id, result: answer.result, at: endedAt });
       return;
     }
     const { error } = answer;
     if (!error.retryable || n >= retry.maxAttempts || retry.nonRetryable.includes(error.code)) {
-      this.#later(when, { type: 'failed', id, error: { ...error, attempts: earlier + n }, at: when });
+      this.#enqueue(endedAt, { type: 'failed', id, error: { ...error, attempts: earlierAttempts + n }, at: endedAt });
       return;
     }
     const backoff = Math.min(retry.initialIntervalMs * retry.backoffCoefficient ** (n - 1), retry.maximumIntervalMs);
-    this.#later(when + backoff, (then) => {
-      if (!this.#cancelled.has(id)) this.#attempt(command, n + 1, then, earlier);
+    this.#enqueue(endedAt + backoff, (then) => {
+      if (!this.#cancelled.has(id)) this.#attempt(command, n + 1, then, earlierAttempts);
     });
   }
 }
@@ -394,16 +395,20 @@ function waitsAt(state: RunState, step: string): boolean {
  * The index of the first due event. Without `timeouts`, the walk stops where only timeouts of waits for people are
  * left; before that, such a timeout fires as in a real run.
  */
-function earliest(due: readonly Due[], state: RunState, timeouts: boolean): number | undefined {
+function indexOfNextEvent(
+  pendingEvents: readonly PendingEvent[],
+  state: RunState,
+  timeouts: boolean,
+): number | undefined {
   let first: number | undefined;
-  let passes = timeouts;
-  for (let i = 0; i < due.length; i++) {
-    const one = due[i]!;
-    passes ||= typeof one.event === 'function' || one.event.type !== 'fired' || isSleep(state, one.event.id);
-    const best = first === undefined ? undefined : due[first]!;
+  let mayFire = timeouts;
+  for (let i = 0; i < pendingEvents.length; i++) {
+    const one = pendingEvents[i]!;
+    mayFire ||= typeof one.event === 'function' || one.event.type !== 'fired' || isSleep(state, one.event.id);
+    const best = first === undefined ? undefined : pendingEvents[first]!;
     if (best === undefined || one.at < best.at || (one.at === best.at && one.seq < best.seq)) first = i;
   }
-  return passes ? first : undefined;
+  return mayFire ? first : undefined;
 }
 
 function isSleep(state: RunState, id: string): boolean {

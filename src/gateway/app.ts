@@ -1,19 +1,19 @@
 /** Builds the gateway as an Express app. serve.ts makes it listen; route-table.ts lists its routes. */
 
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import { type AuditTrail, auditOver } from '../client/organization/audit.ts';
-import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
-import { areSeveral } from '../client/organization/organizations.ts';
-import { defined } from '../json/defined.ts';
-import { leadToConsole } from './console.ts';
+import { type ApiKeyCache, createApiKeyCache } from '../client/organization/api-key-cache.ts';
+import { type AuditTrail, createAuditTrail } from '../client/organization/audit.ts';
+import { hasSeveralOrganizations } from '../client/organization/organizations.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
+import { redirectToConsole } from './console.ts';
 import { authenticate } from './http/auth.ts';
+import { Backpressure } from './http/backpressure.ts';
 import { readRawBody } from './http/body.ts';
-import { BodyPace, CLOCK, type Clock } from './http/body-pace.ts';
-import { demandHttp } from './http/client-error.ts';
-import { CODEC_PATH, codecDoor } from './http/codec.ts';
+import { BodyReader, CLOCK, type Clock } from './http/body-reader.ts';
+import { CODEC_PATH, codecCors } from './http/codec.ts';
 import type { Gateway } from './http/context.ts';
-import { Crowd } from './http/crowd.ts';
-import { answerKeeper } from './http/idempotency.ts';
+import { idempotencyHandler } from './http/idempotency.ts';
+import { demandValidHttp } from './http/malformed-http.ts';
 import { addressesOf, publicAddresses } from './http/path-pattern.ts';
 import { asProblem, sendProblem } from './http/problem.ts';
 import { limitAddresses, limitPrincipals } from './http/rate-limits.ts';
@@ -26,8 +26,8 @@ import { checkParameters } from './validation/json-guard.ts';
 
 export function buildApp(
   gateway: Gateway,
-  keyring: Keyring = keyringOver(gateway.access),
-  trail: AuditTrail = auditOver(gateway.access),
+  keyring: ApiKeyCache = createApiKeyCache(gateway.access),
+  trail: AuditTrail = createAuditTrail(gateway.access),
   clock: Clock = CLOCK,
 ): Express {
   const app = express();
@@ -50,17 +50,24 @@ export function buildApp(
     res.setHeader('cache-control', 'no-store');
     next();
   });
-  app.use(demandHttp);
-  leadToConsole(app, gateway);
-  app.use(CODEC_PATH, codecDoor(gateway));
+  app.use(demandValidHttp);
+  redirectToConsole(app, gateway);
+  app.use(CODEC_PATH, codecCors(gateway));
   app.use(limitAddresses(gateway.config, keyring, addresses, clock));
   app.use(authenticate(gateway, keyring, addresses));
   app.use(limitPrincipals(gateway.config, addresses, clock));
-  const pace = new BodyPace(clock);
-  app.use(readBodies(routes, pace));
+  const bodyReader = new BodyReader(clock);
+  app.use(readBodies(routes, bodyReader));
 
-  const crowd = new Crowd(() => areSeveral(gateway.access));
-  serveRoutes(app, routes, { gateway, keyring, trail, keeper: answerKeeper(gateway), crowd, pace });
+  const backpressure = new Backpressure(() => hasSeveralOrganizations(gateway.access));
+  serveRoutes(app, routes, {
+    gateway,
+    keyring,
+    trail,
+    idempotencyHandler: idempotencyHandler(gateway),
+    backpressure,
+    bodyReader,
+  });
 
   app.use((req) => {
     throw new HttpProblem('not_found', `There is nothing at this address for ${req.method}.`);
@@ -70,7 +77,7 @@ export function buildApp(
 }
 
 /** Reads the bodies of all routes except routes that read them late. Mount it after the key and rate limit checks. */
-function readBodies(routes: readonly Route[], pace: BodyPace): RequestHandler {
+function readBodies(routes: readonly Route[], bodyReader: BodyReader): RequestHandler {
   const isReadLate = addressesOf(routes, ({ body }) => body?.isReadLate === true);
   const sizes = [...new Set(routes.flatMap(({ body }) => body?.maxBytes ?? []))];
   const larger = sizes.map((maxBytes) => ({
@@ -80,7 +87,7 @@ function readBodies(routes: readonly Route[], pace: BodyPace): RequestHandler {
   const read = readRawBody();
   return async (req, res, next) => {
     if (isReadLate(req.path)) return next();
-    await pace.read(larger.find(({ covers }) => covers(req.path))?.read ?? read, req, res, true);
+    await bodyReader.read(larger.find(({ covers }) => covers(req.path))?.read ?? read, req, res, true);
     next();
   };
 }
@@ -101,5 +108,5 @@ function answerProblems(gateway: Gateway): ErrorRequestHandler {
 function causeOf(problem: HttpProblem): { type: string; message: string; stack?: string } | undefined {
   const { cause } = problem;
   if (!(cause instanceof Error)) return undefined;
-  return { type: cause.name, message: cause.message, ...defined({ stack: cause.stack }) };
+  return { type: cause.name, message: cause.message, ...omitUndefined({ stack: cause.stack }) };
 }

@@ -20,7 +20,7 @@ const PATH = '/console';
 const NONCE = '__NONCE__';
 const NONCE_BYTES = 18;
 /** A smaller file gains nothing. */
-const LEAST_COMPRESSED_BYTES = 1_000;
+const MIN_COMPRESSED_BYTES = 1_000;
 const BROTLI_QUALITY = 9;
 /** Compressed beside the file by whoever built it: name ending → encoding. The first that the caller takes is sent. */
 const ENCODINGS = { '.br': 'br', '.gz': 'gzip' } as const;
@@ -34,7 +34,7 @@ interface Asset {
 }
 
 interface ConsoleFiles {
-  /** index.html, divided at the places of its nonce. */
+  /** index.html, split at its nonces. */
   readonly page: readonly string[];
   readonly assets: ReadonlyMap<string, Asset>;
 }
@@ -53,9 +53,11 @@ export const consoleOf = perGateway(({ consoleDir, log }) =>
 
 async function readConsole(folder: string): Promise<ConsoleFiles> {
   const page = (await readFile(join(folder, 'index.html'), 'utf8')).split(NONCE);
-  const at = join(folder, 'assets');
-  const names = await readdir(at);
-  const files = new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(at, name))] as const)));
+  const assetsFolder = join(folder, 'assets');
+  const names = await readdir(assetsFolder);
+  const files = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(assetsFolder, name))] as const)),
+  );
   const plain = [...files].filter(([name]) => !Object.keys(ENCODINGS).includes(extname(name)));
   const assets = await Promise.all(
     plain.map(async ([name, bytes]) => ({ name, plain: bytes, encoded: await encodedOf(name, bytes, files) })),
@@ -68,7 +70,7 @@ async function encodedOf(
   plain: Buffer,
   files: ReadonlyMap<string, Buffer>,
 ): Promise<ReadonlyMap<Encoding, Buffer>> {
-  if (plain.length < LEAST_COMPRESSED_BYTES || !COMPRESSED.has(extname(name))) return new Map();
+  if (plain.length < MIN_COMPRESSED_BYTES || !COMPRESSED.has(extname(name))) return new Map();
   return new Map([
     ['br', files.get(`${name}.br`) ?? (await brotli(plain))],
     ['gzip', files.get(`${name}.gz`) ?? (await promisify(gzip)(plain))],
@@ -84,7 +86,7 @@ const isMissing = (error: unknown): boolean => error instanceof Error && 'code' 
  * Redirects a browser from `/` to the console, or to the manual where no console was built. A program gets the answer
  * of any unknown address.
  */
-export function leadToConsole(app: Express, gateway: Parameters<typeof consoleOf>[0]): void {
+export function redirectToConsole(app: Express, gateway: Parameters<typeof consoleOf>[0]): void {
   app.get('/', async (req, res, next) => {
     if (req.accepts(['json', 'html']) !== 'html') return next();
     res.redirect(302, (await consoleOf(gateway)) === undefined ? '/docs' : PATH);
@@ -113,7 +115,7 @@ const pageRoute = (path: string, id: string): Route =>
     answers: { 200: { text: 'The page.', schema: text, media: ['text/html'] } },
     problems: ['console_missing'],
     handle: async ({ gateway }) => {
-      const { page } = await built(gateway);
+      const { page } = await demandConsole(gateway);
       const nonce = randomBytes(NONCE_BYTES).toString('base64');
       const headers = {
         'content-security-policy': pagePolicy(nonce),
@@ -140,7 +142,7 @@ export const consoleRoutes = [
     answers: { 200: { text: 'The file.', schema: text, media: ['text/javascript', 'text/css'] } },
     problems: ['not_found', 'console_missing'],
     handle: async ({ gateway, params: { name }, req, res }): Promise<typeof SENT> => {
-      const asset = (await built(gateway)).assets.get(name);
+      const asset = (await demandConsole(gateway)).assets.get(name);
       if (asset === undefined) throw new HttpProblem('not_found', 'The console has no such file. Load its page again.');
       sendAsset(req, res, asset);
       return SENT;
@@ -150,7 +152,7 @@ export const consoleRoutes = [
 ];
 
 /** @throws HttpProblem `console_missing`. */
-async function built(gateway: Parameters<typeof consoleOf>[0]): Promise<ConsoleFiles> {
+async function demandConsole(gateway: Parameters<typeof consoleOf>[0]): Promise<ConsoleFiles> {
   const files = await consoleOf(gateway);
   if (files !== undefined) return files;
   throw new HttpProblem('console_missing', 'The console was not built. Run `npm run build`, and start again.');

@@ -7,6 +7,7 @@ import type { Route } from './http/route.ts';
 import { docsRoutes } from './manual/manual-routes.ts';
 import { mcpRoutes } from './mcp/mcp-route.ts';
 import { recordingProxyRoutes } from './mcp/recording-proxy.ts';
+import { alloyRunRoutes } from './routes/executions/alloy-runs.ts';
 import { approvalLinkRoutes } from './routes/executions/approval-link.ts';
 import { approvalRoutes } from './routes/executions/approvals.ts';
 import { bulkRoutes } from './routes/executions/bulk.ts';
@@ -15,7 +16,6 @@ import { eventStreamRoutes } from './routes/executions/events-stream.ts';
 import { executionActionRoutes } from './routes/executions/execution-actions.ts';
 import { executionRoutes } from './routes/executions/executions.ts';
 import { inlineRunRoutes } from './routes/executions/inline-run.ts';
-import { runs004Routes } from './routes/executions/runs-004.ts';
 import { summaryRoutes } from './routes/executions/summary.ts';
 import { auditRoutes } from './routes/organization/audit.ts';
 import { inboxRoutes } from './routes/organization/inbox.ts';
@@ -51,7 +51,7 @@ export const routes: readonly Route[] = [
   // Bulk before the runs: `bulk` is not the id of a run.
   ...tagged('executions', bulkRoutes, executionRoutes, inlineRunRoutes, executionActionRoutes),
   ...tagged('executions', eventStreamRoutes, summaryRoutes, approvalRoutes),
-  ...tagged('runs', runs004Routes),
+  ...tagged('runs', alloyRunRoutes),
   // Before the triggers: `manual` is not the id of a trigger.
   ...tagged('executions', manualRunRoutes),
   ...tagged('triggers', triggerRoutes, eventRoutes, publicTriggerRoutes),

@@ -6,20 +6,20 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { lightTypes, loadActions } from '../actions/load.ts';
-import { auditOver } from '../client/organization/audit.ts';
-import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
-import { access } from '../client/temporal/access.ts';
+import { type ApiKeyCache, createApiKeyCache } from '../client/organization/api-key-cache.ts';
+import { createAuditTrail } from '../client/organization/audit.ts';
+import { createAccess } from '../client/temporal/access.ts';
 import type { TemporalConnection } from '../client/temporal/connect.ts';
 import { flushFirings } from '../client/triggers/trigger-records.ts';
 import type { Config } from '../config/config.ts';
 import { loadMasterKey } from '../config/master-key.ts';
-import { defined } from '../json/defined.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { buildApp } from './app.ts';
 import { consoleOf } from './console.ts';
 import { needsKeys } from './http/auth.ts';
-import type { Clock } from './http/body-pace.ts';
-import { answerUnparsed, takeExpectations } from './http/client-error.ts';
-import { isForeign, isLoopback } from './http/loopback.ts';
+import type { Clock } from './http/body-reader.ts';
+import { isLoopback, isNonLoopbackUrl } from './http/loopback.ts';
+import { answerMalformedRequests, forwardExpectRequests } from './http/malformed-http.ts';
 import { OffloadPool } from './threads/pool.ts';
 
 export interface GatewayDeps {
@@ -34,7 +34,7 @@ export interface GatewayDeps {
   /** Where the console was built. Default: dist/console. */
   readonly consoleDir?: string;
   /** Default: the keys stored in Temporal. */
-  readonly keyring?: Keyring;
+  readonly keyring?: ApiKeyCache;
   /** By which bodies and rates are timed. Default: the process's. */
   readonly clock?: Clock;
   /** It is closed with the gateway. Default: one with the actions of the settings. */
@@ -56,7 +56,7 @@ class GatewayError extends Error {
 const KEEP_ALIVE_MS = 75_000;
 /**
  * How long a request may take to come, also one that was answered before its body. A body that is read has less
- * (http/body-pace.ts).
+ * (http/body-reader.ts).
  */
 const REQUEST_MS = 60_000;
 /** How long requests in progress may take to end on close. */
@@ -70,8 +70,8 @@ const PROXY_WITHOUT_KEYS =
 const SWEEP_MS = 100;
 /** How long pending audit and trigger writes may take on close. An unreachable Temporal does not delay it longer. */
 const SETTLING_MS = 2_000;
-/** Connections that wait to be accepted: of a crowd, each is to be answered, also those that are refused. */
-const MOST_UNACCEPTED = 4_096;
+/** Large enough that under a burst every connection is accepted and answered, also with a refusal. */
+const LISTEN_BACKLOG = 4_096;
 
 /**
  * Listens, and returns the address. `close` refuses new requests, lets requests in progress end, and resolves within
@@ -94,9 +94,9 @@ export async function startGateway(
   const actions = await loadActions(config.actionsDir);
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
-  const seen = defined({ webUrl: deps.uiUrl, lightActions: lightTypes(actions), publicUrl });
-  const store = access(deps.temporal, config, loadMasterKey(config), seen);
-  const keyring = deps.keyring ?? keyringOver(store);
+  const accessOptions = omitUndefined({ webUrl: deps.uiUrl, lightActions: lightTypes(actions), publicUrl });
+  const store = createAccess(deps.temporal, config, loadMasterKey(config), accessOptions);
+  const keyring = deps.keyring ?? createApiKeyCache(store);
   const hasKeys = await needsKeys(config, keyring);
   if (!hasKeys && !isLoopback(config.host)) {
     throw new GatewayError(
@@ -116,22 +116,22 @@ export async function startGateway(
     log,
     actions,
     closing: closing.signal,
-    ...defined({ deadWorkers: deps.deadWorkers, consoleDir: deps.consoleDir }),
+    ...omitUndefined({ deadWorkers: deps.deadWorkers, consoleDir: deps.consoleDir }),
     publicUrl,
   };
   void consoleOf(gateway);
-  const trail = auditOver(store);
+  const trail = createAuditTrail(store);
   const app = buildApp(gateway, keyring, trail, deps.clock);
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_MS, requireHostHeader: false },
     app,
   );
-  answerUnparsed(server);
-  takeExpectations(server, app);
+  answerMalformedRequests(server);
+  forwardExpectRequests(server, app);
   const { port } = await listen(server, config);
   url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;
   if (!hasKeys) log.warn({ url }, 'The gateway has no API keys: it serves this machine only.');
-  const warnings = !hasKeys && isForeign(config.publicUrl) ? [PROXY_WITHOUT_KEYS] : [];
+  const warnings = !hasKeys && isNonLoopbackUrl(config.publicUrl) ? [PROXY_WITHOUT_KEYS] : [];
   for (const warning of warnings) log.warn({ publicUrl: config.publicUrl }, warning);
   return {
     url,
@@ -150,7 +150,7 @@ export async function startGateway(
       clearInterval(sweep);
       clearTimeout(force);
       await offload.close();
-      const settled = Promise.all([keyring.settled(), trail.settled(), flushFirings(store)]);
+      const settled = Promise.all([keyring.drain(), trail.drain(), flushFirings(store)]);
       await Promise.race([settled, delay(SETTLING_MS, undefined, { ref: false })]);
     },
   };
@@ -168,7 +168,7 @@ function listen(server: Server, config: Config): Promise<AddressInfo> {
         ),
       );
     });
-    const where = { port: config.port, host: config.host.replace(/^\[|\]$/g, ''), backlog: MOST_UNACCEPTED };
+    const where = { port: config.port, host: config.host.replace(/^\[|\]$/g, ''), backlog: LISTEN_BACKLOG };
     server.listen(where, () => resolve(server.address() as AddressInfo));
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The places where a fold guessed. History does not always tell what the workflow saw. The fold then takes the
- * likeliest case and marks the place:
+ * The places where a fold guessed. History does not always show what the workflow saw. The fold then assumes the most
+ * likely case and marks the place:
  * - two local activities in one task: their order is known, the clock that the first one saw is not;
  * - a task that timed out while a local activity ran (TEMPORAL.md §3);
  * - a local activity during a task that began for no other event: the workflow may have seen its end in that task;
@@ -15,7 +15,7 @@ import type { Closed } from './events.ts';
 import type { TaskEvents } from './task-events.ts';
 
 /** The id of the event in its run. */
-export interface Guess {
+export interface Ambiguity {
   readonly eventId: number;
   readonly why:
     | 'local_activities_together'
@@ -37,21 +37,21 @@ const ENDINGS: { readonly [how in Closed['how']]?: 'completed' | 'failed' | 'can
 };
 
 export class Ambiguities {
-  readonly guesses: Guess[] = [];
+  readonly guesses: Ambiguity[] = [];
   /** Groups with updates after a task without commands. A replay makes them ambiguous. */
   #silentUpdates: number[] = [];
   #afterSilent = false;
   /** Whether the previous group had ends of local activities. */
   #afterLocal = false;
 
-  note(eventId: number, why: Guess['why']): void {
+  note(eventId: number, why: Ambiguity['why']): void {
     this.guesses.push({ eventId, why });
   }
 
   /** Records the ambiguities of a group before it is folded. */
-  ofGroup(group: TaskEvents): void {
+  noteGroup(group: TaskEvents): void {
     if (group.timedOut && group.markers.length > 0) this.note(group.startedId, 'task_timed_out');
-    const brought = group.requests.length + group.answers.length + (group.begins === undefined ? 0 : 1);
+    const brought = group.requests.length + group.answers.length + (group.startEvent === undefined ? 0 : 1);
     if (brought === 0 && (group.markers.length > 0 || this.#afterLocal))
       this.note(group.startedId, 'local_activity_across_tasks');
     this.#afterLocal = group.markers.length > 0;
@@ -65,17 +65,17 @@ export class Ambiguities {
   }
 
   /** Records whether the fold of a closed run has come to the state of the run. */
-  ofEnd(closed: Closed, program: Program, state: RunState): void {
+  noteEnd(closed: Closed, program: Program, state: RunState): void {
     if (closed.how === 'continued') {
       const carried = runInputOf(closed.argument)?.carried;
       if (carried === undefined || !sameJson(serialize(program, state), carried))
         this.note(closed.id, 'carried_state_differs');
       return;
     }
-    const fits = ENDINGS[closed.how];
+    const expectedStatus = ENDINGS[closed.how];
     // An aborted run closes as failed.
     const { status } = state.ending ?? {};
-    if (fits !== undefined && (status === 'aborted' ? 'failed' : status) !== fits)
+    if (expectedStatus !== undefined && (status === 'aborted' ? 'failed' : status) !== expectedStatus)
       this.note(closed.id, 'ended_otherwise');
   }
 }

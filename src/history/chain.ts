@@ -3,16 +3,16 @@
  * row of a visit is where the visit began, and gets what later runs add to it. A retry has rows of its own.
  */
 import { assert } from '../json/assert.ts';
-import { defined } from '../json/defined.ts';
-import type { Guess } from './ambiguities.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
+import type { Ambiguity } from './ambiguities.ts';
 import type { RunTrace } from './run-trace.ts';
-import { type Brief, rowBytes, type TraceRow, withEvaluated } from './trace-rows.ts';
+import { type RowOutline, rowBytes, type TraceRow, withEvaluated } from './trace-rows.ts';
 
 /** The part of a run's trace that is joined. It leaves out the state, so that a chain of many runs fits into memory. */
 export type FoldedRun = Omit<RunTrace, 'state' | 'program'> & {
   readonly runId: string;
   /** The number of its events in a stream of the execution (src/client/runs/run-events.ts). */
-  readonly told?: number;
+  readonly eventCount?: number;
 };
 
 /** The rows from `offset` on, at most `limit` of them, and the number of all rows. */
@@ -45,12 +45,12 @@ export function sliceOf(
   const lost = lostRows(chain);
   const total = totalOf(chain);
   const page: TraceRow[] = [];
-  let left = bytes;
+  let bytesLeft = bytes;
   const take = (row: TraceRow, next: number): boolean => {
-    if (left <= 0) return false;
-    const full = settled(row, chain, next);
+    if (bytesLeft <= 0) return false;
+    const full = withLaterRuns(row, chain, next);
     page.push(full);
-    left -= rowBytes(full);
+    bytesLeft -= rowBytes(full);
     return true;
   };
   for (const row of lost.slice(offset, offset + limit)) if (!take(row, 0)) return { rows: page, total };
@@ -58,7 +58,7 @@ export function sliceOf(
     const { rows, window } = chain[n]!;
     for (let number = from; number < to; number++) {
       const row = number < window.to ? rows[number - window.from] : undefined;
-      if (row === undefined || !take(of(row, chain[n]!.runId), n + 1)) return { rows: page, total };
+      if (row === undefined || !take(withRunId(row, chain[n]!.runId), n + 1)) return { rows: page, total };
     }
   }
   return { rows: page, total };
@@ -69,17 +69,17 @@ export const totalOf = (chain: readonly FoldedRun[]): number =>
   chain.reduce((sum, run) => sum + run.count, lostRows(chain).length);
 
 /** The ambiguities by run. `history_gone`: the server no longer has the previous run. */
-export interface ChainPosition {
+export interface ChainAmbiguity {
   readonly runId: string;
   readonly eventId: number;
-  readonly why: Guess['why'] | 'history_gone';
+  readonly why: Ambiguity['why'] | 'history_gone';
 }
 
-export function guessesOf(chain: readonly FoldedRun[]): ChainPosition[] {
+export function ambiguitiesOf(chain: readonly FoldedRun[]): ChainAmbiguity[] {
   const first = chain[0];
-  const gone: ChainPosition[] =
+  const lostHistory: ChainAmbiguity[] =
     first?.continuedFrom === undefined ? [] : [{ runId: first.continuedFrom, eventId: 0, why: 'history_gone' }];
-  return [...gone, ...chain.flatMap((run) => run.guesses.map((guess) => ({ runId: run.runId, ...guess })))];
+  return [...lostHistory, ...chain.flatMap((run) => run.guesses.map((guess) => ({ runId: run.runId, ...guess })))];
 }
 
 /** Open visits that began in a run whose history is gone. */
@@ -90,37 +90,37 @@ function lostRows(chain: readonly FoldedRun[]): TraceRow[] {
 }
 
 /** Every visit without its values, in order of start. A run whose briefs are not held leaves its visits out. */
-export function briefsOf(chain: readonly FoldedRun[]): Brief[] {
-  const lost = lostRows(chain).map((row) => settled(row, chain, 0));
+export function outlinesOf(chain: readonly FoldedRun[]): RowOutline[] {
+  const lost = lostRows(chain).map((row) => withLaterRuns(row, chain, 0));
   return [
     ...lost,
-    ...chain.flatMap(({ briefs, runId }, n) => briefs.map((row) => settled(of(row, runId), chain, n + 1))),
+    ...chain.flatMap(({ briefs, runId }, n) => briefs.map((row) => withLaterRuns(withRunId(row, runId), chain, n + 1))),
   ];
 }
 
-const of = (row: TraceRow, runId: string): TraceRow => (row.eventId === undefined ? row : { ...row, runId });
+const withRunId = (row: TraceRow, runId: string): TraceRow => (row.eventId === undefined ? row : { ...row, runId });
 
 /** The row with what the runs from number `next` on add to it. An open row waits, runs, or ended with the run. */
-function settled(row: TraceRow, chain: readonly FoldedRun[], next: number): TraceRow {
+function withLaterRuns(row: TraceRow, chain: readonly FoldedRun[], next: number): TraceRow {
   let full = row;
   for (let n = next; n < chain.length && full.completedAt === undefined; n++) {
     // A retry has rows of its own.
-    if (chain[n]!.restarted) return { ...full, status: 'cancelled', completedAt: endedBy(full, chain[n - 1]!) };
+    if (chain[n]!.restarted) return { ...full, status: 'cancelled', completedAt: cancelledAt(full, chain[n - 1]!) };
     const more = chain[n]!.ends.get(row.path);
     if (more === undefined) continue;
     const { evaluated, ...end } = more;
     const { eventId = end.eventId, runId = eventId === undefined ? undefined : chain[n]!.runId } = full;
     const attempts = Math.max(full.attempts, more.attempts ?? 0);
-    full = { ...full, ...end, attempts, ...defined({ eventId, runId }) };
+    full = { ...full, ...end, attempts, ...omitUndefined({ eventId, runId }) };
     if (evaluated !== undefined) full = { ...full, input: withEvaluated(full.input, evaluated) };
   }
   if (full.completedAt !== undefined) return full;
   const last = chain.at(-1);
   assert(last !== undefined, 'A chain has at least one run.');
   if (last.closed !== undefined && last.closed.how !== 'continued') {
-    return { ...full, status: 'cancelled', completedAt: endedBy(full, last) };
+    return { ...full, status: 'cancelled', completedAt: cancelledAt(full, last) };
   }
   return { ...full, status: last.waiting.has(row.path) ? 'waiting' : 'running' };
 }
 
-const endedBy = ({ startedAt }: TraceRow, { closed }: FoldedRun): number => Math.max(closed?.time ?? 0, startedAt);
+const cancelledAt = ({ startedAt }: TraceRow, { closed }: FoldedRun): number => Math.max(closed?.time ?? 0, startedAt);

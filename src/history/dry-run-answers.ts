@@ -7,11 +7,11 @@ import { z } from 'zod';
 import { callbackName } from '../contract/callbacks.ts';
 import type { Problem } from '../definition/document/types.ts';
 import { admit } from '../engine/advance.ts';
-import type { AskedWait, SimulatedReply } from '../engine/simulate.ts';
+import type { OpenWait, SimulatedReply } from '../engine/simulate.ts';
 import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
-import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { childPointer } from '../json/pointer.ts';
 import type { Program } from '../steps/program-types.ts';
 
@@ -34,7 +34,7 @@ export interface DryAnswers {
   readonly [pathOrSlug: string]: DryAnswer | readonly DryAnswer[];
 }
 
-const MOST_OF_ONE = 100;
+const MAX_ANSWERS_PER_WAIT = 100;
 
 /** The schema of DryAnswers. `value`: the schema of any JSON value, `text`: of a name. */
 export function dryAnswersSchema(value: z.ZodType<Json>, text: z.ZodType<string>) {
@@ -53,7 +53,7 @@ export function dryAnswersSchema(value: z.ZodType<Json>, text: z.ZodType<string>
     }),
     z.strictObject({ timeout: z.literal(true).describe('Time passes until the wait times out.') }),
   ]);
-  return z.record(z.string(), z.union([answer, z.array(answer).min(1).max(MOST_OF_ONE)]));
+  return z.record(z.string(), z.union([answer, z.array(answer).min(1).max(MAX_ANSWERS_PER_WAIT)]));
 }
 
 /** Answers the waits of one walk, and collects what did not fit. */
@@ -61,7 +61,7 @@ export class Answers {
   readonly problems: Problem[] = [];
   readonly #answers: DryAnswers;
   /** By path or slug: how many were given, by the path of the wait. */
-  readonly #given = new Map<string, Map<string, number>>();
+  readonly #countsByKey = new Map<string, Map<string, number>>();
   #messages = 0;
 
   constructor(answers: DryAnswers) {
@@ -69,15 +69,15 @@ export class Answers {
   }
 
   /** The next answer for a wait. Undefined where there is none, or it does not fit. */
-  readonly reply = (program: Program, state: RunState, wait: AskedWait): SimulatedReply | undefined => {
+  readonly reply = (program: Program, state: RunState, wait: OpenWait): SimulatedReply | undefined => {
     for (const key of [wait.path, wait.slug]) {
       const answers = Object.hasOwn(this.#answers, key) ? [this.#answers[key]!].flat() : [];
-      const given = this.#given.get(key) ?? new Map<string, number>();
-      const count = given.get(wait.path) ?? 0;
+      const counts = this.#countsByKey.get(key) ?? new Map<string, number>();
+      const count = counts.get(wait.path) ?? 0;
       const answer = answers[count] as DryAnswer | undefined;
       if (answer === undefined) continue;
-      this.#given.set(key, given);
-      given.set(wait.path, count + 1);
+      this.#countsByKey.set(key, counts);
+      counts.set(wait.path, count + 1);
       const reply = replyOf(answer, wait, state.now);
       const refused = typeof reply === 'string' ? reply : refusalOf(program, state, reply);
       if (typeof reply === 'string' || refused !== undefined) {
@@ -90,10 +90,10 @@ export class Answers {
     return undefined;
   };
 
-  /** Also what the end of the walk shows: answers that nothing asked for, and messages that nobody took. */
+  /** Adds the problems that only the end of the walk shows: answers without a wait, and messages that no step took. */
   finish(state: RunState): readonly Problem[] {
     for (const key of Object.keys(this.#answers)) {
-      if (this.#given.has(key)) continue;
+      if (this.#countsByKey.has(key)) continue;
       this.problems.push({
         pointer: childPointer('/answers', key),
         code: 'unused_answer',
@@ -116,25 +116,25 @@ export class Answers {
 }
 
 /** The reply, or a sentence why the answer does not fit the wait. */
-function replyOf(answer: DryAnswer, { path, waiting }: AskedWait, at: number): SimulatedReply | string {
+function replyOf(answer: DryAnswer, { path, waiting }: OpenWait, at: number): SimulatedReply | string {
   const { kind } = waiting;
-  const to = { at, step: path, via: 'api' } as const;
+  const address = { at, step: path, via: 'api' } as const;
   if ('timeout' in answer)
-    return waiting.until === undefined ? `'${path}' has no timeout: it waits for ever.` : { passes: true };
+    return waiting.until === undefined ? `'${path}' has no timeout: it waits for ever.` : { timesOut: true };
   if (kind === 'approval')
     return 'decision' in answer
       ? {
           event: {
-            ...to,
+            ...address,
             type: 'decide',
             decision: answer.decision,
-            ...defined({ by: answer.by, comments: answer.comments, data: answer.form }),
+            ...omitUndefined({ by: answer.by, comments: answer.comments, data: answer.form }),
           },
         }
       : `'${path}' waits for a decision: give {decision}.`;
   if (kind === 'input')
     return 'form' in answer && !('decision' in answer) && answer.form !== undefined
-      ? { event: { ...to, type: 'submit', data: answer.form, ...defined({ by: answer.by }) } }
+      ? { event: { ...address, type: 'submit', data: answer.form, ...omitUndefined({ by: answer.by }) } }
       : `'${path}' waits for input: give {form}.`;
   if (kind === 'message' || kind === 'callback') {
     if (!('message' in answer)) return `'${path}' waits for a ${kind}: give {message}.`;

@@ -11,8 +11,8 @@ import { type ScriptedSignal, type Simulated, type SimulatedAnswer, simulate } f
 import type { RunCommand, TraceEvent } from '../engine/state/protocol.ts';
 import { waitsOf } from '../engine/state/waits.ts';
 import { jsonBytes } from '../json/bytes.ts';
-import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { childPointer } from '../json/pointer.ts';
 import { presetOf } from '../steps/compile/compile-step.ts';
 import { compile } from '../steps/compile/program.ts';
@@ -36,7 +36,7 @@ export interface DryRunOptions {
   /** A limit on step visits, below the definition's own maxSteps. */
   readonly maxSteps?: number;
   /** Called before every step: whether the walk has taken too long. */
-  readonly isOver?: () => boolean;
+  readonly hasTimedOut?: () => boolean;
   /** The most steps in the result. Default: 1,000. */
   readonly maxRows?: number;
   /** The walk ends when inputs and outputs of the steps in the result reach this size. Default: 8 MB. */
@@ -46,7 +46,7 @@ export interface DryRunOptions {
 }
 
 /** A step of the trace, as in an execution (ARCHITECTURE.md §5, "step"). */
-export type DryStep = Omit<TraceRow, 'startedAt' | 'completedAt'> & {
+export type DryRunRow = Omit<TraceRow, 'startedAt' | 'completedAt'> & {
   readonly startedAt: string;
   readonly completedAt?: string;
 };
@@ -56,7 +56,7 @@ export interface DryRun {
   readonly output?: Json;
   readonly error?: RunError;
   /** In order of start. Effects without a preset have `meta.mocked`. */
-  readonly steps: readonly DryStep[];
+  readonly steps: readonly DryRunRow[];
   /** The number of visited steps, if `steps` does not have all. */
   readonly stepsTotal?: number;
   readonly waits: readonly WaitingFor[];
@@ -67,15 +67,15 @@ export interface DryRun {
 const MAX_ROWS = 1_000;
 const MAX_BYTES = 8_000_000;
 /** The activity of mocked steps. Rollbacks use it too, since they have no preset. */
-const STEP = 'mock';
-const ROLLBACK = 'mock-rollback';
+const MOCK_ACTIVITY = 'mock';
+const MOCK_ROLLBACK_ACTIVITY = 'mock-rollback';
 /** The suffix keeps the effect's config apart from the step's config in the trace. */
-const BLANK = { suffix: '/mock', config: { value: null, secrets: [] } };
+const EMPTY_EFFECT = { suffix: '/mock', config: { value: null, secrets: [] } };
 const TOO_LONG = 'dry_run_too_long';
 /** A failed step reads the output of an effect that was not run. */
 const PRESET_MISSING = 'preset_missing';
 /** Codes of steps whose config cannot take a value that it reads. */
-const MISFITS: ReadonlySet<string> = new Set(['unresolved_reference', 'expression_type', 'invalid_config']);
+const MISFIT_CODES: ReadonlySet<string> = new Set(['unresolved_reference', 'expression_type', 'invalid_config']);
 
 /** Walks a canonical definition without effects. Never throws for a mistake of the definition. */
 export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
@@ -83,10 +83,10 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
   const compiled = compile(definition, dataBytes === undefined ? {} : { dataBytes: () => dataBytes });
   if ('problems' in compiled) return unwalkable(compiled.problems);
   const { presets = {}, maxSteps = Number.POSITIVE_INFINITY } = options;
-  const kept = new KeptRows(options.maxRows ?? MAX_ROWS, options.maxBytes ?? MAX_BYTES);
-  const isOver = () => kept.isFull || options.isOver?.() === true;
-  const program = mocked(compiled.program, isOver, maxSteps);
-  const [answers, rest] = divided(program, presets);
+  const rows = new LimitedRows(options.maxRows ?? MAX_ROWS, options.maxBytes ?? MAX_BYTES);
+  const hasTimedOut = () => rows.isFull || options.hasTimedOut?.() === true;
+  const program = mockProgram(compiled.program, hasTimedOut, maxSteps);
+  const [answers, rest] = splitPresets(program, presets);
   const mockedSteps = new Set<string>();
   const replies = options.answers === undefined ? undefined : new Answers(options.answers);
   const run = simulate(program, {
@@ -104,20 +104,20 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
       return answerOf(command, answers);
     },
     timeouts: false,
-    onTrace: kept.take,
-    ...defined({ signals: options.events, reply: replies?.reply }),
+    onTrace: rows.addLine,
+    ...omitUndefined({ signals: options.events, reply: replies?.reply }),
   });
   return {
     status: run.status,
-    ...defined({ output: run.output, error: run.error }),
-    steps: kept.shown(run),
-    ...(kept.isWhole ? {} : { stepsTotal: kept.count }),
+    ...omitUndefined({ output: run.output, error: run.error }),
+    steps: rows.toSteps(run),
+    ...(rows.isComplete ? {} : { stepsTotal: rows.count }),
     waits: run.waits,
     problems: [
       ...unknownPresets(definition, presets),
       ...(replies?.finish(run.state) ?? []),
-      ...missingPresets(compiled.program, kept.misfits, mockedSteps),
-      ...cutShort(run, compiled.program, maxSteps),
+      ...missingPresets(compiled.program, rows.stepsWithMisfits, mockedSteps),
+      ...truncationProblems(run, compiled.program, maxSteps),
     ],
   };
 }
@@ -134,20 +134,20 @@ function unwalkable(problems: readonly Problem[]): DryRun {
 }
 
 /** The program with every effect mocked, and with a limit on every step. */
-function mocked(program: Program, isOver: () => boolean, maxSteps: number): Program {
+function mockProgram(program: Program, hasTimedOut: () => boolean, maxSteps: number): Program {
   const steps = new Map<string, Step>();
   for (const [key, step] of program.steps) {
     const { rollback } = step;
-    const behaviour = step.kind.class === 'effect' ? mock(step.behaviour, STEP) : step.behaviour;
+    const behaviour = step.kind.class === 'effect' ? mock(step.behaviour, MOCK_ACTIVITY) : step.behaviour;
     steps.set(key, {
       ...step,
-      behaviour: limited(behaviour, isOver),
+      behaviour: withTimeLimit(behaviour, hasTimedOut),
       ...(rollback === undefined
         ? {}
         : {
             rollback: {
               ...rollback,
-              behaviour: mock(rollback.behaviour, ROLLBACK),
+              behaviour: mock(rollback.behaviour, MOCK_ROLLBACK_ACTIVITY),
             },
           }),
     });
@@ -165,29 +165,29 @@ function mock(behaviour: Behaviour, activity: string): Behaviour {
       return {
         do: 'suspend',
         state: {},
-        run: [{ activity, ...(spec === undefined ? BLANK : { config: spec.config }) }],
+        run: [{ activity, ...(spec === undefined ? EMPTY_EFFECT : { config: spec.config }) }],
       };
     },
     resume: activityEnd,
   };
 }
 
-function limited(behaviour: Behaviour, isOver: () => boolean): Behaviour {
-  const demand = () => {
-    if (isOver()) throw new StepFailure(TOO_LONG, 'The dry run took too long and was stopped here.');
+function withTimeLimit(behaviour: Behaviour, hasTimedOut: () => boolean): Behaviour {
+  const checkTime = () => {
+    if (hasTimedOut()) throw new StepFailure(TOO_LONG, 'The dry run took too long and was stopped here.');
   };
   const { resume } = behaviour;
   return {
     ...behaviour,
     begin(visit) {
-      demand();
+      checkTime();
       return behaviour.begin(visit);
     },
     ...(resume === undefined
       ? {}
       : {
           resume(visit, event) {
-            demand();
+            checkTime();
             return resume.call(behaviour, visit, event);
           },
         }),
@@ -197,7 +197,7 @@ function limited(behaviour: Behaviour, isOver: () => boolean): Behaviour {
 type Presets = { readonly [slug: string]: Json };
 
 /** The presets of effects, whose configs are rendered and shown. The core applies the other presets. */
-function divided(program: Program, presets: Presets): [answers: Presets, kept: Presets] {
+function splitPresets(program: Program, presets: Presets): [answers: Presets, rest: Presets] {
   const effects = new Set(
     [...program.steps.values()].filter(({ kind }) => kind.class === 'effect').map(({ slug }) => slug),
   );
@@ -211,13 +211,14 @@ function divided(program: Program, presets: Presets): [answers: Presets, kept: P
 
 function answerOf(command: RunCommand, answers: Presets): SimulatedAnswer {
   const { activity, stepSlug } = command;
-  if (activity !== STEP || !Object.hasOwn(answers, stepSlug)) return { result: { data: null, meta: { mocked: true } } };
+  if (activity !== MOCK_ACTIVITY || !Object.hasOwn(answers, stepSlug))
+    return { result: { data: null, meta: { mocked: true } } };
   const { data, meta, error } = presetOf(answers[stepSlug]!);
   return error === undefined ? { result: { data, meta: { ...meta, preset: true } } } : { error };
 }
 
 /** Collects the first rows of the trace. The rest of a long walk is only counted. */
-class KeptRows {
+class LimitedRows {
   readonly #rows: Rows;
   readonly #maxBytes: number;
   #bytes = 0;
@@ -228,13 +229,13 @@ class KeptRows {
   }
 
   /** The slugs of steps that failed because a value that they read does not fit. */
-  readonly misfits = new Set<string>();
+  readonly stepsWithMisfits = new Set<string>();
 
-  readonly take = (line: TraceEvent): void => {
-    this.#rows.take(line);
-    if (line.t === 'end' && line.error?.stepSlug !== undefined && MISFITS.has(line.error.code))
-      this.misfits.add(line.error.stepSlug);
-    if (!this.isWhole) return;
+  readonly addLine = (line: TraceEvent): void => {
+    this.#rows.addLine(line);
+    if (line.t === 'end' && line.error?.stepSlug !== undefined && MISFIT_CODES.has(line.error.code))
+      this.stepsWithMisfits.add(line.error.stepSlug);
+    if (!this.isComplete) return;
     if (line.t === 'input') this.#bytes += jsonBytes(line.input);
     else if (line.t === 'end') this.#bytes += jsonBytes(line.output);
   };
@@ -247,11 +248,11 @@ class KeptRows {
     return this.#rows.count;
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#rows.count === this.#rows.rows.length;
   }
 
-  shown(run: Simulated): DryStep[] {
+  toSteps(run: Simulated): DryRunRow[] {
     const waiting = new Set(
       Object.values(run.state.frames).flatMap(({ visit }) =>
         visit === undefined ? [] : waitsOf(visit).map(({ path }) => path),
@@ -271,10 +272,10 @@ function missingPresets(program: Program, failed: ReadonlySet<string>, mocked: R
   const bySlug = new Map([...program.steps.values()].map((step) => [step.slug, step]));
   const byOutput = new Map([...bySlug.values()].map((step) => [step.outputVariable, step.slug]));
   return [...failed].flatMap((slug) => {
-    const read = (bySlug.get(slug)?.references ?? []).map(({ root, path: [name] }) =>
+    const dependencies = (bySlug.get(slug)?.references ?? []).map(({ root, path: [name] }) =>
       root === 'steps' ? name : root === 'outputs' ? byOutput.get(String(name)) : undefined,
     );
-    return [...new Set(read)]
+    return [...new Set(dependencies)]
       .filter((name) => typeof name === 'string' && mocked.has(name))
       .map((name) => ({
         pointer: childPointer('/presets', String(name)),
@@ -285,7 +286,7 @@ function missingPresets(program: Program, failed: ReadonlySet<string>, mocked: R
   });
 }
 
-function cutShort(run: Simulated, program: Program, maxSteps: number): Problem[] {
+function truncationProblems(run: Simulated, program: Program, maxSteps: number): Problem[] {
   const { code } = run.error ?? {};
   const isCut = code === TOO_LONG || (maxSteps < program.maxSteps && code === `max_steps_exceeded:${maxSteps}`);
   if (!isCut) return [];

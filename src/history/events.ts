@@ -3,7 +3,7 @@
  * histories produce them (src/client/runs/trace.ts from the server, tests from a model), so that the fold does not
  * depend on Temporal. `id` is the number of the event in its history.
  */
-import type { FailureCause } from '../engine/state/causes.ts';
+import type { FailureCause } from '../engine/state/failure-causes.ts';
 
 interface Base {
   readonly id: number;
@@ -24,8 +24,8 @@ export type HistoryEvent =
   | (Base & { readonly type: 'taskStarted' | 'taskFailed' | 'taskTimedOut' })
   /** `buildId`: that of the worker, which contains its settings (contract/build-id.ts). */
   | (Base & { readonly type: 'taskCompleted'; readonly buildId?: string })
-  | Outside
-  | Issued
+  | ExternalEvent
+  | CommandEvent
   | Closed
   /** An event that cannot be read. Of the events after it only the close of the run can be folded. */
   | (Base & Unreadable & { readonly type: 'unreadable'; readonly continuedFrom?: string })
@@ -33,7 +33,7 @@ export type HistoryEvent =
   | (Base & { readonly type: 'other' });
 
 /** Events from outside of the workflow, which it gets with the next workflow task. */
-export type Outside =
+export type ExternalEvent =
   | (Base & { readonly type: 'signal'; readonly name: string; readonly payload: unknown })
   | (Base & { readonly type: 'cancelRequested' })
   | (Base & {
@@ -69,7 +69,7 @@ export type Outside =
   | (Base & { readonly type: 'childStarted'; readonly initiatedId: number });
 
 /** Commands of the workflow, written after the completion of the task. */
-export type Issued =
+export type CommandEvent =
   | (Base & { readonly type: 'activityScheduled'; readonly activityId: string })
   | (Base & { readonly type: 'timerStarted'; readonly summary: string })
   | (Base & { readonly type: 'childInitiated'; readonly executionId: string })

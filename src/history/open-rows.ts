@@ -1,12 +1,12 @@
 /** The open visits of a state, as rows of a trace. */
 import { commandId } from '../engine/state/paths.ts';
-import { placeOf } from '../engine/state/places.ts';
 import type { OpenVisit, RunState } from '../engine/state/state.ts';
-import { defined } from '../json/defined.ts';
+import { placeOf } from '../engine/state/visit-place.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Inherited } from './run-trace.ts';
 
-export function visits(state: RunState | undefined): OpenVisit[] {
+export function openVisitsIn(state: RunState | undefined): OpenVisit[] {
   return Object.values(state?.frames ?? {}).flatMap((frame) => (frame.visit === undefined ? [] : [frame.visit]));
 }
 
@@ -25,7 +25,7 @@ export function openRows(state: RunState, program: Program): Inherited[] {
       const { visit: _visit, ...frame } = place;
       const step = program.steps.get(slug);
       const stepName = step === undefined || step.name === slug ? undefined : step.name;
-      const row = { stepSlug: slug, ...defined({ stepName }), startedAt };
+      const row = { stepSlug: slug, ...omitUndefined({ stepName }), startedAt };
       return [
         { ...row, ...place, path, stepType: step?.type ?? slug },
         ...Object.entries(inner).map(([suffix, stepType]) => ({
@@ -41,7 +41,7 @@ export function openRows(state: RunState, program: Program): Inherited[] {
 
 /** The visit that has this inner row. */
 export function visitOf(state: RunState, row: string): string | undefined {
-  return visits(state).find(({ path, innerRows = {} }) =>
+  return openVisitsIn(state).find(({ path, innerRows = {} }) =>
     Object.keys(innerRows).some((suffix) => commandId(path, suffix) === row),
   )?.path;
 }

@@ -8,7 +8,7 @@ import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
 import { type AddressedEvent, findTarget, pathOf } from '../engine/walk/address.ts';
 import { listenersOf } from '../engine/walk/delivery.ts';
-import { defined } from '../json/defined.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import type { Program } from '../steps/program-types.ts';
 
 const ADDRESSED: ReadonlySet<string> = new Set(['decide', 'submit', 'cancelStep', 'retryStep', 'skipTimer']);
@@ -31,8 +31,8 @@ export class RequestTargets {
   }
 
   /** The event with that path; undefined if no visit took it. Other events stay as they are. */
-  named(event: Event, place: string): Event | undefined {
-    if (event.type === 'message') return { ...event, ...defined({ only: this.#listeners.get(place) }) };
+  withTarget(event: Event, place: string): Event | undefined {
+    if (event.type === 'message') return { ...event, ...omitUndefined({ only: this.#listeners.get(place) }) };
     if (!isAddressed(event)) return event;
     const step = this.#paths.get(place);
     return step === undefined ? undefined : { ...event, step };

@@ -8,21 +8,21 @@
  */
 
 import type { RunError } from '../contract/run.ts';
-import { keepForListener } from '../engine/inbound/messages.ts';
+import { requeueForListener } from '../engine/inbound/messages.ts';
 import { openVisit, type RewindTarget, rewindOpenVisit } from '../engine/resume/rewind.ts';
 import { countUsage } from '../engine/state/costs.ts';
 import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
-import { DEADLINE } from '../engine/walk/ending.ts';
+import { DEADLINE_ID } from '../engine/walk/ending.ts';
 import { assert } from '../json/assert.ts';
-import { defined } from '../json/defined.ts';
 import { isObject } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { FoldOptions } from './fold.ts';
 import { RequestTargets } from './request-targets.ts';
 
 /** The error codes of containers whose `details` are the errors of their branches. */
-const JOINED: ReadonlySet<string> = new Set(['join_failed', 'race_failed']);
+const JOIN_ERROR_CODES: ReadonlySet<string> = new Set(['join_failed', 'race_failed']);
 
 /** Thrown for a run whose failure a retry would repeat. */
 export class NotRetryable extends Error {
@@ -40,8 +40,8 @@ export class RetryPlan {
   readonly #timedOut: boolean;
   /** By path: the place in history where the visit failed, if it is found, and the error code. */
   readonly #places = new Map<string, { readonly at: string; readonly code: string }>();
-  readonly #left = new Set<string>();
-  readonly #addressees = new RequestTargets();
+  readonly #leftOut = new Set<string>();
+  readonly #targets = new RequestTargets();
 
   /** `error`: the error of the run; undefined if the run was ended from outside, so that no visit failed. */
   constructor(error: RunError | undefined) {
@@ -60,13 +60,13 @@ export class RetryPlan {
   }
 
   /** The options for the first fold. */
-  search(runId: string): FoldOptions {
+  searchOptions(runId: string): FoldOptions {
     return {
-      takes: (event, { program, state, place }) => {
-        this.#addressees.note(program, state, event, `${runId} ${place}`);
+      mapEvent: (event, { program, state, place }) => {
+        this.#targets.note(program, state, event, `${runId} ${place}`);
         return event;
       },
-      heard: (line, place) => {
+      onTraceLine: (line, place) => {
         if (line.t === 'end' && line.status === 'failed' && this.#failed.has(line.path))
           this.#places.set(line.path, { at: `${runId} ${place}`, code: line.error?.code ?? '' });
       },
@@ -74,7 +74,7 @@ export class RetryPlan {
   }
 
   /** The options for the second fold. */
-  without(runId: string): FoldOptions {
+  replayOptions(runId: string): FoldOptions {
     const paths = new Set<string>();
     return {
       postpone: (path, work) => {
@@ -82,59 +82,59 @@ export class RetryPlan {
         this.postponed.push(work);
         return true;
       },
-      takes: (event, { program, state, place }) => {
-        if (this.#timedOut && event.type === 'fired' && event.id === DEADLINE) return undefined;
-        const here = [...this.#places].filter(([, { at }]) => at === `${runId} ${place}`);
-        const begins = (path: string): void => void paths.add(path);
-        const isTaken = here
-          .map(([path, { code }]) => this.#admits(program, state, event, { path, code }, begins))
+      mapEvent: (event, { program, state, place }) => {
+        if (this.#timedOut && event.type === 'fired' && event.id === DEADLINE_ID) return undefined;
+        const failuresHere = [...this.#places].filter(([, { at }]) => at === `${runId} ${place}`);
+        const postponeVisit = (path: string): void => void paths.add(path);
+        const isKept = failuresHere
+          .map(([path, { code }]) => this.#keepsEvent(program, state, event, { path, code }, postponeVisit))
           .every(Boolean);
-        return isTaken ? this.#addressees.named(event, `${runId} ${place}`) : undefined;
+        return isKept ? this.#targets.withTarget(event, `${runId} ${place}`) : undefined;
       },
     };
   }
 
   /** Checks the state after the second fold. @throws NotRetryable if a failure could not be left out. */
-  done(state: RunState | undefined): RunState {
-    const done = this.#left.size + this.postponed.length;
+  checkedState(state: RunState | undefined): RunState {
+    const done = this.#leftOut.size + this.postponed.length;
     if (state === undefined || state.ending !== undefined || done < this.#failed.size)
       throw new NotRetryable('The history of the run does not tell how to continue it. Fork it from a step instead.');
     return state;
   }
 
-  #admits(
+  #keepsEvent(
     program: Program,
     state: RunState,
     event: Event,
     { path, code }: { readonly path: string; readonly code: string },
-    begins: (path: string) => void,
+    postponeVisit: (path: string) => void,
   ): boolean {
     const open = openVisit(state, path);
     if (open === undefined) {
       // It fails as it begins, and is parked. A loop that fails later has no visit and cannot be parked.
       if (Object.values(state.frames).some(({ loops }) => loops.some((loop) => loop.path === path)))
         throw repeats(path, 'after its body had run');
-      begins(path);
+      postponeVisit(path);
       return true;
     }
     const { visit } = open;
     const step = program.steps.get(visit.key ?? visit.slug);
     if (step?.kind.class === 'container') throw repeats(path, 'after its body had run');
     const command = 'id' in event && event.id !== undefined ? state.openCommands[event.id] : undefined;
-    const answered =
+    const answeredCommand =
       (command?.type === 'run' || command?.type === 'child') && command.path === path ? command : undefined;
-    const suffix = answered?.suffix;
-    const decision = step?.behaviour.onRetry?.(visit.state, { code, ...defined({ suffix }) });
+    const suffix = answeredCommand?.suffix;
+    const decision = step?.behaviour.onRetry?.(visit.state, { code, ...omitUndefined({ suffix }) });
     if (decision === 'refuse') throw repeats(path, 'after its calls had ended');
-    if (decision === undefined && answered === undefined) {
+    if (decision === undefined && answeredCommand === undefined) {
       const target = rewindOpenVisit(program, state, path);
       assert(target !== undefined, 'The visit is open.');
       this.postponed.push(target);
-      if (event.type === 'message') keepForListener(state, event);
-    } else this.#left.add(path);
+      if (event.type === 'message') requeueForListener(state, event);
+    } else this.#leftOut.add(path);
     if (decision === 'continue') return true;
     // The costs of the result stay counted, although the call is repeated.
-    if (answered !== undefined) countUsage(state, event);
+    if (answeredCommand !== undefined) countUsage(state, event);
     return false;
   }
 }
@@ -149,7 +149,7 @@ function repeats(path: string, after: string): NotRetryable {
 /** The paths of the visits that failed first. A container fails because of its branches. */
 export function failedPaths(error: RunError): string[] {
   const { details, path } = error;
-  if (JOINED.has(error.code) && isObject(details)) {
+  if (JOIN_ERROR_CODES.has(error.code) && isObject(details)) {
     const inner = Object.values(details).flatMap((one) => (isError(one) ? failedPaths(one) : []));
     if (inner.length > 0) return inner;
   }

@@ -1,11 +1,11 @@
 /**
  * What a run did, in an answer of bounded size: its steps with counts, and the iterations of its containers in ranges.
- * It is made of the visits without their values (`briefsOf`), so that a part of the run costs no more than the whole.
+ * It is made of the visits without their values (`outlinesOf`), so a part of the run costs no more than all of it.
  */
 import { assert } from '../json/assert.ts';
-import { defined } from '../json/defined.ts';
-import { PART_STEPS, type Parts } from '../steps/parts.ts';
-import type { Brief, TraceRow } from './trace-rows.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
+import { CHUNK_STEPS, type Chunks } from '../steps/chunks.ts';
+import type { RowOutline, TraceRow } from './trace-rows.ts';
 
 export type VisitStatus = TraceRow['status'];
 export type Counts = { readonly [status in VisitStatus]?: number };
@@ -26,9 +26,9 @@ export interface StepSummary {
   /** The sum over ended visits. */
   readonly durationMs: number;
   /** The newest visit, the oldest open one, and the newest that failed. */
-  readonly last: Brief;
-  readonly open?: Brief;
-  readonly failed?: Brief;
+  readonly last: RowOutline;
+  readonly open?: RowOutline;
+  readonly failed?: RowOutline;
 }
 
 export interface ContainerSummary {
@@ -93,8 +93,8 @@ type StepDraft = Mutable<Omit<StepSummary, 'statuses' | 'ports'>> & {
 
 interface Iteration {
   readonly frame: string;
-  readonly container: Brief;
-  readonly place: Pick<Brief, 'index' | 'tick' | 'branch'>;
+  readonly container: RowOutline;
+  readonly place: Pick<RowOutline, 'index' | 'tick' | 'branch'>;
   worst: VisitStatus;
   startedAt: number;
   /** Infinite while one of its visits is open. */
@@ -102,18 +102,18 @@ interface Iteration {
 }
 
 /** `briefs`: all visits, in order of start. */
-export function* summaryOf(briefs: readonly Brief[], query: SummaryQuery): Parts<Summary> {
+export function* summaryOf(briefs: readonly RowOutline[], query: SummaryQuery): Chunks<Summary> {
   const places = new Frames(briefs, query.within);
   const steps = new Map<string, StepDraft>();
   const iterations = new Map<string, Iteration>();
   let counted = 0;
   for (const [n, row] of briefs.entries()) {
-    if (n % (PART_STEPS * PART_STEPS) === 0) yield;
+    if (n % (CHUNK_STEPS * CHUNK_STEPS) === 0) yield;
     if (!places.holds(row)) continue;
     counted++;
     if (row.inner === undefined && row.stepType !== ROLLBACK) addTo(steps, row);
     if (!places.isLatest(row)) continue;
-    for (const { frame, container, first } of places.around(row)) {
+    for (const { frame, container, first } of places.enclosingFrames(row)) {
       const known = iterations.get(frame);
       if (known === undefined) iterations.set(frame, iterationOf(frame, container, first, row));
       else add(known, row);
@@ -130,12 +130,12 @@ export function* summaryOf(briefs: readonly Brief[], query: SummaryQuery): Parts
 class Frames {
   readonly #within: string | undefined;
   /** The last row of each path: a retry has rows of its own. */
-  readonly #latest = new Map<string, Brief>();
-  /** The first row of each frame, which tells its place. */
-  readonly #first = new Map<string, Brief>();
+  readonly #latest = new Map<string, RowOutline>();
+  /** The first row of each frame, which has the frame's place. */
+  readonly #first = new Map<string, RowOutline>();
   readonly #inside = new Map<string, boolean>();
 
-  constructor(briefs: readonly Brief[], within: string | undefined) {
+  constructor(briefs: readonly RowOutline[], within: string | undefined) {
     this.#within = within;
     for (const row of briefs) {
       this.#latest.set(row.path, row);
@@ -143,16 +143,16 @@ class Frames {
     }
   }
 
-  isLatest(row: Brief): boolean {
+  isLatest(row: RowOutline): boolean {
     return this.#latest.get(row.path) === row;
   }
 
-  holds({ frame }: Brief): boolean {
+  holds({ frame }: RowOutline): boolean {
     return this.#within === undefined || (frame !== undefined && this.#isInside(frame));
   }
 
-  /** The frames around a row up to the one asked for, the innermost first, each with its container. */
-  *around({ frame }: Brief): Generator<{ frame: string; container: Brief; first: Brief }> {
+  /** The frames around a row up to the selected one, the innermost first, each with its container. */
+  *enclosingFrames({ frame }: RowOutline): Generator<{ frame: string; container: RowOutline; first: RowOutline }> {
     for (let at = frame; at !== undefined && at !== this.#within; ) {
       const first = this.#first.get(at);
       const container = this.#containerOf(at);
@@ -162,32 +162,32 @@ class Frames {
     }
   }
 
-  #containerOf(frame: string): Brief | undefined {
+  #containerOf(frame: string): RowOutline | undefined {
     return this.#latest.get(this.#first.get(frame)?.container ?? '');
   }
 
   #isInside(frame: string): boolean {
-    const passed: string[] = [];
+    const visited: string[] = [];
     let at: string | undefined = frame;
     let isInside = false;
     for (; at !== undefined && !isInside; at = this.#containerOf(at)?.frame) {
       const known = this.#inside.get(at);
       isInside = known ?? at === this.#within;
-      passed.push(at);
+      visited.push(at);
       if (known !== undefined) break;
     }
-    for (const one of passed) this.#inside.set(one, isInside);
+    for (const one of visited) this.#inside.set(one, isInside);
     return isInside;
   }
 }
 
 /** Whether a visit is in this frame, at any depth. `briefs`: all visits, in order of start. */
-export function insideOf(briefs: readonly Brief[], frame: string): (row: Brief) => boolean {
+export function frameMatcher(briefs: readonly RowOutline[], frame: string): (row: RowOutline) => boolean {
   const frames = new Frames(briefs, frame);
   return (row) => frames.holds(row);
 }
 
-function addTo(steps: Map<string, StepDraft>, row: Brief): void {
+function addTo(steps: Map<string, StepDraft>, row: RowOutline): void {
   const { stepSlug, stepType, status, port, attempts, startedAt, completedAt } = row;
   let step = steps.get(stepSlug);
   if (step === undefined) {
@@ -221,12 +221,17 @@ function addTo(steps: Map<string, StepDraft>, row: Brief): void {
   step.durationMs += completedAt - startedAt;
 }
 
-function iterationOf(frame: string, container: Brief, { index, tick, branch }: Brief, row: Brief): Iteration {
+function iterationOf(
+  frame: string,
+  container: RowOutline,
+  { index, tick, branch }: RowOutline,
+  row: RowOutline,
+): Iteration {
   const { status: worst, startedAt, completedAt = Number.POSITIVE_INFINITY } = row;
-  return { frame, container, place: defined({ index, tick, branch }), worst, startedAt, completedAt };
+  return { frame, container, place: omitUndefined({ index, tick, branch }), worst, startedAt, completedAt };
 }
 
-function add(iteration: Iteration, { status, startedAt, completedAt = Number.POSITIVE_INFINITY }: Brief): void {
+function add(iteration: Iteration, { status, startedAt, completedAt = Number.POSITIVE_INFINITY }: RowOutline): void {
   iteration.worst = worse(iteration.worst, status);
   iteration.startedAt = Math.min(iteration.startedAt, startedAt);
   iteration.completedAt = Math.max(iteration.completedAt, completedAt);
@@ -274,10 +279,10 @@ function rangesOf(
   list: readonly Iteration[],
   { ranges, from = 0, to = list.length - 1 }: SummaryQuery,
 ): IterationRange[] {
-  const asked = list.slice(from, to + 1);
-  const size = Math.max(1, Math.ceil(asked.length / ranges));
-  return Array.from({ length: Math.ceil(asked.length / size) }, (_, n) =>
-    rangeOf(asked.slice(n * size, (n + 1) * size), from + n * size),
+  const selected = list.slice(from, to + 1);
+  const size = Math.max(1, Math.ceil(selected.length / ranges));
+  return Array.from({ length: Math.ceil(selected.length / size) }, (_, n) =>
+    rangeOf(selected.slice(n * size, (n + 1) * size), from + n * size),
   );
 }
 

@@ -6,14 +6,14 @@
  */
 
 import { UPDATES } from '../engine/inbound/signals.ts';
-import { defined } from '../json/defined.ts';
-import type { Closed, HistoryEvent, Issued, LocalMarker, Outside } from './events.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
+import type { Closed, CommandEvent, ExternalEvent, HistoryEvent, LocalMarker } from './events.ts';
 
-type Begun = Extract<HistoryEvent, { type: 'workflowStarted' }>;
+type StartedEvent = Extract<HistoryEvent, { type: 'workflowStarted' }>;
 export type RequestEvent = Extract<HistoryEvent, { type: 'signal' | 'updateAccepted' | 'updateAdmitted' }>;
-export type AnswerEvent = Exclude<Outside, RequestEvent>;
+export type AnswerEvent = Exclude<ExternalEvent, RequestEvent>;
 
-/** What is known of a task before its events are divided. */
+/** The facts of a task that do not depend on the order of its events. */
 interface Task {
   /** The start of the task, which is the clock of all its events except local activities. */
   readonly at: number;
@@ -21,7 +21,7 @@ interface Task {
   /** The build id of the worker that completed the task. */
   readonly buildId: string | undefined;
   /** The first event of the history; only in the first group. */
-  readonly begins?: Begun;
+  readonly startEvent?: StartedEvent;
   /** Whether a task of this group timed out before the completed one. */
   readonly timedOut: boolean;
   /** The task had no commands, and the next task was scheduled immediately: a replay joins both (see `replayed`). */
@@ -36,16 +36,16 @@ export interface TaskEvents extends Readonly<Task> {
   readonly answers: readonly AnswerEvent[];
   readonly markers: readonly LocalMarker[];
   /** The commands of the task without markers and updates. */
-  readonly issued: readonly Exclude<Issued, LocalMarker | RequestEvent>[];
+  readonly issued: readonly Exclude<CommandEvent, LocalMarker | RequestEvent>[];
 }
 
 interface Draft {
   readonly task: Task;
-  readonly inputs: readonly Outside[];
-  readonly issued: Issued[];
+  readonly inputs: readonly ExternalEvent[];
+  readonly issued: CommandEvent[];
 }
 
-function listenedTo(request: RequestEvent): number {
+function handlerOrder(request: RequestEvent): number {
   return request.type === 'signal' ? -1 : (UPDATES as readonly (string | undefined)[]).indexOf(request.name);
 }
 
@@ -53,9 +53,9 @@ function listenedTo(request: RequestEvent): number {
 const FIRST_TASK = 2;
 
 /** Groups a history event by event, so that memory does not hold it. Returns each group when it is complete. */
-export class Grouping {
-  #inputs: Outside[] = [];
-  #begins: Begun | undefined;
+export class TaskGrouping {
+  #inputs: ExternalEvent[] = [];
+  #startEvent: StartedEvent | undefined;
   #started: HistoryEvent | undefined;
   #timedOut = false;
   #replayed = false;
@@ -63,7 +63,7 @@ export class Grouping {
   #draft: Draft | undefined;
   #closed: Closed | undefined;
   /** Requests that were admitted before their task, by the id of the update. */
-  #admitted = new Map<string, Extract<Outside, { type: 'updateAdmitted' }>>();
+  #admitted = new Map<string, Extract<ExternalEvent, { type: 'updateAdmitted' }>>();
 
   push(event: HistoryEvent): TaskEvents | undefined {
     if (event.type === 'taskScheduled') {
@@ -73,7 +73,7 @@ export class Grouping {
     this.#afterCompleted = event.type === 'taskCompleted';
     switch (event.type) {
       case 'workflowStarted':
-        this.#begins = event;
+        this.#startEvent = event;
         return undefined;
       case 'taskStarted':
         this.#started = event;
@@ -118,8 +118,8 @@ export class Grouping {
   }
 
   /** The start of a run whose first task has not completed yet. */
-  get waiting(): Begun | undefined {
-    return this.#begins;
+  get pendingStart(): StartedEvent | undefined {
+    return this.#startEvent;
   }
 
   /** The close of the run, if it is closed. */
@@ -135,7 +135,7 @@ export class Grouping {
         at: started.time,
         startedId: started.id,
         buildId,
-        ...defined({ begins: this.#begins }),
+        ...omitUndefined({ startEvent: this.#startEvent }),
         timedOut: this.#timedOut,
         silent: false,
         replayed: this.#replayed,
@@ -144,7 +144,7 @@ export class Grouping {
       this.#timedOut = false;
       this.#replayed = false;
       this.#inputs = [];
-      this.#begins = undefined;
+      this.#startEvent = undefined;
       this.#started = undefined;
     }
     return before;
@@ -154,7 +154,7 @@ export class Grouping {
     const placed: { place: number; request: RequestEvent }[] = [];
     const answers: AnswerEvent[] = [];
     const markers: LocalMarker[] = [];
-    const issued: Exclude<Issued, LocalMarker | RequestEvent>[] = [];
+    const issued: Exclude<CommandEvent, LocalMarker | RequestEvent>[] = [];
     for (const input of inputs) {
       if (input.type === 'signal') placed.push({ place: input.id, request: input });
       else if (input.type !== 'updateAdmitted') answers.push(input);
@@ -167,12 +167,12 @@ export class Grouping {
     placed.sort((a, b) => a.place - b.place);
     // Before the run began there were no handlers: signals are delivered first, then updates, name by name (as the
     // shell does).
-    if (task.begins !== undefined) placed.sort((a, b) => listenedTo(a.request) - listenedTo(b.request));
+    if (task.startEvent !== undefined) placed.sort((a, b) => handlerOrder(a.request) - handlerOrder(b.request));
     return { ...task, requests: placed.map(({ request }) => request), answers, markers, issued };
   }
 
   /** An update is ordered right after the last event before it. */
-  #accepted(event: Extract<Issued, { type: 'updateAccepted' }>): { place: number; request: RequestEvent } {
+  #accepted(event: Extract<CommandEvent, { type: 'updateAccepted' }>): { place: number; request: RequestEvent } {
     const admitted = this.#admitted.get(event.updateId);
     if (event.name !== undefined || admitted === undefined) return { place: event.sequencingId + 0.5, request: event };
     this.#admitted.delete(event.updateId);

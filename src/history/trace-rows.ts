@@ -4,11 +4,11 @@
  */
 
 import type { MadeDecision, RunError } from '../contract/run.ts';
-import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
+import { type FailureCause, failureOfCause } from '../engine/state/failure-causes.ts';
 import type { Place, TraceEvent } from '../engine/state/protocol.ts';
 import { jsonBytes } from '../json/bytes.ts';
-import { defined } from '../json/defined.ts';
 import { asJson, isPlainObject, type Json } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 
 /** Where the visit is, or the visit of an inner row. */
 export interface RowPlace extends Place {
@@ -48,9 +48,12 @@ export interface TraceRow extends RowPlace {
 }
 
 /** A visit without its values. */
-export type Brief = Omit<TraceRow, 'input' | 'output' | 'error' | 'endedBy' | 'decision' | 'failures' | 'retrying'>;
+export type RowOutline = Omit<
+  TraceRow,
+  'input' | 'output' | 'error' | 'endedBy' | 'decision' | 'failures' | 'retrying'
+>;
 
-/** Members that history does not tell are absent. */
+/** Members that history does not have are absent. */
 export interface FailedAttempt {
   /** From 1. */
   readonly attempt: number;
@@ -86,7 +89,7 @@ export interface RowWindow {
 
 const ROW_BYTES = 300;
 /** A run has fewer: it continues as new. The others are only counted. */
-const MOST_BRIEFS = 200_000;
+const MAX_BRIEFS = 200_000;
 
 /** The size of a row as JSON, about. */
 export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'decision' | 'failures'>): number {
@@ -116,7 +119,7 @@ export interface EffectTimes {
 }
 
 /** The attempts of an open activity, as the server describes it. Times are epoch milliseconds. */
-export interface PendingEffort {
+export interface PendingActivity {
   /** The number of the current or the next attempt. */
   readonly attempt: number;
   readonly lastFailure?: FailureCause;
@@ -131,8 +134,8 @@ export interface PendingEffort {
   readonly maxAttempts?: number;
 }
 
-type Open = { -readonly [K in keyof TraceRow]: TraceRow[K] };
-type End = { -readonly [K in keyof RowEnd]: RowEnd[K] };
+type MutableRow = { -readonly [K in keyof TraceRow]: TraceRow[K] };
+type MutableRowEnd = { -readonly [K in keyof RowEnd]: RowEnd[K] };
 
 export class Rows {
   /** Its end moves when the bytes are used up. */
@@ -146,45 +149,45 @@ export class Rows {
   /** The number of visits that began. */
   count = 0;
   /** Every visit that began, up to a limit. */
-  readonly briefs: Brief[] = [];
-  readonly #open = new Map<string, Open>();
+  readonly briefs: RowOutline[] = [];
+  readonly #open = new Map<string, MutableRow>();
   /** The briefs of open visits. */
-  readonly #briefOf = new Map<Open | End, { -readonly [K in keyof Brief]: Brief[K] }>();
+  readonly #briefOf = new Map<MutableRow | MutableRowEnd, { -readonly [K in keyof RowOutline]: RowOutline[K] }>();
   /** Where the visits are that were open when the run took over. */
   readonly #inherited = new Map<string, RowPlace>();
   /** Open rows of the window, whose size is not counted yet. */
-  readonly #kept = new Set<Open | End>();
+  readonly #unmeasured = new Set<MutableRow | MutableRowEnd>();
   /** Open visits that have had an activity. */
-  readonly #tries = new Set<string>();
-  #effort: EffectTimes | undefined;
+  readonly #visitsWithActivity = new Set<string>();
+  #endingEffect: EffectTimes | undefined;
 
   constructor(window: RowWindow) {
     this.window = window;
   }
 
   /** The activity that ended the next visit to end; valid for one call. */
-  during(effort: EffectTimes | undefined): void {
-    this.#effort = effort;
+  setEndingEffect(effect: EffectTimes | undefined): void {
+    this.#endingEffect = effect;
   }
 
   /** Takes a line of the core's trace. Returns the row of its visit. */
-  readonly take = (event: TraceEvent): Readonly<Partial<TraceRow>> => {
+  readonly addLine = (event: TraceEvent): Readonly<Partial<TraceRow>> => {
     switch (event.t) {
       case 'begin':
         return this.#begin(event);
       case 'input': {
-        const row = this.#touch(event.path);
+        const row = this.#rowAt(event.path);
         row.input = event.input;
         return row;
       }
       case 'evaluated':
         return this.#evaluated(event);
       case 'decided': {
-        const row = this.#touch(event.path);
+        const row = this.#rowAt(event.path);
         row.decision = event.decision;
         return row;
       }
-      // The state tells at the end of the fold whether a visit waits.
+      // The state at the end of the fold shows whether a visit waits.
       case 'wait':
         return {};
       case 'end':
@@ -193,43 +196,43 @@ export class Rows {
   };
 
   /** Adds the server's description of an open activity, by the path of its visit. */
-  attempt(path: string, pending: PendingEffort): void {
+  addPendingActivity(path: string, pending: PendingActivity): void {
     const { attempt, lastFailure, nextAttemptAt, paused, lastStartedAt, lastEndedAt, maxAttempts } = pending;
-    const row = this.#touch(path);
+    const row = this.#rowAt(path);
     row.attempts = Math.max(row.attempts ?? 0, attempt);
     const lastError = lastFailure === undefined ? undefined : failureOfCause(lastFailure);
     const isRunning = nextAttemptAt === undefined && paused === undefined;
     if (lastError !== undefined && attempt > 1) {
       const startedAt = isRunning ? undefined : lastStartedAt;
-      this.failed(path, {
+      this.addFailedAttempt(path, {
         attempt: attempt - 1,
         error: lastError,
-        ...defined({ startedAt, completedAt: lastEndedAt }),
+        ...omitUndefined({ startedAt, completedAt: lastEndedAt }),
       });
     }
-    this.#sum(row);
+    this.#updateBrief(row);
     if (lastError === undefined && paused === undefined) return;
-    row.retrying = defined({ lastError, nextAttemptAt, paused, maxAttempts });
+    row.retrying = omitUndefined({ lastError, nextAttemptAt, paused, maxAttempts });
   }
 
   /** Adds a failed attempt of the visit's effect that another attempt followed. */
-  failed(path: string, failed: FailedAttempt): void {
-    const row = this.#touch(path);
+  addFailedAttempt(path: string, failed: FailedAttempt): void {
+    const row = this.#rowAt(path);
     row.failures = [...(row.failures ?? []).filter(({ attempt }) => attempt !== failed.attempt), failed];
   }
 
-  #begin(event: TraceEvent & { t: 'begin' }): Open {
-    const row: Open = {
+  #begin(event: TraceEvent & { t: 'begin' }): MutableRow {
+    const row: MutableRow = {
       path: event.path,
       stepSlug: event.slug,
-      ...defined({ stepName: event.name }),
+      ...omitUndefined({ stepName: event.name }),
       stepType: event.stepType,
       status: 'running',
       attempts: 1,
       ...(event.within === undefined ? event.place : this.#innerPlace(event.within)),
       startedAt: event.at,
     };
-    if (this.briefs.length < MOST_BRIEFS) {
+    if (this.briefs.length < MAX_BRIEFS) {
       const brief = { ...row };
       this.briefs.push(brief);
       this.#briefOf.set(row, brief);
@@ -239,7 +242,7 @@ export class Rows {
     if (number >= from && number < to) {
       if (bytes === undefined || this.bytes < bytes || this.rows.length === 0) {
         this.rows.push(row);
-        this.#kept.add(row);
+        this.#unmeasured.add(row);
       } else this.window = { ...this.window, to: number };
     }
     this.#open.set(event.path, row);
@@ -249,7 +252,7 @@ export class Rows {
   /** The frame of the visit whose inner row begins. */
   #innerPlace(path: string): RowPlace {
     const { frame, container, branch, index, tick } = this.#open.get(path) ?? this.#inherited.get(path) ?? {};
-    return { ...defined({ frame, container, branch, index, tick }), inner: true };
+    return { ...omitUndefined({ frame, container, branch, index, tick }), inner: true };
   }
 
   /** The visits that were open when the run took over. */
@@ -259,69 +262,69 @@ export class Rows {
 
   /** An activity, timer or child of the visit was opened by this event. */
   opened(path: string, eventId: number): void {
-    const row = this.#touch(path);
+    const row = this.#rowAt(path);
     row.eventId ??= eventId;
-    this.#sum(row);
+    this.#updateBrief(row);
   }
 
   /** Brings the row's brief up to date. */
-  #sum(row: Open | End): void {
+  #updateBrief(row: MutableRow | MutableRowEnd): void {
     const brief = this.#briefOf.get(row);
     if (brief === undefined) return;
-    const { status, port, attempts, eventId, completedAt } = row as Open;
-    const { startedAt } = row as Open;
-    Object.assign(brief, defined({ status, port, attempts, eventId, completedAt, startedAt }));
+    const { status, port, attempts, eventId, completedAt } = row as MutableRow;
+    const { startedAt } = row as MutableRow;
+    Object.assign(brief, omitUndefined({ status, port, attempts, eventId, completedAt, startedAt }));
   }
 
-  #evaluated({ path, member, value }: TraceEvent & { t: 'evaluated' }): Open | End {
-    const row = this.#touch(path);
+  #evaluated({ path, member, value }: TraceEvent & { t: 'evaluated' }): MutableRow | MutableRowEnd {
+    const row = this.#rowAt(path);
     if ('stepSlug' in row) row.input = withMember(row.input, member, value);
     else row.evaluated = { ...row.evaluated, [member]: value };
     return row;
   }
 
-  #end(event: TraceEvent & { t: 'end' }): Open | End {
-    const row = this.#touch(event.path);
+  #end(event: TraceEvent & { t: 'end' }): MutableRow | MutableRowEnd {
+    const row = this.#rowAt(event.path);
     row.status = event.status;
     if (event.port !== undefined) row.port = event.port;
     if (event.output !== undefined) row.output = event.output;
     if (event.status === 'skipped') row.attempts = 0;
-    const effort = this.#effort?.path === event.path ? this.#effort : undefined;
-    if (effort !== undefined) this.#tried(row, effort);
-    row.completedAt = Math.max(effort?.completedAt ?? event.at, 'startedAt' in row ? row.startedAt : 0);
-    this.#tries.delete(event.path);
+    const effect = this.#endingEffect?.path === event.path ? this.#endingEffect : undefined;
+    if (effect !== undefined) this.#addEffect(row, effect);
+    row.completedAt = Math.max(effect?.completedAt ?? event.at, 'startedAt' in row ? row.startedAt : 0);
+    this.#visitsWithActivity.delete(event.path);
     // History has the number of attempts, which the run itself does not know.
-    if (event.error !== undefined) row.error = effort ? { attempts: effort.attempts, ...event.error } : event.error;
-    if (this.#kept.delete(row)) this.bytes += rowBytes(row);
-    this.#sum(row);
+    if (event.error !== undefined) row.error = effect ? { attempts: effect.attempts, ...event.error } : event.error;
+    if (this.#unmeasured.delete(row)) this.bytes += rowBytes(row);
+    this.#updateBrief(row);
     this.#briefOf.delete(row);
     this.#open.delete(event.path);
     return row;
   }
 
   /** Adds an activity of the visit that has ended; the visit may continue. */
-  tried(effort: EffectTimes): void {
-    this.#tried(this.#touch(effort.path), effort);
+  addEffect(effect: EffectTimes): void {
+    this.#addEffect(this.#rowAt(effect.path), effect);
   }
 
-  #tried(row: Open | End, effort: EffectTimes): void {
-    row.attempts = Math.max(row.attempts ?? 0, effort.attempts);
-    if (effort.endedBy !== undefined) row.endedBy = effort.endedBy;
+  #addEffect(row: MutableRow | MutableRowEnd, effect: EffectTimes): void {
+    row.attempts = Math.max(row.attempts ?? 0, effect.attempts);
+    if (effect.endedBy !== undefined) row.endedBy = effect.endedBy;
     // The start of the first attempt is that of the step. Of several attempts history has only the last start.
-    const isFirst = effort.attempts === 1 && !this.#tries.has(row.path);
-    if ('startedAt' in row && effort.startedAt !== undefined && isFirst) {
-      row.startedAt = Math.max(row.startedAt, effort.startedAt);
+    const isFirst = effect.attempts === 1 && !this.#visitsWithActivity.has(row.path);
+    if ('startedAt' in row && effect.startedAt !== undefined && isFirst) {
+      row.startedAt = Math.max(row.startedAt, effect.startedAt);
     }
-    this.#tries.add(row.path);
-    this.#sum(row);
+    this.#visitsWithActivity.add(row.path);
+    this.#updateBrief(row);
   }
 
-  #touch(path: string): Open | End {
+  #rowAt(path: string): MutableRow | MutableRowEnd {
     const open = this.#open.get(path);
     if (open !== undefined) return open;
-    const before = this.ends.get(path) as End | undefined;
+    const before = this.ends.get(path) as MutableRowEnd | undefined;
     if (before !== undefined) return before;
-    const fresh: End = { path, status: 'running' };
+    const fresh: MutableRowEnd = { path, status: 'running' };
     this.ends.set(path, fresh);
     return fresh;
   }

@@ -16,20 +16,20 @@ export function canonicalText(value: Json): string {
   return `{${members.join(',')}}`;
 }
 
-/** Characters of a part, unless one text is longer. */
-const PART_LENGTH = 16_384;
+/** Characters of a chunk, unless one text is longer. */
+const CHUNK_LENGTH = 16_384;
 
-/** As `canonicalText`, in parts: pieces of the text, in order. */
-export function* canonicalPieces(value: Json): Generator<string, void> {
-  const piece = { text: '' };
-  yield* write(value, piece);
-  yield piece.text;
+/** As `canonicalText`, in chunks of the text, in order. */
+export function* canonicalChunks(value: Json): Generator<string, void> {
+  const chunk = { text: '' };
+  yield* write(value, chunk);
+  yield chunk.text;
 }
 
-function* write(value: Json, piece: { text: string }): Generator<string, void> {
+function* write(value: Json, chunk: { text: string }): Generator<string, void> {
   const isList = Array.isArray(value);
   if (!isList && !isObject(value)) {
-    piece.text += canonicalText(value);
+    chunk.text += canonicalText(value);
     return;
   }
   const keys = isList ? value.keys() : Object.keys(value).sort();
@@ -38,14 +38,14 @@ function* write(value: Json, piece: { text: string }): Generator<string, void> {
   for (const key of keys) {
     const member = (value as { readonly [key: string | number]: Json | undefined })[key];
     if (member === undefined && !isList) continue;
-    piece.text += isList ? before : `${before}${JSON.stringify(key)}:`;
+    chunk.text += isList ? before : `${before}${JSON.stringify(key)}:`;
     before = ',';
     isEmpty = false;
-    yield* write(member ?? null, piece);
-    if (piece.text.length >= PART_LENGTH) {
-      yield piece.text;
-      piece.text = '';
+    yield* write(member ?? null, chunk);
+    if (chunk.text.length >= CHUNK_LENGTH) {
+      yield chunk.text;
+      chunk.text = '';
     }
   }
-  piece.text += `${isEmpty ? before : ''}${isList ? ']' : '}'}`;
+  chunk.text += `${isEmpty ? before : ''}${isList ? ']' : '}'}`;
 }

@@ -5,15 +5,15 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json };
 
 /** `T` where JSON can hold it, else never. Interfaces and read-only lists are not `Json` to the compiler. */
-type Held<T> = T extends Json | undefined
+type JsonCompatible<T> = T extends Json | undefined
   ? T
   : T extends (...given: never) => unknown
     ? never
     : T extends object
-      ? { readonly [K in keyof T]: Held<T[K]> }
+      ? { readonly [K in keyof T]: JsonCompatible<T[K]> }
       : never;
 
-type Shape<T> = T extends Json | undefined
+type JsonShape<T> = T extends Json | undefined
   ? T
   : T extends readonly unknown[]
     ? Json[]
@@ -22,8 +22,8 @@ type Shape<T> = T extends Json | undefined
       : never;
 
 /** The value as JSON. The compiler refuses what JSON cannot hold. */
-export function asJson<T>(value: T & Held<T>): Shape<T> {
-  return value as unknown as Shape<T>;
+export function asJson<T>(value: T & JsonCompatible<T>): JsonShape<T> {
+  return value as unknown as JsonShape<T>;
 }
 
 /**

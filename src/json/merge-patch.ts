@@ -3,8 +3,8 @@ import { getOwn, isObject, type Json, type JsonObject, setOwn } from './json.ts'
 
 /** The object with the patch applied, also to nested objects. Other values are replaced as a whole. */
 export function mergePatch(before: JsonObject, patch: JsonObject): JsonObject {
-  const kept = Object.entries(before).filter(([key]) => !Object.hasOwn(patch, key));
-  const merged: JsonObject = Object.fromEntries(kept);
+  const untouched = Object.entries(before).filter(([key]) => !Object.hasOwn(patch, key));
+  const merged: JsonObject = Object.fromEntries(untouched);
   for (const [key, value] of Object.entries(patch))
     if (value !== null) setOwn(merged, key, patched(getOwn(before, key), value));
   return merged;

@@ -1,4 +1,4 @@
-/** JSON pointers (RFC 6901), which give the place of every problem. */
+/** JSON pointers (RFC 6901), which give the location of every problem. */
 import { getOwn, type Json } from './json.ts';
 
 /** `['steps', 'a/b', 0]` → `/steps/a~1b/0`. */

@@ -2,20 +2,20 @@
 import { chmodSync, renameSync, statSync } from 'node:fs';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import type { Config } from '../config/config.ts';
-import { loggedScope } from './scope.ts';
+import { scopeLogFields } from './scope.ts';
 
 /** The buffer for lines while nothing can be written; further lines are dropped. */
-const MOST_WAITING_BYTES = 1_000_000;
+const MAX_BUFFERED_BYTES = 1_000_000;
 const STANDARD_OUTPUT = 1;
 /** A file beyond this becomes `….1`, and the one before `….2`. */
-const MOST_FILE_BYTES = 20_000_000;
+const MAX_FILE_BYTES = 20_000_000;
 /** How many earlier files are kept. */
-const KEPT_FILES = 4;
-/** Nobody else reads it. */
+const ROTATED_FILES = 4;
+/** Only its owner reads it. */
 const MODE = 0o600;
 
 /**
- * A log whose lines name the current request, run, step, organization and trace (scope.ts). `file`: see logTo.
+ * A log whose lines name the current request, run, step, organization and trace (scope.ts). `file`: see logDestination.
  */
 export function openLogger(
   config: Pick<Config, 'logLevel'>,
@@ -23,28 +23,28 @@ export function openLogger(
   file?: string,
   options: LoggerOptions = {},
 ): Logger {
-  return pino({ ...options, name, level: config.logLevel, mixin: () => loggedScope() }, logTo(file));
+  return pino({ ...options, name, level: config.logLevel, mixin: () => scopeLogFields() }, logDestination(file));
 }
 
 /**
  * Logs to a file, whose folder is created, or to standard output. A full disk or a closed pipe does not end the
- * program: buffered lines are written with the next line. A file of more than `mostBytes` is renamed and begun again.
+ * program: buffered lines are written with the next line. A file of more than `maxBytes` is renamed and begun again.
  */
-export function logTo(file?: string, mostBytes = MOST_FILE_BYTES): DestinationStream {
+export function logDestination(file?: string, maxBytes = MAX_FILE_BYTES): DestinationStream {
   const sink = pino.destination({
     dest: file ?? STANDARD_OUTPUT,
     mkdir: file !== undefined,
     sync: true,
-    maxLength: MOST_WAITING_BYTES,
+    maxLength: MAX_BUFFERED_BYTES,
     mode: MODE,
   });
   sink.on('error', () => undefined);
   if (file === undefined) return sink;
-  keepPrivate(file);
+  restrictPermissions(file);
   let bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return {
     write: (line) => {
-      if (bytes > mostBytes) {
+      if (bytes > maxBytes) {
         rotate(file);
         sink.reopen();
         bytes = 0;
@@ -55,11 +55,11 @@ export function logTo(file?: string, mostBytes = MOST_FILE_BYTES): DestinationSt
   };
 }
 
-/** Earlier versions have left it readable for all. */
-function keepPrivate(file: string): void {
-  for (let place = 0; place <= KEPT_FILES; place++) {
+/** Earlier versions have left the files readable for all. */
+function restrictPermissions(file: string): void {
+  for (let n = 0; n <= ROTATED_FILES; n++) {
     try {
-      chmodSync(place === 0 ? file : `${file}.${place}`, MODE);
+      chmodSync(n === 0 ? file : `${file}.${n}`, MODE);
     } catch {
       // There is none, or it is somebody else's.
     }
@@ -68,9 +68,9 @@ function keepPrivate(file: string): void {
 
 /** A file that cannot be renamed grows on. */
 function rotate(file: string): void {
-  for (let place = KEPT_FILES; place > 0; place--) {
+  for (let n = ROTATED_FILES; n > 0; n--) {
     try {
-      renameSync(place === 1 ? file : `${file}.${place - 1}`, `${file}.${place}`);
+      renameSync(n === 1 ? file : `${file}.${n - 1}`, `${file}.${n}`);
     } catch {
       // There is none yet.
     }

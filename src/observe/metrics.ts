@@ -8,13 +8,13 @@ import { programVersion } from './version.ts';
 
 export type Component = 'gateway' | 'worker';
 
-const all = { gateway: new Registry(), worker: new Registry() };
-const ofGateway = [all.gateway];
-const ofWorker = [all.worker];
-const ofBoth = [all.gateway, all.worker];
+const registries = { gateway: new Registry(), worker: new Registry() };
+const gatewayRegistries = [registries.gateway];
+const workerRegistries = [registries.worker];
+const bothRegistries = [registries.gateway, registries.worker];
 
 /** The media type of metricsText. */
-export const METRICS_TYPE = all.gateway.contentType;
+export const METRICS_TYPE = registries.gateway.contentType;
 
 const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const STEP_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
@@ -24,21 +24,21 @@ export const httpRequests = new Histogram({
   help: 'Requests to the gateway by method, route and status.',
   labelNames: ['method', 'route', 'status'],
   buckets: REQUEST_SECONDS,
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 export const refusals = new Counter({
   name: 'signalbox_refusals_total',
   help: 'Problems that the gateway answered, by code.',
   labelNames: ['code'],
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 export const webhookDeliveries = new Counter({
   name: 'signalbox_webhook_deliveries_total',
   help: 'Deliveries to webhooks by scheme and verdict: started, repeated, debounced, handshake, or a problem code.',
   labelNames: ['scheme', 'verdict'],
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 export const stepAttempts = new Histogram({
@@ -46,86 +46,86 @@ export const stepAttempts = new Histogram({
   help: 'Attempts of steps and of other activities, by kind and outcome: ok, retryable, failed or cancelled.',
   labelNames: ['kind', 'outcome'],
   buckets: STEP_SECONDS,
-  registers: ofWorker,
+  registers: workerRegistries,
 });
 
 export const slotRequests = new Counter({
   name: 'signalbox_limiter_requests_total',
   help: 'Requests for a slot of a limiter, by scope and answer: granted, waiting, refused or dropped.',
   labelNames: ['scope', 'answer'],
-  registers: ofBoth,
+  registers: bothRegistries,
 });
 
 export const blobFailures = new Counter({
   name: 'signalbox_blob_failures_total',
   help: 'Large payloads that the store for them did not take or give, by operation (store, retrieve) and code.',
   labelNames: ['operation', 'code'],
-  registers: ofBoth,
+  registers: bothRegistries,
 });
 
 export const openRuns = new Gauge({
   name: 'signalbox_runs_open',
   help: 'Open runs by status: pending (in the queue of a limiter), running, waiting, rolling_back.',
   labelNames: ['status'],
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 export const openWaits = new Gauge({
   name: 'signalbox_waits_open',
   help: 'Open runs that wait, by kind: approval, input, message, callback, timer, child. A run counts once a kind.',
   labelNames: ['kind'],
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 export const queueAge = new Gauge({
   name: 'signalbox_task_queue_backlog_age_seconds',
   help: 'The age of the oldest task in the backlog of the task queue, by type: workflow or activity.',
   labelNames: ['type'],
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 export const queueBacklog = new Gauge({
   name: 'signalbox_task_queue_backlog_tasks',
   help: 'Tasks in the backlog of the task queue, by type.',
   labelNames: ['type'],
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 export const queuePollers = new Gauge({
   name: 'signalbox_task_queue_pollers',
   help: 'Pollers of the task queue that were seen in the last minutes, by type. 0: nothing polls.',
   labelNames: ['type'],
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 export const temporalUp = new Gauge({
   name: 'signalbox_temporal_up',
   help: '1 if Temporal answered the questions of this scrape, else 0.',
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 export const workerDeaths = new Counter({
   name: 'signalbox_worker_deaths_total',
   help: 'Workers of this stack that ended unexpectedly.',
-  registers: ofGateway,
+  registers: gatewayRegistries,
 });
 
 const build = new Gauge({
   name: 'signalbox_build_info',
   help: 'The version of this program.',
   labelNames: ['version', 'component'],
-  registers: ofBoth,
+  registers: bothRegistries,
 });
 
-const observed = new Set<Component>();
+const startedComponents = new Set<Component>();
 
 /** Adds the metrics of Node and of this program. Repeating it changes nothing. */
 export function startMetrics(component: Component): void {
-  if (observed.has(component)) return;
-  observed.add(component);
+  if (startedComponents.has(component)) return;
+  startedComponents.add(component);
   build.set({ version: programVersion(), component }, 1);
-  collectDefaultMetrics({ register: all[component] });
+  collectDefaultMetrics({ register: registries[component] });
 }
 
 /** All metrics of the component, in the text format of Prometheus. */
-export const metricsText = (component: Component): Promise<string> => all[component].metrics();
+export const metricsText = (component: Component): Promise<string> => registries[component].metrics();

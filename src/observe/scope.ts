@@ -1,7 +1,7 @@
 /** What the current request or activity is about. Every line of a log names it (log.ts), and spans use it. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { TraceContext } from '../contract/trace.ts';
-import { defined } from '../json/defined.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 
 export interface Scope {
   requestId?: string;
@@ -21,14 +21,14 @@ export const inScope = <T>(scope: Scope, run: () => T): T => scopes.run(scope, r
 export const currentScope = (): Scope | undefined => scopes.getStore();
 
 /** Adds to the current scope what has become known. Outside of a scope it does nothing. */
-export function noteScope(more: Scope): void {
+export function extendScope(more: Scope): void {
   const scope = scopes.getStore();
   if (scope !== undefined) Object.assign(scope, more);
 }
 
 /** The members of a scope in a line of a log. */
-export function loggedScope(scope: Scope | undefined = scopes.getStore()): { [name: string]: string } {
+export function scopeLogFields(scope: Scope | undefined = scopes.getStore()): { [name: string]: string } {
   if (scope === undefined) return {};
   const { requestId, executionId, step, organizationId, trace } = scope;
-  return defined({ requestId, executionId, step, organizationId, traceId: trace?.traceId });
+  return omitUndefined({ requestId, executionId, step, organizationId, traceId: trace?.traceId });
 }

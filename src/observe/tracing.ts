@@ -37,20 +37,20 @@ export interface Tracer {
   /** The span of a Temporal run, which has ended. */
   record(runId: string, executionId: string, run: EndedRun): void;
   /** The context of a Temporal run without a trace of its own: whether it is sampled is decided by its id. */
-  ofRun(runId: string): TraceContext;
+  runContext(runId: string): TraceContext;
   /** Exports what is left, within seconds. Never rejects. */
   close(): Promise<void>;
 }
 
 const KINDS = { server: SpanKind.SERVER, internal: SpanKind.INTERNAL };
-const CLOSING_MS = 2_000;
-const LONGEST_MESSAGE = 300;
-const LONGEST_CODE = 100;
+const SHUTDOWN_TIMEOUT_MS = 2_000;
+const MAX_MESSAGE = 300;
+const MAX_CODE = 100;
 
-let current: Tracer | undefined;
+let currentTracer: Tracer | undefined;
 
 /** Undefined while tracing is off. */
-export const tracer = (): Tracer | undefined => current;
+export const tracer = (): Tracer | undefined => currentTracer;
 
 /**
  * Starts tracing if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set.
@@ -58,17 +58,17 @@ export const tracer = (): Tracer | undefined => current;
  */
 export async function startTracing(component: 'gateway' | 'worker', log: Logger): Promise<Tracer | undefined> {
   const env = process.env;
-  if (!isOn(env)) return undefined;
+  if (!isTracingOn(env)) return undefined;
   const sampler = await samplerOf(env);
   const exporter = await exporterOf(env);
   const { BatchSpanProcessor, RandomIdGenerator, TracerProvider } = await import('@opentelemetry/sdk-trace');
   const { detectResources, envDetector, resourceFromAttributes } = await import('@opentelemetry/resources');
-  diag.setLogger(diagnosticsTo(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
-  const own = { 'service.name': `signalbox-${component}`, 'service.version': programVersion() };
-  const ids = new GivenIds(new RandomIdGenerator());
+  diag.setLogger(diagnosticsLogger(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+  const serviceAttributes = { 'service.name': `signalbox-${component}`, 'service.version': programVersion() };
+  const ids = new RunIdGenerator(new RandomIdGenerator());
   const provider = new TracerProvider({
     sampler,
-    resource: resourceFromAttributes(own).merge(detectResources({ detectors: [envDetector] })),
+    resource: resourceFromAttributes(serviceAttributes).merge(detectResources({ detectors: [envDetector] })),
     idGenerator: ids,
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
@@ -77,10 +77,10 @@ export async function startTracing(component: 'gateway' | 'worker', log: Logger)
     source.startSpan(
       name,
       { kind: KINDS[kind], attributes, ...(at === undefined ? {} : { startTime: at }) },
-      parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, remote(parent)),
+      parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, remoteSpanContext(parent)),
     );
-  const made: Tracer = {
-    begin: (name, start) => opened(begin(name, start)),
+  const started: Tracer = {
+    begin: (name, start) => openSpanOf(begin(name, start)),
     record: (runId, executionId, run) => {
       const { parent, outcome, startedAt, endedAt, organizationId, workflow, code } = run;
       const attributes = {
@@ -90,38 +90,38 @@ export async function startTracing(component: 'gateway' | 'worker', log: Logger)
         'signalbox.outcome': outcome,
         temporalRunId: runId,
       };
-      const span = ids.ofRun(runId, () => begin('run', { kind: 'internal', parent, attributes }, startedAt));
-      fail(span, code);
+      const span = ids.withRunIds(runId, () => begin('run', { kind: 'internal', parent, attributes }, startedAt));
+      markFailed(span, code);
       span.end(endedAt);
     },
     // The span is never ended, and so never exported: it only asks the sampler.
-    ofRun: (runId) => contextOf(ids.ofRun(runId, () => begin('run', { kind: 'internal' }))),
+    runContext: (runId) => contextOf(ids.withRunIds(runId, () => begin('run', { kind: 'internal' }))),
     close: async () => {
-      if (current === made) current = undefined;
+      if (currentTracer === started) currentTracer = undefined;
       const closed = provider.shutdown().catch(() => undefined);
-      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSING_MS).unref())]);
+      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, SHUTDOWN_TIMEOUT_MS).unref())]);
     },
   };
-  current = made;
+  currentTracer = started;
   log.info('Traces are exported.');
-  return made;
+  return started;
 }
 
-const given = (value: string | undefined): string | undefined =>
+const nonEmpty = (value: string | undefined): string | undefined =>
   value === undefined || value === '' ? undefined : value;
 
-function isOn(env: NodeJS.ProcessEnv): boolean {
-  const endpoint = given(env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) ?? given(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
+function isTracingOn(env: NodeJS.ProcessEnv): boolean {
+  const endpoint = nonEmpty(env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) ?? nonEmpty(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
   const isDisabled = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none';
   return endpoint !== undefined && !isDisabled;
 }
 
 /** The exporters read endpoint, headers, timeout and certificates from the environment. */
 async function exporterOf(env: NodeJS.ProcessEnv): Promise<SpanExporter> {
-  const name = given(env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'])
+  const name = nonEmpty(env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'])
     ? 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'
     : 'OTEL_EXPORTER_OTLP_PROTOCOL';
-  switch (given(env[name]) ?? 'http/protobuf') {
+  switch (nonEmpty(env[name]) ?? 'http/protobuf') {
     case 'http/protobuf': {
       const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
       return new OTLPTraceExporter();
@@ -144,7 +144,7 @@ async function samplerOf(env: NodeJS.ProcessEnv): Promise<Sampler> {
   const { AlwaysOffSampler, AlwaysOnSampler, ParentBasedSampler, TraceIdRatioBasedSampler } = await import(
     '@opentelemetry/sdk-trace'
   );
-  const named = given(env['OTEL_TRACES_SAMPLER']) ?? 'parentbased_always_on';
+  const named = nonEmpty(env['OTEL_TRACES_SAMPLER']) ?? 'parentbased_always_on';
   const isParentBased = named.startsWith('parentbased_');
   const root = (): Sampler => {
     switch (named.replace(/^parentbased_/, '')) {
@@ -165,13 +165,13 @@ async function samplerOf(env: NodeJS.ProcessEnv): Promise<Sampler> {
 }
 
 function ratioOf(env: NodeJS.ProcessEnv): number {
-  const ratio = Number(given(env['OTEL_TRACES_SAMPLER_ARG']) ?? '1');
+  const ratio = Number(nonEmpty(env['OTEL_TRACES_SAMPLER_ARG']) ?? '1');
   if (ratio >= 0 && ratio <= 1) return ratio;
   throw new ConfigError('OTEL_TRACES_SAMPLER_ARG', 'expected a number from 0 to 1.');
 }
 
 /** Random ids, except for the span of a Temporal run. */
-class GivenIds implements IdGenerator {
+class RunIdGenerator implements IdGenerator {
   readonly #random: IdGenerator;
   #runId: string | undefined;
 
@@ -180,7 +180,7 @@ class GivenIds implements IdGenerator {
   }
 
   /** Spans that `begin` starts have the ids of the Temporal run. */
-  ofRun(runId: string, begin: () => Span): Span {
+  withRunIds(runId: string, begin: () => Span): Span {
     this.#runId = runId;
     try {
       return begin();
@@ -196,7 +196,7 @@ class GivenIds implements IdGenerator {
   generateSpanId = (): string => (this.#runId === undefined ? this.#random.generateSpanId() : spanIdOfRun(this.#runId));
 }
 
-const remote = ({ traceId, spanId, isSampled }: TraceContext) => ({
+const remoteSpanContext = ({ traceId, spanId, isSampled }: TraceContext) => ({
   traceId,
   spanId,
   traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
@@ -208,27 +208,27 @@ function contextOf(span: Span): TraceContext {
   return { traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
 }
 
-function opened(span: Span): OpenSpan {
+function openSpanOf(span: Span): OpenSpan {
   return {
     context: contextOf(span),
     end: ({ name, code, attributes = {} }) => {
       if (name !== undefined) span.updateName(name);
       span.setAttributes(attributes);
-      fail(span, code);
+      markFailed(span, code);
       span.end();
     },
   };
 }
 
-function fail(span: Span, code: string | undefined): void {
+function markFailed(span: Span, code: string | undefined): void {
   if (code === undefined) return;
-  span.setAttribute('error.type', code.slice(0, LONGEST_CODE));
+  span.setAttribute('error.type', code.slice(0, MAX_CODE));
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** What the exporter complains of, such as a collector that is away. */
-function diagnosticsTo(log: Logger) {
-  const warn = (message: string): void => log.warn({ message: message.slice(0, LONGEST_MESSAGE) }, 'OpenTelemetry.');
+/** Logs what the exporter complains of, such as an unavailable collector. */
+function diagnosticsLogger(log: Logger) {
+  const warn = (message: string): void => log.warn({ message: message.slice(0, MAX_MESSAGE) }, 'OpenTelemetry.');
   const silent = (): void => undefined;
   return { error: warn, warn: silent, info: silent, debug: silent, verbose: silent };
 }

@@ -1,6 +1,6 @@
 /** Puts confirmed references into the inputs of recorded steps. */
 import type { ConfirmReferences, RecordedStep } from '../contract/recording.ts';
-import { wholeReference } from '../definition/dialects/dialect-001-references.ts';
+import { wholeReference } from '../definition/dialects/mesh-references.ts';
 import { sameJson } from '../json/equality.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../json/json.ts';
 import { childPointer, pointerParts, valueAt } from '../json/pointer.ts';
@@ -9,12 +9,12 @@ import { withReference } from './suggestions.ts';
 
 type Item = ConfirmReferences['items'][number];
 
-interface Recorded {
+interface RecordedInput {
   readonly input: Json;
   readonly steps: readonly RecordedStep[];
 }
 
-interface Confirmed extends Recorded {
+interface Confirmed extends RecordedInput {
   readonly changed: readonly RecordedStep[];
 }
 
@@ -26,7 +26,7 @@ interface Refused {
 const NEW_INPUT = /^@input\.([A-Za-z_$][\w$-]*)$/;
 
 /** All of them, or the problem of the first that cannot be confirmed. */
-export function confirmed(recorded: Recorded, items: readonly Item[]): Confirmed | Refused {
+export function confirmReferences(recorded: RecordedInput, items: readonly Item[]): Confirmed | Refused {
   let { input, steps } = recorded;
   const changed = new Set<string>();
   for (const [index, item] of items.entries()) {
@@ -40,25 +40,29 @@ export function confirmed(recorded: Recorded, items: readonly Item[]): Confirmed
   return { input, steps, changed: steps.filter(({ name }) => changed.has(name)) };
 }
 
-function confirmOne(recorded: Recorded, { step: name, pointer, reference }: Item, at: string): Recorded | Refused {
+function confirmOne(
+  recorded: RecordedInput,
+  { step: name, pointer, reference }: Item,
+  at: string,
+): RecordedInput | Refused {
   const { steps } = recorded;
   const order = steps.findIndex((step) => step.name === name);
   const step = steps[order];
   if (step === undefined)
-    return refused(`${at}/step`, 'no_such_step', `The recording has no step "${name.slice(0, 80)}".`);
+    return refusal(`${at}/step`, 'no_such_step', `The recording has no step "${name.slice(0, 80)}".`);
   const written = step.step['input'] ?? null;
   const literal = valueAt(written, pointer);
   if (literal === undefined)
-    return refused(`${at}/pointer`, 'entry_changed', `The input of "${name}" has nothing at ${pointer || '/'}.`);
+    return refusal(`${at}/pointer`, 'entry_changed', `The input of "${name}" has nothing at ${pointer || '/'}.`);
   if (wholeReference(reference) === undefined)
-    return refused(`${at}/reference`, 'unknown_reference', 'Expected a reference, such as @input.name or @step.name.');
+    return refusal(`${at}/reference`, 'unknown_reference', 'Expected a reference, such as @input.name or @step.name.');
   const input = withMember(recorded.input, reference, literal);
   // A reference leads to an earlier step, so that no circle can come about.
   const known = { input, steps: steps.slice(0, order) };
   const resolved = resolve(reference, known);
   if ('problems' in resolved) {
     const [first] = resolved.problems;
-    return refused(`${at}/reference`, first?.code ?? 'unknown_reference', first?.message ?? 'The reference is wrong.');
+    return refusal(`${at}/reference`, first?.code ?? 'unknown_reference', first?.message ?? 'The reference is wrong.');
   }
   // The text may hold references already.
   const before = resolve(literal, known);
@@ -66,13 +70,13 @@ function confirmOne(recorded: Recorded, { step: name, pointer, reference }: Item
   const replacement = replacementOf(literal, reference, resolved.value);
   const replaced = replacement === undefined ? undefined : resolve(replacement, known);
   if (replacement === undefined || replaced === undefined || !('value' in replaced) || !sameJson(replaced.value, value))
-    return refused(
+    return refusal(
       `${at}/reference`,
       'entry_changed',
       `"${reference.slice(0, 80)}" has another value than the input of "${name}" at ${pointer || '/'}.`,
     );
-  const put: RecordedStep = { ...step, step: { ...step.step, input: replacedAt(written, pointer, replacement) } };
-  return { input, steps: steps.with(order, put) };
+  const updated: RecordedStep = { ...step, step: { ...step.step, input: withValueAt(written, pointer, replacement) } };
+  return { input, steps: steps.with(order, updated) };
 }
 
 /** The input of the recording, with the literal under the name of a reference that has no value yet. */
@@ -90,16 +94,16 @@ function replacementOf(literal: Json, reference: string, value: Json): string | 
 }
 
 /** A copy of the value with another one at the pointer. */
-function replacedAt(value: Json, pointer: string, replacement: Json): Json {
+function withValueAt(value: Json, pointer: string, replacement: Json): Json {
   const [first, ...rest] = pointerParts(pointer);
   if (first === undefined) return replacement;
   const deeper = rest.reduce(childPointer, '');
   if (Array.isArray(value))
-    return value.map((item, i) => (String(i) === first ? replacedAt(item, deeper, replacement) : item));
+    return value.map((item, i) => (String(i) === first ? withValueAt(item, deeper, replacement) : item));
   const copy: JsonObject = {};
   for (const [key, member] of Object.entries(isObject(value) ? value : {}))
-    setOwn(copy, key, key === first ? replacedAt(member, deeper, replacement) : member);
+    setOwn(copy, key, key === first ? withValueAt(member, deeper, replacement) : member);
   return copy;
 }
 
-const refused = (pointer: string, code: string, message: string): Refused => ({ problem: { pointer, code, message } });
+const refusal = (pointer: string, code: string, message: string): Refused => ({ problem: { pointer, code, message } });

@@ -1,12 +1,12 @@
 /** A recording as a definition: a document in the form of mesh, which the importer reads like any other. */
 import type { RecordedStep } from '../contract/recording.ts';
-import { referredNames } from '../definition/dialects/dialect-001-references.ts';
-import { defined } from '../json/defined.ts';
+import { referencedNames } from '../definition/dialects/mesh-references.ts';
 import type { JsonObject } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { eachText } from './references.ts';
 
 /** What makes data of a text that holds JSON, as most MCP servers answer. */
-export const PARSES_JSON = `export default function (result) {
+export const PARSE_JSON_CODE = `export default function (result) {
   if (typeof result !== 'string') return result;
   try { return JSON.parse(result); } catch { return result; }
 }`;
@@ -35,23 +35,23 @@ export function documentOf(
   const written = included.map((one, index) => {
     const earlier = order === 'recorded' ? endedBefore(one, included.slice(0, index)) : [];
     const referred = referencesOf(one, included);
-    const dependsOn = notImplied(earlier, [...referred], ancestors);
-    ancestors.set(one.name, union([...referred, ...dependsOn], ancestors));
-    const { dependsOn: byHand = [], ...step } = one.step;
-    const all = [...(Array.isArray(byHand) ? byHand : []), ...dependsOn];
+    const dependsOn = withoutImplied(earlier, [...referred], ancestors);
+    ancestors.set(one.name, withAncestors([...referred, ...dependsOn], ancestors));
+    const { dependsOn: writtenDependsOn = [], ...step } = one.step;
+    const all = [...(Array.isArray(writtenDependsOn) ? writtenDependsOn : []), ...dependsOn];
     return { name: one.name, ...step, ...(all.length === 0 ? {} : { dependsOn: all }) };
   });
-  return { name, slug, ...defined({ description }), steps: written };
+  return { name, slug, ...omitUndefined({ description }), steps: written };
 }
 
 /** Of these steps the ones that neither `referred` nor a later one of them waits for. In their order. */
-function notImplied(earlier: readonly string[], referred: readonly string[], ancestors: Ancestors): string[] {
-  const implied = new Set(union(referred, ancestors));
+function withoutImplied(earlier: readonly string[], referred: readonly string[], ancestors: Ancestors): string[] {
+  const implied = new Set(withAncestors(referred, ancestors));
   const chosen: string[] = [];
   for (const name of earlier.toReversed()) {
     if (implied.has(name)) continue;
     chosen.unshift(name);
-    for (const one of union([name], ancestors)) implied.add(one);
+    for (const one of withAncestors([name], ancestors)) implied.add(one);
   }
   return chosen;
 }
@@ -67,7 +67,7 @@ function referencesOf({ step }: RecordedStep, included: readonly RecordedStep[])
   const names = new Set(included.map(({ name }) => name));
   const found = new Set<string>();
   eachText(step, '', (text) => {
-    for (const name of referredNames(text)) if (names.has(name)) found.add(name);
+    for (const name of referencedNames(text)) if (names.has(name)) found.add(name);
   });
   return found;
 }
@@ -75,6 +75,6 @@ function referencesOf({ step }: RecordedStep, included: readonly RecordedStep[])
 type Ancestors = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The steps and all that they wait for. */
-function union(names: readonly string[], ancestors: Ancestors): ReadonlySet<string> {
+function withAncestors(names: readonly string[], ancestors: Ancestors): ReadonlySet<string> {
   return new Set(names.flatMap((name) => [name, ...(ancestors.get(name) ?? [])]));
 }

@@ -4,24 +4,24 @@
  * values can have nothing to do with each other.
  */
 import type { RecordedStep, Suggestion } from '../contract/recording.ts';
-import { defined } from '../json/defined.ts';
 import { isObject, type Json } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { childPointer, pointerParts } from '../json/pointer.ts';
 import { resolve } from './references.ts';
 
-const MOST_SUGGESTIONS = 200;
-const MOST_ALTERNATIVES = 4;
+const MAX_SUGGESTIONS = 200;
+const MAX_ALTERNATIVES = 4;
 /** Values of outputs that are compared, those of one output, and literals. */
-const MOST_LEAVES = 20_000;
-const MOST_LEAVES_OF_ONE = 4_000;
-const MOST_LITERALS = 1_000;
-const LONGEST_TEXT = 1_000;
+const MAX_LEAVES = 20_000;
+const MAX_LEAVES_PER_OUTPUT = 4_000;
+const MAX_LITERALS = 1_000;
+const MAX_TEXT_LENGTH = 1_000;
 /** Equal values that are remembered, and the ends of parts that begin at one place. */
-const MOST_SAME = 8;
-const MOST_ENDS = 10;
+const MAX_EQUAL_VALUES = 8;
+const MAX_PART_ENDS = 10;
 /** Parts of texts: shorter ones stand in many words. */
-const SHORTEST_PART = 3;
-const MOST_DEPTH = 20;
+const MIN_PART_LENGTH = 3;
+const MAX_DEPTH = 20;
 /** Members that a reference can name. */
 const MEMBER = /^[A-Za-z_$][\w$-]*$/;
 const BEFORE_PART = /[\w@.]$/;
@@ -38,17 +38,17 @@ interface Source {
 }
 
 /** The texts and numbers of earlier outputs, by their text. */
-class Sources {
+class ValueIndex {
   readonly #byText = new Map<string, Source[]>();
   #count = 0;
 
   /** Adds those of a value, up to a number. */
   collect(value: Json, reference: string, order: number): void {
-    const most = Math.min(MOST_LEAVES, this.#count + MOST_LEAVES_OF_ONE);
-    this.#add(value, { reference, member: '', depth: 0, order }, most);
+    const limit = Math.min(MAX_LEAVES, this.#count + MAX_LEAVES_PER_OUTPUT);
+    this.#add(value, { reference, member: '', depth: 0, order }, limit);
   }
 
-  with(text: string): readonly Source[] {
+  find(text: string): readonly Source[] {
     return this.#byText.get(text) ?? [];
   }
 
@@ -56,12 +56,12 @@ class Sources {
     if (this.#count >= most) return;
     if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value);
-      if (text === '' || text.length > LONGEST_TEXT) return;
-      this.#byText.set(text, [...(this.#byText.get(text) ?? []).slice(-MOST_SAME), { ...at, value }]);
+      if (text === '' || text.length > MAX_TEXT_LENGTH) return;
+      this.#byText.set(text, [...(this.#byText.get(text) ?? []).slice(-MAX_EQUAL_VALUES), { ...at, value }]);
       this.#count += 1;
       return;
     }
-    if (at.depth >= MOST_DEPTH || value === null || typeof value !== 'object') return;
+    if (at.depth >= MAX_DEPTH || value === null || typeof value !== 'object') return;
     const depth = at.depth + 1;
     if (Array.isArray(value))
       for (const [index, item] of value.entries())
@@ -74,7 +74,7 @@ class Sources {
 
 /** The suggestions for all steps, in their order. */
 export function suggestionsFor(input: Json, steps: readonly RecordedStep[]): Suggestion[] {
-  const sources = new Sources();
+  const sources = new ValueIndex();
   sources.collect(input, '@input', -1);
   const found: Suggestion[] = [];
   let literals = 0;
@@ -82,7 +82,7 @@ export function suggestionsFor(input: Json, steps: readonly RecordedStep[]): Sug
     const known = { input, steps: steps.slice(0, order) };
     for (const [pointer, value] of literalsIn(step.step['input'] ?? null)) {
       literals += 1;
-      if (literals > MOST_LITERALS || found.length >= MOST_SUGGESTIONS) return found;
+      if (literals > MAX_LITERALS || found.length >= MAX_SUGGESTIONS) return found;
       const suggestion = suggestionFor(step.name, pointer, value, sources, known);
       if (suggestion !== undefined) found.push(suggestion);
     }
@@ -120,49 +120,51 @@ function suggestionFor(
   step: string,
   pointer: string,
   value: string | number,
-  sources: Sources,
+  sources: ValueIndex,
   known: Parameters<typeof resolve>[1],
 ): Suggestion | undefined {
   const member = pointerParts(pointer).findLast((part) => !/^\d+$/.test(part)) ?? '';
-  const same = sources
-    .with(String(value))
-    .filter((one) => one.value === value && (!isWeak(value) || isSameName(one.member, member)));
-  const [whole, ...others] = likeliest(same, member).filter(({ reference }) => isValue(reference, known, value));
-  if (whole !== undefined) {
-    const { reference } = whole;
+  const equal = sources
+    .find(String(value))
+    .filter((one) => one.value === value && (!isCoincidental(value) || isSameName(one.member, member)));
+  const [exact, ...others] = rankedByLikelihood(equal, member).filter(({ reference }) =>
+    resolvesTo(reference, known, value),
+  );
+  if (exact !== undefined) {
+    const { reference } = exact;
     return { step, pointer, value, reference, form: 'whole', written: reference, ...alternativesOf(others) };
   }
-  if (typeof value !== 'string' || value.length > LONGEST_TEXT) return undefined;
-  for (const part of partsOf(value)) {
-    const [best, ...more] = likeliest(sources.with(part), member);
+  if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return undefined;
+  for (const part of replaceableParts(value)) {
+    const [best, ...more] = rankedByLikelihood(sources.find(part), member);
     const written = best === undefined ? undefined : withReference(value, part, best.reference);
-    if (best === undefined || written === undefined || !isValue(written, known, value)) continue;
+    if (best === undefined || written === undefined || !resolvesTo(written, known, value)) continue;
     return { step, pointer, value, reference: best.reference, form: 'within', written, ...alternativesOf(more) };
   }
   return undefined;
 }
 
 /** The parts of a text that a reference can replace, the longest first: it says most about where the text came from. */
-function partsOf(text: string): string[] {
+function replaceableParts(text: string): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length; from++) {
     if (/\s/.test(text[from]!) || (from > 0 && BEFORE_PART.test(text[from - 1]!))) continue;
-    for (let to = from + 1, ends = 0; to <= text.length && ends < MOST_ENDS; to++) {
+    for (let to = from + 1, ends = 0; to <= text.length && ends < MAX_PART_ENDS; to++) {
       if (/\s/.test(text[to - 1]!) || AFTER_PART.test(text.slice(to, to + 2))) continue;
       ends += 1;
-      if (to - from >= SHORTEST_PART) parts.push(text.slice(from, to));
+      if (to - from >= MIN_PART_LENGTH) parts.push(text.slice(from, to));
     }
   }
   return parts.sort((a, b) => b.length - a.length);
 }
 
 function alternativesOf(others: readonly Source[]): Pick<Suggestion, 'alternatives'> {
-  const alternatives = others.slice(0, MOST_ALTERNATIVES).map(({ reference }) => reference);
-  return defined({ alternatives: alternatives.length === 0 ? undefined : alternatives });
+  const alternatives = others.slice(0, MAX_ALTERNATIVES).map(({ reference }) => reference);
+  return omitUndefined({ alternatives: alternatives.length === 0 ? undefined : alternatives });
 }
 
 /** Best first: a member of the same name, then the latest step, then the shortest path. */
-const likeliest = (sources: readonly Source[], member: string): Source[] =>
+const rankedByLikelihood = (sources: readonly Source[], member: string): Source[] =>
   [...sources].sort(
     (a, b) =>
       Number(isSameName(b.member, member)) - Number(isSameName(a.member, member)) ||
@@ -171,13 +173,13 @@ const likeliest = (sources: readonly Source[], member: string): Source[] =>
   );
 
 /** Values that are equal by chance: one digit, one letter. */
-const isWeak = (value: string | number): boolean => String(value).length < 2;
+const isCoincidental = (value: string | number): boolean => String(value).length < 2;
 
-const isSameName = (a: string, b: string): boolean => a !== '' && plain(a) === plain(b);
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+const isSameName = (a: string, b: string): boolean => a !== '' && normalizedName(a) === normalizedName(b);
+const normalizedName = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 /** Whether the text, with its references resolved, is the value. */
-function isValue(written: string, known: Parameters<typeof resolve>[1], value: Json): boolean {
+function resolvesTo(written: string, known: Parameters<typeof resolve>[1], value: Json): boolean {
   const resolved = resolve(written, known);
   return 'value' in resolved && resolved.value === value;
 }

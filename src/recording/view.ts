@@ -9,11 +9,11 @@ import {
   type ShownStep,
 } from '../contract/recording.ts';
 import { exactJsonBytes } from '../json/bytes.ts';
-import { defined } from '../json/defined.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 
-type Begun = Pick<RecordingStart, 'id' | 'idleMs'>;
+type RecordingIdentity = Pick<RecordingStart, 'id' | 'idleMs'>;
 
-export function summaryOf({ id, idleMs }: Begun, state: RecordingState): RecordingSummary {
+export function summaryOf({ id, idleMs }: RecordingIdentity, state: RecordingState): RecordingSummary {
   const { name, description, by, createdAt, changedAt, steps, saved, ended } = state;
   return {
     id,
@@ -22,12 +22,12 @@ export function summaryOf({ id, idleMs }: Begun, state: RecordingState): Recordi
     updatedAt: new Date(changedAt).toISOString(),
     expiresAt: new Date(changedAt + idleMs).toISOString(),
     steps: steps.length,
-    ...defined({ description, by, saved, ended }),
+    ...omitUndefined({ description, by, saved, ended }),
   };
 }
 
 /** The recording without the outputs that are too large together: those of the latest steps are shown first. */
-export function viewOf(begun: Begun, state: RecordingState): RecordingView {
+export function recordingViewOf(begun: RecordingIdentity, state: RecordingState): RecordingView {
   let room = SHOWN_OUTPUT_BYTES;
   const recorded = state.steps
     .toReversed()

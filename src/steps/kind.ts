@@ -100,8 +100,8 @@ export interface StepKind<S extends JsonObject = JsonObject> {
   needs?(config: JsonObject): Needs;
   /** Which variables or state keys the written config assigns, for the checker. */
   assigns?(config: JsonObject): Assignments;
-  /** Members of the config that are evaluated after a visit has begun. `note` traces their values. */
-  readonly later?: readonly string[];
+  /** Members of the config that are evaluated after a visit has begun. `traceEvaluated` traces their values. */
+  readonly lateMembers?: readonly string[];
   /** Parses the written config once. Throws TemplateError or ConfigError; both become problems with a pointer. */
   plan(config: JsonObject, parse: Parse, step: StepDefinition): Behaviour<S>;
 }
@@ -148,8 +148,8 @@ export interface Behaviour<S extends JsonObject = JsonObject> {
   /** Handles every event that a suspended visit waits for. */
   resume?(visit: OpenStepContext<S>, event: Resume): Outcome<S>;
   /**
-   * Says why the visit refuses this decision or submission; undefined where it accepts. Changes nothing. The engine
-   * asks it first: `resume` gets only what it accepts.
+   * Returns why the visit refuses this decision or submission; undefined where it accepts. Changes nothing. The engine
+   * calls it first: `resume` gets only accepted events.
    */
   refuse?(visit: OpenStepContext<S>, event: DecisionEvent | SubmissionEvent): KindRefusal | undefined;
   /** Messages that the visit took and has not used. They return to the inbox when the visit ends without them. */
@@ -174,7 +174,7 @@ export interface VisitFailure {
 }
 
 /**
- * repeat: the retry repeats the command that failed. continue: the visit goes on after the failure. refuse: the run
+ * repeat: the retry repeats the command that failed. continue: the visit continues after the failure. refuse: the run
  * cannot be retried, since completed commands would run again.
  */
 export type RetryDecision = 'repeat' | 'continue' | 'refuse';
@@ -218,25 +218,25 @@ export interface StepContext {
   /** Body ports that are wired, in the order written. */
   readonly branches: readonly string[];
   /**
-   * Takes up to `most` unread messages that `accept` accepts out of the inbox, oldest first. `accept` is called once
-   * for each. `isConstant`: every visit of the step refuses the same messages, so later visits need not look at them
+   * Takes up to `limit` unread messages that `accept` accepts out of the inbox, oldest first. `accept` is called once
+   * for each. `isConstant`: every visit of the step refuses the same messages, so later visits do not check them
    * again.
    */
   takeMessages(
     hearing: Subscription,
-    most: number,
+    limit: number,
     accept: (payload: Json) => boolean,
     options?: { readonly isConstant?: boolean },
   ): Message[];
   /** Returns messages from takeMessages that the visit does not use. */
   returnMessages(messages: readonly Message[]): void;
   /**
-   * Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not
+   * Writes a run variable or a state key immediately (kind `set`). Throws StepFailure where the declared type does not
    * fit.
    */
   assign(target: 'variables' | 'state', name: string, value: Json): void;
-  /** Traces the value of a member of the config that is evaluated later (`later`). */
-  note(member: string, value: Json): void;
+  /** Traces the value of a member of the config that is evaluated later (`lateMembers`). */
+  traceEvaluated(member: string, value: Json): void;
   /** Traces the decision of the approval at that path, and puts it into lists. */
   recordDecision(path: string, decision: MadeDecision): void;
   /** Whether the code of the worker of the task has a change of commands. */
@@ -305,7 +305,7 @@ export interface RunSpec {
   readonly suffix?: string;
   /** Light enough for a local activity (ARCHITECTURE.md §3). */
   readonly light?: boolean;
-  /** With `light`: the type of the host's action. The run's start says which of them are light. */
+  /** With `light`: the type of the host's action. The argument of the run lists those that are light. */
   readonly action?: string;
   /** Starting it again is safe: it has no side effects, or its author has set `retry`. */
   readonly repeatable?: true;
@@ -413,7 +413,7 @@ export type Outcome<S extends JsonObject = JsonObject> =
       readonly hears?: string;
       /** What was added to the step state since the last outcome. It counts towards the limit of the run's state. */
       readonly grown?: Json;
-      /** The visit waits for nobody any more: what was asked is answered, and its commands are to end. */
+      /** The visit no longer waits for a person: it is answered, and ends when its commands have ended. */
       readonly answered?: true;
       /** Suffixes of commands, or names of frames, to cancel. */
       readonly cancel?: readonly string[];

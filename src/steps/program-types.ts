@@ -88,4 +88,4 @@ export interface Program {
 }
 
 export const DEFAULT_MAX_STEPS = 1_000_000;
-export const MAX_STEPS_002 = 50;
+export const AGENT_OPS_MAX_STEPS = 50;

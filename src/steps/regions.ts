@@ -52,7 +52,7 @@ export interface Region {
 export interface Regions {
   readonly regions: ReadonlyMap<string, Region>;
   /** Step → the innermost container whose body it is in. */
-  readonly home: ReadonlyMap<string, string>;
+  readonly containerOf: ReadonlyMap<string, string>;
   readonly problems: readonly Problem[];
 }
 
@@ -68,7 +68,7 @@ interface Graph {
   readonly nodes: readonly Node[];
   /** Edges to steps that exist. */
   readonly edges: readonly (readonly Edge[])[];
-  readonly before: readonly (readonly number[])[];
+  readonly predecessors: readonly (readonly number[])[];
   /** The targets of all edges, step after step; those of step i begin at `from[i]`. */
   readonly targets: Int32Array;
   readonly from: Int32Array;
@@ -82,7 +82,7 @@ export function findRegions(nodes: ReadonlyMap<string, Node>, start: string): Re
   const graph = graphOf(nodes);
   const search = new Search(graph);
   const regions = new Map<string, Region>();
-  const home = new Map<string, string>();
+  const containerOf = new Map<string, string>();
   const problems: Problem[] = [];
   const all = graph.nodes.flatMap((node, i) => (node.role === 'end' ? [] : [i]));
   const first = graph.nodes.findIndex((node) => node.slug === start);
@@ -101,15 +101,15 @@ export function findRegions(nodes: ReadonlyMap<string, Node>, start: string): Re
         problems.push(tooDeep(container));
         continue;
       }
-      search.markAfter(at);
+      search.markReservedPorts(at);
       const branches = new Map<string, ReadonlySet<string>>();
       const body = new Set<string>();
       const shared = new Set<string>();
       for (const { port, to } of graph.edges[at]!) {
         if (CONTAINER_RESERVED.has(port)) continue;
-        const branch = search.notAfter(to, at);
-        for (const from of graph.before[at]!)
-          if (search.isReached(from) && search.isAfter(from))
+        const branch = search.bodyStepsFrom(to, at);
+        for (const from of graph.predecessors[at]!)
+          if (search.isReached(from) && search.isReachedByReserved(from))
             problems.push(ambiguous(graph.nodes[from]!.slug, container));
         branches.set(port, new Set(branch.map((i) => graph.nodes[i]!.slug)));
         for (const i of branch) {
@@ -117,7 +117,7 @@ export function findRegions(nodes: ReadonlyMap<string, Node>, start: string): Re
           if (body.has(slug)) shared.add(slug);
           body.add(slug);
           claimed.add(i);
-          home.set(slug, container);
+          containerOf.set(slug, container);
         }
         work.push({ entries: [to], inside: branch, outer: container, depth: depth + 1 });
       }
@@ -127,26 +127,26 @@ export function findRegions(nodes: ReadonlyMap<string, Node>, start: string): Re
   const places = new Map(graph.nodes.map((node, i) => [node.slug, i]));
   for (const region of regions.values())
     if (nodes.get(region.container)!.role === 'frames') problems.push(...crossings(graph, region, places));
-  problems.push(...strayBreaks(graph, places, regions, home));
-  return { regions, home, problems: unique(problems) };
+  problems.push(...strayBreaks(graph, places, regions, containerOf));
+  return { regions, containerOf, problems: unique(problems) };
 }
 
 function graphOf(nodes: ReadonlyMap<string, Node>): Graph {
   const list = [...nodes.values()];
   const places = new Map(list.map((node, i) => [node.slug, i]));
-  const before: number[][] = list.map(() => []);
+  const predecessors: number[][] = list.map(() => []);
   const edges = list.map((node, i) =>
     Object.entries(node.next).flatMap(([port, target]) => {
       const to = places.get(target);
       if (to === undefined) return [];
-      before[to]!.push(i);
+      predecessors[to]!.push(i);
       return [{ port, to }];
     }),
   );
   const from = new Int32Array(list.length + 1);
   for (let i = 0; i < list.length; i++) from[i + 1] = from[i]! + edges[i]!.length;
   const targets = Int32Array.from(edges.flatMap((out) => out.map(({ to }) => to)));
-  return { nodes: list, edges, before, targets, from };
+  return { nodes: list, edges, predecessors, targets, from };
 }
 
 /**
@@ -156,7 +156,7 @@ class Search {
   readonly #graph: Graph;
   readonly #inside: Int32Array;
   readonly #seen: Int32Array;
-  readonly #after: Int32Array;
+  readonly #reachedByReserved: Int32Array;
   /** The steps that the last search reached, in order of distance. */
   readonly #queue: Int32Array;
   #reached = 0;
@@ -169,7 +169,7 @@ class Search {
     this.#graph = graph;
     this.#inside = new Int32Array(size);
     this.#seen = new Int32Array(size);
-    this.#after = new Int32Array(size);
+    this.#reachedByReserved = new Int32Array(size);
     this.#queue = new Int32Array(size);
   }
 
@@ -194,7 +194,7 @@ class Search {
    * Marks the steps of the body that the container's reserved ports reach too. The steps after the container, possibly
    * the rest of the definition, are searched only if they lead into the body.
    */
-  markAfter(container: number): void {
+  markReservedPorts(container: number): void {
     const reserved: number[] = [];
     const body: number[] = [];
     for (const { port, to } of this.#graph.edges[container]!) (CONTAINER_RESERVED.has(port) ? reserved : body).push(to);
@@ -203,7 +203,7 @@ class Search {
       return;
     }
     this.#reach(reserved, container);
-    for (let i = 0; i < this.#reached; i++) this.#after[this.#queue[i]!] = this.#walk;
+    for (let i = 0; i < this.#reached; i++) this.#reachedByReserved[this.#queue[i]!] = this.#walk;
     this.#marked = this.#walk;
   }
 
@@ -211,12 +211,12 @@ class Search {
    * Whether a start leads to a step that the entries reach, without passing `without`. Searches backwards from there.
    */
   #leadTo(starts: readonly number[], entries: readonly number[], without: number): boolean {
-    const { before } = this.#graph;
+    const { predecessors } = this.#graph;
     const queue = this.#queue;
     this.#reach(entries, without);
     let end = this.#reached;
     for (let i = 0; i < end; i++) {
-      for (const from of before[queue[i]!]!) {
+      for (const from of predecessors[queue[i]!]!) {
         if (from === without || this.#inside[from] !== this.#region || this.#seen[from] === this.#walk) continue;
         this.#seen[from] = this.#walk;
         queue[end++] = from;
@@ -225,17 +225,17 @@ class Search {
     return starts.some((at) => this.#seen[at] === this.#walk);
   }
 
-  isAfter(at: number): boolean {
-    return this.#after[at] === this.#marked;
+  isReachedByReserved(at: number): boolean {
+    return this.#reachedByReserved[at] === this.#marked;
   }
 
   /** The steps that a body port reaches and the reserved ports do not. */
-  notAfter(entry: number, container: number): number[] {
+  bodyStepsFrom(entry: number, container: number): number[] {
     this.#reach([entry], container);
     const found: number[] = [];
     for (let i = 0; i < this.#reached; i++) {
       const at = this.#queue[i]!;
-      if (this.#after[at] !== this.#marked) found.push(at);
+      if (this.#reachedByReserved[at] !== this.#marked) found.push(at);
     }
     return found;
   }
@@ -278,7 +278,7 @@ function crossings(graph: Graph, region: Region, places: ReadonlyMap<string, num
   const at = places.get(container)!;
   const entering = new Set<number>();
   for (const slug of body)
-    for (const from of graph.before[places.get(slug)!]!)
+    for (const from of graph.predecessors[places.get(slug)!]!)
       if (from !== at && !body.has(graph.nodes[from]!.slug)) entering.add(from);
   const problems: Problem[] = [];
   for (const from of [...entering].sort((a, b) => a - b))

@@ -18,7 +18,7 @@ export type BinaryOperator =
   | '&&'
   | '||';
 
-interface Placed {
+interface NodeMetrics {
   /** 1-based: of the operand's first character, or of the operator or transform. */
   readonly column: number;
   /** The height of this tree, which is the recursion depth of its evaluation. */
@@ -27,7 +27,7 @@ interface Placed {
   readonly nodes: number;
 }
 
-export type Node = Placed & Shape;
+export type Node = NodeMetrics & Shape;
 
 /** A node without its column. */
 export type Shape =

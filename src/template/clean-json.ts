@@ -2,8 +2,8 @@
 
 import { MAX_NESTING } from '../json/depth.ts';
 import { isObject, type Json, setOwn } from '../json/json.ts';
-import { boundString, chargeComparison, type Evaluation, occupy, overLimit, spend } from './evaluation.ts';
-import { memberNames, readMember } from './read.ts';
+import { chargeComparison, chargeSize, chargeString, chargeWork, type Evaluation, limitError } from './evaluation.ts';
+import { memberNames, readMember } from './member-access.ts';
 import { LazyObject } from './types.ts';
 
 /**
@@ -18,19 +18,19 @@ export function toJson(value: unknown, evaluation: Evaluation): Json | undefined
 function clean(value: unknown, evaluation: Evaluation, depth: number): Json | undefined {
   switch (typeof value) {
     case 'string':
-      occupy(evaluation, value.length + 1);
+      chargeSize(evaluation, value.length + 1);
       return value;
     case 'number':
-      occupy(evaluation, 1);
+      chargeSize(evaluation, 1);
       return Number.isFinite(value) ? value : null;
     case 'boolean':
-      occupy(evaluation, 1);
+      chargeSize(evaluation, 1);
       return value;
     case 'object':
-      occupy(evaluation, 1);
+      chargeSize(evaluation, 1);
       if (value === null) return null;
       if (depth >= MAX_NESTING) {
-        throw overLimit(evaluation, `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`);
+        throw limitError(evaluation, `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`);
       }
       return Array.isArray(value) ? cleanArray(value, evaluation, depth) : cleanObject(value, evaluation, depth);
     default:
@@ -39,7 +39,7 @@ function clean(value: unknown, evaluation: Evaluation, depth: number): Json | un
 }
 
 function cleanArray(items: readonly unknown[], evaluation: Evaluation, depth: number): Json[] {
-  spend(evaluation, items.length);
+  chargeWork(evaluation, items.length);
   let copy: Json[] | undefined;
   for (let i = 0; i < items.length; i += 1) {
     const item = items[i];
@@ -52,12 +52,12 @@ function cleanArray(items: readonly unknown[], evaluation: Evaluation, depth: nu
 
 function cleanObject(value: object, evaluation: Evaluation, depth: number): { [key: string]: Json } {
   const names = memberNames(value);
-  spend(evaluation, names.length);
+  chargeWork(evaluation, names.length);
   const prototype: unknown = Object.getPrototypeOf(value);
   let isClean = !(value instanceof LazyObject) && (prototype === null || Object.getPrototypeOf(prototype) === null);
   const members: (Json | undefined)[] = [];
   for (const name of names) {
-    occupy(evaluation, name.length);
+    chargeSize(evaluation, name.length);
     const member = readMember(value, name);
     const cleaned = clean(member, evaluation, depth + 1);
     if (cleaned === undefined || cleaned !== member) isClean = false;
@@ -84,7 +84,7 @@ export function toText(value: unknown, evaluation: Evaluation): string {
     case 'object': {
       if (value === null) return '';
       const text = JSON.stringify(toJson(value, evaluation));
-      boundString(evaluation, text.length);
+      chargeString(evaluation, text.length);
       return text;
     }
     default:
@@ -95,14 +95,14 @@ export function toText(value: unknown, evaluation: Evaluation): string {
 /** The same JSON text for equal values, whatever the order of their members. Undefined counts as null. */
 export function canonicalTextOf(value: unknown, evaluation: Evaluation): string {
   const json = toJson(value, evaluation) ?? null;
-  return JSON.stringify(typeof json === 'object' ? sorted(json) : json);
+  return JSON.stringify(typeof json === 'object' ? sortKeys(json) : json);
 }
 
-export function sorted(value: Json): Json {
+export function sortKeys(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
+  if (Array.isArray(value)) return value.map(sortKeys);
   const copy: { [key: string]: Json } = {};
-  for (const name of Object.keys(value).sort()) setOwn(copy, name, sorted(value[name] ?? null));
+  for (const name of Object.keys(value).sort()) setOwn(copy, name, sortKeys(value[name] ?? null));
   return copy;
 }
 
@@ -111,23 +111,23 @@ export function sorted(value: Json): Json {
  * Identity does not count, since it is lost when values are stored.
  */
 export function sameValue(left: unknown, right: unknown, evaluation: Evaluation, depth = 0): boolean {
-  spend(evaluation, 1);
+  chargeWork(evaluation, 1);
   chargeComparison(evaluation, left, right, true);
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (depth >= MAX_NESTING) {
-    throw overLimit(evaluation, `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`);
+    throw limitError(evaluation, `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`);
   }
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
     return left.every((item, i) => sameValue(item, right[i], evaluation, depth + 1));
   }
   if (!isObject(right)) return false;
-  const present = (of: object) => memberNames(of).filter((name) => readMember(of, name) !== undefined);
-  const names = present(left);
-  const others = present(right);
+  const presentMembers = (of: object) => memberNames(of).filter((name) => readMember(of, name) !== undefined);
+  const names = presentMembers(left);
+  const others = presentMembers(right);
   // Objects of different sizes are charged too, since a loop can compare them many times.
-  spend(evaluation, names.length === others.length ? names.length : names.length + others.length);
+  chargeWork(evaluation, names.length === others.length ? names.length : names.length + others.length);
   if (names.length !== others.length) return false;
   return names.every((name) => {
     const other = readMember(right, name);

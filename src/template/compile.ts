@@ -1,17 +1,17 @@
 /** Compiles a tree to closures: each node becomes one function, so that evaluation does not walk the tree. */
 import { setOwn } from '../json/json.ts';
 import type { Node } from './ast.ts';
-import { type Evaluation, fail, spend } from './evaluation.ts';
+import { chargeWork, type Evaluation, evaluationError } from './evaluation.ts';
+import { readIndex, readMember, walkPath } from './member-access.ts';
 import { add, compare, contains, looselyEqual, type Ordering, toNumber } from './operators.ts';
 import { pathText } from './path.ts';
-import { readAlong, readIndex, readMember } from './read.ts';
 import { isoTime } from './time.ts';
 import { TRANSFORMS } from './transforms/table.ts';
 
-export type Run = (evaluation: Evaluation) => unknown;
+export type Evaluator = (evaluation: Evaluation) => unknown;
 
 /** The closure of a tree. It throws on `callback` and `secrets`, which templates remove before. */
-export function compile(node: Node): Run {
+export function compileExpression(node: Node): Evaluator {
   switch (node.kind) {
     case 'literal': {
       const { value } = node;
@@ -26,70 +26,70 @@ export function compile(node: Node): Run {
     case 'member':
       return compileMembers(node);
     case 'index': {
-      const from = compile(node.from);
-      const key = compile(node.key);
+      const from = compileExpression(node.from);
+      const key = compileExpression(node.key);
       return (evaluation) => readIndex(from(evaluation), key(evaluation));
     }
     case 'filter':
-      return compileFilter(compile(node.from), compile(node.test), node.test.nodes);
+      return compileFilter(compileExpression(node.from), compileExpression(node.test), node.test.nodes);
     case 'not': {
-      const operand = compile(node.operand);
+      const operand = compileExpression(node.operand);
       return (evaluation) => !operand(evaluation);
     }
     case 'negative': {
-      const operand = compile(node.operand);
+      const operand = compileExpression(node.operand);
       return (evaluation) => -toNumber(operand(evaluation), evaluation);
     }
     case 'binary':
       return compileBinary(node);
     case 'conditional': {
-      const test = compile(node.test);
-      const then = node.then === undefined ? undefined : compile(node.then);
-      const otherwise = compile(node.otherwise);
+      const test = compileExpression(node.test);
+      const then = node.then === undefined ? undefined : compileExpression(node.then);
+      const otherwise = compileExpression(node.otherwise);
       if (then === undefined) return (evaluation) => test(evaluation) || otherwise(evaluation);
       return (evaluation) => (test(evaluation) ? then(evaluation) : otherwise(evaluation));
     }
     case 'array': {
-      const items = node.items.map(compile);
+      const items = node.items.map(compileExpression);
       return (evaluation) => items.map((item) => item(evaluation));
     }
     case 'object':
-      return compileObject(node.members.map(([name, value]) => [name, compile(value)] as const));
+      return compileObject(node.members.map(([name, value]) => [name, compileExpression(value)] as const));
     case 'transform':
       return compileTransform(node);
     case 'callback':
       return (evaluation) => {
-        throw fail(evaluation, 'secret_not_allowed', "callback('…') must stand alone in the braces.");
+        throw evaluationError(evaluation, 'secret_not_allowed', "callback('…') must stand alone in the braces.");
       };
   }
 }
 
 /** A chain of members is one path, since names may contain dots. */
-function compileMembers(last: Node): Run {
+function compileMembers(last: Node): Evaluator {
   const names: string[] = [];
   let node = last;
   for (; node.kind === 'member'; node = node.from) names.unshift(node.name);
   if (node.kind === 'relative') {
     names.unshift(node.name);
-    return (evaluation) => readAlong(evaluation.element, names, readMember);
+    return (evaluation) => walkPath(evaluation.element, names, readMember);
   }
-  const from = compile(node);
-  return (evaluation) => readAlong(from(evaluation), names, readMember);
+  const from = compileExpression(node);
+  return (evaluation) => walkPath(from(evaluation), names, readMember);
 }
 
 /** The run's clock. A scope cannot override it. */
-function compileRoot(name: string): Run {
+function compileRoot(name: string): Evaluator {
   if (name === 'now') return (evaluation) => isoTime(evaluation.now);
   if (name === 'nowMs') return (evaluation) => evaluation.now;
   return (evaluation) => evaluation.scope.root(name);
 }
 
-function compileFilter(from: Run, test: Run, cost: number): Run {
+function compileFilter(from: Evaluator, test: Evaluator, cost: number): Evaluator {
   return (evaluation) => {
     const subject = from(evaluation);
     if (subject === undefined || subject === null) return [];
     const elements: readonly unknown[] = Array.isArray(subject) ? subject : [subject];
-    spend(evaluation, elements.length * cost);
+    chargeWork(evaluation, elements.length * cost);
     const outer = evaluation.element;
     const kept: unknown[] = [];
     for (const element of elements) {
@@ -101,7 +101,7 @@ function compileFilter(from: Run, test: Run, cost: number): Run {
   };
 }
 
-function compileObject(members: readonly (readonly [string, Run])[]): Run {
+function compileObject(members: readonly (readonly [string, Evaluator])[]): Evaluator {
   return (evaluation) => {
     const object: { [key: string]: unknown } = {};
     for (const [name, value] of members) setOwn(object, name, value(evaluation));
@@ -109,11 +109,11 @@ function compileObject(members: readonly (readonly [string, Run])[]): Run {
   };
 }
 
-function compileTransform(node: Extract<Node, { kind: 'transform' }>): Run {
+function compileTransform(node: Extract<Node, { kind: 'transform' }>): Evaluator {
   const apply = TRANSFORMS.get(node.name)?.apply;
   if (apply === undefined) throw new TypeError(`The parser let the transform ${node.name} pass.`);
-  const value = compile(node.value);
-  const args = node.args.map(compile);
+  const value = compileExpression(node.value);
+  const args = node.args.map(compileExpression);
   const { column } = node;
   return (evaluation) => {
     const given = value(evaluation);
@@ -123,9 +123,9 @@ function compileTransform(node: Extract<Node, { kind: 'transform' }>): Run {
   };
 }
 
-function compileBinary(node: Extract<Node, { kind: 'binary' }>): Run {
-  const left = compile(node.left);
-  const right = compile(node.right);
+function compileBinary(node: Extract<Node, { kind: 'binary' }>): Evaluator {
+  const left = compileExpression(node.left);
+  const right = compileExpression(node.right);
   const { operator, column } = node;
   switch (operator) {
     case '&&':
@@ -163,11 +163,11 @@ function compileBinary(node: Extract<Node, { kind: 'binary' }>): Run {
   }
 }
 
-function compileOrdering(left: Run, operator: Ordering, right: Run): Run {
+function compileOrdering(left: Evaluator, operator: Ordering, right: Evaluator): Evaluator {
   return (evaluation) => compare(left(evaluation), operator, right(evaluation), evaluation);
 }
 
-function compileArithmetic(left: Run, operator: '-' | '*' | '/' | '//' | '%' | '^', right: Run): Run {
+function compileArithmetic(left: Evaluator, operator: '-' | '*' | '/' | '//' | '%' | '^', right: Evaluator): Evaluator {
   const calculate = ARITHMETIC[operator];
   return (evaluation) => calculate(toNumber(left(evaluation), evaluation), toNumber(right(evaluation), evaluation));
 }

@@ -6,17 +6,17 @@ export interface CalendarDuration {
   readonly ms: number;
 }
 
-const WORD = /^(-?\d*\.?\d+)\s*([a-z]+)?$/i;
+const MS_NOTATION = /^(-?\d*\.?\d+)\s*([a-z]+)?$/i;
 const ISO =
   /^([+-])?P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/i;
 const UNITS: ReadonlyMap<string, number> = new Map([
-  ...names(1, 'ms msec msecs millisecond milliseconds'),
-  ...names(1000, 's sec secs second seconds'),
-  ...names(60_000, 'm min mins minute minutes'),
-  ...names(3_600_000, 'h hr hrs hour hours'),
-  ...names(86_400_000, 'd day days'),
-  ...names(604_800_000, 'w week weeks'),
-  ...names(31_557_600_000, 'y yr yrs year years'),
+  ...unitNames(1, 'ms msec msecs millisecond milliseconds'),
+  ...unitNames(1000, 's sec secs second seconds'),
+  ...unitNames(60_000, 'm min mins minute minutes'),
+  ...unitNames(3_600_000, 'h hr hrs hour hours'),
+  ...unitNames(86_400_000, 'd day days'),
+  ...unitNames(604_800_000, 'w week weeks'),
+  ...unitNames(31_557_600_000, 'y yr yrs year years'),
 ]);
 
 /** Undefined if the value is not a duration. */
@@ -24,7 +24,7 @@ export function parseDuration(value: unknown): CalendarDuration | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? { months: 0, ms: value } : undefined;
   if (typeof value !== 'string' || value.length > 100) return undefined;
   const text = value.trim();
-  const word = WORD.exec(text);
+  const word = MS_NOTATION.exec(text);
   if (word !== null) {
     const unit = UNITS.get((word[2] ?? 'ms').toLowerCase());
     return unit === undefined ? undefined : { months: 0, ms: Number(word[1]) * unit };
@@ -37,6 +37,6 @@ export function parseDuration(value: unknown): CalendarDuration | undefined {
   return { months: sign * (field(2) * 12 + field(3)), ms: sign * Math.round(seconds * 1000) };
 }
 
-function names(ms: number, words: string): (readonly [string, number])[] {
+function unitNames(ms: number, words: string): (readonly [string, number])[] {
   return words.split(' ').map((word) => [word, ms] as const);
 }

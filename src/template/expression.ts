@@ -1,13 +1,13 @@
 /** Expressions: parsed once, evaluated any number of times, synchronously (LANGUAGE.md §4). */
 
-import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
+import { omitUndefined } from '../json/omit-undefined.ts';
 import type { Node } from './ast.ts';
 import { toJson } from './clean-json.ts';
-import { compile, type Run } from './compile.ts';
-import { account, beginEvaluation, type Evaluation, spend } from './evaluation.ts';
-import { parseWhole } from './parser.ts';
-import { refuseSecrets } from './placeholders.ts';
+import { compileExpression, type Evaluator } from './compile.ts';
+import { addToMeter, beginEvaluation, chargeWork, type Evaluation } from './evaluation.ts';
+import { parseSource } from './parser.ts';
+import { rejectPlaceholders } from './placeholders.ts';
 import { type EvaluateOptions, type Scope, TemplateError } from './types.ts';
 
 export interface Expression {
@@ -15,7 +15,7 @@ export interface Expression {
   /** As written, without the braces of a template. */
   readonly source: string;
   readonly node: Node;
-  readonly run: Run;
+  readonly evaluator: Evaluator;
 }
 
 /**
@@ -24,14 +24,14 @@ export interface Expression {
  * `secrets` and `callback(…)`, which an expression must not contain.
  */
 export function parseExpression(source: string): Expression {
-  const node = parseWhole(source);
-  refuseSecrets(node, source);
+  const node = parseSource(source);
+  rejectPlaceholders(node, source);
   return expressionOf(node, source);
 }
 
 /** The expression of a parsed tree. */
 export function expressionOf(node: Node, source: string): Expression {
-  return { kind: 'expression', source, node, run: compile(node) };
+  return { kind: 'expression', source, node, evaluator: compileExpression(node) };
 }
 
 /**
@@ -44,25 +44,25 @@ export function evaluate(expression: Expression, scope: Scope, options: Evaluate
   try {
     return evaluateWithin(expression, evaluation);
   } catch (error) {
-    throw located(error, expression.source);
+    throw withSource(error, expression.source);
   } finally {
-    account(evaluation, options);
+    addToMeter(evaluation, options);
   }
 }
 
 /** Evaluates one of several expressions that share the limits of an evaluation. */
 export function evaluateWithin(expression: Expression, evaluation: Evaluation): Json | undefined {
-  spend(evaluation, expression.node.nodes);
-  return toJson(expression.run(evaluation), evaluation);
+  chargeWork(evaluation, expression.node.nodes);
+  return toJson(expression.evaluator(evaluation), evaluation);
 }
 
 /** The error with its source and, in a template, its pointer, if it does not have them yet. */
-export function located(error: unknown, source: string, pointer?: string): unknown {
+export function withSource(error: unknown, source: string, pointer?: string): unknown {
   if (!(error instanceof TemplateError)) return error;
   const { code, message, column, expected } = error;
   const at = error.pointer ?? pointer;
   return new TemplateError(code, message, {
     source: error.source ?? source,
-    ...defined({ column, expected, pointer: at }),
+    ...omitUndefined({ column, expected, pointer: at }),
   });
 }

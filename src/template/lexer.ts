@@ -46,7 +46,7 @@ export class Lexer {
     const start = this.position;
     if (start >= source.length) {
       if (this.inTemplate) {
-        throw syntax(source, start, 'The template is not closed: "}}" is missing.', '"}}"');
+        throw syntaxError(source, start, 'The template is not closed: "}}" is missing.', '"}}"');
       }
       return { type: 'end', text: 'the end', start, end: start };
     }
@@ -84,7 +84,7 @@ export class Lexer {
         at += 1;
       }
     }
-    throw syntax(
+    throw syntaxError(
       this.source,
       start,
       `The string that begins here is not closed: ${quote} is missing.`,
@@ -106,7 +106,12 @@ export class Lexer {
     if (LONG_SIGNS.has(two)) return this.token('sign', two, start, start + 2);
     if (!SIGNS.includes(character)) {
       const hint = HINTS[character] ?? 'a value or an operator';
-      throw syntax(this.source, start, `${JSON.stringify(character)} is not part of the expression language.`, hint);
+      throw syntaxError(
+        this.source,
+        start,
+        `${JSON.stringify(character)} is not part of the expression language.`,
+        hint,
+      );
     }
     if (character === '{') this.openBraces += 1;
     if (character === '}') this.openBraces -= 1;
@@ -120,7 +125,7 @@ export class Lexer {
 }
 
 /** An `expression_syntax` error at a 0-based position. */
-export function syntax(source: string, position: number, problem: string, expected: string): TemplateError {
+export function syntaxError(source: string, position: number, problem: string, expected: string): TemplateError {
   const column = position + 1;
   return new TemplateError('expression_syntax', `${problem} At column ${column}, expected ${expected}.`, {
     column,

@@ -20,4 +20,4 @@ export const MAX_RESULT_SIZE = 8_000_000;
 /** Characters of a text that is searched for: the search for a long text in a long text is quadratic at worst. */
 export const MAX_NEEDLE_LENGTH = 10_000;
 /** Numbers below this are seconds since 1970, others are milliseconds. */
-export const EPOCH_SECONDS_BELOW = 10_000_000_000;
+export const EPOCH_SECONDS_LIMIT = 10_000_000_000;

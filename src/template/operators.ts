@@ -1,9 +1,16 @@
 /** The operators: those of JavaScript on plain values, as in Jexl. They never call conversions of objects. */
 
 import { sameValue, toText } from './clean-json.ts';
-import { boundString, chargeComparison, type Evaluation, fail, overLimit, spend } from './evaluation.ts';
+import {
+  chargeComparison,
+  chargeString,
+  chargeWork,
+  type Evaluation,
+  evaluationError,
+  limitError,
+} from './evaluation.ts';
 import { MAX_NEEDLE_LENGTH } from './limits.ts';
-import { finderOf } from './search.ts';
+import { createFinder } from './text-search.ts';
 
 /** Jexl's truthiness: undefined, null, false, 0, NaN and '' are false; every array and object is true. */
 export function truthy(value: unknown): boolean {
@@ -19,7 +26,7 @@ export function toNumber(value: unknown, evaluation: Evaluation): number {
     case 'number':
       return value;
     case 'string':
-      if (value.length >= 32) spend(evaluation, value.length >> 5);
+      if (value.length >= 32) chargeWork(evaluation, value.length >> 5);
       return Number(value);
     case 'boolean':
       return Number(value);
@@ -37,21 +44,21 @@ interface OperandNames {
 /** `left + right`: a sum, or a text if one of them is a text, an array or an object. */
 export function add(left: unknown, right: unknown, evaluation: Evaluation, names: OperandNames): unknown {
   if (typeof left === 'number' && typeof right === 'number') return left + right;
-  if (!joinsAsText(left) && !joinsAsText(right)) return toNumber(left, evaluation) + toNumber(right, evaluation);
-  const text = partOfText(left, names.left, evaluation) + partOfText(right, names.right, evaluation);
-  boundString(evaluation, text.length);
+  if (!isConcatenated(left) && !isConcatenated(right)) return toNumber(left, evaluation) + toNumber(right, evaluation);
+  const text = textOperand(left, names.left, evaluation) + textOperand(right, names.right, evaluation);
+  chargeString(evaluation, text.length);
   return text;
 }
 
-function joinsAsText(value: unknown): boolean {
+function isConcatenated(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null);
 }
 
 /** As in a mixed template, a missing value is an error and never the text "undefined". So is a NaN. */
-function partOfText(value: unknown, name: string, evaluation: Evaluation): string {
-  const isNoNumber = typeof value === 'number' && !Number.isFinite(value) && !evaluation.asBefore();
+function textOperand(value: unknown, name: string, evaluation: Evaluation): string {
+  const isNoNumber = typeof value === 'number' && !Number.isFinite(value) && !evaluation.isLegacy();
   if (value === undefined || value === null || isNoNumber) {
-    throw fail(
+    throw evaluationError(
       evaluation,
       'unresolved_reference',
       `${name} has no value and cannot be joined to a text. Add a fallback: (… ?: 'none') or …|default('none').`,
@@ -76,10 +83,10 @@ export type Ordering = '>' | '>=' | '<' | '<=';
 
 /** Compares texts by their characters and other values as numbers. Values that cannot be compared give false. */
 export function compare(left: unknown, operator: Ordering, right: unknown, evaluation: Evaluation): boolean {
-  const both = typeof left === 'string' && typeof right === 'string';
-  if (both) chargeComparison(evaluation, left, right, false);
-  const a = both ? left : toNumber(left, evaluation);
-  const b = both ? right : toNumber(right, evaluation);
+  const areTexts = typeof left === 'string' && typeof right === 'string';
+  if (areTexts) chargeComparison(evaluation, left, right, false);
+  const a = areTexts ? left : toNumber(left, evaluation);
+  const b = areTexts ? right : toNumber(right, evaluation);
   switch (operator) {
     case '>':
       return a > b;
@@ -99,21 +106,21 @@ export function contains(haystack: unknown, needle: unknown, evaluation: Evaluat
   if (typeof haystack === 'string') {
     if (needle === undefined || needle === null || typeof needle === 'object') return false;
     const text = toText(needle, evaluation);
-    boundNeedle(text, evaluation);
-    boundString(evaluation, haystack.length);
-    return finderOf(text, haystack.length, evaluation)(haystack, 0) >= 0;
+    checkNeedleLength(text, evaluation);
+    chargeString(evaluation, haystack.length);
+    return createFinder(text, haystack.length, evaluation)(haystack, 0) >= 0;
   }
   if (!Array.isArray(haystack) || (typeof needle === 'object' && needle !== null)) return false;
-  spend(evaluation, haystack.length >> 3);
+  chargeWork(evaluation, haystack.length >> 3);
   if (typeof needle === 'string' && needle.length >= 32)
     for (const element of haystack) chargeComparison(evaluation, element, needle, true);
   return haystack.includes(needle);
 }
 
 /** Checks that a text is short enough to be searched for. @throws TemplateError `expression_limit` */
-export function boundNeedle(text: string, evaluation: Evaluation): void {
+export function checkNeedleLength(text: string, evaluation: Evaluation): void {
   if (text.length > MAX_NEEDLE_LENGTH) {
-    throw overLimit(
+    throw limitError(
       evaluation,
       `The text to search for has ${text.length} characters; the limit is ${MAX_NEEDLE_LENGTH}. Shorten it.`,
     );

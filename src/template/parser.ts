@@ -5,7 +5,7 @@
  * promises, does not count its work, and does not list what an expression reads.
  */
 import { type BinaryOperator, children, type Node, type Shape } from './ast.ts';
-import { Lexer, syntax, type Token } from './lexer.ts';
+import { Lexer, syntaxError, type Token } from './lexer.ts';
 import { MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_NODES, MAX_SOURCE_LENGTH } from './limits.ts';
 import { TRANSFORMS } from './transforms/table.ts';
 import { TemplateError } from './types.ts';
@@ -43,20 +43,20 @@ const LITERALS: ReadonlyMap<string, boolean | null | undefined> = new Map([
   ['undefined', undefined],
 ]);
 
-const VALUE = 'a value (a path, a number, a string, "(", "[" or "{")';
-const OPERATOR = 'an operator, "|", "." or the end';
-const WORDS: { readonly [word: string]: string } = { and: '"&&"', or: '"||"', is: '"=="', eq: '"=="' };
+const EXPECTED_VALUE = 'a value (a path, a number, a string, "(", "[" or "{")';
+const EXPECTED_OPERATOR = 'an operator, "|", "." or the end';
+const WORD_OPERATORS: { readonly [word: string]: string } = { and: '"&&"', or: '"||"', is: '"=="', eq: '"=="' };
 
 /** Parses a source that is one expression. A blank source is undefined, as in Jexl. @throws TemplateError */
-export function parseWhole(source: string): Node {
+export function parseSource(source: string): Node {
   if (source.length > MAX_SOURCE_LENGTH) throw tooLong(source.length);
   if (source.trim() === '') return { kind: 'literal', value: undefined, column: 1, height: 1, nodes: 1 };
-  return new Parser(source, 0, false).whole().node;
+  return new Parser(source, 0, false).parse().node;
 }
 
 /** Parses the expression of a template, from after its `{{` through its `}}`. @throws TemplateError */
 export function parseEmbedded(source: string, start: number): Parsed {
-  return new Parser(source, start, true).whole();
+  return new Parser(source, start, true).parse();
 }
 
 class Parser {
@@ -75,41 +75,41 @@ class Parser {
     this.token = this.lexer.next();
   }
 
-  whole(): Parsed {
+  parse(): Parsed {
     const node = this.expression();
-    if (this.token.type !== 'end') throw this.unexpected(OPERATOR);
+    if (this.token.type !== 'end') throw this.unexpected(EXPECTED_OPERATOR);
     return { node, end: this.token.end };
   }
 
   /** The lowest precedence: `test ? a : b` and `test ?: b`, which associate to the right. */
   private expression(): Node {
-    this.enter();
+    this.enterLevel();
     let node = this.binary(0).node;
     while (this.isSign('?')) {
       const column = this.token.start + 1;
       this.advance();
       if (this.isSign(':')) {
         this.advance();
-        node = this.make(column, { kind: 'conditional', test: node, otherwise: this.expression() });
+        node = this.createNode(column, { kind: 'conditional', test: node, otherwise: this.expression() });
         continue;
       }
       const then = this.expression();
       this.expect(':', '":" and the value for the other case');
-      node = this.make(column, { kind: 'conditional', test: node, then, otherwise: this.expression() });
+      node = this.createNode(column, { kind: 'conditional', test: node, then, otherwise: this.expression() });
     }
     this.depth -= 1;
     return node;
   }
 
-  private binary(above: number): { node: Node; grouped: boolean } {
+  private binary(minPrecedence: number): { node: Node; grouped: boolean } {
     let { node, grouped } = this.unary();
     for (;;) {
       const { token } = this;
       const precedence = token.type === 'sign' || token.type === 'name' ? PRECEDENCE.get(token.text) : undefined;
-      if (precedence === undefined || precedence <= above) return { node, grouped };
+      if (precedence === undefined || precedence <= minPrecedence) return { node, grouped };
       this.advance();
       const right = this.binary(precedence).node;
-      node = this.make(token.start + 1, {
+      node = this.createNode(token.start + 1, {
         kind: 'binary',
         operator: token.text as BinaryOperator,
         left: node,
@@ -123,17 +123,17 @@ class Parser {
   private unary(): { node: Node; grouped: boolean } {
     const { token } = this;
     if (!this.isSign('!') && !this.isSign('-')) return this.postfix();
-    this.enter();
+    this.enterLevel();
     this.advance();
     let node: Node;
     if (token.text === '!') {
-      node = this.make(token.start + 1, { kind: 'not', operand: this.unary().node });
+      node = this.createNode(token.start + 1, { kind: 'not', operand: this.unary().node });
     } else if (this.token.type === 'number') {
       const value = -Number(this.token.text);
       this.advance();
-      node = this.chain(this.make(token.start + 1, { kind: 'literal', value }));
+      node = this.suffixes(this.createNode(token.start + 1, { kind: 'literal', value }));
     } else {
-      node = this.make(token.start + 1, { kind: 'negative', operand: this.unary().node });
+      node = this.createNode(token.start + 1, { kind: 'negative', operand: this.unary().node });
     }
     this.depth -= 1;
     return { node, grouped: false };
@@ -142,20 +142,20 @@ class Parser {
   private postfix(): { node: Node; grouped: boolean } {
     const grouped = this.isSign('(');
     const operand = this.operand();
-    const node = this.chain(operand);
+    const node = this.suffixes(operand);
     return { node, grouped: grouped && node === operand };
   }
 
   /** The suffixes of an operand, any number of them: `.name`, `[…]` and `|transform(…)`. */
-  private chain(operand: Node): Node {
+  private suffixes(operand: Node): Node {
     let node = operand;
     for (;;) {
       const column = this.token.start + 1;
       if (this.isSign('.')) {
         this.advance();
         const name = this.takeName('the name of a member');
-        if (this.isSign('(')) throw this.noCall(name);
-        node = this.make(column + 1, { kind: 'member', from: node, name });
+        if (this.isSign('(')) throw this.notCallable(name);
+        node = this.createNode(column + 1, { kind: 'member', from: node, name });
       } else if (this.isSign('[')) {
         node = this.bracket(node, column);
       } else if (this.isSign('|')) {
@@ -173,7 +173,10 @@ class Parser {
     const inner = this.expression();
     const relative = this.filters.pop() === true;
     this.expect(']', '"]"');
-    return this.make(column, relative ? { kind: 'filter', from, test: inner } : { kind: 'index', from, key: inner });
+    return this.createNode(
+      column,
+      relative ? { kind: 'filter', from, test: inner } : { kind: 'index', from, key: inner },
+    );
   }
 
   private transform(value: Node): Node {
@@ -191,14 +194,14 @@ class Parser {
     const [least, most] = transform.arity;
     if (args.length < least || args.length > most) {
       const takes = `${name}${transform.takes}`;
-      throw syntax(
+      throw syntaxError(
         this.source,
         column - 1,
         `The transform "${name}" has a wrong number of arguments: ${args.length}.`,
         takes,
       );
     }
-    return this.make(column, { kind: 'transform', name, value, args });
+    return this.createNode(column, { kind: 'transform', name, value, args });
   }
 
   private operand(): Node {
@@ -206,15 +209,15 @@ class Parser {
     const column = token.start + 1;
     if (token.type === 'string') {
       this.advance();
-      return this.make(column, { kind: 'literal', value: token.text });
+      return this.createNode(column, { kind: 'literal', value: token.text });
     }
     if (token.type === 'number') {
       this.advance();
-      return this.make(column, { kind: 'literal', value: Number(token.text) });
+      return this.createNode(column, { kind: 'literal', value: Number(token.text) });
     }
-    if (token.type === 'name' && token.text !== 'in') return this.named(token.text, column);
-    if (this.isSign('[')) return this.make(column, { kind: 'array', items: this.list('[', ']') });
-    if (this.isSign('{')) return this.make(column, { kind: 'object', members: this.members() });
+    if (token.type === 'name' && token.text !== 'in') return this.nameOrCall(token.text, column);
+    if (this.isSign('[')) return this.createNode(column, { kind: 'array', items: this.list('[', ']') });
+    if (this.isSign('{')) return this.createNode(column, { kind: 'object', members: this.members() });
     if (this.isSign('(')) {
       this.advance();
       const node = this.expression();
@@ -222,25 +225,30 @@ class Parser {
       return node;
     }
     if (this.isSign('.')) return this.relative(column);
-    throw this.unexpected(VALUE);
+    throw this.unexpected(EXPECTED_VALUE);
   }
 
-  private named(name: string, column: number): Node {
+  private nameOrCall(name: string, column: number): Node {
     this.advance();
-    if (LITERALS.has(name)) return this.make(column, { kind: 'literal', value: LITERALS.get(name) });
-    if (!this.isSign('(')) return this.make(column, { kind: 'root', name });
-    if (name !== 'callback') throw this.noCall(name);
+    if (LITERALS.has(name)) return this.createNode(column, { kind: 'literal', value: LITERALS.get(name) });
+    if (!this.isSign('(')) return this.createNode(column, { kind: 'root', name });
+    if (name !== 'callback') throw this.notCallable(name);
     const [slug, ...more] = this.list('(', ')');
     if (slug?.kind !== 'literal' || typeof slug.value !== 'string' || more.length > 0) {
-      throw syntax(this.source, column - 1, '"callback" takes one string.', "callback('slug of a wait_callback step')");
+      throw syntaxError(
+        this.source,
+        column - 1,
+        '"callback" takes one string.',
+        "callback('slug of a wait_callback step')",
+      );
     }
-    return this.make(column, { kind: 'callback', slug: slug.value });
+    return this.createNode(column, { kind: 'callback', slug: slug.value });
   }
 
   private relative(column: number): Node {
     const filter = this.filters.length - 1;
     if (filter < 0) {
-      throw syntax(
+      throw syntaxError(
         this.source,
         column - 1,
         'A path can begin with "." only within the brackets of a filter.',
@@ -249,7 +257,7 @@ class Parser {
     }
     this.filters[filter] = true;
     this.advance();
-    return this.make(column, { kind: 'relative', name: this.takeName('the name of a member') });
+    return this.createNode(column, { kind: 'relative', name: this.takeName('the name of a member') });
   }
 
   /** `(a, b)` and `[a, b]`, also empty. */
@@ -278,7 +286,7 @@ class Parser {
     }
     if (this.isSign('{')) {
       const problem = 'Braces within an expression begin an object, not a template.';
-      throw syntax(this.source, this.token.start - 1, problem, 'the path without braces, or the key of a member');
+      throw syntaxError(this.source, this.token.start - 1, problem, 'the path without braces, or the key of a member');
     }
     for (;;) {
       const key = this.token.type === 'string' ? this.token.text : undefined;
@@ -299,7 +307,7 @@ class Parser {
     return [key, this.expression()];
   }
 
-  private make(column: number, shape: Shape): Node {
+  private createNode(column: number, shape: Shape): Node {
     let height = 0;
     let nodes = 1;
     for (const child of children(shape)) {
@@ -307,8 +315,8 @@ class Parser {
       nodes += child.nodes;
     }
     height += 1;
-    if (height > MAX_EXPRESSION_DEPTH) throw this.limit(column, `deeper than ${MAX_EXPRESSION_DEPTH} levels`);
-    if (nodes > MAX_EXPRESSION_NODES) throw this.limit(column, `of more than ${MAX_EXPRESSION_NODES} parts`);
+    if (height > MAX_EXPRESSION_DEPTH) throw this.limitError(column, `deeper than ${MAX_EXPRESSION_DEPTH} levels`);
+    if (nodes > MAX_EXPRESSION_NODES) throw this.limitError(column, `of more than ${MAX_EXPRESSION_NODES} parts`);
     // Set one by one: a copy takes twice the time, and definitions have thousands of nodes.
     const node: Shape & { column?: number; height?: number; nodes?: number } = shape;
     node.column = column;
@@ -318,10 +326,10 @@ class Parser {
   }
 
   /** Bounds the recursion before the stack overflows. */
-  private enter(): void {
+  private enterLevel(): void {
     this.depth += 1;
     if (this.depth > MAX_EXPRESSION_DEPTH) {
-      throw this.limit(this.token.start + 1, `nested deeper than ${MAX_EXPRESSION_DEPTH} levels`);
+      throw this.limitError(this.token.start + 1, `nested deeper than ${MAX_EXPRESSION_DEPTH} levels`);
     }
   }
 
@@ -351,21 +359,22 @@ class Parser {
     const shown = token.type === 'end' ? token.text : `"${this.source.slice(token.start, token.end).slice(0, 40)}"`;
     const problem =
       token.type === 'end' ? `The expression stops too early, at ${shown}.` : `${shown} cannot stand here.`;
-    const wanted = expected === OPERATOR && token.type === 'name' ? (WORDS[token.text] ?? expected) : expected;
-    return syntax(this.source, token.start, problem, wanted);
+    const wanted =
+      expected === EXPECTED_OPERATOR && token.type === 'name' ? (WORD_OPERATORS[token.text] ?? expected) : expected;
+    return syntaxError(this.source, token.start, problem, wanted);
   }
 
-  private noCall(name: string): TemplateError {
+  private notCallable(name: string): TemplateError {
     const isTransform = TRANSFORMS.has(name);
-    return syntax(
+    return syntaxError(
       this.source,
       this.token.start,
       `"${name}" cannot be called: there are no functions and no methods but callback('slug').`,
-      isTransform ? `a transform: value|${name}` : OPERATOR,
+      isTransform ? `a transform: value|${name}` : EXPECTED_OPERATOR,
     );
   }
 
-  private limit(column: number, what: string): TemplateError {
+  private limitError(column: number, what: string): TemplateError {
     return new TemplateError('expression_limit', `The expression is ${what}. Split it, or use a run_code step.`, {
       column,
     });

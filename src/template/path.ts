@@ -52,11 +52,11 @@ export function pathText(node: Node): string {
   // In a choice between a constant and a path, only the path can have no value.
   if (node.kind === 'conditional' && node.then?.kind === 'literal') return pathText(node.otherwise);
   const found = staticPath(node);
-  if (found?.complete) return `"${found.root}${found.path.map(step).join('')}"`;
+  if (found?.complete) return `"${found.root}${found.path.map(segmentText).join('')}"`;
   return node.kind === 'literal' ? `"${String(node.value)}"` : `The part at column ${startColumn(node)}`;
 }
 
-function step(key: string | number): string {
+function segmentText(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`;
   return /^[\p{L}_$][\p{L}\d_$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }

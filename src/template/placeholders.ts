@@ -17,14 +17,14 @@ export function placeholderOf(node: Node): Placeholder | undefined {
 }
 
 /** @throws TemplateError `secret_not_allowed` if the tree contains a secret or a callback. */
-export function refuseSecrets(node: Node, source: string): void {
-  if (node.kind === 'callback') throw notAllowed("callback('…')", node.column, source);
-  if (node.kind === 'root' && node.name === 'secrets') throw notAllowed('A secret', node.column, source);
-  for (const child of children(node)) refuseSecrets(child, source);
+export function rejectPlaceholders(node: Node, source: string): void {
+  if (node.kind === 'callback') throw placeholderNotAllowed("callback('…')", node.column, source);
+  if (node.kind === 'root' && node.name === 'secrets') throw placeholderNotAllowed('A secret', node.column, source);
+  for (const child of children(node)) rejectPlaceholders(child, source);
 }
 
 /** The error for a secret or a callback where none is allowed. */
-export function notAllowed(what: string, column: number, source: string): TemplateError {
+export function placeholderNotAllowed(what: string, column: number, source: string): TemplateError {
   const template = what === 'A secret' ? '{{ secrets.NAME }}' : "{{ callback('slug') }}";
   const expected = `${template} with nothing else in the braces, in a field that is sent with a request`;
   return new TemplateError(

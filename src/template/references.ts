@@ -22,10 +22,10 @@ export interface PlaceholderAt {
  * Every path that is read, in the order of the source, with repetitions. `now` and `nowMs` are roots, and so is
  * `secrets` in a template. Members of elements (`.total` in a filter) have no root and are not listed.
  */
-export function references(of: Expression | Template): Reference[] {
-  if (of.kind === 'expression') return collect(of.node, []);
+export function references(source: Expression | Template): Reference[] {
+  if (source.kind === 'expression') return collect(source.node, []);
   const found: Reference[] = [];
-  for (const node of texts(of.root)) {
+  for (const node of textNodes(source.root)) {
     for (const part of node.parts) {
       if (typeof part === 'string') continue;
       if (part.kind === 'expression') {
@@ -42,7 +42,7 @@ export function references(of: Expression | Template): Reference[] {
 /** The secrets and callbacks of a template, with their pointers. */
 export function placeholders(template: Template): PlaceholderAt[] {
   const found: PlaceholderAt[] = [];
-  for (const { pointer, parts } of texts(template.root)) {
+  for (const { pointer, parts } of textNodes(template.root)) {
     for (const part of parts) {
       if (typeof part === 'string' || part.kind === 'expression') continue;
       found.push({ placeholder: part.placeholder, pointer, column: part.column });
@@ -54,7 +54,7 @@ export function placeholders(template: Template): PlaceholderAt[] {
 /** The expressions of a template, with the pointers of their strings. */
 export function expressions(template: Template): ExpressionAt[] {
   const found: ExpressionAt[] = [];
-  for (const { pointer, parts } of texts(template.root)) {
+  for (const { pointer, parts } of textNodes(template.root)) {
     for (const part of parts) {
       if (typeof part === 'object' && part.kind === 'expression') found.push({ expression: part, pointer });
     }
@@ -62,17 +62,17 @@ export function expressions(template: Template): ExpressionAt[] {
   return found;
 }
 
-function texts(node: TemplateNode): TextNode[] {
+function textNodes(node: TemplateNode): TextNode[] {
   switch (node.kind) {
     case 'constant':
       return [];
     case 'text':
       return [node];
     case 'array':
-      return node.items.flatMap(texts);
+      return node.items.flatMap(textNodes);
     case 'object':
       return node.members.flatMap(({ key, value }) =>
-        typeof key === 'string' ? texts(value) : [key, ...texts(value)],
+        typeof key === 'string' ? textNodes(value) : [key, ...textNodes(value)],
       );
   }
 }

@@ -1,5 +1,5 @@
 /** Scopes over plain data. */
-import { readMember } from './read.ts';
+import { readMember } from './member-access.ts';
 import type { Scope } from './types.ts';
 
 /** A scope whose roots are the own members of an object. */

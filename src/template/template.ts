@@ -7,10 +7,17 @@ import { MAX_NESTING } from '../json/depth.ts';
 import { type Json, setOwn } from '../json/json.ts';
 import { childPointer } from '../json/pointer.ts';
 import { toText } from './clean-json.ts';
-import { type Allowed, type Part, parseParts } from './embedded.ts';
-import { account, beginEvaluation, boundString, type Evaluation, fail, occupy } from './evaluation.ts';
-import { type Expression, evaluateWithin, located } from './expression.ts';
+import {
+  addToMeter,
+  beginEvaluation,
+  chargeSize,
+  chargeString,
+  type Evaluation,
+  evaluationError,
+} from './evaluation.ts';
+import { type Expression, evaluateWithin, withSource } from './expression.ts';
 import { pathText, startColumn } from './path.ts';
+import { type AllowedPlaceholders, parseTemplateString, type TemplatePart } from './template-strings.ts';
 import { type EvaluateOptions, type Rendered, type Scope, type SecretString, TemplateError } from './types.ts';
 
 export interface TemplateOptions {
@@ -30,7 +37,7 @@ export interface TextNode {
   readonly text: string;
   /** JSON pointer of the string; for a key, of its member. */
   readonly pointer: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly TemplatePart[];
 }
 
 export type TemplateNode =
@@ -68,11 +75,11 @@ export function render(template: Template, scope: Scope, options: EvaluateOption
   try {
     return { value: renderNode(template.root, rendering), secrets: rendering.secrets };
   } finally {
-    account(rendering.evaluation, options);
+    addToMeter(rendering.evaluation, options);
   }
 }
 
-function parseNode(value: Json, pointer: string, allowed: Allowed, depth: number): TemplateNode {
+function parseNode(value: Json, pointer: string, allowed: AllowedPlaceholders, depth: number): TemplateNode {
   if (typeof value === 'string') return parseText(value, pointer, allowed) ?? { kind: 'constant', value };
   if (typeof value !== 'object' || value === null) return { kind: 'constant', value };
   if (depth >= MAX_NESTING) {
@@ -85,25 +92,25 @@ function parseNode(value: Json, pointer: string, allowed: Allowed, depth: number
   }
   const members = Object.entries(value).map(([key, member]): TemplateMember => {
     const at = childPointer(pointer, key);
-    const keyNode = parseText(key, at, NOTHING_ALLOWED) ?? key;
+    const keyNode = parseText(key, at, NO_PLACEHOLDERS) ?? key;
     return { key: keyNode, value: parseNode(member, at, allowed, depth + 1), pointer: at };
   });
   const constant = members.every((member) => typeof member.key === 'string' && isConstantNode(member.value));
   return constant ? { kind: 'constant', value } : { kind: 'object', members };
 }
 
-const NOTHING_ALLOWED: Allowed = { secrets: false, callbacks: false };
+const NO_PLACEHOLDERS: AllowedPlaceholders = { secrets: false, callbacks: false };
 
 function isConstantNode(node: TemplateNode): boolean {
   return node.kind === 'constant';
 }
 
-function parseText(text: string, pointer: string, allowed: Allowed): TextNode | undefined {
+function parseText(text: string, pointer: string, allowed: AllowedPlaceholders): TextNode | undefined {
   try {
-    const parts = parseParts(text, allowed);
+    const parts = parseTemplateString(text, allowed);
     return parts && { kind: 'text', text, pointer, parts };
   } catch (error) {
-    throw located(error, text, pointer);
+    throw withSource(error, text, pointer);
   }
 }
 
@@ -126,7 +133,7 @@ function renderNode(node: TemplateNode, rendering: Rendering): Json {
       const object: { [key: string]: Json } = {};
       for (const member of node.members) {
         const key = typeof member.key === 'string' ? member.key : renderKey(member.key, rendering.evaluation);
-        if (Object.hasOwn(object, key)) throw sameKey(key, member.pointer);
+        if (Object.hasOwn(object, key)) throw duplicateKeyError(key, member.pointer);
         setOwn(object, key, renderAt(member.value, key, rendering));
       }
       return object;
@@ -149,58 +156,58 @@ function renderText(node: TextNode, rendering: Rendering): Json {
     }
     const parts = node.parts.map((part) => renderPart(part, rendering.evaluation));
     if (!parts.every((part) => typeof part === 'string')) {
-      rendering.secrets.push({ path: [...rendering.path], parts: joinNeighbours(parts) });
+      rendering.secrets.push({ path: [...rendering.path], parts: mergeAdjacentTexts(parts) });
     }
-    return joinBounded(parts.map(harmless), rendering.evaluation);
+    return joinCharged(parts.map(redactedText), rendering.evaluation);
   } catch (error) {
-    throw located(error, node.text, node.pointer);
+    throw withSource(error, node.text, node.pointer);
   }
 }
 
 function renderKey(node: TextNode, evaluation: Evaluation): string {
   try {
-    return joinBounded(
-      node.parts.map((part) => harmless(renderPart(part, evaluation))),
+    return joinCharged(
+      node.parts.map((part) => redactedText(renderPart(part, evaluation))),
       evaluation,
     );
   } catch (error) {
-    throw located(error, node.text, node.pointer);
+    throw withSource(error, node.text, node.pointer);
   }
 }
 
-function renderPart(part: Part, evaluation: Evaluation): SecretString['parts'][number] {
+function renderPart(part: TemplatePart, evaluation: Evaluation): SecretString['parts'][number] {
   if (typeof part === 'string') return part;
   if (part.kind === 'placeholder') return part.placeholder;
   const value = evaluateWithin(part, evaluation);
-  if (value === undefined || value === null) throw unresolved(part, evaluation);
+  if (value === undefined || value === null) throw unresolvedError(part, evaluation);
   return toText(value, evaluation);
 }
 
-function unresolved(expression: Expression, evaluation: Evaluation): TemplateError {
+function unresolvedError(expression: Expression, evaluation: Evaluation): TemplateError {
   const { node } = expression;
   evaluation.column = startColumn(node);
-  return fail(
+  return evaluationError(
     evaluation,
     'unresolved_reference',
     `${pathText(node)} has no value for this text. Add a fallback: {{ … ?: 'none' }} or {{ …|default('none') }}.`,
   );
 }
 
-function harmless(part: SecretString['parts'][number]): string {
+function redactedText(part: SecretString['parts'][number]): string {
   if (typeof part === 'string') return part;
   if ('approval' in part) return '[link]';
   return 'secret' in part ? `[secret ${part.secret}]` : `[callback ${part.callback}]`;
 }
 
-function joinBounded(parts: readonly string[], evaluation: Evaluation): string {
+function joinCharged(parts: readonly string[], evaluation: Evaluation): string {
   let length = 0;
   for (const part of parts) length += part.length;
-  boundString(evaluation, length);
-  occupy(evaluation, length);
+  chargeString(evaluation, length);
+  chargeSize(evaluation, length);
   return parts.join('');
 }
 
-function joinNeighbours(parts: SecretString['parts']): SecretString['parts'] {
+function mergeAdjacentTexts(parts: SecretString['parts']): SecretString['parts'] {
   const joined: SecretString['parts'] = [];
   for (const part of parts) {
     const previous = joined.at(-1);
@@ -210,7 +217,7 @@ function joinNeighbours(parts: SecretString['parts']): SecretString['parts'] {
   return joined;
 }
 
-function sameKey(key: string, pointer: string): TemplateError {
+function duplicateKeyError(key: string, pointer: string): TemplateError {
   const message = `Two members get the same key ${JSON.stringify(key)}. Give each a unique key.`;
   return new TemplateError('expression_type', message, { pointer, expected: 'a key that no other member has' });
 }

@@ -84,9 +84,9 @@ export interface EvaluateOptions {
   /** Adds up the work of several evaluations, so that a caller can bound them together. */
   meter?: Meter;
   /** Whether as workers before version 0.4: `+` drops a NaN, and texts are cut within surrogate pairs. */
-  readonly asBefore?: () => boolean;
+  readonly isLegacy?: () => boolean;
   /** The units of work allowed, if fewer than MAX_WORK. */
-  readonly work?: number;
+  readonly maxWork?: number;
 }
 
 /** Units of work as in MAX_WORK (limits.ts), which bounds one evaluation. */
@@ -108,7 +108,7 @@ export type TemplateErrorCode =
   /** A secret or callback is used where none is allowed. */
   | 'secret_not_allowed';
 
-interface TemplateErrorPlace {
+interface TemplateErrorLocation {
   /** 1-based, within `source`. */
   column?: number;
   /** JSON pointer of the string within the template's value. */
@@ -127,13 +127,13 @@ export class TemplateError extends Error {
   readonly expected?: string;
   readonly source?: string;
 
-  constructor(code: TemplateErrorCode, message: string, place: TemplateErrorPlace = {}) {
+  constructor(code: TemplateErrorCode, message: string, location: TemplateErrorLocation = {}) {
     super(message);
     this.name = 'TemplateError';
     this.code = code;
-    if (place.column !== undefined) this.column = place.column;
-    if (place.pointer !== undefined) this.pointer = place.pointer;
-    if (place.expected !== undefined) this.expected = place.expected;
-    if (place.source !== undefined) this.source = place.source;
+    if (location.column !== undefined) this.column = location.column;
+    if (location.pointer !== undefined) this.pointer = location.pointer;
+    if (location.expected !== undefined) this.expected = location.expected;
+    if (location.source !== undefined) this.source = location.source;
   }
 }

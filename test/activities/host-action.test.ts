@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createActivities } from '../../activities/table.ts';
+import { createActivities } from '../../activities/registry.ts';
 import { type ActionContext, ActionFailure, defineAction } from '../../src/actions/define.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 import type { SecretString } from '../../src/template/types.ts';

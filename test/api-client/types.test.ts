@@ -5,12 +5,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { typesText } from '../../src/api-client/types-text.ts';
+import { generateTypes } from '../../src/api-client/generate-types.ts';
 import { openApiDocument } from '../../src/gateway/manual/openapi-document.ts';
 import { routes } from '../../src/gateway/route-table.ts';
 
 const page = readFileSync('src/gateway/manual/pages/client.md', 'utf8');
-const types = typesText(openApiDocument(routes));
+const types = generateTypes(openApiDocument(routes));
 let folder: string;
 
 beforeAll(() => {

@@ -19,8 +19,8 @@ const { advance, genesis } = await compiled<typeof import('../../src/engine/adva
 const { serialize } = await compiled<typeof import('../../src/engine/state/serialize.ts')>('engine/state/serialize.js');
 const { jsonBytes } = await compiled<typeof import('../../src/json/bytes.ts')>('json/bytes.js');
 const { Fold } = await compiled<typeof import('../../src/history/fold.ts')>('history/fold.js');
-const { plainEvent } = await compiled<typeof import('../../src/client/temporal/trace-events.ts')>(
-  'client/temporal/trace-events.js',
+const { decodeHistoryEvent } = await compiled<typeof import('../../src/client/temporal/history-event-decoder.ts')>(
+  'client/temporal/history-event-decoder.js',
 );
 const { compile } = await compiled<typeof import('../../src/steps/compile/program.ts')>('steps/compile/program.js');
 
@@ -41,7 +41,7 @@ function program(definition: Definition): Program {
   return made.program;
 }
 
-/** As the workflow does it: no trace is kept, and a long walk goes on when it has given way. */
+/** As the workflow does it: no trace is kept, and a long walk continues after each yield. */
 function walk(definition: Definition): RunState {
   const ready = program(definition);
   const state = genesis(ready, {
@@ -94,7 +94,8 @@ async function folding(): Promise<Row> {
   const histories = await Promise.all(
     FOLDED.map((file) => {
       const text = readFileSync(new URL(`../histories/${file}`, import.meta.url), 'utf8');
-      return Promise.all((historyFromJSON(JSON.parse(text)).events ?? []).map((event) => plainEvent(converter, event)));
+      const events = historyFromJSON(JSON.parse(text)).events ?? [];
+      return Promise.all(events.map((event) => decodeHistoryEvent(converter, event)));
     }),
   );
   const events = histories.reduce((sum, { length }) => sum + length, 0);

@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createActivities } from '../../activities/table.ts';
+import { createActivities } from '../../activities/registry.ts';
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import type { AgentTurn } from '../../src/contract/agent.ts';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';

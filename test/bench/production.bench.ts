@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject, it } from 'vitest';
-import { atOnce, type Contender, cpuSeconds, idle } from './contenders/contender.ts';
+import { type Contender, cpuSeconds, idle, runConcurrently } from './contenders/contender.ts';
 import { signalbox } from './contenders/signalbox.ts';
 
 const RUNS = 200;
@@ -67,9 +67,9 @@ it.runIf(given !== undefined)('production', { timeout: 1_800_000 }, async () => 
 
   async function cost(name: string, work: () => Promise<unknown>): Promise<RunCost> {
     // Definitions are stored, and what is compiled once is compiled.
-    await atOnce(AT_ONCE, AT_ONCE, work);
+    await runConcurrently(AT_ONCE, AT_ONCE, work);
     const before = await settled();
-    await atOnce(RUNS, AT_ONCE, work);
+    await runConcurrently(RUNS, AT_ONCE, work);
     const after = await settled();
     const each = (of: keyof typeof before, unit = 1): number => ((after[of] - before[of]) * unit) / RUNS;
     return {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
-import { beginRun } from '../../src/client/starts/begin-run.ts';
+import { startPreparedRun } from '../../src/client/starts/start-prepared-run.ts';
 import type { WriteAccess } from '../../src/client/temporal/access.ts';
 import { connectionOptions } from '../../src/client/temporal/connect.ts';
 import type { RunInput } from '../../src/contract/run.ts';
@@ -132,7 +132,11 @@ function runId(): string {
 
 /** As the gateway starts runs. */
 export async function execute({ gateway }: Sides, definition: Definition): Promise<unknown> {
-  const { executionId } = await beginRun(gateway, 'default', { definition, input: {}, trigger: { type: 'manual' } });
+  const { executionId } = await startPreparedRun(gateway, 'default', {
+    definition,
+    input: {},
+    trigger: { type: 'manual' },
+  });
   return gateway.client.workflow.getHandle(executionId).result();
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { inject, it } from 'vitest';
 import { freePorts, postgresFolder, startPostgres } from '../../deploy/postgres/server.mjs';
 import { byHand } from './contenders/by-hand.ts';
-import { atOnce, type Contender, cpuSeconds, idle, residentBytes } from './contenders/contender.ts';
+import { type Contender, cpuSeconds, idle, residentBytes, runConcurrently } from './contenders/contender.ts';
 import { dbos, installPeers, restate } from './contenders/peers.ts';
 import { signalbox } from './contenders/signalbox.ts';
 import { type Figures, handOver, handOverFigures, median, only, type Row, timed } from './rows.ts';
@@ -31,7 +31,7 @@ interface Work {
   measure(contender: Contender): Promise<number | undefined>;
 }
 
-const three = (contender: Contender): Promise<void> => atOnce(RUNS, AT_ONCE, () => contender.sequence(3));
+const three = (contender: Contender): Promise<void> => runConcurrently(RUNS, AT_ONCE, () => contender.sequence(3));
 
 /** A run that waits, and what is done with it. */
 async function parked(contender: Contender, act: (id: string) => Promise<void>): Promise<() => Promise<void>> {
@@ -94,9 +94,11 @@ const WORKS: readonly Work[] = [
     rounds: 1,
     measure: async (contender) => {
       const ids: string[] = [];
-      await atOnce(APPROVALS, 20, async () => ids.push(await contender.park()));
+      await runConcurrently(APPROVALS, 20, async () => ids.push(await contender.park()));
       await new Promise((resolve) => setTimeout(resolve, 3_000));
-      return (await timed(() => atOnce(APPROVALS, APPROVALS_AT_ONCE, (n) => contender.approve(ids[n]!)))) / 1_000;
+      return (
+        (await timed(() => runConcurrently(APPROVALS, APPROVALS_AT_ONCE, (n) => contender.approve(ids[n]!)))) / 1_000
+      );
     },
   },
   {
@@ -106,7 +108,7 @@ const WORKS: readonly Work[] = [
     rounds: 1,
     measure: async ({ worker, park }) => {
       if (worker === undefined) return undefined;
-      await atOnce(WAITING, 20, park);
+      await runConcurrently(WAITING, 20, park);
       // A start is answered before the run waits.
       await idle(worker);
       return residentBytes(worker) / MEGABYTE;

@@ -75,7 +75,7 @@ describe('an approval', () => {
       expect(asking({ priority })).toEqual({ problems: [], warnings: [] });
   });
 
-  it('is told that reminders notify nobody', () => {
+  it('has a warning that reminders notify nobody', () => {
     expect(asking({ reminders: ['1d'] }).warnings).toMatchObject([
       expect.stringContaining('reminders reminders_without_notice'),
     ]);
@@ -86,7 +86,7 @@ describe('an approval', () => {
     expect(asking({ reminders: ['1d'], notify: notify(['asked']) }).warnings).toHaveLength(1);
   });
 
-  it('is told that an escalation notifies nobody', () => {
+  it('has a warning that an escalation notifies nobody', () => {
     const escalating = { timeout: '1d', onTimeout: 'escalate', escalateTo: ['boss'] };
     expect(asking(escalating).warnings).toMatchObject([
       expect.stringContaining('escalateTo escalation_without_notice'),
@@ -114,7 +114,7 @@ describe('an approval', () => {
       expect(asking({ quorum: 3, approvers })).toEqual({ problems: [], warnings: [] });
   });
 
-  it('is told that several votes cannot be given while there are no keys', () => {
+  it('has a warning that several votes cannot be given while there are no keys', () => {
     for (const config of [{ quorum: 2 }, { quorum: 'all', approvers: ['ann', 'bob'] }]) {
       expect(asking(config, false).warnings).toMatchObject([expect.stringContaining('quorum quorum_without_keys')]);
       expect(asking(config, true).warnings).toEqual([]);
@@ -124,7 +124,7 @@ describe('an approval', () => {
       expect(asking(config, false).warnings).toEqual([]);
   });
 
-  it('is told of links that go to nobody who is asked', () => {
+  it('has a warning about links to persons whom it does not ask', () => {
     const to = (...addresses: string[]) => [{ channel: 'email', to: addresses }];
     const approvers = { users: ['mia', 'leo@example.org'] };
     const hint = 'Set "as" to the approver who reads this mailbox, or add the address to a key of theirs.';
@@ -151,7 +151,7 @@ describe('an approval', () => {
     expect(asking({ ...escalated, notify: early }).warnings).toHaveLength(1);
   });
 
-  it('is told of approvers whom no key that may decide stands for, where the keys are known', () => {
+  it('has a warning about approvers who have no key that may decide, where the keys are known', () => {
     const person = { addresses: [], role: 'approver' as const, roles: [], groups: [] };
     const people = [
       { ...person, user: 'mia', addresses: ['mia@example.org'], roles: ['finance'], groups: ['north'] },
@@ -180,7 +180,7 @@ describe('an approval', () => {
     expect(warned({ approvers: ['leo@example.org'], outsiders: true })).toEqual([]);
   });
 
-  it('is told of links that decide without a key', () => {
+  it('has a warning about links that decide without a key', () => {
     expect(asking({ outsiders: true }).warnings).toEqual([expect.stringContaining('outsiders outsiders_decide')]);
     expect(asking({ outsiders: false }).warnings).toEqual([]);
     expect(asking({ outsiders: '{{ input.open }}' }).problems).toHaveLength(1);
@@ -220,7 +220,7 @@ describe('what is read of an approval', () => {
     expect(read('steps.ask.output.data.other', { preset: { data: { other: 1 } } })).toEqual([]);
   });
 
-  it('is told where meta, type and data stand', () => {
+  it('has a warning that says where meta, type and data are', () => {
     expect(read('steps.ask.meta')[0]?.[2]).toBe('Write steps.ask.output.meta.');
     expect(read('steps.ask.data')[0]?.[2]).toBe('Write steps.ask.output.data.');
     expect(read('steps.ask.decision')[0]?.[2]).toBe('Write steps.ask.output.data.decision.');

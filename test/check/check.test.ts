@@ -301,7 +301,7 @@ describe('declared types', () => {
     ).toEqual(expect.arrayContaining(['/input/c invalid_format', '/steps/a/config/form/a invalid_format']));
   });
 
-  it('are told where an expression reads a whole that is declared by its parts', () => {
+  it('are reported where an expression reads an object of which only the members are declared', () => {
     const output = ['{{ input.request }}', '{{ input.request.name }}', '{{ input.a.b }}', '{{ input.a.b.c }}'];
     const input = { 'request.name': 'string', 'a.b.c': 'string', whole: 'object' };
     const { valid, warnings } = check(definition({ a: { stepType: 'finish', config: { output } } }, { input }));
@@ -311,7 +311,7 @@ describe('declared types', () => {
     });
   });
 
-  it('are told where they name a format that is not checked', () => {
+  it('are reported where they name a format that is not checked', () => {
     const form = { type: 'object', properties: { host: { type: 'string', format: 'idn-hostname' } } };
     const { valid, warnings } = check(
       definition({ a: { stepType: 'user_input', config: { message: 'm', form } } }, { input: form }),

@@ -10,7 +10,7 @@ function found(stepType: string, config: JsonObject): string[] {
 const OR_TEMPLATE = 'or a template such as {{ input.value }}';
 
 describe('a wrong value where a template may stand too', () => {
-  it('is told which texts are known, and which was meant', () => {
+  it('is reported with the known texts, and the one that was meant', () => {
     const methods = '"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"';
     expect(found('http', { url: 'https://x.y', method: 'PSOT', as: 'zip' })).toEqual([
       `method: Expected ${methods} ${OR_TEMPLATE}, got "PSOT". Did you mean "POST"?`,
@@ -21,7 +21,7 @@ describe('a wrong value where a template may stand too', () => {
     ]);
   });
 
-  it('is told the type, and that quotes make a text', () => {
+  it('is reported with the type, and that quotes make a text', () => {
     expect(found('run_code', { language: 'javascript', code: 'x', memoryMb: 'a', timeoutMs: '100' })).toEqual([
       `timeoutMs: Expected number ${OR_TEMPLATE}, got string. Write it without quotes: 100.`,
       `memoryMb: Expected number ${OR_TEMPLATE}, got string.`,
@@ -33,7 +33,7 @@ describe('a wrong value where a template may stand too', () => {
     expect(found('forEach', { items: 5 })).toEqual([`items: Expected array ${OR_TEMPLATE}, got number.`]);
   });
 
-  it('is told its bounds where only they are wrong', () => {
+  it('is reported with its bounds where only they are wrong', () => {
     expect(found('approval', { message: 'm', quorum: 0 })).toEqual([
       'quorum: "quorum": Too small: expected number to be >=1.',
     ]);

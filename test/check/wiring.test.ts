@@ -138,7 +138,7 @@ describe('the hint for a port that leads nowhere', () => {
       ({ code }) => code === 'port_not_wired',
     )?.hint;
 
-  it('leads to the end of the run only where nothing else goes on beside', () => {
+  it('leads to the end of the run only where nothing else runs at the same time', () => {
     expect(hintOf({ ask: asking, end: set('v') })).toBe('Wire it, or wire it to "$end" to end the run here.');
     const kinds = { parallel: 'branch', race: 'branch', forEach: 'iteration', loop: 'tick' };
     for (const [stepType, ends] of Object.entries(kinds)) {

@@ -212,7 +212,7 @@ describe('a dry run', () => {
     expect(bySteps).toMatchObject({ stepsTotal: 100, problems: [{ code: 'dry_run_too_long' }] });
     expect(bySteps.steps).toHaveLength(10);
     let left = 50;
-    expect(walk(round, { isOver: () => --left < 0 }).problems).toMatchObject([{ code: 'dry_run_too_long' }]);
+    expect(walk(round, { hasTimedOut: () => --left < 0 }).problems).toMatchObject([{ code: 'dry_run_too_long' }]);
     expect(walk(round, { maxBytes: 1_000 }).problems).toMatchObject([{ code: 'dry_run_too_long' }]);
   });
 });

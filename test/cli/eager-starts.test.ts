@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { EagerStarts } from '../../src/cli/start/eager-starts.ts';
 import type { EagerStart } from '../../src/client/temporal/eager-starts.ts';
-import { defined } from '../../src/json/defined.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 
 const REQUEST = new Uint8Array([1]);
 const RESPONSE = new Uint8Array([2]);
@@ -12,7 +12,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   posted = [];
   starts = new EagerStarts();
-  starts.begin((message) => posted.push(message) > 0);
+  starts.workerReady((message) => posted.push(message) > 0);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -20,7 +20,7 @@ afterEach(() => {
 
 const last = (): number => posted.at(-1)?.id ?? 0;
 const answer = (id: number, response?: Uint8Array): void =>
-  starts.answered({ type: 'eagerAnswer', id, ...defined({ response }) });
+  starts.answered({ type: 'eagerAnswer', id, ...omitUndefined({ response }) });
 
 test("resolves to the worker's answer", async () => {
   const [one, two] = [starts.send(REQUEST), starts.send(REQUEST)];
@@ -30,19 +30,19 @@ test("resolves to the worker's answer", async () => {
   expect(await one).toBeUndefined();
 });
 
-test('asks no worker that is not ready, cannot be reached or is gone', async () => {
+test('sends no request to a worker that is not ready, cannot be reached or has ended', async () => {
   expect(await new EagerStarts().send(REQUEST)).toBeUndefined();
-  starts.begin(() => false);
+  starts.workerReady(() => false);
   expect(await starts.send(REQUEST)).toBeUndefined();
-  starts.begin((message) => posted.push(message) > 0);
+  starts.workerReady((message) => posted.push(message) > 0);
   const open = starts.send(REQUEST);
-  starts.stop();
+  starts.workerGone();
   expect(await open).toBeUndefined();
   expect(await starts.send(REQUEST)).toBeUndefined();
   expect(posted).toHaveLength(1);
 });
 
-test('gives up on an answer in time, and asks again only after another answer', async () => {
+test('gives up on an answer after the timeout, and sends again only after another answer', async () => {
   const late = starts.send(REQUEST);
   const until = posted[0]?.until ?? 0;
   await vi.advanceTimersByTimeAsync(until - Date.now());

@@ -4,7 +4,7 @@ import type { Gateway } from '../../src/cli/gateway-client.ts';
 
 const FIRST = 'retry: 1000\n\n:\n\nid: 7\nevent: step\ndata: {"a":"é"}\n\n:\n\n';
 
-it('tells of each event, and begins again after the last one', async () => {
+it('reports each event, and reconnects after the last one', async () => {
   const begun: (string | undefined)[] = [];
   const gateway: Pick<Gateway, 'open'> = {
     open: async (path, { seen }) => {

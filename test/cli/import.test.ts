@@ -4,18 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { detectDialect, toCanonical } from '../../src/definition/dialects/dialects.ts';
 import { definitionHash } from '../../src/definition/document/canonical.ts';
 import { parseDocument } from '../../src/definition/document/parse.ts';
-import { CASES, DEFINITIONS_000 } from '../definition/dialects/load.ts';
-import { shared000, shared002 } from '../support/shared-cases.ts';
+import { CASES, TALE_DEFINITIONS } from '../definition/dialects/load.ts';
+import { agentOpsCases, taleCases } from '../support/shared-cases.ts';
 import { cli } from './terminal.ts';
 
-const of000 = [...DEFINITIONS_000, ...shared000].map(({ name, document }) => ({ name, document, dialect: '000' }));
+const ofTale = [...TALE_DEFINITIONS, ...taleCases].map(({ name, document }) => ({ name, document, dialect: '000' }));
 const others = Object.entries(CASES).flatMap(([dialect, cases]) =>
   cases.map(({ name, document }) => ({ name, document, dialect })),
 );
-const of002 = shared002.map(({ name, definition }) => ({ name, document: definition, dialect: '002' }));
+const ofAgentOps = agentOpsCases.map(({ name, definition }) => ({ name, document: definition, dialect: '002' }));
 
 describe('imported YAML', () => {
-  it.each([...of000, ...others, ...of002])('$dialect: $name', async ({ document, dialect }) => {
+  it.each([...ofTale, ...others, ...ofAgentOps])('$dialect: $name', async ({ document, dialect }) => {
     const { definition } = toCanonical(document, dialect);
     const { exit, out, err } = await cli(['import', '--from', dialect, '-'], { input: JSON.stringify(document) });
     if (definition === undefined) {

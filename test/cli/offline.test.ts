@@ -102,7 +102,7 @@ describe('signalbox run --dry', () => {
     expect(small.out).toContain('refund  completed');
   });
 
-  it('goes on with presets, and answers programs in JSON', async () => {
+  it('continues with presets, and answers programs in JSON', async () => {
     const presets = '{"review": {"data": {"decision": "approved"}}, "pay": {"paid": true}}';
     const { out } = await cli(['run', good, '--dry', '--json', '--input', '{"amount": 120}', '--presets', presets]);
     expect(JSON.parse(out)).toMatchObject({ status: 'completed', output: { paid: true }, waits: [], problems: [] });
@@ -162,20 +162,20 @@ describe('signalbox import', () => {
   });
 
   it('takes the name of a system for its number, and refuses other names with a list', async () => {
-    const of002 = JSON.stringify({ name: 'Go', steps: [{ id: 'go', type: 'approval' }] });
+    const ofAgentOps = JSON.stringify({ name: 'Go', steps: [{ id: 'go', type: 'approval' }] });
     const [byName, byNumber] = await Promise.all(
-      ['agent-ops', '002'].map((from) => cli(['import', '--from', from, '-'], { input: of002 })),
+      ['agent-ops', '002'].map((from) => cli(['import', '--from', from, '-'], { input: ofAgentOps })),
     );
     expect(byName).toEqual(byNumber);
     expect(byName).toMatchObject({ exit: 0, out: expect.stringContaining('dialect: "002"') });
-    const read = await cli(['validate', '--dialect', 'mesh', '-'], { input: of002 });
+    const read = await cli(['validate', '--dialect', 'mesh', '-'], { input: ofAgentOps });
     expect(read.out).toContain('(dialect 001)');
-    const unknown = await cli(['import', '--from', 'rivet', '-'], { input: of002 });
+    const unknown = await cli(['import', '--from', 'rivet', '-'], { input: ofAgentOps });
     expect(unknown.exit).toBe(20);
     expect(unknown.err).toContain('canonical, 000, 001, 002, 004, tale, mesh, agent-ops, alloy');
   });
 
-  it('tells problems on standard error, and never prints a clear secret', async () => {
+  it('reports problems on standard error, and never prints a clear secret', async () => {
     const input = JSON.stringify({
       name: 'Hooked',
       steps: { a: { stepType: 'action', config: { type: 'shop.book' } } },

@@ -1,7 +1,7 @@
 // What promote says that a workflow needs at its target, whose answers are played here.
 import { expect, it } from 'vitest';
 import { CliError, EXIT } from '../../src/cli/exit.ts';
-import { type Call, filled, type Gateway } from '../../src/cli/gateway-client.ts';
+import { type Gateway, type GatewayCall, pathWithParams } from '../../src/cli/gateway-client.ts';
 import { comparePromotion } from '../../src/cli/promote.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 
@@ -9,8 +9,8 @@ import type { JsonObject } from '../../src/json/json.ts';
 const gatewayWith = (answers: { readonly [request: string]: object }): Gateway =>
   ({
     url: 'http://gateway.test',
-    call: async (method: string, path: string, { params = {} }: Call = {}) => {
-      const body = answers[`${method} ${filled(path, { params })}`];
+    call: async (method: string, path: string, { params = {} }: GatewayCall = {}) => {
+      const body = answers[`${method} ${pathWithParams(path, { params })}`];
       if (body === undefined) throw new CliError(EXIT.input, `Nothing at ${path}.`, [], 'not_found');
       return { status: 200, body };
     },

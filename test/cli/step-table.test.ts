@@ -60,7 +60,7 @@ describe('the steps of an execution', () => {
     ]);
   });
 
-  it('that go on or wait are shown', () => {
+  it('that run or wait are shown', () => {
     const steps = Array.from({ length: 30 }, (_, n) => visit(`each[${n}]/ask`, n === 17 ? { status: 'waiting' } : {}));
     expect(stepRows(steps, false).map(([path, , status]) => [path, status])).toEqual([
       ['each[17]/ask', 'waiting'],
@@ -69,7 +69,7 @@ describe('the steps of an execution', () => {
   });
 });
 
-it('what was rolled back is told in its order, and what could not be', () => {
+it('what was rolled back is listed in its order, and what could not be', () => {
   const undo = (path: string, more: Partial<Step> = {}) => visit(`${path}/rollback`, { stepType: 'rollback', ...more });
   expect(
     rollbackLines([

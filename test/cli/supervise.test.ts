@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { supervise } from '../../src/cli/start/supervise.ts';
 
-/** A process that says and does what the test tells it to, and dies when it is killed. */
+/** A fake process that the test controls, and that ends when it is killed. */
 class Child extends EventEmitter {
   exitCode: number | null = null;
   signalCode: string | null = null;

@@ -5,7 +5,7 @@ import { runCli } from '../../src/cli/cli.ts';
 
 export type CliRun = { exit: number; out: string; err: string };
 
-export type CliSurroundings = {
+export type CliOptions = {
   env?: NodeJS.ProcessEnv;
   input?: string;
   /** What a person at a terminal answers, question by question. Without it no person is there. */
@@ -16,7 +16,7 @@ export type CliSurroundings = {
 };
 
 /** Runs a command line in this process. Nothing of the surrounding environment is seen. */
-export async function cli(args: readonly string[], given: CliSurroundings = {}): Promise<CliRun> {
+export async function cli(args: readonly string[], given: CliOptions = {}): Promise<CliRun> {
   const out = given.printed ?? [];
   const err: string[] = [];
   const answers = [...(given.person ?? [])];

@@ -106,7 +106,7 @@ describe("the proxy of Temporal's Web UI", () => {
     expect((await ask({})).status).toBe(200);
   });
 
-  it('answers 502 while its server is away', async () => {
+  it('answers 502 while its server is unavailable', async () => {
     const claimed = await claimPort(HOST);
     claimed.release();
     const gone = await serveUi({

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { roleCredentials } from '../../src/client/payloads/aws-credentials.ts';
 import { s3Store } from '../../src/client/payloads/s3-store.ts';
-import { blobPlaceOf } from '../../src/config/blob-place.ts';
+import { readBlobSettings } from '../../src/config/blob-settings.ts';
 
 const BLOB = { place: 'a'.repeat(64), name: 'b'.repeat(64) };
 const ROLE = 'arn:aws:iam::123456789012:role/signalbox';
@@ -47,8 +47,8 @@ const file = (text: string): string => {
   writeFileSync(path, text);
   return path;
 };
-const placeOf = (env: Record<string, string>) =>
-  blobPlaceOf({ SIGNALBOX_BLOBS: `s3://bucket?endpoint=${url}`, ...env }, 'data').s3!;
+const settingsOf = (env: Record<string, string>) =>
+  readBlobSettings({ SIGNALBOX_BLOBS: `s3://bucket?endpoint=${url}`, ...env }, 'data').s3!;
 const webIdentity = () => ({
   AWS_WEB_IDENTITY_TOKEN_FILE: file('a.jwt.of-the-cluster\n'),
   AWS_ROLE_ARN: ROLE,
@@ -58,7 +58,7 @@ const webIdentity = () => ({
 describe('a bucket without keys', () => {
   it('is written with the credentials of a role for which a token of the cluster is exchanged, once', async () => {
     answer = (response, at) => void response.end(at === 'POST /sts' ? xml(inAnHour()) : '');
-    const store = s3Store(placeOf(webIdentity()));
+    const store = s3Store(settingsOf(webIdentity()));
     await Promise.all([store.write(BLOB, Buffer.from('one')), store.write(BLOB, Buffer.from('two'))]);
     const [sts, ...puts] = asked;
     expect(asked.map(({ at }) => at.split(' ')[0])).toEqual(['POST', 'PUT', 'PUT']);
@@ -77,31 +77,31 @@ describe('a bucket without keys', () => {
 
   it('is written with the credentials that the machine answers, with the token of its file', async () => {
     answer = (response, at) => void response.end(at === 'GET /v1/credentials' ? json(inAnHour()) : '');
-    const place = placeOf({
+    const settings = settingsOf({
       AWS_CONTAINER_CREDENTIALS_FULL_URI: `${url}/v1/credentials`,
       AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file('of-the-pod'),
     });
-    await s3Store(place).write(BLOB, Buffer.from('one'));
+    await s3Store(settings).write(BLOB, Buffer.from('one'));
     expect(asked[0]?.headers.authorization).toBe('of-the-pod');
     expect(asked[1]?.headers['x-amz-security-token']).toBe('token-2');
   });
 
   it('says what STS refuses, and that a token is missing', async () => {
     answer = (response) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
-    await expect(s3Store(placeOf(webIdentity())).write(BLOB, Buffer.from('x'))).rejects.toMatchObject({
+    await expect(s3Store(settingsOf(webIdentity())).write(BLOB, Buffer.from('x'))).rejects.toMatchObject({
       code: 'blob_denied',
-      why: 'AccessDenied to the request for credentials (web identity)',
+      reason: 'AccessDenied to the request for credentials (web identity)',
     });
     const lost = { ...webIdentity(), AWS_WEB_IDENTITY_TOKEN_FILE: join(folder, 'nothing') };
-    await expect(s3Store(placeOf(lost)).write(BLOB, Buffer.from('x'))).rejects.toMatchObject({
+    await expect(s3Store(settingsOf(lost)).write(BLOB, Buffer.from('x'))).rejects.toMatchObject({
       code: 'blob_denied',
-      why: 'the file of AWS_WEB_IDENTITY_TOKEN_FILE cannot be read',
+      reason: 'the file of AWS_WEB_IDENTITY_TOKEN_FILE cannot be read',
     });
   });
 });
 
 describe('credentials of a role', () => {
-  it('are renewed before they end, used to their end where they cannot be, and not after it', async () => {
+  it('are renewed before they expire, used until they expire where that fails, and not after it', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     let isAway = false;
     let n = 0;
@@ -110,7 +110,7 @@ describe('credentials of a role', () => {
       if (isAway) response.writeHead(503).end();
       else response.end(xml(new Date(now + 3_600_000).toISOString()).replace('token-1', `token-${n}`));
     };
-    const credentials = roleCredentials(placeOf(webIdentity()).role!, () => now);
+    const credentials = roleCredentials(settingsOf(webIdentity()).role!, () => now);
     const token = async () => (await credentials()).sessionToken;
     const settled = (calls: number) => expect.poll(() => n).toBe(calls);
     expect([await token(), await token()]).toEqual(['token-1', 'token-1']);
@@ -138,18 +138,20 @@ describe('where they come from', () => {
     const keys = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' };
     const machine = { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/v2/credentials/1' };
     const web = { AWS_WEB_IDENTITY_TOKEN_FILE: '/token', AWS_ROLE_ARN: ROLE };
-    const place = (env: Record<string, string>) =>
-      blobPlaceOf({ SIGNALBOX_BLOBS: 's3://bucket?region=eu-west-1', ...env }, 'data').s3;
-    expect(place({ ...keys, ...web, ...machine })?.role).toBeUndefined();
-    expect(place({ ...web, ...machine })?.role).toMatchObject({ stsUrl: 'https://sts.eu-west-1.amazonaws.com' });
-    expect(place(machine)?.role).toEqual({ from: 'container', url: 'http://169.254.170.2/v2/credentials/1' });
-    expect(place({})?.role).toBeUndefined();
+    const settings = (env: Record<string, string>) =>
+      readBlobSettings({ SIGNALBOX_BLOBS: 's3://bucket?region=eu-west-1', ...env }, 'data').s3;
+    expect(settings({ ...keys, ...web, ...machine })?.role).toBeUndefined();
+    expect(settings({ ...web, ...machine })?.role).toMatchObject({ stsUrl: 'https://sts.eu-west-1.amazonaws.com' });
+    expect(settings(machine)?.role).toEqual({ from: 'container', url: 'http://169.254.170.2/v2/credentials/1' });
+    expect(settings({})?.role).toBeUndefined();
   });
 
   it.each(['http://10.0.0.1/credentials', 'http://metadata.example/', 'ftp://127.0.0.1/', 'nothing'])(
     'refuses %s, which others could read',
     (uri) => {
-      expect(() => placeOf({ AWS_CONTAINER_CREDENTIALS_FULL_URI: uri })).toThrow('AWS_CONTAINER_CREDENTIALS_FULL_URI');
+      expect(() => settingsOf({ AWS_CONTAINER_CREDENTIALS_FULL_URI: uri })).toThrow(
+        'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+      );
     },
   );
 });

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { folderStore } from '../../src/client/payloads/folder-store.ts';
 import { s3Store, urlOf } from '../../src/client/payloads/s3-store.ts';
-import { blobPlaceOf } from '../../src/config/blob-place.ts';
+import { readBlobSettings } from '../../src/config/blob-settings.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { itIsABlobStore, type StoreUnderTest } from './blob-stores.ts';
 
@@ -28,12 +28,12 @@ describe('a folder', () => {
       store: folderStore(root),
       // Nothing is closed to root.
       ...(process.getuid?.() === 0 ? {} : { denied: folderStore(closed) }),
-      away: async (act) => {
-        renameSync(root, `${root}-away`);
+      unreachable: async (act) => {
+        renameSync(root, `${root}-moved`);
         writeFileSync(root, 'a file in its place');
         const result = await act();
         rmSync(root);
-        renameSync(`${root}-away`, root);
+        renameSync(`${root}-moved`, root);
         return result;
       },
     };
@@ -42,7 +42,7 @@ describe('a folder', () => {
   itIsABlobStore(() => under);
 });
 
-/** A server that answers as told, and counts. */
+/** A server that answers as given, and counts the requests. */
 async function serverThat(answer: (response: ServerResponse, n: number) => void) {
   let asked = 0;
   const server: Server = createServer((request, response) => {
@@ -53,8 +53,11 @@ async function serverThat(answer: (response: ServerResponse, n: number) => void)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   servers.push(server);
   const { port } = server.address() as AddressInfo;
-  const { s3 } = blobPlaceOf({ SIGNALBOX_BLOBS: `s3://bucket?endpoint=http://127.0.0.1:${port}`, ...KEYS }, 'data');
-  return { place: s3!, asked: () => asked };
+  const { s3 } = readBlobSettings(
+    { SIGNALBOX_BLOBS: `s3://bucket?endpoint=http://127.0.0.1:${port}`, ...KEYS },
+    'data',
+  );
+  return { settings: s3!, asked: () => asked };
 }
 
 const servers: Server[] = [];
@@ -74,25 +77,25 @@ describe('a bucket whose server fails', () => {
     [429, 'TooManyRequests'],
     [400, 'RequestTimeout'],
   ])('is asked again after %i %s', async (status, code) => {
-    const { place, asked } = await serverThat((response, n) =>
+    const { settings, asked } = await serverThat((response, n) =>
       n < 3 ? response.writeHead(status).end(error(code)) : response.writeHead(200).end('content'),
     );
-    expect(Buffer.from(await s3Store(place).read(BLOB)).toString()).toBe('content');
+    expect(Buffer.from(await s3Store(settings).read(BLOB)).toString()).toBe('content');
     expect(asked()).toBe(3);
   });
 
   it('is unavailable after three such answers, with the reason that it gave', async () => {
-    const { place, asked } = await serverThat((response) => response.writeHead(503).end(error('SlowDown')));
-    await expect(s3Store(place).read(BLOB)).rejects.toMatchObject({ code: 'blob_unavailable', why: 'SlowDown' });
+    const { settings, asked } = await serverThat((response) => response.writeHead(503).end(error('SlowDown')));
+    await expect(s3Store(settings).read(BLOB)).rejects.toMatchObject({ code: 'blob_unavailable', reason: 'SlowDown' });
     expect(asked()).toBe(3);
   });
 
   it('is unavailable where nothing listens', async () => {
-    const { place } = await serverThat(() => undefined);
+    const { settings } = await serverThat(() => undefined);
     servers.splice(0)[0]?.close();
-    await expect(s3Store(place).write(BLOB, Buffer.from('x'))).rejects.toMatchObject({
+    await expect(s3Store(settings).write(BLOB, Buffer.from('x'))).rejects.toMatchObject({
       code: 'blob_unavailable',
-      why: 'ECONNREFUSED',
+      reason: 'ECONNREFUSED',
     });
   });
 
@@ -100,18 +103,18 @@ describe('a bucket whose server fails', () => {
     ['never answers', () => undefined],
     ['begins an answer and stops', (response: ServerResponse) => void response.writeHead(200).write('half')],
   ])('is unavailable where it %s', async (_what, answer) => {
-    const { place, asked } = await serverThat(answer);
-    await expect(s3Store(place, { attemptMs: 100 }).read(BLOB)).rejects.toMatchObject({
+    const { settings, asked } = await serverThat(answer);
+    await expect(s3Store(settings, { attemptMs: 100 }).read(BLOB)).rejects.toMatchObject({
       code: 'blob_unavailable',
-      why: 'no answer in time',
+      reason: 'no answer in time',
     });
     expect(asked()).toBe(3);
   });
 
   it('is left alone when the caller gives up', async () => {
-    const { place, asked } = await serverThat(() => undefined);
+    const { settings, asked } = await serverThat(() => undefined);
     const caller = new AbortController();
-    const reading = s3Store(place).read(BLOB, caller.signal);
+    const reading = s3Store(settings).read(BLOB, caller.signal);
     await expect.poll(asked).toBe(1);
     caller.abort();
     await expect(reading).rejects.toMatchObject({ code: 'blob_unavailable' });
@@ -124,8 +127,8 @@ describe('a bucket whose server fails', () => {
     [301, 'PermanentRedirect'],
     [400, 'AuthorizationHeaderMalformed'],
   ])('is not asked again after %i %s, which is denied', async (status, code) => {
-    const { place, asked } = await serverThat((response) => response.writeHead(status).end(error(code)));
-    await expect(s3Store(place).read(BLOB)).rejects.toMatchObject({ code: 'blob_denied', why: code });
+    const { settings, asked } = await serverThat((response) => response.writeHead(status).end(error(code)));
+    await expect(s3Store(settings).read(BLOB)).rejects.toMatchObject({ code: 'blob_denied', reason: code });
     expect(asked()).toBe(1);
   });
 
@@ -133,20 +136,20 @@ describe('a bucket whose server fails', () => {
     const endless = function* () {
       for (;;) yield Buffer.alloc(1_000_000);
     };
-    const { place, asked } = await serverThat((response) => Readable.from(endless()).pipe(response));
-    await expect(s3Store(place).read(BLOB)).rejects.toMatchObject({ code: 'blob_damaged' });
+    const { settings, asked } = await serverThat((response) => Readable.from(endless()).pipe(response));
+    await expect(s3Store(settings).read(BLOB)).rejects.toMatchObject({ code: 'blob_damaged' });
     expect(asked()).toBe(1);
   });
 
   it('cannot put its own words into messages', async () => {
-    const { place } = await serverThat((response) => response.writeHead(403).end(error('the secret: <b>x</b>')));
-    await expect(s3Store(place).read(BLOB)).rejects.toMatchObject({ code: 'blob_denied', why: 'status 403' });
+    const { settings } = await serverThat((response) => response.writeHead(403).end(error('the secret: <b>x</b>')));
+    await expect(s3Store(settings).read(BLOB)).rejects.toMatchObject({ code: 'blob_denied', reason: 'status 403' });
   });
 
   it('follows its pages, and leaves out what is not ours', async () => {
     const keys = [`${BLOB.place}/${BLOB.name}`, `${BLOB.place}/owner.json`, 'x/y', `${BLOB.place}/a/b`, 'doctor/1'];
     const pages: (string | null)[] = [];
-    const { place } = await serverThat((response, n) => {
+    const { settings } = await serverThat((response, n) => {
       const key = keys[n - 1]!;
       const content = `<Contents><Key>${key}</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified></Contents>`;
       const more = n < keys.length;
@@ -155,7 +158,7 @@ describe('a bucket whose server fails', () => {
       response.end(`<ListBucketResult><IsTruncated>${more}</IsTruncated>${next}${content}</ListBucketResult>`);
     });
     const found = [];
-    for await (const blob of s3Store(place).list()) found.push(blob);
+    for await (const blob of s3Store(settings).list()) found.push(blob);
     const writtenAt = Date.parse('2026-01-02T03:04:05Z');
     expect(found).toEqual([
       { ...BLOB, writtenAt },
@@ -165,12 +168,12 @@ describe('a bucket whose server fails', () => {
   });
 
   it('gets nothing that is not signed with the whole content', async () => {
-    const { place } = await serverThat((response) => {
+    const { settings } = await serverThat((response) => {
       const { authorization = '', 'x-amz-content-sha256': hash, 'x-amz-security-token': token } = response.req.headers;
       response.end(JSON.stringify({ authorization, hash, token }));
     });
-    const credentials = { ...place.credentials!, sessionToken: 'the-session' };
-    const seen = JSON.parse(Buffer.from(await s3Store({ ...place, credentials }).read(BLOB)).toString());
+    const credentials = { ...settings.credentials!, sessionToken: 'the-session' };
+    const seen = JSON.parse(Buffer.from(await s3Store({ ...settings, credentials }).read(BLOB)).toString());
     expect(seen.authorization).toContain('Credential=the-key-id/');
     expect(seen.authorization).toContain('x-amz-content-sha256;x-amz-date;x-amz-security-token');
     expect(seen.authorization).not.toContain('the-secret-key');
@@ -178,11 +181,11 @@ describe('a bucket whose server fails', () => {
   });
 
   it('is denied without credentials, and nothing is sent', async () => {
-    const { place, asked } = await serverThat((response) => response.end());
-    const { credentials: _, ...without } = place;
+    const { settings, asked } = await serverThat((response) => response.end());
+    const { credentials: _, ...without } = settings;
     await expect(s3Store(without).read(BLOB)).rejects.toMatchObject({
       code: 'blob_denied',
-      why: 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set',
+      reason: 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set',
     });
     expect(asked()).toBe(0);
   });
@@ -235,10 +238,10 @@ describe('SIGNALBOX_BLOBS', () => {
   });
 
   it('leads to the host of the bucket at AWS, else to a path', () => {
-    const place = { bucket: 'b-1', prefix: '', region: 'eu-west-1' };
-    expect(urlOf(place)).toBe('https://b-1.s3.eu-west-1.amazonaws.com');
-    expect(urlOf({ ...place, bucket: 'b.1' })).toBe('https://s3.eu-west-1.amazonaws.com/b.1');
-    expect(urlOf({ ...place, region: 'cn-north-1' })).toBe('https://b-1.s3.cn-north-1.amazonaws.com.cn');
-    expect(urlOf({ ...place, endpoint: 'http://h:1' })).toBe('http://h:1/b-1');
+    const settings = { bucket: 'b-1', prefix: '', region: 'eu-west-1' };
+    expect(urlOf(settings)).toBe('https://b-1.s3.eu-west-1.amazonaws.com');
+    expect(urlOf({ ...settings, bucket: 'b.1' })).toBe('https://s3.eu-west-1.amazonaws.com/b.1');
+    expect(urlOf({ ...settings, region: 'cn-north-1' })).toBe('https://b-1.s3.cn-north-1.amazonaws.com.cn');
+    expect(urlOf({ ...settings, endpoint: 'http://h:1' })).toBe('http://h:1/b-1');
   });
 });

@@ -2,14 +2,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { type BlobName, type BlobStore, OWNER_FILE, type StoredBlob } from '../../src/client/payloads/blob-store.ts';
-import { probe } from '../../src/client/payloads/store-of.ts';
+import { probeBlobStore } from '../../src/client/payloads/open-blob-store.ts';
 
 export interface StoreUnderTest {
   readonly store: BlobStore;
-  /** The same place, as one who may not use it sees it. */
+  /** The same store, with credentials that it denies. */
   readonly denied?: BlobStore;
-  /** The same place, while it cannot be reached. */
-  away<T>(act: () => Promise<T>): Promise<T>;
+  /** Runs `act` while the store cannot be reached. */
+  unreachable<T>(act: () => Promise<T>): Promise<T>;
 }
 
 const MB = 1_000_000;
@@ -46,7 +46,7 @@ export function itIsABlobStore(under: () => StoreUnderTest): void {
     expect(hashOf(await store.read(blob))).toBe(hashOf(content));
   });
 
-  it('keeps one whole object where 20 writers store the same at once', async () => {
+  it('keeps one complete object where 20 writers store the same concurrently', async () => {
     const { store } = under();
     const [blob, content] = [some(), randomBytes(MB)];
     await Promise.all(Array.from({ length: 20 }, () => store.write(blob, content)));
@@ -58,7 +58,7 @@ export function itIsABlobStore(under: () => StoreUnderTest): void {
     const { store } = under();
     expect(await failureOf(store.read(some()))).toMatchObject({
       code: 'blob_unavailable',
-      why: store.kind === 's3' ? 'NoSuchKey' : 'ENOENT',
+      reason: store.kind === 's3' ? 'NoSuchKey' : 'ENOENT',
     });
   });
 
@@ -86,11 +86,11 @@ export function itIsABlobStore(under: () => StoreUnderTest): void {
     expect((await listed(store)).some(({ place }) => place === blob.place)).toBe(false);
   });
 
-  it('is unavailable while it is away, and has everything when it is back', async () => {
-    const { store, away } = under();
+  it('is unavailable while it cannot be reached, and has everything afterwards', async () => {
+    const { store, unreachable } = under();
     const blob = some();
     await store.write(blob, Buffer.from('here'));
-    await away(async () => {
+    await unreachable(async () => {
       expect(await failureOf(store.read(blob))).toMatchObject({ code: 'blob_unavailable' });
       expect(await failureOf(store.write(some(), Buffer.from('x')))).toMatchObject({ code: 'blob_unavailable' });
     });
@@ -104,13 +104,13 @@ export function itIsABlobStore(under: () => StoreUnderTest): void {
     await store.write(blob, Buffer.from('x'));
     expect(await failureOf(denied.read(blob))).toMatchObject({ code: 'blob_denied' });
     expect(await failureOf(denied.write(some(), Buffer.from('x')))).toMatchObject({ code: 'blob_denied' });
-    expect(await failureOf(probe(denied))).toMatchObject({ code: 'blob_denied' });
+    expect(await failureOf(probeBlobStore(denied))).toMatchObject({ code: 'blob_denied' });
   });
 
   it('can be probed, which leaves nothing', async () => {
     const { store } = under();
     const before = await listed(store);
-    await probe(store);
+    await probeBlobStore(store);
     expect(await listed(store)).toEqual(before);
   });
 }

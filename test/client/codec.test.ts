@@ -4,12 +4,12 @@ import { encodeReferencePayload } from '@temporalio/common/lib/internal-non-work
 import { describe, expect, it } from 'vitest';
 import {
   type CodecSettings,
-  isKeptInHistory,
+  isMarkedInHistory,
+  markInHistory,
   payloadCodecOf,
-  staysInHistory,
   UnreadablePayload,
 } from '../../src/client/payloads/codec.ts';
-import { translated } from '../../src/client/temporal/rpc.ts';
+import { toClientError } from '../../src/client/temporal/rpc.ts';
 
 const settings = (more: Partial<CodecSettings> = {}): CodecSettings => ({
   codec: true,
@@ -57,8 +57,8 @@ describe('the payload codec', () => {
       sizeBytes: 300_000,
     });
     expect(await codec.encode([reference])).toEqual([reference]);
-    const [marked, other] = await codec.encode([staysInHistory(payload), payload]);
-    expect([marked, other].map((one) => isKeptInHistory(one ?? {}))).toEqual([true, false]);
+    const [marked, other] = await codec.encode([markInHistory(payload), payload]);
+    expect([marked, other].map((one) => isMarkedInHistory(one ?? {}))).toEqual([true, false]);
     expect(Buffer.from(marked?.data ?? []).includes('canary')).toBe(false);
     expect(read((await codec.decode([marked ?? {}]))[0])).toEqual({ note: 'canary' });
   });
@@ -71,6 +71,6 @@ describe('the payload codec', () => {
     data[data.length - 1]! ^= 1;
     const error = await codec.decode([{ ...encoded, data }]).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(UnreadablePayload);
-    expect(translated(error, false)).toMatchObject({ code: 'payload_unreadable' });
+    expect(toClientError(error, false)).toMatchObject({ code: 'payload_unreadable' });
   });
 });

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { claimOf, createKey } from '../../src/client/organization/api-keys.ts';
-import { keyringOver } from '../../src/client/organization/keyring.ts';
+import { createApiKeyCache } from '../../src/client/organization/api-key-cache.ts';
+import { createKey, parseKey } from '../../src/client/organization/api-keys.ts';
 import { deriveKeys } from '../../src/client/payloads/keys.ts';
 import { type Access, unaudited } from '../../src/client/temporal/access.ts';
 
-/** An organization's actor in memory: what its memo holds, how often it was read, and whether it can be. */
+/** An organization's actor in memory: what its memo holds, how often it was read, and whether reads fail. */
 function store() {
   const memo: { [field: string]: { [member: string]: unknown } } = {};
-  const state = { memo, reads: 0, isAway: false, amended: 0 };
+  const state = { memo, reads: 0, isUnavailable: false, amended: 0 };
   const describe = async () => {
     state.reads += 1;
-    if (state.isAway) throw new Error('Temporal is away.');
+    if (state.isUnavailable) throw new Error('Temporal is unavailable.');
     return { status: { name: 'RUNNING' }, memo: { ...memo } };
   };
   const put = (
@@ -52,16 +52,16 @@ describe('a keyring', () => {
   it('forgets what was revoked within seconds also where the clock was set back', async () => {
     const { state, access, make } = store();
     const key = await make('ann');
-    const keyring = keyringOver(access);
+    const keyring = createApiKeyCache(access);
     expect(await keyring.holderOf(key)).toBeDefined();
     for (const field of Object.keys(state.memo)) delete state.memo[field];
     pass(-24 * 60 * 60 * 1000);
     expect(await keyring.holderOf(key)).toBeUndefined();
   });
 
-  it('asks nothing of Temporal for organizations that are made up', async () => {
+  it('makes no call to Temporal for organizations that do not exist', async () => {
     const { state, access } = store();
-    const keyring = keyringOver(access);
+    const keyring = createApiKeyCache(access);
     const secret = 'x'.repeat(43);
     for (let i = 0; i < 100; i++)
       expect(await keyring.holderOf(`sbk_made-up-${i}_0123456789ab_${secret}`)).toBeUndefined();
@@ -71,25 +71,25 @@ describe('a keyring', () => {
   it('knows whose key it is, and reads Temporal for many requests once', async () => {
     const { state, access, make } = store();
     const key = await make('ann');
-    const keyring = keyringOver(access);
+    const keyring = createApiKeyCache(access);
     for (let i = 0; i < 100; i++)
       expect(await keyring.holderOf(key)).toMatchObject({ organizationId: 'default', record: { user: 'ann' } });
     expect(state.reads).toBe(1);
     expect(await keyring.hasKeys()).toBe(true);
   });
 
-  it('takes no text that was changed, and no key of another id or organization', async () => {
+  it('accepts no text that was changed, and no key of another id or organization', async () => {
     const { access, make } = store();
     const [key, other] = [await make('ann'), await make('bob')];
-    const keyring = keyringOver(access);
-    const [id = '', otherId = ''] = [key, other].map((text) => claimOf(text)?.id);
+    const keyring = createApiKeyCache(access);
+    const [id = '', otherId = ''] = [key, other].map((text) => parseKey(text)?.id);
     for (const text of [key.slice(0, -1), `${key}A`, key.replace(id, otherId), key.replace('default', 'acme'), ''])
       expect(await keyring.holderOf(text)).toBeUndefined();
   });
 
-  it('hears of a key that another gateway has made, and of one that was revoked', async () => {
+  it('sees a key that another gateway has made, and one that was revoked', async () => {
     const { state, access, make } = store();
-    const keyring = keyringOver(access);
+    const keyring = createApiKeyCache(access);
     expect(await keyring.hasKeys()).toBe(false);
     pass(300);
     const key = await make('ann');
@@ -100,37 +100,37 @@ describe('a keyring', () => {
     expect(await keyring.holderOf(key)).toBeUndefined();
   });
 
-  it('asks for nothing more because of keys that are made up', async () => {
+  it('makes no further call because of keys that do not exist', async () => {
     const { state, access, make } = store();
     const key = await make('ann');
-    const keyring = keyringOver(access);
-    const madeUp = key.replace(claimOf(key)?.id ?? '', '0'.repeat(12));
+    const keyring = createApiKeyCache(access);
+    const madeUp = key.replace(parseKey(key)?.id ?? '', '0'.repeat(12));
     for (let i = 0; i < 100; i++) expect(await keyring.holderOf(madeUp)).toBeUndefined();
     expect(state.reads).toBe(1);
   });
 
-  it('goes by what it last knew while Temporal is away, and lets nobody in where it knows nothing', async () => {
+  it('uses its last reading while Temporal is unavailable, and accepts no key without one', async () => {
     const { state, access, make } = store();
     const key = await make('ann');
-    const keyring = keyringOver(access);
+    const keyring = createApiKeyCache(access);
     expect(await keyring.holderOf(key)).toBeDefined();
-    state.isAway = true;
+    state.isUnavailable = true;
     pass(60_000);
     expect(await keyring.holderOf(key)).toBeDefined();
     expect(await keyring.hasKeys()).toBe(true);
-    await expect(keyringOver(access).hasKeys()).rejects.toThrow();
+    await expect(createApiKeyCache(access).hasKeys()).rejects.toThrow();
   });
 
-  it('notes the use of a key every ten minutes', async () => {
+  it('records the use of a key every ten minutes', async () => {
     const { state, access, make } = store();
     const key = await make('ann');
-    const keyring = keyringOver(access);
+    const keyring = createApiKeyCache(access);
     for (let i = 0; i < 10; i++) await keyring.holderOf(key);
-    await keyring.settled();
+    await keyring.drain();
     expect(state.amended).toBe(1);
     pass(11 * 60_000);
     await keyring.holderOf(key);
-    await keyring.settled();
+    await keyring.drain();
     expect(state.amended).toBe(2);
   });
 });

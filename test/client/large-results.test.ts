@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { ApplicationFailure, defaultPayloadConverter, type Payload, RawValue } from '@temporalio/common';
 import { isReferencePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { blobStorage } from '../../src/client/payloads/blobs.ts';
-import { isKeptInHistory } from '../../src/client/payloads/codec.ts';
+import { isMarkedInHistory } from '../../src/client/payloads/codec.ts';
+import { deferInput } from '../../src/client/payloads/deferred-input.ts';
+import { blobStorage } from '../../src/client/payloads/external-storage.ts';
 import { folderStore } from '../../src/client/payloads/folder-store.ts';
 import { LargeResults } from '../../src/client/payloads/large-results.ts';
-import { leaveInput } from '../../src/client/payloads/late-input.ts';
 
 const owner = { namespace: 'n', workflowId: 'run.default.w.1', runId: 'r', type: 'run' };
 const large = { data: 'x'.repeat(700_000) };
@@ -36,7 +36,7 @@ describe('large results', () => {
     expect(await results.of({ data: 1 }, owner)).toBeUndefined();
   });
 
-  it('say while the store is away that it is', async () => {
+  it('report that the store is unavailable', async () => {
     const result = await results.of(large, owner);
     expect(results.isAway).toBe(false);
     goAway();
@@ -47,12 +47,12 @@ describe('large results', () => {
     expect(results.isAway).toBe(false);
   });
 
-  it('have room in the history of each execution, but not without end', async () => {
+  it('stay in the history of each execution up to a limit', async () => {
     const inHistory = async (output: unknown, runId: string) =>
       (await results.of(output, { ...owner, runId }))!.inHistory();
     for (let n = 0; n < 7; n++) {
       const payload = payloadOf(await inHistory(large, 'first'));
-      expect(isKeptInHistory(payload)).toBe(true);
+      expect(isMarkedInHistory(payload)).toBe(true);
       expect(defaultPayloadConverter.fromPayload(payload)).toEqual(large);
     }
     expect(await inHistory(large, 'first')).toBeUndefined();
@@ -61,12 +61,12 @@ describe('large results', () => {
   });
 });
 
-describe('an input that the store does not give', () => {
-  it('is read by the activity once the store is back', async () => {
+describe('an input that the store cannot deliver', () => {
+  it('is read by the activity once the store is available', async () => {
     const reference = payloadOf(await (await results.of(large, owner))!.store(signal));
     const task = { start: { input: [reference], heartbeatDetails: [reference] } };
-    const away = ApplicationFailure.create({ type: 'blob_unavailable' });
-    leaveInput(task, away);
+    const unavailable = ApplicationFailure.create({ type: 'blob_unavailable' });
+    deferInput(task, unavailable);
     expect(task.start.heartbeatDetails).toEqual([]);
     const argument = defaultPayloadConverter.fromPayload(task.start.input[0]!);
     const read = results.late(argument)!;
@@ -79,6 +79,6 @@ describe('an input that the store does not give', () => {
 
   it('fails the attempt where it is damaged', () => {
     const damaged = ApplicationFailure.create({ type: 'blob_damaged' });
-    expect(() => leaveInput({ start: {} }, damaged)).toThrow(damaged);
+    expect(() => deferInput({ start: {} }, damaged)).toThrow(damaged);
   });
 });

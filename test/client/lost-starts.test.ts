@@ -1,10 +1,10 @@
 import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { beginRun, type RunStart } from '../../src/client/starts/begin-run.ts';
+import { type RunStart, startPreparedRun } from '../../src/client/starts/start-prepared-run.ts';
 import type { WriteAccess } from '../../src/client/temporal/access.ts';
 
-// Starts of runs whose answer is lost: the run is looked for by its id before the caller is told that nobody knows.
+// Starts of runs whose answer is lost: the run is looked up by its id before the caller gets `outcome_unknown`.
 
 const DEADLINE_EXCEEDED = 4;
 
@@ -62,20 +62,22 @@ describe('a start whose answer is lost', () => {
     ['with a key', keyed('f'), 'repeated'],
   ])('%s answers the run that it has started', async (_what, start, outcome) => {
     const { access, runs } = losing(false);
-    const begun = await beginRun(access, 'default', start);
+    const begun = await startPreparedRun(access, 'default', start);
     expect([...runs.keys()]).toEqual([begun.executionId]);
     expect(begun.outcome).toBe(outcome);
   });
 
   it('is unknown where there is no run yet', async () => {
     const { access, calls } = losing(true);
-    await expect(beginRun(access, 'default', keyed('f'))).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(startPreparedRun(access, 'default', keyed('f'))).rejects.toMatchObject({ code: 'outcome_unknown' });
     expect(calls.filter((call) => call === 'start')).toHaveLength(1);
   });
 
-  it('is told where the key belongs to another request', async () => {
+  it('reports where the key belongs to another request', async () => {
     const { access } = losing(false);
-    await beginRun(access, 'default', keyed('f'));
-    await expect(beginRun(access, 'default', keyed('g'))).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    await startPreparedRun(access, 'default', keyed('f'));
+    await expect(startPreparedRun(access, 'default', keyed('g'))).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+    });
   });
 });

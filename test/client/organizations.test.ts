@@ -1,9 +1,13 @@
 // What the checks of callers cost: calls to Temporal, counted.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createApiKeyCache } from '../../src/client/organization/api-key-cache.ts';
 import { createKey } from '../../src/client/organization/api-keys.ts';
-import { keyringOver } from '../../src/client/organization/keyring.ts';
-import { areSeveral, ensureOrganization, isOrganization } from '../../src/client/organization/organizations.ts';
+import {
+  ensureOrganization,
+  hasSeveralOrganizations,
+  isOrganization,
+} from '../../src/client/organization/organizations.ts';
 import { organizationOfPublicKey, readPublicKey, renewPublicKey } from '../../src/client/organization/public-key.ts';
 import { deriveKeys } from '../../src/client/payloads/keys.ts';
 import { type Access, unaudited } from '../../src/client/temporal/access.ts';
@@ -71,18 +75,18 @@ describe('made-up organizations', () => {
     await ensureOrganization(there.access, 'acme');
     pass(5_000);
     expect(await isOrganization(here.access, 'acme')).toBe(true);
-    expect(areSeveral(here.access)).toBe(true);
+    expect(hasSeveralOrganizations(here.access)).toBe(true);
   });
 });
 
 it('the first key of a new organization is taken immediately by the gateway that has made it', async () => {
   const { access } = stores().gateway();
-  const keyring = keyringOver(access);
+  const keyring = createApiKeyCache(access);
   expect(await isOrganization(access, 'acme')).toBe(false);
-  expect(areSeveral(access)).toBe(false);
+  expect(hasSeveralOrganizations(access)).toBe(false);
   const { key } = await createKey(access, 'acme', { name: 'ann', role: 'admin' }, { adminElsewhere: true });
   expect(await keyring.holderOf(key)).toMatchObject({ organizationId: 'acme' });
-  expect(areSeveral(access)).toBe(true);
+  expect(hasSeveralOrganizations(access)).toBe(true);
 });
 
 describe('public keys', () => {

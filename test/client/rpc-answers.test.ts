@@ -1,7 +1,7 @@
 import { ServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { translated } from '../../src/client/temporal/rpc.ts';
+import { toClientError } from '../../src/client/temporal/rpc.ts';
 
 /** An error of the gRPC library, as the SDK wraps it. */
 function refusal(code: number, details: string): Error {
@@ -9,7 +9,7 @@ function refusal(code: number, details: string): Error {
   return new ServiceError('Unexpected error while calling Temporal', { cause });
 }
 
-describe('what callers are told of answers of Temporal', () => {
+describe('errors for callers where Temporal refuses', () => {
   it.each([
     [
       'a worker that fails its tasks',
@@ -18,7 +18,7 @@ describe('what callers are told of answers of Temporal', () => {
       /worker/,
     ],
     ['a broken connection', 13, 'Received RST_STREAM with code 2 (Internal server error)', /does not answer/],
-    ['a database that is away', 14, 'no usable database connection found', /database/],
+    ['an unavailable database', 14, 'no usable database connection found', /database/],
     [
       'nobody at the address',
       14,
@@ -35,14 +35,14 @@ describe('what callers are told of answers of Temporal', () => {
     ],
     ['a key without permission', 7, 'Request unauthorized.', /credentials/],
   ])('%s is 503, and no fault of the gateway', (_what, code, details, text) => {
-    const error = translated(refusal(code, details), false);
+    const error = toClientError(refusal(code, details), false);
     expect(error).toMatchObject({ code: 'temporal_unreachable', message: expect.stringMatching(text) });
     expect((error as Error).message).not.toContain(details);
     expect((error as Error).message).not.toMatch(/10\.1\.2\.3/);
   });
 
   it('names a namespace that was deleted, also where the SDK says so', () => {
-    expect(translated(new NamespaceNotFoundError('signalbx'), true)).toMatchObject({
+    expect(toClientError(new NamespaceNotFoundError('signalbx'), true)).toMatchObject({
       code: 'temporal_unreachable',
       message: expect.stringContaining('namespace'),
     });
@@ -54,6 +54,6 @@ describe('what callers are told of answers of Temporal', () => {
     [13, 'serialization failed'],
   ])('an answer that a repetition does not change stays as it is: %s', (code, details) => {
     const error = refusal(code, details);
-    expect(translated(error, true)).toBe(error);
+    expect(toClientError(error, true)).toBe(error);
   });
 });

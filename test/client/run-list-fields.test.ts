@@ -1,12 +1,12 @@
-// A field of run lists stands in several files, which ARCHITECTURE.md ("How to add") names. None may be forgotten.
+// A field of run lists is in several files, which ARCHITECTURE.md ("How to add") names. None may be forgotten.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { execution } from '../../src/gateway/answers/executions.ts';
 
 const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
-const WRITERS = ['workflows/run/visibility.ts', 'src/client/starts/begin-run.ts'];
-const READERS = ['runs/run-view', 'runs/inbox', 'starts/active-runs'].map((file) => `src/client/${file}.ts`);
+const WRITERS = ['workflows/run/visibility.ts', 'src/client/starts/start-prepared-run.ts'];
+const READERS = ['runs/run-view', 'runs/inbox-limit', 'starts/active-runs'].map((file) => `src/client/${file}.ts`);
 
 /** The members of an interface that the file declares. */
 function membersOf(file: string, name: string): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { covers, putSecret } from '../../src/client/organization/secrets.ts';
+import { hostMatches, putSecret } from '../../src/client/organization/secrets.ts';
 import type { WriteAccess } from '../../src/client/temporal/access.ts';
 
 describe('a host that a secret is bound to', () => {
@@ -16,7 +16,7 @@ describe('a host that a secret is bound to', () => {
     ['*.example.com', 'evilexample.com', false],
     ['*.example.com', 'example.com.evil.net', false],
   ])('%s covers %s: %s', (allowed, host, isCovered) => {
-    expect(covers(allowed, host)).toBe(isCovered);
+    expect(hostMatches(allowed, host)).toBe(isCovered);
   });
 });
 

@@ -1,4 +1,4 @@
-// What an operator is told where no connection to Temporal comes about.
+// What operators read where no connection to Temporal comes about.
 import { createServer } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
@@ -110,7 +110,7 @@ it('finds no fault where the server trusts the client and the client the server'
   expect(await probeAddress(await plain(), {})).toEqual({});
 });
 
-it('tells doctor when certificates end, and warns three weeks before', async () => {
+it('reports to doctor when certificates expire, and warns three weeks before', async () => {
   const address = await secure({ requestCert: true, rejectUnauthorized: false });
   const tls = { ...trusting, clientCertPair: pair(CERTIFICATE, KEY) };
   const temporal = { address, namespace: 'n', tls };

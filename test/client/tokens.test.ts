@@ -10,7 +10,7 @@ import { readCursor, writeCursor } from '../../src/client/visibility/cursor.ts';
 const keys = deriveKeys(randomBytes(32));
 
 describe('sealed secrets', () => {
-  it('open with the same key at the same place only', () => {
+  it('open with the same key and context only', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (clear, place) => {
         const sealed = seal(keys.secrets, place, clear);

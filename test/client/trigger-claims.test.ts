@@ -4,7 +4,7 @@ import { ClientError } from '../../src/client/errors.ts';
 import { type Access, unaudited } from '../../src/client/temporal/access.ts';
 import { claimTriggers } from '../../src/client/triggers/triggers.ts';
 
-it('tells why a name cannot be taken, also where those that were taken cannot be given back', async () => {
+it('reports why a name cannot be claimed, also where claimed names cannot be released', async () => {
   const given: string[] = [];
   const handleOf = (id: string) => ({
     describe: async () => {
@@ -12,7 +12,7 @@ it('tells why a name cannot be taken, also where those that were taken cannot be
     },
     executeUpdate: async (update: string) => {
       given.push(update);
-      throw new ClientError('temporal_unreachable', 'Temporal is away.');
+      throw new ClientError('temporal_unreachable', 'Temporal is unavailable.');
     },
   });
   let claims = 0;

@@ -10,52 +10,52 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Keeps what the triggers' actors are told; `answer` is when they take it. */
-function listening(answer: () => Promise<void> = async () => {}): { access: Access; told: unknown[] } {
-  const told: unknown[] = [];
+/** Records the signals that the actors of triggers receive. `answer` resolves when they accept one. */
+function recording(answer: () => Promise<void> = async () => {}): { access: Access; received: unknown[] } {
+  const received: unknown[] = [];
   const signal = async (_name: string, { outcome, count }: Firing) => {
     await answer();
-    told.push([outcome, count]);
+    received.push([outcome, count]);
   };
   const client = {
     withDeadline: (_at: number, act: () => Promise<unknown>) => act(),
     workflow: { getHandle: () => ({ signal }) },
   };
-  return { access: { client } as unknown as Access, told };
+  return { access: { client } as unknown as Access, received };
 }
 
 const firing = (outcome: Firing['outcome']): Firing => ({ at: '2026-01-01T00:00:00.000Z', outcome });
 
-it('tells firings of a kind together, after a moment', async () => {
-  const { access, told } = listening();
+it('reports firings of a kind in one signal, after a delay', async () => {
+  const { access, received } = recording();
   for (let n = 0; n < 3; n++) recordFiring(access, 'default', 'a.in', firing('started'));
   recordFiring(access, 'default', 'a.in', firing('refused'));
-  expect(told).toEqual([]);
+  expect(received).toEqual([]);
   await vi.advanceTimersByTimeAsync(200);
-  expect(told).toEqual([
+  expect(received).toEqual([
     ['started', 3],
     ['refused', 1],
   ]);
   await flushFirings(access);
-  expect(told).toHaveLength(2);
+  expect(received).toHaveLength(2);
 });
 
-it('tells at once what waits, and waits for what is being told, where the gateway closes', async () => {
+it('reports pending firings immediately, and waits for signals in flight, where the gateway closes', async () => {
   let take = (): void => {};
   const taken = new Promise<void>((resolve) => {
     take = resolve;
   });
-  const { access, told } = listening(() => taken);
+  const { access, received } = recording(() => taken);
   recordFiring(access, 'default', 'a.in', firing('started'));
   const closing = flushFirings(access);
   expect(vi.getTimerCount()).toBe(0);
   take();
   await closing;
-  expect(told).toEqual([['started', 1]]);
+  expect(received).toEqual([['started', 1]]);
 });
 
-it('does not fail where nobody can be told', async () => {
-  const { access } = listening(() => Promise.reject(new Error('away')));
+it('does not fail where a signal cannot be sent', async () => {
+  const { access } = recording(() => Promise.reject(new Error('unavailable')));
   recordFiring(access, 'default', 'a.in', firing('started'));
   await expect(flushFirings(access)).resolves.toBeUndefined();
 });

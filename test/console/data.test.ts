@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { bytesText, counted, durationText, relativeText } from '../../src/console/data/labels.ts';
-import { asApiProblem, problemAt, problemIn } from '../../src/console/data/problem.ts';
+import { bytesText, countText, durationText, relativeTimeText } from '../../src/console/data/format-text.ts';
+import { asApiProblem, parseProblem, problemAt } from '../../src/console/data/problem.ts';
 
 describe('a problem', () => {
   it('is read from problem+json', () => {
-    const problem = problemIn(
+    const problem = parseProblem(
       422,
       JSON.stringify({
         type: 'about:blank',
@@ -22,7 +22,7 @@ describe('a problem', () => {
       code: 'invalid_input',
       message: 'The input does not fit.',
       requestId: 'r-1',
-      more: { paths: ['review'] },
+      extensions: { paths: ['review'] },
     });
     expect(problem.problems).toHaveLength(1);
     expect(problemAt(problem, '/amount')).toBe('Expected a number.');
@@ -30,8 +30,8 @@ describe('a problem', () => {
   });
 
   it('is made of what a proxy answers, and of any error', () => {
-    expect(problemIn(502, '<html>Bad gateway</html>', undefined)).toMatchObject({ status: 502, code: 'http_502' });
-    expect(problemIn(500, '[1]', undefined)).toMatchObject({ code: 'http_500' });
+    expect(parseProblem(502, '<html>Bad gateway</html>', undefined)).toMatchObject({ status: 502, code: 'http_502' });
+    expect(parseProblem(500, '[1]', undefined)).toMatchObject({ code: 'http_500' });
     expect(asApiProblem(new TypeError('odd'))).toMatchObject({ status: 0, message: 'odd' });
   });
 });
@@ -52,18 +52,18 @@ describe('words', () => {
 
   it('tell times from now', () => {
     const now = 1_000_000_000;
-    expect([-2_000, -40_000, -300_000, -7_200_000, -200_000_000].map((by) => relativeText(now + by, now))).toEqual([
+    expect([-2_000, -40_000, -300_000, -7_200_000, -200_000_000].map((by) => relativeTimeText(now + by, now))).toEqual([
       'just now',
       '40 s ago',
       '5 min ago',
       '2 h ago',
       '2 d ago',
     ]);
-    expect(relativeText(now + 3_600_000, now)).toBe('in 1 h');
+    expect(relativeTimeText(now + 3_600_000, now)).toBe('in 1 h');
   });
 
   it('tell numbers', () => {
-    expect([counted(1, 'run'), counted(2, 'run'), counted(12_345, 'reply', 'replies')]).toEqual([
+    expect([countText(1, 'run'), countText(2, 'run'), countText(12_345, 'reply', 'replies')]).toEqual([
       '1 run',
       '2 runs',
       '12,345 replies',

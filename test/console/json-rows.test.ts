@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutJson, expressionOf, rowsOf } from '../../src/console/data/json-rows.ts';
+import { expressionOf, rowsOf, truncateJson } from '../../src/console/data/json-rows.ts';
 
 const value = { name: 'Ada', tags: ['a', 'b'], address: { city: 'Paris', 'zip code': '75001' }, none: {}, nil: null };
 const lines = (isOpen: (pointer: string, depth: number) => boolean, search?: string) =>
   rowsOf(value, isOpen, search).map(
-    ({ pointer, text, isOpen: open, isFound }) =>
-      `${pointer} ${text}${open === undefined ? '' : open ? ' -' : ' +'}${isFound ? ' !' : ''}`,
+    ({ pointer, text, isOpen: open, isMatch }) =>
+      `${pointer} ${text}${open === undefined ? '' : open ? ' -' : ' +'}${isMatch ? ' !' : ''}`,
   );
 
 describe('the rows of JSON', () => {
@@ -47,10 +47,10 @@ describe('the rows of JSON', () => {
 
 describe('a cut of JSON', () => {
   it('is the beginning, and says so', () => {
-    expect(cutJson(value)).toEqual({ value, isCut: false });
+    expect(truncateJson(value)).toEqual({ value, isTruncated: false });
     const long = { a: 'x'.repeat(50), b: [1, 2, 3], c: 'y'.repeat(100), d: 1 };
-    const { value: cut, isCut } = cutJson(long, 90);
-    expect(isCut).toBe(true);
+    const { value: cut, isTruncated } = truncateJson(long, 90);
+    expect(isTruncated).toBe(true);
     expect(cut).toMatchObject({ a: long.a, b: [1, 2, 3] });
     expect(cut).not.toHaveProperty('d');
   });
@@ -58,8 +58,8 @@ describe('a cut of JSON', () => {
   it('never has more text than it may, but for braces and the end of a text', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 200 }), (given, most) => {
-        const { value: cut, isCut } = cutJson(given, most);
-        if (!isCut) expect(cut).toBe(given);
+        const { value: cut, isTruncated } = truncateJson(given, most);
+        if (!isTruncated) expect(cut).toBe(given);
         const size = (of: unknown): number =>
           typeof of === 'string'
             ? of.length
@@ -69,7 +69,7 @@ describe('a cut of JSON', () => {
                   0,
                 )
               : 1;
-        if (isCut) expect(size(cut)).toBeLessThanOrEqual(most + 2);
+        if (isTruncated) expect(size(cut)).toBeLessThanOrEqual(most + 2);
       }),
     );
   });

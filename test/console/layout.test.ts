@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { draftGraphOf, graphOf } from '../../src/check/graph.ts';
-import { HEAD, type Layout, layOut } from '../../src/console/graph/layout.ts';
+import { HEAD_HEIGHT, type Layout, layoutGraph } from '../../src/console/graph/layout.ts';
 import { type Line, linesOf, pathOf } from '../../src/console/graph/lines.ts';
-import type { GraphInput } from '../../src/console/graph/ways.ts';
+import type { GraphInput } from '../../src/console/graph/step-graph.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 import { blocks, definitionOf } from '../history/programs.ts';
-import { callsIn } from '../support/work.ts';
+import { countCalls } from '../support/work-counters.ts';
 
 const measure = (text: string): number => text.length * 6.2;
 const drawn = (graph: GraphInput): { layout: Layout; lines: Line[] } => {
-  const layout = layOut(graph, measure);
+  const layout = layoutGraph(graph, measure);
   return { layout, lines: linesOf(layout) };
 };
 const graph = (steps: Definition['steps'], more: Partial<Definition> = {}): GraphInput => {
@@ -26,8 +26,8 @@ interface Box {
   w: number;
   h: number;
 }
-/** The common part of two boxes is more than a seam. */
-const meet = (a: Box, b: Box): boolean =>
+/** Whether two boxes overlap by more than a seam. */
+const overlap = (a: Box, b: Box): boolean =>
   a.x + 0.1 < b.x + b.w && b.x + 0.1 < a.x + a.w && a.y + 0.1 < b.y + b.h && b.y + 0.1 < a.y + a.h;
 const holds = (outer: Box, inner: Box): boolean =>
   outer.x <= inner.x + 0.1 &&
@@ -36,7 +36,7 @@ const holds = (outer: Box, inner: Box): boolean =>
   outer.y + outer.h >= inner.y + inner.h - 0.1;
 
 /** Points along a line, curves included. */
-function sampled({ points }: Line): { x: number; y: number }[] {
+function samplePoints({ points }: Line): { x: number; y: number }[] {
   return points.slice(1).flatMap((to, n) => {
     const from = points[n]!;
     const isStraight = from.x === to.x || from.y === to.y;
@@ -54,14 +54,14 @@ function sampled({ points }: Line): { x: number; y: number }[] {
   });
 }
 
-/** What must hold of every drawing. Returns the faults in words. */
-function faultsOf(input: GraphInput): string[] {
+/** Checks what holds for every layout. Returns the faults. */
+function layoutFaults(input: GraphInput): string[] {
   const { layout, lines } = drawn(input);
   const faults: string[] = [];
-  const { places, ways } = layout;
-  const ids = [...ways.steps.keys()];
+  const { stepBoxes, stepGraph } = layout;
+  const ids = [...stepGraph.steps.keys()];
   for (const id of ids) {
-    const place = places.get(id);
+    const place = stepBoxes.get(id);
     if (
       place === undefined ||
       !Object.values(place).every((value) => typeof value === 'boolean' || Number.isFinite(value))
@@ -69,14 +69,14 @@ function faultsOf(input: GraphInput): string[] {
       faults.push(`${id} has no place`);
   }
   if (faults.length > 0) return faults;
-  // What no line may pass through: steps, and the heads of containers.
+  // No line may pass through these: steps, and the heads of containers.
   const solid = ids.map((id) => {
-    const { x, y, w, h, isContainer } = places.get(id)!;
-    return { id, x, y, w, h: isContainer ? HEAD - 2 : h };
+    const { x, y, w, h, isContainer } = stepBoxes.get(id)!;
+    return { id, x, y, w, h: isContainer ? HEAD_HEIGHT - 2 : h };
   });
   const around = (id: string): Set<string> => {
     const all = new Set<string>();
-    for (let at = ways.home(id); at !== ''; at = ways.home(at)) all.add(at);
+    for (let at = stepGraph.containerOf(id); at !== ''; at = stepGraph.containerOf(at)) all.add(at);
     return all;
   };
   const outer = new Map(ids.map((id) => [id, around(id)]));
@@ -84,20 +84,21 @@ function faultsOf(input: GraphInput): string[] {
     for (const b of ids.slice(n + 1)) {
       const [inner, box] = outer.get(a)!.has(b) ? [a, b] : [b, a];
       if (outer.get(inner)!.has(box)) {
-        const { y, h, ...rest } = places.get(box)!;
-        if (!holds({ ...rest, y: y + HEAD, h: h - HEAD }, places.get(inner)!)) faults.push(`${inner} is not in ${box}`);
-      } else if (meet(places.get(a)!, places.get(b)!)) faults.push(`${a} overlaps ${b}`);
+        const { y, h, ...rest } = stepBoxes.get(box)!;
+        if (!holds({ ...rest, y: y + HEAD_HEIGHT, h: h - HEAD_HEIGHT }, stepBoxes.get(inner)!))
+          faults.push(`${inner} is not in ${box}`);
+      } else if (overlap(stepBoxes.get(a)!, stepBoxes.get(b)!)) faults.push(`${a} overlaps ${b}`);
     }
   const labels = lines.flatMap(({ id, label }) => (label === undefined ? [] : [{ id, ...label }]));
   for (const [n, a] of labels.entries()) {
-    for (const b of labels.slice(n + 1)) if (meet(a, b)) faults.push(`label ${a.id} overlaps ${b.id}`);
-    for (const b of solid) if (meet(a, b)) faults.push(`label ${a.id} overlaps step ${b.id}`);
+    for (const b of labels.slice(n + 1)) if (overlap(a, b)) faults.push(`label ${a.id} overlaps ${b.id}`);
+    for (const b of solid) if (overlap(a, b)) faults.push(`label ${a.id} overlaps step ${b.id}`);
   }
   for (const line of lines) {
     const { left, right, top, bottom } = line.box;
     const near = solid.filter(({ x, y, w, h }) => x < right && x + w > left && y < bottom && y + h > top);
     if (near.length === 0) continue;
-    for (const { x, y } of sampled(line)) {
+    for (const { x, y } of samplePoints(line)) {
       const through = near.find(
         (box) => x > box.x + 0.2 && x < box.x + box.w - 0.2 && y > box.y + 0.2 && y < box.y + box.h - 0.2,
       );
@@ -116,8 +117,8 @@ const step = (stepType: string, nextSteps: { [port: string]: string } = {}, conf
   nextSteps,
 });
 
-/** Steps that lead anywhere: ways back, branches that share steps, ways out of loops, named ports. */
-const wild = fc.integer({ min: 2, max: 14 }).chain((count) =>
+/** Arbitrary edges: back edges, branches that share steps, edges out of loops, named ports. */
+const arbitraryGraph = fc.integer({ min: 2, max: 14 }).chain((count) =>
   fc
     .array(
       fc.record({
@@ -158,7 +159,7 @@ describe('the layout of a graph', () => {
     fc.assert(
       fc.property(blocks, (list) => {
         const result = graphOf(definitionOf(list));
-        if ('graph' in result) expect(faultsOf(result.graph)).toEqual([]);
+        if ('graph' in result) expect(layoutFaults(result.graph)).toEqual([]);
       }),
       { numRuns: 150 },
     );
@@ -166,8 +167,8 @@ describe('the layout of a graph', () => {
 
   it('keeps them apart in any draft', () => {
     fc.assert(
-      fc.property(wild, (document) => {
-        expect(faultsOf(draftGraphOf(document as unknown as JsonObject))).toEqual([]);
+      fc.property(arbitraryGraph, (document) => {
+        expect(layoutFaults(draftGraphOf(document as unknown as JsonObject))).toEqual([]);
       }),
       { numRuns: 400 },
     );
@@ -183,7 +184,7 @@ describe('the layout of a graph', () => {
         end: step('finish'),
       }),
     );
-    const place = (id: string) => layout.places.get(id)!;
+    const place = (id: string) => layout.stepBoxes.get(id)!;
     expect(layout.bodies.map(({ container, branch }) => [container, branch])).toEqual([
       ['each', undefined],
       ['both', 'left'],
@@ -191,9 +192,9 @@ describe('the layout of a graph', () => {
     ]);
     expect(place('one').y).toBe(place('two').y);
     expect(place('one').x).toBeLessThan(place('two').x);
-    const tick = lines.find(({ way }) => way.from === 'both' && way.to === 'each')!;
+    const tick = lines.find(({ edge }) => edge.from === 'both' && edge.to === 'each')!;
     const box = place('each');
-    expect(tick.isBack).toBe(false);
+    expect(tick.isBackEdge).toBe(false);
     expect(tick.points.at(-1)!.y).toBeGreaterThan(place('both').y + place('both').h);
     expect(tick.points.at(-1)!.y).toBeLessThan(box.y + box.h);
     expect(lines.every(({ points }) => points.every(({ y }, n) => n === 0 || y >= points[n - 1]!.y))).toBe(true);
@@ -208,12 +209,12 @@ describe('the layout of a graph', () => {
         more: step('condition', { true: 'fetch', false: '$end' }, { expression: 'true' }),
       }),
     );
-    const back = lines.find(({ way }) => way.from === 'more' && way.to === 'fetch')!;
-    expect(back.isBack).toBe(true);
-    const right = Math.max(...[...layout.places.values()].map(({ x, w }) => x + w));
+    const back = lines.find(({ edge }) => edge.from === 'more' && edge.to === 'fetch')!;
+    expect(back.isBackEdge).toBe(true);
+    const right = Math.max(...[...layout.stepBoxes.values()].map(({ x, w }) => x + w));
     expect(Math.max(...back.points.map(({ x }) => x))).toBeGreaterThan(right);
     expect(back.label?.text).toBe('true');
-    expect(lines.find(({ way }) => way.to === '$end')?.label?.text).toBe('false ■ end');
+    expect(lines.find(({ edge }) => edge.to === '$end')?.label?.text).toBe('false ■ end');
     expect(pathOf(back)).toMatch(/^M[\d. ]+L[\d. ]+Q/);
   });
 
@@ -225,7 +226,7 @@ describe('the layout of a graph', () => {
         tell: step('finish'),
       }),
     );
-    const shown = lines.map(({ way }) => [way.kind, way.from, way.ports.join(), way.label]);
+    const shown = lines.map(({ edge }) => [edge.kind, edge.from, edge.ports.join(), edge.label]);
     expect(shown).toEqual([
       ['line', 'first', 'success', ''],
       ['stub', 'first', 'error', ''],
@@ -243,11 +244,11 @@ describe('the layout of a graph', () => {
       end: step('finish'),
     });
     const { layout, lines } = drawn(input);
-    expect([layout.ways.home('found'), layout.ways.home('end')]).toEqual(['each', '']);
-    const out = lines.find(({ way }) => way.from === 'found' && way.to === 'end')!;
-    const box = layout.places.get('each')!;
+    expect([layout.stepGraph.containerOf('found'), layout.stepGraph.containerOf('end')]).toEqual(['each', '']);
+    const out = lines.find(({ edge }) => edge.from === 'found' && edge.to === 'end')!;
+    const box = layout.stepBoxes.get('each')!;
     expect(out.points.some(({ y }) => y === box.y + box.h)).toBe(true);
-    expect(faultsOf(input)).toEqual([]);
+    expect(layoutFaults(input)).toEqual([]);
   });
 
   it('draws dependencies where there are no ports', () => {
@@ -257,11 +258,11 @@ describe('the layout of a graph', () => {
       { flow: 'dag' },
     );
     const { lines } = drawn(input);
-    expect(lines.map(({ way, label }) => [way.from, way.to, label])).toEqual([
+    expect(lines.map(({ edge, label }) => [edge.from, edge.to, label])).toEqual([
       ['one', 'two', undefined],
       ['two', 'three', undefined],
     ]);
-    expect(faultsOf(input)).toEqual([]);
+    expect(layoutFaults(input)).toEqual([]);
   });
 
   it('keeps a long path straight, whatever leaves it at its side', () => {
@@ -290,7 +291,7 @@ describe('the layout of a graph', () => {
     expect(layout.width).toBeLessThan(600);
     expect(lines.length).toBe(1_997);
     // Its square would be a hundred times as many.
-    const ratio = (await callsIn(() => drawn(many))) / (await callsIn(() => drawn(few)));
+    const ratio = (await countCalls(() => drawn(many))) / (await countCalls(() => drawn(few)));
     expect(ratio).toBeLessThan(30);
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressOf, afterLogin, placeOf, queryText, ROUTE_NAMES } from '../../src/console/routes.ts';
+import { addressOf, loginTarget, matchRoute, queryText, ROUTE_NAMES } from '../../src/console/routes.ts';
 
 const parse = (address: string) => {
   const url = new URL(address, 'http://localhost');
-  return placeOf(url.pathname, url.search);
+  return matchRoute(url.pathname, url.search);
 };
 
 describe('addresses of the console', () => {
@@ -29,8 +29,8 @@ describe('addresses of the console', () => {
   it('are undefined where there is no screen', () => {
     for (const address of ['/', '/consoles', '/console/nowhere', '/console/runs/a/b', '/console/settings/other'])
       expect(parse(address), address).toBeUndefined();
-    expect(placeOf('/console/runs/%zz', '')).toBeUndefined();
-    expect(placeOf('/console/runs//', '')).toMatchObject({ name: 'runs' });
+    expect(matchRoute('/console/runs/%zz', '')).toBeUndefined();
+    expect(matchRoute('/console/runs//', '')).toMatchObject({ name: 'runs' });
     expect(queryText({ status: undefined, tag: '' })).toBe('');
   });
 
@@ -52,7 +52,7 @@ describe('addresses of the console', () => {
 
 describe('the address after a login', () => {
   it('is one of the console', () => {
-    expect(afterLogin('/console/runs/a?step=b')).toBe('/console/runs/a?step=b');
+    expect(loginTarget('/console/runs/a?step=b')).toBe('/console/runs/a?step=b');
     for (const to of [
       undefined,
       '',
@@ -64,6 +64,6 @@ describe('the address after a login', () => {
       '/console/\\elsewhere.example',
       'javascript:alert(1)',
     ])
-      expect(afterLogin(to), String(to)).toBe('/console');
+      expect(loginTarget(to), String(to)).toBe('/console');
   });
 });

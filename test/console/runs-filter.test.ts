@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../src/console/data/types.ts';
-import { bulkFilter, chipsOf, listQuery, merged, tabOf, viewsIn } from '../../src/console/screens/runs-filter.ts';
+import {
+  bulkFilter,
+  chipsOf,
+  listQuery,
+  mergePolledPage,
+  parseViews,
+  tabOf,
+} from '../../src/console/screens/runs-filter.ts';
 
 const run = (id: string, status = 'completed') => ({ id, status }) as unknown as Execution;
 const ids = (rows: readonly Execution[]) => rows.map(({ id, status }) => `${id} ${status}`);
@@ -42,10 +49,10 @@ describe('the filters of the run list', () => {
 
   it('are read out of what a browser has kept, whatever that is', () => {
     const view = { name: 'Mine', query: { status: 'failed' } };
-    expect(viewsIn(JSON.stringify([view, { name: 1, query: {} }, { name: 'a', query: { b: 1 } }, null]))).toEqual([
+    expect(parseViews(JSON.stringify([view, { name: 1, query: {} }, { name: 'a', query: { b: 1 } }, null]))).toEqual([
       view,
     ]);
-    for (const text of [null, '', '{', '{}', '7']) expect(viewsIn(text)).toEqual([]);
+    for (const text of [null, '', '{', '{}', '7']) expect(parseViews(text)).toEqual([]);
   });
 });
 
@@ -53,9 +60,9 @@ describe('a poll of the run list', () => {
   it('renews the rows in their new order, and lets new ones wait', () => {
     const shown = [run('a', 'running'), run('b'), run('c')];
     const newer = [run('d', 'running'), run('a'), run('b')];
-    expect(merged(shown, newer, true)).toMatchObject({ unseen: 1 });
-    expect(ids(merged(shown, newer, true).rows)).toEqual(['a completed', 'b completed', 'c completed']);
-    expect(ids(merged(shown, newer, false).rows)).toEqual(['a completed', 'b completed']);
+    expect(mergePolledPage(shown, newer, true)).toMatchObject({ unseen: 1 });
+    expect(ids(mergePolledPage(shown, newer, true).rows)).toEqual(['a completed', 'b completed', 'c completed']);
+    expect(ids(mergePolledPage(shown, newer, false).rows)).toEqual(['a completed', 'b completed']);
   });
 
   it('never shows a row twice, nor one that was not shown', () => {
@@ -64,7 +71,7 @@ describe('a poll of the run list', () => {
       .map((names) => names.map((name) => run(name)));
     fc.assert(
       fc.property(rows, rows, fc.boolean(), (shown, newer, hasMore) => {
-        const { rows: after, unseen } = merged(shown, newer, hasMore);
+        const { rows: after, unseen } = mergePolledPage(shown, newer, hasMore);
         expect(new Set(after.map(({ id }) => id)).size).toBe(after.length);
         expect(after.every(({ id }) => shown.some((row) => row.id === id))).toBe(true);
         expect(unseen).toBe(newer.filter(({ id }) => !shown.some((row) => row.id === id)).length);

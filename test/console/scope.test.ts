@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import {
   cellsOf,
   Frames,
-  MOST_CELLS,
-  repeatingAround,
-  scopeIn,
-  scopeOf,
-  scopeText,
+  formatScope,
+  frameText,
+  MAX_CELLS,
+  nearestRepeatingContainer,
+  parseScope,
+  scopeOfFrame,
   sumUp,
   type Visit,
-  whereText,
-  without,
+  withoutContainer,
 } from '../../src/console/graph/scope.ts';
 
 let count = 0;
@@ -58,10 +58,10 @@ describe('what a run did in a scope', () => {
     ];
     const retried = sumUp(tries, []);
     expect(retried.steps.get('look')).toMatchObject({ visits: 3, failed: 0, status: 'completed' });
-    expect(retried.strips.get('shops')?.map(({ worst }) => worst)).toEqual(['completed']);
+    expect(retried.strips.get('shops')?.map(({ worstStatus }) => worstStatus)).toEqual(['completed']);
     const failing = sumUp(tries.slice(0, 3), []);
     expect(failing.steps.get('look')).toMatchObject({ visits: 2, failed: 1, status: 'failed' });
-    expect(failing.strips.get('shops')?.map(({ worst }) => worst)).toEqual(['failed']);
+    expect(failing.strips.get('shops')?.map(({ worstStatus }) => worstStatus)).toEqual(['failed']);
   });
 
   it('is counted by step, by port, and by iteration', () => {
@@ -71,7 +71,7 @@ describe('what a run did in a scope', () => {
       ['success', 5],
       ['error', 1],
     ]);
-    expect(strips.get('shops')?.map(({ worst }) => worst)).toEqual(['completed', 'failed']);
+    expect(strips.get('shops')?.map(({ worstStatus }) => worstStatus)).toEqual(['completed', 'failed']);
     expect(strips.get('pages')?.length).toBe(6);
     expect([...counts]).toEqual([
       ['completed', 9],
@@ -80,30 +80,30 @@ describe('what a run did in a scope', () => {
   });
 
   it('leaves nothing of another iteration, and all that is around', () => {
-    const narrowed = sumUp(visits, scopeOf('shops:0'));
+    const narrowed = sumUp(visits, parseScope('shops:0'));
     expect(narrowed.visits.filter(({ path }) => path.startsWith('shops[1]'))).toEqual([]);
     expect(narrowed.steps.get('look')).toMatchObject({ visits: 3, failed: 0, status: 'completed' });
     expect(narrowed.steps.get('end')?.visits).toBe(1);
     expect(narrowed.strips.get('shops')?.length).toBe(2);
     expect(narrowed.strips.get('pages')?.length).toBe(3);
-    const inner = sumUp(visits, scopeOf('shops:1,pages:2'));
+    const inner = sumUp(visits, parseScope('shops:1,pages:2'));
     expect(inner.visits.map(({ path }) => path)).toEqual(['shops', 'shops[1]/pages', 'shops[1]/pages~2/look', 'end']);
     expect(inner.strips.get('pages')?.map(({ frame }) => frame.id)).toEqual(
       [0, 1, 2].map((n) => `shops[1]/pages~${n}`),
     );
-    expect(sumUp(visits, scopeOf('shops:7')).visits.map(({ path }) => path)).toEqual(['shops', 'end']);
+    expect(sumUp(visits, parseScope('shops:7')).visits.map(({ path }) => path)).toEqual(['shops', 'end']);
   });
 
   it('is in the address, with the iterations around the chosen one', () => {
     const { frames } = sumUp(visits, []);
     const look = visits.find(({ path }) => path === 'shops[1]/pages~2/look')!;
-    const scope = scopeIn(frames.of(look));
-    expect(scopeText(scope)).toBe('shops:1,pages:2');
-    expect(scopeOf(scopeText(scope))).toEqual(scope);
-    expect(whereText(frames.of(look))).toBe('shops 1 · pages 2');
-    expect(scopeText(without(scope, 'pages'))).toBe('shops:1');
-    expect(without(scope, 'shops')).toEqual([]);
-    expect(scopeOf('nonsense,each:x,:3,each@2:4,')).toEqual([{ slug: 'each', visit: 2, n: 4 }]);
+    const scope = scopeOfFrame(frames.frameOf(look));
+    expect(formatScope(scope)).toBe('shops:1,pages:2');
+    expect(parseScope(formatScope(scope))).toEqual(scope);
+    expect(frameText(frames.frameOf(look))).toBe('shops 1 · pages 2');
+    expect(formatScope(withoutContainer(scope, 'pages'))).toBe('shops:1');
+    expect(withoutContainer(scope, 'shops')).toEqual([]);
+    expect(parseScope('nonsense,each:x,:3,each@2:4,')).toEqual([{ slug: 'each', visit: 2, n: 4 }]);
   });
 
   it('tells the visits of one container apart', () => {
@@ -114,20 +114,20 @@ describe('what a run did in a scope', () => {
       return [visit(path, { stepSlug: 'each', visit: n }), visit(`${path}~0/look`, tick)];
     });
     const { strips, frames } = sumUp(twice, []);
-    expect(strips.get('each')?.map(({ frame }) => scopeText(scopeIn(frame)))).toEqual(['each:0', 'each@2:0']);
-    const second = sumUp(twice, scopeOf('each@2:0'));
+    expect(strips.get('each')?.map(({ frame }) => formatScope(scopeOfFrame(frame)))).toEqual(['each:0', 'each@2:0']);
+    const second = sumUp(twice, parseScope('each@2:0'));
     expect(second.steps.get('look')).toMatchObject({ visits: 1 });
     expect(second.visits.map(({ path }) => path)).toEqual(['each', 'each#2', 'each#2~0/look']);
-    expect(frames.chosen(scopeOf('each@3:0')).get('each')).toBe(null);
+    expect(frames.chosen(parseScope('each@3:0')).get('each')).toBe(null);
   });
 
   it('never has a visit of a container in two of its iterations, and each in one', () => {
     fc.assert(
       fc.property(fc.func(fc.boolean()), fc.nat(1), fc.nat(2), (fails, shop, page) => {
         const all = shops(fails);
-        const one = sumUp(all, scopeOf(`shops:${shop},pages:${page}`));
+        const one = sumUp(all, parseScope(`shops:${shop},pages:${page}`));
         expect(one.steps.get('look')?.visits).toBe(1);
-        const parts = [0, 1].map((n) => sumUp(all, scopeOf(`shops:${n}`)));
+        const parts = [0, 1].map((n) => sumUp(all, parseScope(`shops:${n}`)));
         const sum = parts.reduce((failed, { steps }) => failed + steps.get('look')!.failed, 0);
         expect(sum).toBe(sumUp(all, []).steps.get('look')!.failed);
       }),
@@ -141,10 +141,10 @@ describe('a strip of iterations', () => {
       fc.property(fc.array(fc.boolean(), { maxLength: 400 }), (outcomes) => {
         const strip = outcomes.map((isBad, n) => ({
           frame: { id: `${n}`, slug: 'each', visit: 1, n, parent: undefined },
-          worst: isBad ? ('failed' as const) : ('completed' as const),
+          worstStatus: isBad ? ('failed' as const) : ('completed' as const),
         }));
         const cells = cellsOf(strip);
-        expect(cells.length).toBeLessThanOrEqual(MOST_CELLS);
+        expect(cells.length).toBeLessThanOrEqual(MAX_CELLS);
         expect(cells.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, n) => from + n))).toEqual(
           strip.map((_, n) => n),
         );
@@ -161,7 +161,7 @@ describe('a strip of iterations', () => {
       ['one', { kind: 'set', container: 'both' }],
       ['end', { kind: 'finish' }],
     ]);
-    expect(['one', 'both', 'each', 'end', 'none'].map((slug) => repeatingAround(steps, slug))).toEqual([
+    expect(['one', 'both', 'each', 'end', 'none'].map((slug) => nearestRepeatingContainer(steps, slug))).toEqual([
       'each',
       'each',
       'each',

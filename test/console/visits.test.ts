@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StepRow } from '../../src/console/data/types.ts';
-import { layOut } from '../../src/console/graph/layout.ts';
+import { layoutGraph } from '../../src/console/graph/layout.ts';
 import { sumUp } from '../../src/console/graph/scope.ts';
-import { barsOf, timeRows } from '../../src/console/trace/bars.ts';
+import { barsOf, timeRows } from '../../src/console/trace/timeline-bars.ts';
 import { attemptsOf, type StepEvent, Visits } from '../../src/console/trace/visits.ts';
 
 const at = (ms: number): string => new Date(ms).toISOString();
@@ -23,8 +23,8 @@ describe('the visits of a run that is followed', () => {
   it('are the same wherever the rows end and the events begin', () => {
     // What happens, as events; rows are what had happened at some point of it.
     const events = [began('a', 1), ended('a', 2), began('b', 3), began('c', 4), ended('b', 5), ended('c', 6)];
-    const whole = new Visits();
-    for (const event of events) whole.step(event);
+    const complete = new Visits();
+    for (const event of events) complete.applyStep(event);
     fc.assert(
       fc.property(fc.nat(events.length), fc.nat(events.length), (rowsAt, eventsFrom) => {
         const visits = new Visits();
@@ -39,8 +39,8 @@ describe('the visits of a run that is followed', () => {
             }),
         );
         // The stream begins after the summary, which is no newer than the rows.
-        for (const event of events.slice(Math.min(eventsFrom, rowsAt))) visits.step(event);
-        expect(shown(visits)).toEqual(shown(whole));
+        for (const event of events.slice(Math.min(eventsFrom, rowsAt))) visits.applyStep(event);
+        expect(shown(visits)).toEqual(shown(complete));
       }),
     );
   });
@@ -48,20 +48,20 @@ describe('the visits of a run that is followed', () => {
   it('are visited again by a retry, wait and go on, and end with the run', () => {
     const visits = new Visits();
     visits.addRows([row('a', 1, 2), row('b', 3, 4, { status: 'failed' })]);
-    visits.step(began('b', 10));
+    visits.applyStep(began('b', 10));
     expect(shown(visits)).toEqual([
       ['a', 'completed', 2],
       ['b', 'failed', 4],
       ['b', 'running', undefined],
     ]);
-    visits.attempt({ path: 'b', attempt: 1 });
+    visits.applyAttempt({ path: 'b', attempt: 1 });
     expect(visits.all()[2]?.attempts).toBe(2);
-    visits.waits([{ path: 'b' }]);
+    visits.applyWaits([{ path: 'b' }]);
     expect(visits.all()[2]?.status).toBe('waiting');
-    visits.waits([]);
+    visits.applyWaits([]);
     expect(visits.all()[2]?.status).toBe('running');
     const before = visits.all();
-    visits.close(20);
+    visits.endOpenVisits(20);
     expect(visits.all()[2]).toMatchObject({ status: 'cancelled', completedAt: 20 });
     expect(before[2]?.status).toBe('running');
   });
@@ -82,7 +82,7 @@ describe('the time line', () => {
     const visits = new Visits();
     visits.addRows([row('end', 9, 10), row('each', 1, 8), row('look', 2, 3), row('look', 4, 5), row('other', 1, 2)]);
     const node = { stepType: 'set', kind: 'set', class: 'pure', ports: [] } as const;
-    const layout = layOut(
+    const layout = layoutGraph(
       {
         flow: 'ports',
         start: 'each',
@@ -100,7 +100,7 @@ describe('the time line', () => {
       (text) => text.length * 6,
     );
     const rows = timeRows(sumUp(visits.all(), []), layout, 100);
-    expect(rows.map(({ slug, depth, took }) => [slug, depth, took])).toEqual([
+    expect(rows.map(({ slug, depth, totalMs }) => [slug, depth, totalMs])).toEqual([
       ['each', 0, 7],
       ['look', 1, 2],
       ['end', 0, 1],

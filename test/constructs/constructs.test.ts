@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/json/json.ts';
 import { CRON_CASES, REFUSED_CRON } from '../definition/cron-cases.ts';
-import { CASES, DEFINITIONS_000 } from '../definition/dialects/load.ts';
-import { describeSharedCases, shared000, shared002, sharedCases, sharedCron } from '../support/shared-cases.ts';
+import { CASES, TALE_DEFINITIONS } from '../definition/dialects/load.ts';
+import { agentOpsCases, describeSharedCases, sharedCases, sharedCron, taleCases } from '../support/shared-cases.ts';
 import { EXPRESSIONS, SCOPE, TEMPLATES, WRONG_EXPRESSIONS, WRONG_TEMPLATES } from '../template/language-cases.ts';
-import { ofCron } from './of-cron.ts';
-import { of000, of002 } from './of-definitions.ts';
-import { ofExpression, ofTemplate } from './of-expressions.ts';
+import { ofCron } from './cron-constructs.ts';
+import { ofAgentOps, ofTale } from './definition-constructs.ts';
+import { ofExpression, ofTemplate } from './expression-constructs.ts';
 
 interface SharedExpression {
   readonly expression?: string;
@@ -23,8 +23,8 @@ const collected = <T>(list: readonly T[], of: (one: T) => Iterable<string>): rea
   [...new Set(list.flatMap((one) => [...of(one)]))].sort();
 
 const own: { readonly [room: string]: readonly string[] } = {
-  tale: collected(DEFINITIONS_000, ({ document }) => of000(document)),
-  'agent-ops': collected(CASES['002']!, ({ document }) => of002(document)),
+  tale: collected(TALE_DEFINITIONS, ({ document }) => ofTale(document)),
+  'agent-ops': collected(CASES['002']!, ({ document }) => ofAgentOps(document)),
   expressions: collected(
     [
       ...[...EXPRESSIONS, ...WRONG_EXPRESSIONS].map(([source]) => ofExpression(source, SCOPE)),
@@ -36,8 +36,8 @@ const own: { readonly [room: string]: readonly string[] } = {
 };
 
 const theirs: typeof own = {
-  tale: collected(shared000, ({ document }) => of000(document)),
-  'agent-ops': collected(shared002, ({ definition }) => of002(definition)),
+  tale: collected(taleCases, ({ document }) => ofTale(document)),
+  'agent-ops': collected(agentOpsCases, ({ definition }) => ofAgentOps(definition)),
   expressions: collected(
     ['jexl', 'tale'].flatMap((file) => sharedCases<SharedExpression>(`expressions/${file}.json`)),
     ({ expression = '', template, context }) =>

@@ -2,8 +2,8 @@
 // server makes of the calendars (temporal-clock.ts), whichever minute it begins at.
 import { describe, expect, it } from 'vitest';
 import { parseCron } from '../../src/definition/document/cron.ts';
-import { type CronTimes, cronTimes, isMadeUp } from '../../src/definition/document/cron-times.ts';
-import { serverClock, walked, Zone } from './temporal-clock.ts';
+import { type CronTimes, cronTimes, isSpuriousTime } from '../../src/definition/document/cron-times.ts';
+import { serverClock, timesByClock, Zone } from './temporal-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -61,7 +61,7 @@ function timesOf(pattern: string, timezone: string): CronTimes {
 
 const shown = (time: number) => (Number.isFinite(time) ? new Date(time).toISOString() : 'none');
 
-/** The minutes from which the server may go on: each one near the change, and some further away. */
+/** The minutes from which the server may continue: each one near the change, and some further away. */
 function* minutesAbout(change: number): Generator<number> {
   for (let time = change - 28 * HOUR; time < change + 28 * HOUR; ) {
     yield time;
@@ -75,7 +75,7 @@ function misses(pattern: string, zone: Zone, times = timesOf(pattern, zone.name)
   const changes = zone.changes.filter(({ at }) => at >= Date.UTC(YEAR) && at < Date.UTC(YEAR + 2));
   return changes.flatMap(({ at }) => {
     const until = at + 30 * HOUR;
-    const wanted = walked(pattern, zone, at - 30 * HOUR, until);
+    const wanted = timesByClock(pattern, zone, at - 30 * HOUR, until);
     const wrong: string[] = [];
     for (const after of minutesAbout(at)) {
       const right = wanted.find((time) => time > after) ?? Infinity;
@@ -100,13 +100,13 @@ describe('the times of a pattern', () => {
     ['15,45 2 * * *', 'Europe/Berlin', '2026-10-25T02:45:00.000Z'],
     ['0 2 * * *', 'Australia/Lord_Howe', '2026-10-03T15:30:00.000Z'],
     ['30 1 * * SAT', 'America/Santiago', '2026-09-06T04:30:00.000Z'],
-  ])('%s in %s is not what the calendars of the pattern alone make', (pattern, name, madeUp) => {
+  ])('%s in %s is not what the calendars of the pattern alone make', (pattern, name, spurious) => {
     const zone = new Zone(name, FROM, UNTIL);
     const parsed = parseCron(pattern);
     if ('problem' in parsed) throw new Error(parsed.problem);
     const alone = { calendars: parsed.calendars, timezone: name, moments: [] };
-    expect(misses(pattern, zone, alone).join()).toContain(` ${madeUp}, not `);
-    expect(isMadeUp(pattern, name, Date.parse(madeUp))).toBe(true);
+    expect(misses(pattern, zone, alone).join()).toContain(` ${spurious}, not `);
+    expect(isSpuriousTime(pattern, name, Date.parse(spurious))).toBe(true);
   });
 });
 
@@ -140,8 +140,8 @@ describe('the clock of a pattern', () => {
     ['0 * * * *', 'Australia/Lord_Howe'],
     ['0 12 * * SUN', 'America/Santiago'],
   ])('of %s stays that of %s', (pattern, timezone) => {
-    const { calendars, timezone: kept } = timesOf(pattern, timezone);
-    expect(kept).toBe(timezone);
+    const { calendars, timezone: used } = timesOf(pattern, timezone);
+    expect(used).toBe(timezone);
     expect(calendars.length).toBeGreaterThan(1);
   });
 
@@ -150,16 +150,17 @@ describe('the clock of a pattern', () => {
   });
 });
 
-describe('a time that was made up', () => {
-  const isMade = (time: string, pattern = '30 1 * * *') => isMadeUp(pattern, 'Europe/Berlin', Date.parse(time));
+describe('a spurious time', () => {
+  const isSpurious = (time: string, pattern = '30 1 * * *') =>
+    isSpuriousTime(pattern, 'Europe/Berlin', Date.parse(time));
 
   it('is outside the pattern, at a whole minute, and near a change of the clock', () => {
-    expect(isMade('2026-10-25T00:30:00Z')).toBe(true);
-    expect(isMade('2026-10-24T23:30:00Z')).toBe(false);
+    expect(isSpurious('2026-10-25T00:30:00Z')).toBe(true);
+    expect(isSpurious('2026-10-24T23:30:00Z')).toBe(false);
     // By hand.
-    expect(isMade('2026-10-25T00:30:11Z')).toBe(false);
+    expect(isSpurious('2026-10-25T00:30:11Z')).toBe(false);
     // No change is near, so the host may be wrong about the zone.
-    expect(isMade('2026-10-28T01:30:00Z')).toBe(false);
+    expect(isSpurious('2026-10-28T01:30:00Z')).toBe(false);
   });
 
   it('is none that a walk finds', () => {
@@ -167,8 +168,8 @@ describe('a time that was made up', () => {
       const zone = new Zone(name, FROM, UNTIL);
       const [change] = zone.changes;
       for (const pattern of PATTERNS)
-        for (const time of walked(pattern, zone, change!.at - 2 * HOUR, change!.at + 2 * HOUR))
-          expect(isMadeUp(pattern, name, time), `${name} ${pattern} ${shown(time)}`).toBe(false);
+        for (const time of timesByClock(pattern, zone, change!.at - 2 * HOUR, change!.at + 2 * HOUR))
+          expect(isSpuriousTime(pattern, name, time), `${name} ${pattern} ${shown(time)}`).toBe(false);
     }
   });
 });

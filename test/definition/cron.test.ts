@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type CronCalendar, type CronRange, parseCron, tickOf } from '../../src/definition/document/cron.ts';
+import { type CronCalendar, type CronRange, parseCron, tickKey } from '../../src/definition/document/cron.ts';
 import { cronTimes } from '../../src/definition/document/cron-times.ts';
 import { describeSharedCases, sharedCron } from '../support/shared-cases.ts';
 import { CRON_CASES, type CronCase, REFUSED_CRON } from './cron-cases.ts';
 import { serverClock, Zone } from './temporal-clock.ts';
 
 const MINUTE_MS = 60_000;
-const LONGEST_WALK = 100_000;
+const MAX_WALK = 100_000;
 
 const isIn = (ranges: readonly CronRange[], value: number) =>
   ranges.some(({ start, end, step }) => value >= start && value <= end && (value - start) % step === 0);
@@ -31,7 +31,7 @@ function expectTimes({ cron, from, next }: CronCase): void {
   const fits = (ms: number) => calendars.some((calendar) => matches(calendar, new Date(ms)));
   expect(expected.filter((time) => !fits(time))).toEqual([]);
   const first = Math.floor(Date.parse(from) / MINUTE_MS + 1) * MINUTE_MS;
-  const last = Math.min(expected.at(-1)!, first + LONGEST_WALK * MINUTE_MS);
+  const last = Math.min(expected.at(-1)!, first + MAX_WALK * MINUTE_MS);
   const found: number[] = [];
   for (let time = first; time <= last; time += MINUTE_MS) if (fits(time)) found.push(time);
   expect(found).toEqual(expected.filter((time) => time <= last));
@@ -103,16 +103,16 @@ describe('a tick', () => {
   const repeated = ['2025-11-02T05:30:00Z', '2025-11-02T06:30:00.000Z'];
 
   it('of a fixed hour comes once, also when the clock repeats it', () => {
-    const ticks = repeated.map((time) => tickOf('30 1 * * *', 'America/New_York', time));
+    const ticks = repeated.map((time) => tickKey('30 1 * * *', 'America/New_York', time));
     expect(ticks).toEqual(['20251102T013000', '20251102T013000']);
-    expect(repeated.map((time) => tickOf('30 5,6 * * *', 'UTC', time))).toEqual([
+    expect(repeated.map((time) => tickKey('30 5,6 * * *', 'UTC', time))).toEqual([
       '20251102T053000Z',
       '20251102T063000Z',
     ]);
   });
 
   it('of every hour comes as often as there are hours', () => {
-    const ticks = repeated.map((time) => tickOf('30 * * * *', 'America/New_York', time));
+    const ticks = repeated.map((time) => tickKey('30 * * * *', 'America/New_York', time));
     expect(ticks).toEqual(['20251102T053000Z', '20251102T063000Z']);
   });
 });

@@ -2,7 +2,7 @@
 /** Documents of each dialect that hold every member that its importer reads, beside those of `dialects`. */
 
 import { isObject, type JsonObject } from '../../src/json/json.ts';
-import { CASES, DEFINITIONS_000 } from './dialects/load.ts';
+import { CASES, TALE_DEFINITIONS } from './dialects/load.ts';
 
 export interface Example {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface Example {
   readonly document: JsonObject;
 }
 
-const step000 = (stepSlug: string, stepType: string, config: JsonObject, more: JsonObject = {}): JsonObject => ({
+const taleStep = (stepSlug: string, stepType: string, config: JsonObject, more: JsonObject = {}): JsonObject => ({
   stepSlug,
   name: `The ${stepSlug}`,
   stepType,
@@ -49,25 +49,25 @@ const own: readonly Example[] = [
         },
       },
       stepsConfig: [
-        step000(
+        taleStep(
           'begin',
           'start',
           { type: 'webhook', path: 'orders', method: 'POST', secret: 'hook-secret', inputs: { customer: 'string' } },
           { order: 1, nextSteps: { success: 'each' } },
         ),
-        step000(
+        taleStep(
           'each',
           'loop',
           { items: '{{ lines }}', itemVariable: 'line', continueOnError: true },
           { order: 2, nextSteps: { loop: 'big', done: 'ask' } },
         ),
-        step000(
+        taleStep(
           'big',
           'condition',
           { branches: [{ name: 'large', condition: 'line > limit' }] },
           { order: 3, nextSteps: { large: 'fetch', default: 'count' } },
         ),
-        step000(
+        taleStep(
           'fetch',
           'action',
           { type: 'http.request', parameters: { url: 'https://example.com/', method: 'GET' } },
@@ -85,7 +85,7 @@ const own: readonly Example[] = [
             when: 'line > 0',
           },
         ),
-        step000(
+        taleStep(
           'count',
           'action',
           {
@@ -95,7 +95,7 @@ const own: readonly Example[] = [
           },
           { order: 5, nextSteps: { success: 'each' } },
         ),
-        step000(
+        taleStep(
           'ask',
           'approval',
           {
@@ -108,7 +108,7 @@ const own: readonly Example[] = [
           },
           { order: 6, nextSteps: { approved: 'write', rejected: 'out' } },
         ),
-        step000(
+        taleStep(
           'write',
           'llm',
           {
@@ -126,7 +126,7 @@ const own: readonly Example[] = [
           },
           { order: 7, nextSteps: { success: 'out' } },
         ),
-        step000('out', 'output', { mapping: { total: '{{ total }}' }, description: 'Ends' }, { order: 8 }),
+        taleStep('out', 'output', { mapping: { total: '{{ total }}' }, description: 'Ends' }, { order: 8 }),
       ],
     },
   },
@@ -141,17 +141,17 @@ const own: readonly Example[] = [
       tags: ['night'],
       triggers: [{ name: 'by-hand', type: 'manual' }],
       stepsConfig: [
-        step000('begin', 'trigger', {
+        taleStep('begin', 'trigger', {
           type: 'schedule',
           schedule: '0 2 * * *',
           timezone: 'UTC',
           description: 'At two',
         }),
-        step000('other', 'trigger', { type: 'event', eventName: 'order.paid', inputSchema: { properties: {} } }),
-        step000('again', 'trigger', { cron: '0 3 * * *', eventType: 'order.sent' }),
-        step000('sum', 'loop', { items: [1, 2, 3], batchSize: 2, maxIterations: 5, while: 'true', until: 'false' }),
-        step000('set', 'action', { type: 'set_variables', parameters: { variables: { a: 1, b: [2] } } }),
-        step000('out', 'output', { output: '{{ a }}' }),
+        taleStep('other', 'trigger', { type: 'event', eventName: 'order.paid', inputSchema: { properties: {} } }),
+        taleStep('again', 'trigger', { cron: '0 3 * * *', eventType: 'order.sent' }),
+        taleStep('sum', 'loop', { items: [1, 2, 3], batchSize: 2, maxIterations: 5, while: 'true', until: 'false' }),
+        taleStep('set', 'action', { type: 'set_variables', parameters: { variables: { a: 1, b: [2] } } }),
+        taleStep('out', 'output', { output: '{{ a }}' }),
       ],
     },
   },
@@ -441,14 +441,14 @@ const own: readonly Example[] = [
 ];
 
 /** Whole definitions. */
-export const wholeExamples: readonly Example[] = DEFINITIONS_000.map(({ name, document }) => ({
+export const wholeExamples: readonly Example[] = TALE_DEFINITIONS.map(({ name, document }) => ({
   name: `000: ${name}`,
   dialect: '000',
   document,
 }));
 
 /** The later form of a document of 000: the members of `workflowConfig` beside the list of steps. */
-export function later000({ workflowConfig, stepsConfig, ...rest }: JsonObject): JsonObject {
+export function laterTale({ workflowConfig, stepsConfig, ...rest }: JsonObject): JsonObject {
   return { ...rest, ...(isObject(workflowConfig) ? workflowConfig : {}), steps: stepsConfig ?? null };
 }
 
@@ -457,7 +457,7 @@ const later: readonly Example[] = own
   .map(({ name, dialect, document }) => ({
     name: `${name}, in the later form`,
     dialect,
-    document: later000(document),
+    document: laterTale(document),
   }));
 
 export const examples: readonly Example[] = [

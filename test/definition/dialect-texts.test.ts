@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import { parseDocument } from '../../src/definition/document/parse.ts';
-import { textToKeep } from '../../src/definition/document/written-text.ts';
+import { textToStore } from '../../src/definition/document/source-text.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { type Example, examples } from './dialect-examples.ts';
 
@@ -79,8 +79,8 @@ describe('a document whose objects and lists are JSON texts, as databases hold t
     if (!('document' in parsed)) throw new Error('It was not read.');
     const { secrets, problems } = check(parsed.document);
     expect({ problems, values: secrets.map(({ value }) => value) }).toEqual({ problems: [], values: [secret] });
-    expect(textToKeep(text, 'json', 'w', secrets)).toBeUndefined();
-    expect(textToKeep(text, 'json', 'w', [])).toBe(text);
+    expect(textToStore(text, 'json', 'w', secrets)).toBeUndefined();
+    expect(textToStore(text, 'json', 'w', [])).toBe(text);
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { definitionDifferences, definitionDiffText } from '../../src/definition/document/diff.ts';
 import { textDiff } from '../../src/definition/document/text-diff.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
-import { callsIn } from '../support/work.ts';
+import { countCalls } from '../support/work-counters.ts';
 
 const NAMES = { before: 'a', after: 'b' };
 
@@ -99,7 +99,7 @@ describe('a unified diff', () => {
     const lines = (mark: string) => Array.from({ length: 20_000 }, (_, n) => `${mark}${n}`).join('\n');
     const [before, after] = [lines('a'), lines('b')];
     // The search for the fewest lines would take hundreds of millions.
-    expect(await callsIn(() => textDiff(before, after, NAMES))).toBeLessThan(1_000_000);
+    expect(await countCalls(() => textDiff(before, after, NAMES))).toBeLessThan(1_000_000);
   });
 
   it('of very many lines says how many it leaves out', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StateField } from '../../src/definition/document/types.ts';
 import {
   coerceState,
-  declares,
+  declarationStatus,
   formatProblems,
   formatWarnings,
   validatePayload,
@@ -302,12 +302,12 @@ describe('JSON Schema as a payload format', () => {
       patternProperties: { '.': { type: 'number' } },
       additionalProperties: false,
     };
-    const told = validatePayload(format, { a: 'y', b: 'y', c: 'y', d: 1 }, { before0_4: true });
-    expect(told.map(({ pointer }) => pointer)).toEqual(['/c', '/d']);
+    const reported = validatePayload(format, { a: 'y', b: 'y', c: 'y', d: 1 }, { before0_4: true });
+    expect(reported.map(({ pointer }) => pointer)).toEqual(['/c', '/d']);
   });
 
   it('warns of formats that it does not check, wherever they stand', () => {
-    const told = (format: JsonObject) =>
+    const reported = (format: JsonObject) =>
       formatWarnings(format).map(({ pointer, code, hint }) => `${pointer} ${code} ${hint ?? ''}`);
     const properties = { at: { format: 'date-tim' }, n: { anyOf: [{ format: 'int32' }] }, ok: { format: 'uuid' } };
     const known =
@@ -317,10 +317,10 @@ describe('JSON Schema as a payload format', () => {
       '/properties/at/format unchecked_format Did you mean "date-time"?',
       `/properties/n/anyOf/0/format unchecked_format ${known}`,
     ];
-    expect(told({ type: 'object', properties })).toEqual(expected);
+    expect(reported({ type: 'object', properties })).toEqual(expected);
     // A member that is called so is none.
-    expect(told({ type: 'object', properties: { format: { const: 'x' } }, default: { format: 'x' } })).toEqual([]);
-    expect(told({ a: 'string', b: { type: 'object', properties } })).toEqual(expected.map((one) => `/b${one}`));
+    expect(reported({ type: 'object', properties: { format: { const: 'x' } }, default: { format: 'x' } })).toEqual([]);
+    expect(reported({ a: 'string', b: { type: 'object', properties } })).toEqual(expected.map((one) => `/b${one}`));
   });
 
   it('warns of what is wrong with the schemas of fields of the short form, which apply as far as they can', () => {
@@ -332,13 +332,15 @@ describe('JSON Schema as a payload format', () => {
 
   it('warns of keywords beside a reference where the draft of the schema ignores them', () => {
     const $defs = { id: { type: 'string' } };
-    const told = (draft: string, id: JsonObject) =>
+    const reported = (draft: string, id: JsonObject) =>
       formatWarnings({ $schema: draft, type: 'object', properties: { id }, $defs }).map(({ pointer }) => pointer);
-    const beside = { $ref: '#/$defs/id', minLength: 3 };
-    expect(told('http://json-schema.org/draft-07/schema#', beside)).toEqual(['/properties/id/$ref']);
-    expect(told('http://json-schema.org/draft-04/schema#', beside)).toEqual(['/properties/id/$ref']);
-    expect(told('https://json-schema.org/draft/2020-12/schema', beside)).toEqual([]);
-    expect(told('http://json-schema.org/draft-07/schema#', { $ref: '#/$defs/id', description: 'Whose.' })).toEqual([]);
+    const withSibling = { $ref: '#/$defs/id', minLength: 3 };
+    expect(reported('http://json-schema.org/draft-07/schema#', withSibling)).toEqual(['/properties/id/$ref']);
+    expect(reported('http://json-schema.org/draft-04/schema#', withSibling)).toEqual(['/properties/id/$ref']);
+    expect(reported('https://json-schema.org/draft/2020-12/schema', withSibling)).toEqual([]);
+    expect(reported('http://json-schema.org/draft-07/schema#', { $ref: '#/$defs/id', description: 'Whose.' })).toEqual(
+      [],
+    );
   });
 
   it('gives up on schemas that multiply, and on those that lead back to themselves', () => {
@@ -364,7 +366,7 @@ describe('JSON Schema as a payload format', () => {
         (format, value) => {
           formatProblems(format as JsonObject);
           validatePayload(format as JsonObject, value as Json);
-          declares(format as JsonObject, ['a', 0, 'b']);
+          declarationStatus(format as JsonObject, ['a', 0, 'b']);
         },
       ),
       { examples: [[{ type: { toString: 0 }, allOf: [] }, 0]] },
@@ -385,7 +387,7 @@ describe('what a format declares', () => {
     [{ type: 'object', properties: { a: {} }, additionalProperties: true }, ['b'], 'open'],
     [{ type: 'object', properties: { a: { type: 'array' } } }, ['a', 0, 'x'], 'open'],
   ])('%j %j: %s', (format, path, expected) => {
-    expect(declares(format, path)).toBe(expected);
+    expect(declarationStatus(format, path)).toBe(expected);
   });
 });
 

@@ -1,7 +1,7 @@
 // How a Temporal server (1.31) finds the times of a schedule: it walks the calendars' fields from a moment on, and asks
 // Go for the moment that a clock on the wall means. Both are wrong about changes of the clock, in the ways seen here.
 // Beside it, the walk of the clock that is right.
-import { type CronCalendar, everyHourIn, parseCron, valuesIn } from '../../src/definition/document/cron.ts';
+import { type CronCalendar, matchesEveryHour, parseCron, rangeValues } from '../../src/definition/document/cron.ts';
 import type { CronTimes } from '../../src/definition/document/cron-times.ts';
 import { type ClockChange, clockChanges, offsetAt } from '../../src/definition/document/zone-clock.ts';
 
@@ -102,12 +102,12 @@ interface Sets {
 }
 
 const setsOf = (calendar: CronCalendar): Sets => ({
-  year: calendar.year === undefined ? undefined : valuesIn(calendar.year),
-  month: valuesIn(calendar.month),
-  day: valuesIn(calendar.dayOfMonth),
-  weekday: valuesIn(calendar.dayOfWeek),
-  hour: valuesIn(calendar.hour),
-  minute: valuesIn(calendar.minute),
+  year: calendar.year === undefined ? undefined : rangeValues(calendar.year),
+  month: rangeValues(calendar.month),
+  day: rangeValues(calendar.dayOfMonth),
+  weekday: rangeValues(calendar.dayOfWeek),
+  hour: rangeValues(calendar.hour),
+  minute: rangeValues(calendar.minute),
   dates: new Map(),
 });
 
@@ -128,7 +128,7 @@ function nextOf(sets: Sets, zone: Zone, after: number, limit: number): number {
   const wall = zone.wall(after);
   let day = Math.floor(wall / DAY) * DAY;
   let hour = hourOf(wall);
-  // A second later; seconds that do not match go on to the next minute.
+  // A second later; seconds that do not match continue with the next minute.
   let minute = (wall % HOUR) / MINUTE + 1;
   let again = hourOf(zone.wall(after - HOUR)) === hour ? HOUR : 0;
   for (;;) {
@@ -184,11 +184,11 @@ export function serverClock({ calendars, timezone, moments }: CronTimes, zone: Z
 }
 
 /** The times that the pattern names in a span, by the clock alone. */
-export function walked(pattern: string, zone: Zone, from: number, until: number): number[] {
+export function timesByClock(pattern: string, zone: Zone, from: number, until: number): number[] {
   const parsed = parseCron(pattern);
   if ('problem' in parsed) throw new Error(parsed.problem);
   const sets = parsed.calendars.map(setsOf);
-  const repeats = parsed.calendars.some(everyHourIn);
+  const repeats = parsed.calendars.some(matchesEveryHour);
   const seen = new Set<number>();
   const times: number[] = [];
   for (const { time, wall, minute, hour, day, month, weekday } of zone.minutes(from, until)) {

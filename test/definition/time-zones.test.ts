@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { check as checkDocument } from '../../src/check/check.ts';
-import { timezoneOf, timezoneProblem } from '../../src/definition/document/time-zones.ts';
+import { canonicalTimezone, timezoneProblem } from '../../src/definition/document/time-zones.ts';
 import { ZONE_NAMES } from '../../src/definition/document/zone-names.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 
@@ -42,7 +42,7 @@ describe('the time zone of a schedule', () => {
     expect(ZONE_NAMES.length).toBeGreaterThan(590);
     expect(ZONE_NAMES.filter((name) => timezoneProblem(name) !== undefined)).toEqual([]);
     for (const name of ['UTC', 'Europe/Berlin', 'America/New_York', 'US/Pacific', 'EST', 'Asia/Calcutta', 'GMT+0'])
-      expect(timezoneOf(name), name).toBe(name);
+      expect(canonicalTimezone(name), name).toBe(name);
   });
 
   it.each([

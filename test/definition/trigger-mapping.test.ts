@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { inputOf, payloadOf, type TriggerParts } from '../../src/definition/document/trigger-mapping.ts';
-import { callsIn } from '../support/work.ts';
+import { inputOf, payloadOf, type TriggerRequest } from '../../src/definition/document/trigger-mapping.ts';
+import { countCalls } from '../support/work-counters.ts';
 
-const parts: TriggerParts = {
+const parts: TriggerRequest = {
   body: { order: { id: 7, lines: [{ sku: 'a b' }], 'odd key': true } },
   query: { shop: 'x' },
   headers: { 'x-event': 'created' },
@@ -82,7 +82,7 @@ describe('a mapping', () => {
     const heavy = '{{ body[.x >= 0 && body[.x < 0]|length == 0]|length }}';
     const mapping = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, heavy]));
     const light = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, '{{ body[.x < 2]|length }}']));
-    const calls = await callsIn(() => {
+    const calls = await countCalls(() => {
       expect(inputOf(mapping, { ...parts, body: list, query: {} })).toEqual({
         problem: expect.stringMatching(/^The trigger's mapping of k0 .*units of work/),
       });

@@ -201,8 +201,8 @@ describe('deploy/compose.yaml', () => {
 
 /** Seconds after which `signalbox start` ends at the latest. */
 function longestEnd(): number {
-  const [, ms = ''] = /^const LAST_MS = ([\d_]+);$/m.exec(read('src/cli/start/shutdown.ts')) ?? [];
-  return Number(ms.replaceAll('_', '')) / 1_000;
+  const [, ms] = /^const KILL_AFTER_MS = ([\d_]+);$/m.exec(read('src/cli/start/shutdown.ts'))!;
+  return Number(ms!.replaceAll('_', '')) / 1_000;
 }
 
 describe('deploy/health.mjs', () => {
@@ -212,7 +212,7 @@ describe('deploy/health.mjs', () => {
       (error: { code: number }) => error.code,
     );
 
-  it('tells a worker that lives from one that is ready', async () => {
+  it('distinguishes a worker that lives from one that is ready', async () => {
     const http = await startWorkerHttp({ host: '127.0.0.1', port: 0 }, 1);
     const env = { SIGNALBOX_WORKER_PORT: String(http.port) };
     try {

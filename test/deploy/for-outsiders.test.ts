@@ -36,7 +36,7 @@ describe('what is for people outside', () => {
     expect(broken).toEqual([]);
   });
 
-  it('lists the changes of each version whose runs go on, the current one first', () => {
+  it('lists the changes of each version whose runs continue, the current one first', () => {
     const versions = [...read('CHANGELOG.md').matchAll(/^## (\d+\.\d+\.\d+)/gm)].map(([, name]) => name);
     const recorded = readdirSync('test/histories').filter((name) => /^\d/.test(name));
     expect(versions).toEqual(recorded.sort().reverse());

@@ -31,7 +31,7 @@ const deploymentOf = (part: string, among = all): Deployment =>
   deployment.parse(named('Deployment', `signalbox-${part}`, among).body);
 const COMPONENT = 'shared-volume';
 
-/** The settings that a container gets, with keys in the place of the example's. */
+/** The settings that a container gets, with keys instead of the example's. */
 function environment(part: string, among = all): { [name: string]: string } {
   const [container] = deploymentOf(part, among).spec.template.spec.containers;
   const image = environmentOf(stagesOf(readFileSync('deploy/Dockerfile', 'utf8')).at(-1)!);
@@ -186,8 +186,8 @@ describe.each(['gateway', 'worker'])('the deployment of the %s', (part) => {
 
   it('has longer to end than it needs', () => {
     const shutdown = readFileSync('src/cli/start/shutdown.ts', 'utf8');
-    const [, ms = ''] = /^const LAST_MS = ([\d_]+);$/m.exec(shutdown) ?? [];
+    const [, ms] = /^const KILL_AFTER_MS = ([\d_]+);$/m.exec(shutdown)!;
     const hook = Number(container.lifecycle?.preStop.exec.command[1] ?? 0);
-    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(hook + Number(ms.replaceAll('_', '')) / 1_000);
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(hook + Number(ms!.replaceAll('_', '')) / 1_000);
   });
 });

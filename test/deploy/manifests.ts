@@ -168,7 +168,7 @@ export type Compose = z.infer<typeof compose>;
 export const readCompose = (): Compose =>
   compose.parse(parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true }));
 
-/** What Compose puts in the place of `${NAME:-default}`, `${NAME:?message}`. */
+/** What Compose substitutes for `${NAME:-default}`, `${NAME:?message}`. */
 export const interpolated = (value: string, given: { readonly [name: string]: string }): string =>
   value.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_all, name: string, sign?: string, rest?: string) => {
     const found = given[name];

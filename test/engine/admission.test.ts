@@ -1,14 +1,14 @@
 // Limits as the core knows them (admission.ts, gates.ts): which gates a run is under, and how it waits before it walks.
 
 import { describe, expect, it } from 'vitest';
-import { type GateWanted, type SlotAnswer, TAKEN_FOR_MS } from '../../src/contract/limiter.ts';
+import { type AppliedLimit, PRESTART_LEASE_MS, type SlotAnswer } from '../../src/contract/limiter.ts';
 import { payloadKey } from '../../src/definition/document/payload-key.ts';
 import type { Definition, WorkflowConfig } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import { wantedSlots } from '../../src/engine/inbound/admission.ts';
 import { statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
-import { resumedAt, resumeWith } from '../../src/engine/resume/rewind.ts';
-import { definitionGates } from '../../src/engine/state/gates.ts';
+import { resumedState, withRenewedSlots } from '../../src/engine/resume/rewind.ts';
+import { definitionLimits } from '../../src/engine/state/definition-limits.ts';
 import type { Command, Event } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf } from '../../src/engine/state/start.ts';
@@ -24,7 +24,7 @@ const definition = (config: WorkflowConfig = {}, steps?: Definition['steps']): D
   config,
   steps: steps ?? { wait: { stepType: 'approval', config: { message: 'Go on?' } } },
 });
-const gate = (name: string, more: Partial<GateWanted> = {}): GateWanted => ({
+const gate = (name: string, more: Partial<AppliedLimit> = {}): AppliedLimit => ({
   gate: name,
   scope: 'workflow',
   limit: 1,
@@ -34,7 +34,7 @@ const gate = (name: string, more: Partial<GateWanted> = {}): GateWanted => ({
 });
 
 /** A run of that definition under those gates, carried over after every event. */
-function run(gates: readonly GateWanted[], of: Definition = definition()) {
+function run(gates: readonly AppliedLimit[], of: Definition = definition()) {
   const program = programOf(of);
   let state = genesis(program, genesisOf({ definition: of, gates }, 'run.default.limited.x', T0));
   let now = T0;
@@ -58,7 +58,7 @@ const since = new Date(T0).toISOString();
 const waits = (name: string): SlotAnswer => ({ gate: name, as: 'waiting', since });
 
 describe('a run before its gates', () => {
-  it('walks at once where it has none, or holds all leases', () => {
+  it('walks immediately where it has none, or holds all leases', () => {
     for (const gates of [[], [gate('a', { taken: true })]]) {
       const { send, state } = run(gates);
       send({ type: 'started' });
@@ -66,7 +66,7 @@ describe('a run before its gates', () => {
     }
   });
 
-  it('is pending until every gate has let it pass, and asks on from where it waited', () => {
+  it('is pending until every limiter has granted a slot, and requests the next slots after a wait', () => {
     const { send, state, asked } = run([gate('a'), gate('b'), gate('c')]);
     expect(asked(send({ type: 'started' }))).toEqual([['a', 'b', 'c']]);
     expect(statusOf(state())).toBe('pending');
@@ -89,31 +89,31 @@ describe('a run before its gates', () => {
     expect(statusOf(state())).toBe('waiting');
   });
 
-  it('asks gates that refuse before those that let wait', () => {
+  it('requests slots from limiters that refuse before those that make it wait', () => {
     const { send, asked } = run([gate('queue'), gate('held', { taken: true }), gate('strict', { overflow: 'reject' })]);
     expect(asked(send({ type: 'started' }))).toEqual([['strict', 'queue']]);
   });
 
-  it('asks again for a lease that was taken too long before it started', () => {
+  it('requests a slot again whose lease was taken too long before it started', () => {
     const leased = (takenAt: number) => gate('held', { overflow: 'reject', taken: true, takenAt });
-    const soon = run([leased(T0 - TAKEN_FOR_MS), gate('queue')]);
+    const soon = run([leased(T0 - PRESTART_LEASE_MS), gate('queue')]);
     expect(soon.asked(soon.send({ type: 'started' }))).toEqual([['queue']]);
-    const late = run([leased(T0 - TAKEN_FOR_MS - 1), gate('queue')]);
+    const late = run([leased(T0 - PRESTART_LEASE_MS - 1), gate('queue')]);
     expect(late.asked(late.send({ type: 'started' }))).toEqual([['held', 'queue']]);
     late.send(answers({ gate: 'held', as: 'refused', code: 'limit_reached', message: 'Full.' }));
     expect(late.state().ending).toMatchObject({ status: 'failed', error: { code: 'limit_reached' } });
   });
 
-  it('asks again where it is retried, and its new execution starts too long after the lease was taken', () => {
+  it('requests a slot again where it is retried, and its new execution starts too long after the lease', () => {
     const at = T0 + 60_000;
     const gates = [gate('held', { overflow: 'reject', taken: true, takenAt: at })];
     const of = definition({ timeout: '1h' });
     const program = programOf(of);
     const { send, state } = run([], of);
     send({ type: 'started' });
-    const resumed = () => restore(serialize(program, resumeWith(program, state(), { work: [], at, gates })) as Json);
-    expect(wantedSlots(resumedAt(program, resumed(), at + TAKEN_FOR_MS))).toEqual([]);
-    const late = resumedAt(program, resumed(), at + TAKEN_FOR_MS + 1);
+    const resumed = () => restore(serialize(program, resumedState(program, state(), { work: [], at, gates })) as Json);
+    expect(wantedSlots(withRenewedSlots(program, resumed(), at + PRESTART_LEASE_MS))).toEqual([]);
+    const late = withRenewedSlots(program, resumed(), at + PRESTART_LEASE_MS + 1);
     expect(wantedSlots(late)).toEqual(gates);
     expect(late).toMatchObject({
       sentCount: 0,
@@ -130,7 +130,7 @@ describe('a run before its gates', () => {
     const of = definition({ timeout: '1h' });
     const { send, state, program } = run([], of);
     send({ type: 'started' });
-    const late = resumeWith(program, state(), { work: [], at: T0, gates: [gate('a')] });
+    const late = resumedState(program, state(), { work: [], at: T0, gates: [gate('a')] });
     advance(program, late, { type: 'continue', at: T0 });
     const commands = advance(program, late, { type: 'slots', at: T0 + 7_200_000, answers: [granted('a')] });
     expect(commands).toContainEqual({ type: 'timer', id: '$deadline', at: T0 + 7_200_000 + 3_600_000 });
@@ -183,7 +183,7 @@ describe('a run that is aborted', () => {
     const { send, state, program } = run([], undoable);
     send({ type: 'started' });
     send({ type: 'completed', id: 'wait', result: { data: 1 } });
-    const retried = resumeWith(program, state(), { work: [], at: T0, gates: [gate('a')] });
+    const retried = resumedState(program, state(), { work: [], at: T0, gates: [gate('a')] });
     advance(program, retried, { type: 'continue', at: T0 });
     advance(program, retried, { type: 'slots', at: T0, answers: [waits('a')] });
     expect(statusOf(retried)).toBe('pending');
@@ -210,7 +210,7 @@ describe('a run that is aborted', () => {
 
 describe('the gates of a definition', () => {
   const gates = (config: WorkflowConfig, input: Json = {}, organizationId = 'default') =>
-    definitionGates({ organizationId, definition: definition(config), input });
+    definitionLimits({ organizationId, definition: definition(config), input });
 
   it('count runs of one key together, within the organization', () => {
     const concurrency = { limit: 2, key: '{{ input.customer }}' };

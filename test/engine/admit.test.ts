@@ -26,7 +26,7 @@ const review = (config: StepDefinition['config'] = {}, next?: string): StepDefin
   nextSteps: next === undefined ? {} : { approved: next, rejected: next },
 });
 
-/** Two approvals at once, of one step. */
+/** Two open approvals of one step. */
 const twice: Steps = {
   each: { stepType: 'forEach', config: { items: [1, 2], concurrency: 2 }, nextSteps: { item: 'review' } },
   review: review(),
@@ -74,7 +74,7 @@ describe('admit', () => {
     expect(player.admit({ type: 'skipTimer', step: 'rest' })).toMatchObject({ accepted: true, path: 'rest' });
   });
 
-  it('tells a step that has been decided from one whose turn has not come', () => {
+  it('distinguishes a step that has been decided from one that has not begun', () => {
     const player = started({ first: review({}, 'second'), second: review({}, 'third'), third: review() });
     player.feed(approve({ step: 'first' }));
     expect(player.admit(approve({ step: 'first' }))).toEqual({
@@ -120,7 +120,7 @@ describe('admit', () => {
     expect(player.admit(asked)).toMatchObject({ accepted: true, path: 'first' });
   });
 
-  it('takes one of twenty decisions at once, and tells the others so (E5)', () => {
+  it('takes one of twenty concurrent decisions, and refuses the others (E5)', () => {
     const player = started({ review: review({}, 'after'), after: { stepType: 'sleep', config: { duration: '1h' } } });
     const answers = Array.from({ length: 20 }, (_, i) => {
       const asked = approve({

@@ -29,7 +29,7 @@ function walk(steps: Definition['steps'], signals: ScriptedSignal[] = [], more: 
     startedAt: 1_768_473_000_000,
   };
   const effect = () => ({ result: { data: null }, afterMs: 10 });
-  return simulate(program, { genesis, effect, signals, carryAlways: true });
+  return simulate(program, { genesis, effect, signals, serializesAlways: true });
 }
 
 /** Where the callbacks of the effects lead, in order. */

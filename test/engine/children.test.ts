@@ -23,7 +23,7 @@ function walk(
   const program = programOf({ name: 'Parent', slug: 'parent', steps });
   const effect: Simulation['effect'] = () => ({ result: { data: null } });
   // E2: the state is carried after every event, as continue-as-new would.
-  return simulate(program, { genesis: { ...GENESIS, ...genesis }, effect, carryAlways: true, ...more });
+  return simulate(program, { genesis: { ...GENESIS, ...genesis }, effect, serializesAlways: true, ...more });
 }
 
 const call = (config: Definition['steps'][string]['config'] = {}, nextSteps: { [port: string]: string } = {}) => ({
@@ -53,7 +53,7 @@ describe('a child', () => {
     }
   });
 
-  it('undoes nothing, and a rollback that would be one is told so', () => {
+  it('undoes nothing, and a rollback that would be one is refused', () => {
     const undo = { stepType: 'run_workflow', config: { workflow: 'other' } };
     const run = walk({
       pay: { stepType: 'http', config: { url: 'https://x.test' }, rollback: undo, nextSteps: { success: 'no' } },
@@ -115,7 +115,7 @@ describe('a child', () => {
     expect(run.commands).toContainEqual({ type: 'cancel', id: 'both/call/call' });
   });
 
-  it('is not named beside what else its step waits for', () => {
+  it('is not listed with the other waits of its step', () => {
     const calls = [
       { id: 'a', name: 'other', input: {}, target: { kind: 'workflow', workflow: 'other' } },
       { id: 'b', name: 't', input: {}, target: { kind: 'tool', server: 's', tool: 't' } },

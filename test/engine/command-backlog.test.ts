@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { MAX_OPEN_EFFECTS } from '../../src/engine/state/limits.ts';
 import { programOf } from '../support/program.ts';
-import { http } from './large.ts';
+import { http } from './large-runs.ts';
 import { Player } from './player.ts';
 
 describe('room for 500 commands', () => {

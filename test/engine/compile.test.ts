@@ -4,8 +4,8 @@ import type { Definition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import { programOf } from '../support/program.ts';
-import { definitions } from './blocks.ts';
 import { GENESIS } from './player.ts';
+import { definitions } from './random-definitions.ts';
 
 const problemsOf = (document: unknown) => {
   const compiled = compile(document as Definition);

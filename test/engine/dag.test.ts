@@ -8,7 +8,7 @@ import { programOf } from '../support/program.ts';
 function walk(steps: Definition['steps'], input: Json = {}, answers: { [slug: string]: Json } = {}) {
   const program = programOf({ name: 'Graph', slug: 'graph', flow: 'dag', steps });
   const begun: string[] = [];
-  const runs = [false, true].map((carryAlways) =>
+  const runs = [false, true].map((serializesAlways) =>
     simulate(program, {
       genesis: {
         executionId: 'run.default.graph.1',
@@ -20,13 +20,13 @@ function walk(steps: Definition['steps'], input: Json = {}, answers: { [slug: st
         startedAt: 0,
       },
       effect: (command) => {
-        if (!carryAlways) begun.push(command.id);
+        if (!serializesAlways) begun.push(command.id);
         return {
           result: { data: answers[command.stepSlug] ?? command.config },
           afterMs: command.stepSlug === 'slow' ? 50 : 10,
         };
       },
-      carryAlways,
+      serializesAlways,
     }),
   );
   expect(runs[1]!.trace).toEqual(runs[0]!.trace);
@@ -40,7 +40,7 @@ function walk(steps: Definition['steps'], input: Json = {}, answers: { [slug: st
 const http = (url: string) => ({ stepType: 'http', config: { url } });
 
 describe('flow: dag', () => {
-  it('begins all ready steps at once, and the others when what they read is there', () => {
+  it('begins all ready steps concurrently, and the others when their dependencies have ended', () => {
     const run = walk(
       {
         a: http('http://x/a'),

@@ -43,7 +43,7 @@ describe('a decision', () => {
     sure: approval({ quorum: 2 }),
   };
 
-  it.each([false, true])('is shown also while the run goes on beside it, continued as new or not (%s)', (carries) => {
+  it.each([false, true])('is shown also while other branches run, continued as new or not (%s)', (carries) => {
     const run = player(beside, true, carries);
     expect(decide(run, 'sure', 'approved', 'cat').filter(({ type }) => type === 'visible')).toEqual([]);
     expect(run.state.decided).toBeUndefined();

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
-import { audience, unread, waitingFor } from '../../src/engine/inbound/view.ts';
+import { unreadCount, waitingFor, waitingTags } from '../../src/engine/inbound/view.ts';
 import { MAX_LISTEN_TAGS } from '../../src/engine/state/limits.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
 import type { Json } from '../../src/json/json.ts';
 import { programOf } from '../support/program.ts';
-import { completed, http, message, start } from './large.ts';
+import { completed, http, message, start } from './large-runs.ts';
 import { Player } from './player.ts';
-import { perform } from './scripts.ts';
+import { perform } from './random-actions.ts';
 
 const event = (name: string, payload: Json, key?: string) =>
   ({ type: 'message', name, payload, event: key === undefined ? {} : { key } }) as const;
@@ -114,9 +114,9 @@ describe('the inbox', () => {
       hear: { stepType: 'listen', config: { name: ['x', 'y'], key: 7 } },
     });
     const shows = (commands: readonly Command[]) => commands.some(({ type }) => type === 'visible');
-    expect(audience(run.state)).toEqual(['timer']);
+    expect(waitingTags(run.state)).toEqual(['timer']);
     expect(shows(run.feed({ type: 'fired', id: 'both/b/rest' }))).toBe(true);
-    expect(audience(run.state)).toEqual([
+    expect(waitingTags(run.state)).toEqual([
       'message',
       expect.stringMatching(/^message-key:[0-9a-f]{32}:x$/),
       expect.stringMatching(/^message-key:[0-9a-f]{32}:y$/),
@@ -132,7 +132,7 @@ describe('the inbox', () => {
       end: { stepType: 'return', config: { output: 1 } },
     });
     expect(run.state.draining).toMatchObject({ output: 1 });
-    expect(audience(run.state)).toEqual([]);
+    expect(waitingTags(run.state)).toEqual([]);
   });
 
   it('is found by names where keys are too many, and by everything where names are', () => {
@@ -145,12 +145,12 @@ describe('the inbox', () => {
         },
         hear: { stepType: 'listen', config: { name: 'x', ...config } },
       }).state;
-    expect(audience(listeners(MAX_LISTEN_TAGS, { key: '{{ item }}' }))).toHaveLength(MAX_LISTEN_TAGS + 1);
-    expect(audience(listeners(MAX_LISTEN_TAGS + 1, { key: '{{ item }}' }))).toEqual(['message:x', 'message']);
-    expect(audience(listeners(MAX_LISTEN_TAGS + 1, { name: 'x{{ item }}' }))).toEqual(['message-any', 'message']);
+    expect(waitingTags(listeners(MAX_LISTEN_TAGS, { key: '{{ item }}' }))).toHaveLength(MAX_LISTEN_TAGS + 1);
+    expect(waitingTags(listeners(MAX_LISTEN_TAGS + 1, { key: '{{ item }}' }))).toEqual(['message:x', 'message']);
+    expect(waitingTags(listeners(MAX_LISTEN_TAGS + 1, { name: 'x{{ item }}' }))).toEqual(['message-any', 'message']);
   });
 
-  it('asks a step once about a message that it refuses, however often the step is visited', () => {
+  it('checks a message that a step refuses once, however often the step is visited', () => {
     const reads = { n: 0 };
     const payload = (kind: string) => ({
       get kind() {
@@ -179,13 +179,13 @@ describe('the inbox', () => {
           more = run.feed({ type: 'continue' });
       }
       expect(run.state.ending?.status).toBe('completed');
-      expect(unread(run.state)).toBe(1_000);
+      expect(unreadCount(run.state)).toBe(1_000);
       expect(reads.n).toBeLessThan(most);
       if (most === Number.POSITIVE_INFINITY) expect(reads.n).toBeGreaterThan(visits * 900);
     }
   });
 
-  it('asks again about what stands behind a message that was given back', () => {
+  it('checks the messages behind a returned message again', () => {
     const run = start({
       each: { stepType: 'loop', config: { items: [1, 2, 3] }, nextSteps: { loop: 'race', done: 'rest' } },
       race: { stepType: 'race', nextSteps: { hear: 'hear', stop: 'stop' } },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { StepDefinition } from '../../src/definition/document/types.ts';
-import { inboxOf, statusOf, unread } from '../../src/engine/inbound/view.ts';
+import { inboxOf, statusOf, unreadCount } from '../../src/engine/inbound/view.ts';
 import {
   MAX_ACTIVATION_BYTES,
   MAX_INBOX_BYTES,
@@ -12,10 +12,10 @@ import {
 import { measure } from '../../src/engine/state/measure.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
 import { definitionBytes } from '../../src/engine/state/serialize.ts';
-import { fits } from '../../src/engine/state/space.ts';
+import { fitsLimit } from '../../src/engine/state/space.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
-import { carried, completed, http, listening, message, start, text } from './large.ts';
+import { carriedBytes, completed, http, listening, message, start, text } from './large-runs.ts';
 
 describe('limits', () => {
   it('has at most 500 commands open; the others wait, and go out in order as answers come', () => {
@@ -39,7 +39,7 @@ describe('limits', () => {
     expect(run.state.ending).toMatchObject({ status: 'completed' });
   });
 
-  it('walks 1,000 iterations at once with 500 commands open, and can carry them at any moment', () => {
+  it('walks 1,000 concurrent iterations with 500 commands open, and can carry them at any moment', () => {
     const items = Array.from({ length: 1_250 }, (_, i) => i);
     const run = start({
       each: { stepType: 'forEach', config: { items, concurrency: 1_000 }, nextSteps: { item: 'call' } },
@@ -54,7 +54,7 @@ describe('limits', () => {
     heed(run.first);
     expect(Object.keys(run.state.openCommands)).toHaveLength(1_000);
     for (let answered = 0; open.length > 0; answered++) {
-      if (answered % 500 === 0) expect(carried(run)).toBeLessThan(MAX_STATE_BYTES);
+      if (answered % 500 === 0) expect(carriedBytes(run)).toBeLessThan(MAX_STATE_BYTES);
       heed(run.feed(completed(open.shift()!)));
     }
     expect(most).toBe(MAX_OPEN_EFFECTS);
@@ -101,7 +101,7 @@ describe('limits', () => {
     expect(sent.reduce((a, b) => a + b)).toBe(30);
   });
 
-  it('walks 100,000 ticks of pure steps in turns, and carries no more at the end than at the beginning (§2.5)', () => {
+  it('walks 100,000 ticks of pure steps with yields, and carries no more at the end than at the start (§2.5)', () => {
     const run = start(
       {
         each: { stepType: 'loop', config: { items: '{{ input }}' }, nextSteps: { loop: 'add' } },
@@ -114,7 +114,7 @@ describe('limits', () => {
     let commands = run.first;
     for (; commands.some(({ type }) => type === 'yield'); commands = run.feed({ type: 'continue' })) {
       expect(statusOf(run.state)).toBe('running');
-      if (sizes.length % 3 === 0) sizes.push(carried(run));
+      if (sizes.length % 3 === 0) sizes.push(carriedBytes(run));
       else sizes.push(sizes.at(-1)!);
     }
     expect(sizes.length).toBeGreaterThan(3);
@@ -123,7 +123,7 @@ describe('limits', () => {
     expect(run.state.ending).toMatchObject({ status: 'completed' });
   });
 
-  it('drops and counts messages that a full inbox cannot keep, and the run goes on', () => {
+  it('drops and counts messages that a full inbox cannot keep, and the run continues', () => {
     const run = start(listening);
     for (let i = 0; i < 9; i++) run.feed(message('news', text(110_000)));
     expect(run.state).toMatchObject({ inboxBytes: expect.toSatisfy((bytes: number) => bytes < MAX_INBOX_BYTES) });
@@ -140,10 +140,10 @@ describe('limits', () => {
     const run = start(listening);
     for (let i = 0; i < 10_000; i++) run.feed(message('n', null));
     expect(inboxOf(run.state)).toMatchObject({ unread: MAX_INBOX_MESSAGES, dropped: 10_000 - MAX_INBOX_MESSAGES });
-    expect(carried(run)).toBeLessThan(MAX_STATE_BYTES);
+    expect(carriedBytes(run)).toBeLessThan(MAX_STATE_BYTES);
   });
 
-  it('asks each unread message once, however many match', () => {
+  it('checks each unread message once, however many match', () => {
     const many = MAX_INBOX_MESSAGES / 2;
     const run = start({
       go: { stepType: 'listen', config: { name: 'go' }, nextSteps: { received: 'take' } },
@@ -170,7 +170,7 @@ describe('limits', () => {
       status: 'completed',
       output: Array.from({ length: many }, (_, n) => ({ n: 2 * n })),
     });
-    expect(unread(run.state)).toBe(many);
+    expect(unreadCount(run.state)).toBe(many);
   });
 
   it('remembers a thousand ids of messages, and none of them at length', () => {
@@ -178,9 +178,9 @@ describe('limits', () => {
     for (let i = 0; i < REMEMBERED_IDS + 10; i++) run.feed(message('other2', 1, `${i}${text(1_000)}`));
     expect(run.state.messageIds).toHaveLength(REMEMBERED_IDS);
     expect(jsonBytes(run.state.messageIds)).toBeLessThan(250 * REMEMBERED_IDS);
-    expect(unread(run.state)).toBe(REMEMBERED_IDS + 10);
+    expect(unreadCount(run.state)).toBe(REMEMBERED_IDS + 10);
     run.feed(message('other2', 1, `${REMEMBERED_IDS}${text(1_000)}`));
-    expect(unread(run.state)).toBe(REMEMBERED_IDS + 10);
+    expect(unreadCount(run.state)).toBe(REMEMBERED_IDS + 10);
   });
 
   it('refuses an input over the limit, and one that is nested too deeply', () => {
@@ -206,7 +206,7 @@ describe('limits', () => {
       expect(run.state.ending).toBeUndefined();
       const { bytes } = measure(run.program, run.state);
       run.state.bytes = MAX_STATE_BYTES;
-      expect(fits(run.program, run.state, bytes + definitionBytes(run.program))).toBe(true);
+      expect(fitsLimit(run.program, run.state, bytes + definitionBytes(run.program))).toBe(true);
       expect(run.state.serializedSizes, 'the state was written').toBeDefined();
     }
   });

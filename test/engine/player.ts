@@ -5,7 +5,7 @@
 
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
-import { countSlots } from '../../src/engine/state/command-backlog.ts';
+import { countCommands } from '../../src/engine/state/command-backlog.ts';
 import { MAX_OPEN_COMMANDS } from '../../src/engine/state/limits.ts';
 import type { Command, Event, Genesis, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
@@ -25,7 +25,7 @@ export const GENESIS: Genesis = {
 
 type Issued = Extract<Command, { type: 'run' | 'timer' | 'child' }>;
 /** An event without its time. */
-export type Happening = Event extends infer E ? (E extends Event ? Omit<E, 'at'> : never) : never;
+export type EventWithoutTime = Event extends infer E ? (E extends Event ? Omit<E, 'at'> : never) : never;
 
 export class Player {
   readonly program: Program;
@@ -51,7 +51,7 @@ export class Player {
     return this.state.ending !== undefined;
   }
 
-  feed(happening: Happening): Command[] {
+  feed(happening: EventWithoutTime): Command[] {
     const event = { ...happening, at: this.at } as Event;
     const lines: TraceEvent[] = [];
     const answer = 'id' in event ? this.open.get(event.id ?? '') : undefined;
@@ -61,13 +61,13 @@ export class Player {
       this.state = restore(JSON.parse(JSON.stringify(serialize(this.program, this.state))) as Json);
     this.commands.push(...commands);
     this.trace.push(...lines);
-    this.#heed(commands);
-    this.#read(lines);
+    this.#applyCommands(commands);
+    this.#checkTrace(lines);
     this.#check();
     return commands;
   }
 
-  admit(happening: Happening): ReturnType<typeof admit> {
+  admit(happening: EventWithoutTime): ReturnType<typeof admit> {
     const before = JSON.stringify(this.state);
     const answer = admit(this.program, this.state, { ...happening, at: this.at } as Event);
     must(JSON.stringify(this.state) === before, 'admit changes nothing');
@@ -84,11 +84,11 @@ export class Player {
   }
 
   /** The state without the clock, which every event moves. */
-  still(): string {
+  stateWithoutClock(): string {
     return JSON.stringify({ ...this.state, now: 0, activation: 0 });
   }
 
-  #heed(commands: readonly Command[]): void {
+  #applyCommands(commands: readonly Command[]): void {
     for (const command of commands) {
       must(this.#endings === 0 || command.type === 'visible', 'nothing but the last view follows the end');
       switch (command.type) {
@@ -115,7 +115,7 @@ export class Player {
     }
   }
 
-  #read(lines: readonly TraceEvent[]): void {
+  #checkTrace(lines: readonly TraceEvent[]): void {
     for (const line of lines) {
       const { t, path } = line;
       must(t !== 'end' || line.error?.code !== 'internal_error', `E8: '${path}' fails with a code of its own`);
@@ -137,7 +137,7 @@ export class Player {
       'what is open is what the state says',
     );
     must(state.sentCount === this.open.size, 'what is open is counted');
-    must(JSON.stringify(state.commandCounts) === JSON.stringify(countSlots(state)), 'places are counted');
+    must(JSON.stringify(state.commandCounts) === JSON.stringify(countCommands(state)), 'places are counted');
     must(
       state.openActivities === Object.values(state.openCommands).filter(({ type }) => type === 'run').length,
       'effects are counted',

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { programOf } from '../support/program.ts';
-import { definitions } from './blocks.ts';
 import { Player } from './player.ts';
-import { conclude, perform, scripts, stray } from './scripts.ts';
+import { perform, runToEnd, scripts, unawaitedEvent } from './random-actions.ts';
+import { definitions } from './random-definitions.ts';
 
 /** On a machine that does other things too. */
 function started(definition: Definition, carries = false): Player {
@@ -18,7 +18,7 @@ it('whatever happens, and when: ids are unique, nothing is left open, and every 
     fc.property(definitions, scripts, (definition, script) => {
       const player = started(definition);
       for (const one of script) perform(player, one);
-      conclude(player);
+      runToEnd(player);
       expect(player.ended).toBe(true);
     }),
     { numRuns: 150 },
@@ -33,7 +33,7 @@ it('continue-as-new after every event changes nothing of what follows (E2)', () 
         perform(plain, one);
         perform(carried, one);
       }
-      for (const player of [plain, carried]) conclude(player);
+      for (const player of [plain, carried]) runToEnd(player);
       expect(carried.commands).toEqual(plain.commands);
       expect(carried.trace).toEqual(plain.trace);
     }),
@@ -47,9 +47,9 @@ it('events for what is not open change nothing (E4)', () => {
       const player = started(definition);
       for (const one of script) {
         perform(player, one);
-        const before = player.still();
-        expect(player.feed(stray(player, n))).toEqual([]);
-        expect(player.still()).toBe(before);
+        const before = player.stateWithoutClock();
+        expect(player.feed(unawaitedEvent(player, n))).toEqual([]);
+        expect(player.stateWithoutClock()).toBe(before);
       }
     }),
     { numRuns: 50 },
@@ -60,10 +60,10 @@ it('a run that has ended takes nothing more', () => {
   fc.assert(
     fc.property(definitions, scripts, (definition, script) => {
       const player = started(definition);
-      conclude(player);
-      const before = player.still();
+      runToEnd(player);
+      const before = player.stateWithoutClock();
       for (const one of script) perform(player, one);
-      expect(player.still()).toBe(before);
+      expect(player.stateWithoutClock()).toBe(before);
       expect(player.admit({ type: 'decide', decision: 'approved', via: 'api' })).toMatchObject({ code: 'closed' });
     }),
     { numRuns: 50 },
@@ -83,14 +83,14 @@ it('what admit takes, advance takes, and what it refuses changes nothing (E5)', 
                 ? { type, data: 1, via: 'api' }
                 : { type };
           const answer = player.admit(asked);
-          const before = player.still();
+          const before = player.stateWithoutClock();
           if ('accepted' in answer) {
             if (one.do === type) player.feed(asked);
             if (one.do === 'decide' && type === 'decide') expect(player.admit(asked)).toEqual(answer);
           } else {
             expect(answer.message).toMatch(/^.{15,}[.]$/s);
             expect(player.feed(asked)).toEqual([]);
-            expect(player.still()).toBe(before);
+            expect(player.stateWithoutClock()).toBe(before);
           }
         }
         perform(player, one);

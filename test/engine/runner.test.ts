@@ -13,7 +13,7 @@ const both = { stepType: 'parallel', nextSteps: { ask: 'review', call: 'call' } 
 const review = { stepType: 'approval', config: { message: 'Well?' } };
 const at = GENESIS.startedAt;
 
-/** A run of these steps, with what its world was asked for and the events that its core took, in order. */
+/** A run of these steps, with its outbounds and the events that its core applied, in order. */
 function running(steps: { [slug: string]: object }, policy: Partial<RunnerPolicy> = {}) {
   const program = programOf({ name: 'P', slug: 'p', steps: steps as never });
   const state = genesis(program, GENESIS);
@@ -21,19 +21,19 @@ function running(steps: { [slug: string]: object }, policy: Partial<RunnerPolicy
   const runner = new Runner(
     program,
     state,
-    { mayBegin: () => true, holds: () => false, ...policy },
+    { mayBeginSegment: () => true, holdsCommands: () => false, ...policy },
     {
-      takes(event) {
+      beforeEvent(event) {
         events.push('id' in event && event.id !== undefined ? `${event.type} ${event.id}` : event.type);
         return event;
       },
     },
   );
-  const take = (inbound: Inbound): string[] => [...runner.take(inbound)].flatMap((one) => told(one));
+  const take = (inbound: Inbound): string[] => [...runner.take(inbound)].flatMap((one) => describeOutbound(one));
   return { runner, program, state, events, take, begun: take({ type: 'started', at }) };
 }
 
-function told(outbound: Outbound | undefined): string[] {
+function describeOutbound(outbound: Outbound | undefined): string[] {
   if (outbound === undefined || outbound.type === 'visible') return [];
   if (outbound.type === 'segment') return [`segment ${outbound.runs.map(({ id }) => id).join(' ')}`];
   if (outbound.type === 'attempt') return [`attempt ${outbound.earlierAttempts + 1} of ${outbound.command.id}`];
@@ -46,7 +46,7 @@ const ended = (id: string) => ({ id, at, startedAt: at, result: { data: null } }
 const refused = { code: 'http_status', message: 'It answered 500.', retryable: true };
 
 describe('while a segment is open', () => {
-  it('what comes waits for its list, and is answered in its turn', () => {
+  it('inbounds wait for its list, and are answered in order', () => {
     const { take, events, begun } = running({ both, review, call });
     expect(begun).toEqual(['segment both/call/call']);
     expect(take({ type: 'message', as: 'update', at, event: decide })).toEqual([]);
@@ -57,46 +57,46 @@ describe('while a segment is open', () => {
     expect(events).toEqual(['started', 'completed both/call/call', 'decide']);
   });
 
-  it('a cancellation hurries it, and is applied after it', () => {
+  it('a cancellation ends it early, and is applied after it', () => {
     const { take, events } = running({ both, review, call });
-    expect(take({ type: 'cancelRequested', at })).toEqual(['hurry']);
+    expect(take({ type: 'cancelRequested', at })).toEqual(['endSegmentEarly']);
     expect(take({ type: 'segmentEnded', at, outcome: { ends: [], isFailed: false } })).toEqual(['cancelled']);
     expect(events).toEqual(['started', 'cancel']);
   });
 
-  it('an effect that failed goes on with its second attempt, and the others by themselves', () => {
+  it('an effect that failed continues with its second attempt, and the others as separate activities', () => {
     const other = { ...call, nextSteps: {} };
     const { take, runner } = running({ both: { ...both, nextSteps: { a: 'call', b: 'other' } }, call, other });
     const again = { ...ended('both/a/call'), result: undefined, error: refused, again: 'retry' };
     const { result: _, ...failed } = again;
     const outcome = { ends: [failed as never], isFailed: false };
     expect(take({ type: 'segmentEnded', at, outcome })).toEqual(['attempt 2 of both/a/call', 'run both/b/other']);
-    expect(runner.attemptsBefore('both/a/call')).toBe(1);
+    expect(runner.earlierAttempts('both/a/call')).toBe(1);
     expect(take({ type: 'completed', at, id: 'both/a/call', result: { data: 1 } })).toEqual([]);
-    expect(runner.attemptsBefore('both/a/call')).toBe(0);
+    expect(runner.earlierAttempts('both/a/call')).toBe(0);
   });
 });
 
 it('an attempt as a local activity is followed by another one, or is the end', () => {
-  const run = running({ call }, { mayBegin: () => false });
+  const run = running({ call }, { mayBeginSegment: () => false });
   expect(run.begun).toEqual(['run call']);
   expect(run.take({ type: 'attemptFailed', at, id: 'call', error: refused })).toEqual(['attempt 2 of call']);
-  const final = running({ call }, { mayBegin: () => false });
+  const final = running({ call }, { mayBeginSegment: () => false });
   const error = { ...refused, retryable: false };
   expect(final.take({ type: 'attemptFailed', at, id: 'call', error })).toEqual(['fail']);
 });
 
 it('new commands that have to wait are sent by the next execution, or before a cancellation', () => {
-  const held = running({ call }, { mayBegin: () => false, holds: () => true });
+  const held = running({ call }, { mayBeginSegment: () => false, holdsCommands: () => true });
   expect(held.begun).toEqual([]);
-  expect(held.runner.isHolding).toBe(true);
+  expect(held.runner.hasHeldCommands).toBe(true);
   const carried = restore(JSON.parse(JSON.stringify(serialize(held.program, held.state))) as Json);
-  const next = new Runner(held.program, carried, { mayBegin: () => false, holds: () => false });
-  expect([...next.take({ type: 'carried', at })].flatMap((one) => told(one))).toEqual(['run call']);
+  const next = new Runner(held.program, carried, { mayBeginSegment: () => false, holdsCommands: () => false });
+  expect([...next.take({ type: 'carried', at })].flatMap((one) => describeOutbound(one))).toEqual(['run call']);
   expect(held.take({ type: 'cancelRequested', at })).toEqual(['run call', 'cancel call', 'cancelled']);
 });
 
-it('says what of its own activities means: a yield goes on, and answers of limiters are taken one by one', () => {
+it('translates its own activities: a yield continues the walk, and answers of limiters are applied one by one', () => {
   const { take, events } = running({ review });
   take({ type: 'completed', at, id: '$yield', result: null });
   take({ type: 'failed', at, id: '$yield', error: refused });
@@ -106,7 +106,7 @@ it('says what of its own activities means: a yield goes on, and answers of limit
   expect(events).toEqual(['started', 'continue', 'continue', 'childDone x']);
 });
 
-it('takes nothing more after the core has failed, and answers all the same', () => {
+it('applies nothing more after the core has failed, and still answers', () => {
   const { runner, state, take } = running({ review });
   Object.defineProperty(state, 'work', {
     get: () => {
@@ -116,7 +116,7 @@ it('takes nothing more after the core has failed, and answers all the same', () 
   expect(take({ type: 'completed', at, id: '$yield', result: null })).toEqual(['broken']);
   expect(take({ type: 'completed', at, id: '$yield', result: null })).toEqual([]);
   expect(take({ type: 'message', as: 'update', at, event: { type: 'pause', at } })).toEqual(['accepted']);
-  expect(runner.isFree).toBe(true);
+  expect(runner.hasNoSegment).toBe(true);
 });
 
 it('a simulated segment that is hurried twice at the same moment ends once', () => {

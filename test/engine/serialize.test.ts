@@ -6,7 +6,7 @@ import { MAX_OPEN_EFFECTS } from '../../src/engine/state/limits.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
-import { carried, http, listening, start, text } from './large.ts';
+import { carriedBytes, http, listening, start, text } from './large-runs.ts';
 
 describe('what is carried', () => {
   it('writes a value once, however often it is referred to', () => {
@@ -28,7 +28,7 @@ describe('what is carried', () => {
     expect(run.state.sentCount).toBe(MAX_OPEN_EFFECTS);
     const once = jsonBytes(rows);
     // 500 frames and commands of their own, besides the rows.
-    expect(carried(run)).toBeLessThan(once + 500 * 1_500);
+    expect(carriedBytes(run)).toBeLessThan(once + 500 * 1_500);
     const again = restore(JSON.parse(JSON.stringify(serialize(run.program, run.state))));
     expect(JSON.stringify(serialize(run.program, again))).toBe(JSON.stringify(serialize(run.program, run.state)));
   });
@@ -71,7 +71,7 @@ describe('what is carried', () => {
     for (let i = 0; i < count; i++) {
       const [answered] = run.feed({ type: 'completed', id: `s${i}`, result: { data: text(100_000) } });
       if (i < count - 1) expect(answered).toMatchObject({ config: { body: 100_000 } });
-      if (run.state.ending === undefined) expect(carried(run)).toBeLessThan(500_000);
+      if (run.state.ending === undefined) expect(carriedBytes(run)).toBeLessThan(500_000);
     }
     expect(run.state.ending).toEqual({ status: 'completed', output: 200_000 });
   });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { deepMember, toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/inbound/signals.ts';
+import {
+  deepMemberMessage,
+  toEvent,
+  UPDATES,
+  unknownMemberMessage,
+  updateToEvent,
+} from '../../src/engine/inbound/signals.ts';
 import type { Json } from '../../src/json/json.ts';
 
 const FITTING = {
@@ -20,8 +26,8 @@ describe('a signal', () => {
   it.each(Object.entries(FITTING))('%s is taken with its members, and with no other', (name, payload) => {
     expect(toEvent(name, payload, 1)).toMatchObject({ at: 1 });
     expect(toEvent(name, { ...payload, datum: 1 }, 1)).toBeUndefined();
-    expect(unknownMember(name, { ...payload, datum: 1 })).toBe(`'${name}' has no member 'datum'.`);
-    expect(unknownMember(name, payload)).toBeUndefined();
+    expect(unknownMemberMessage(name, { ...payload, datum: 1 })).toBe(`'${name}' has no member 'datum'.`);
+    expect(unknownMemberMessage(name, payload)).toBeUndefined();
     expect(updateToEvent(name, { ...payload, datum: 1 }, 1)).toBeUndefined();
   });
 
@@ -49,8 +55,10 @@ describe('a signal', () => {
       expect(toEvent(name, holding(nested(1_001)), 1), name).toBeUndefined();
       expect(updateToEvent(name, holding(nested(50_000)), 1), name).toBeUndefined();
     }
-    expect(deepMember({ name: 'm', payload: nested(1_001) })).toBe("'payload' is nested deeper than 1000 levels.");
-    expect(deepMember({ name: 'm', payload: nested(1_000) })).toBeUndefined();
+    expect(deepMemberMessage({ name: 'm', payload: nested(1_001) })).toBe(
+      "'payload' is nested deeper than 1000 levels.",
+    );
+    expect(deepMemberMessage({ name: 'm', payload: nested(1_000) })).toBeUndefined();
   });
 
   it('message has its payload as `payload`, and nothing odd in `event`', () => {

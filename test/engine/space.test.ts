@@ -1,4 +1,4 @@
-/** How much a run holds: the figure that is kept beside the truth, and what becomes of a step that does not fit. */
+/** The size of a run's state: the estimate against the measured size, and steps whose values do not fit. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -14,10 +14,10 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { programOf } from '../support/program.ts';
-import { definitions } from './blocks.ts';
-import { http, text } from './large.ts';
-import { GENESIS, type Happening, Player } from './player.ts';
-import { conclude, perform, scripts } from './scripts.ts';
+import { http, text } from './large-runs.ts';
+import { type EventWithoutTime, GENESIS, Player } from './player.ts';
+import { perform, runToEnd, scripts } from './random-actions.ts';
+import { definitions } from './random-definitions.ts';
 
 const limited = (definition: Definition, dataBytes: number): Program => programOf(definition, () => dataBytes);
 
@@ -32,7 +32,7 @@ function start(
   const program = limited({ name: 'Large', slug: 'large', steps, ...rest }, dataBytes);
   const state = genesis(program, { ...GENESIS, input });
   let at = 1_000;
-  const feed = (event: Happening): Command[] => advance(program, state, { ...event, at: at++ });
+  const feed = (event: EventWithoutTime): Command[] => advance(program, state, { ...event, at: at++ });
   return { program, state, feed, first: feed({ type: 'started' }) };
 }
 
@@ -68,7 +68,7 @@ function whatever(check: (program: Player['program'], state: Player['state']) =>
   );
 }
 
-describe('the figure that is kept', () => {
+describe('the estimate', () => {
   it('is measured and written alike before and after continue-as-new, whatever happens (E2)', () => {
     whatever((program, state) => {
       const carried = serialize(program, state);
@@ -108,7 +108,7 @@ describe('the figure that is kept', () => {
           if (plain!.state.ending === undefined)
             expect(truth(begun, plain!.state)).toBeLessThanOrEqual(room + spareOf(limit) + jsonBytes(configs));
         }
-        for (const player of [plain!, carried!]) conclude(player);
+        for (const player of [plain!, carried!]) runToEnd(player);
         expect(carried!.commands).toEqual(plain!.commands);
         expect(carried!.trace).toEqual(plain!.trace);
       }),
@@ -259,7 +259,7 @@ describe('a step whose result does not fit', () => {
   });
 });
 
-it('refuses an effect before it is made where its config does not fit beside the rest', () => {
+it('refuses an effect before it is made where its config does not fit into the state', () => {
   const run = start(
     {
       send: { ...http({ body: '{{ [input.text + 1, input.text + 2] }}' }), nextSteps: { error: 'tell' } },
@@ -302,7 +302,7 @@ describe('a full run', () => {
     expect(run.state.ending).toEqual({ status: 'completed', output: ['state_too_large', 1_200_000] });
   });
 
-  it('drops messages that have no room beside what it holds, and counts them', () => {
+  it('drops messages that do not fit into its state, and counts them', () => {
     const run = start(
       {
         hear: { stepType: 'listen', config: { name: 'go' }, nextSteps: { received: 'end' } },

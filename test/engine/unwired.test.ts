@@ -7,10 +7,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { callbackName } from '../../src/contract/callbacks.ts';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
-import { type AskedWait, type Simulated, simulate } from '../../src/engine/simulate.ts';
+import { type OpenWait, type Simulated, simulate } from '../../src/engine/simulate.ts';
 import type { TraceEvent } from '../../src/engine/state/protocol.ts';
-import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { Behaviour, Ports } from '../../src/steps/kind.ts';
 import { kinds } from '../../src/steps/kinds/table.ts';
 import type { Program } from '../../src/steps/program-types.ts';
@@ -139,7 +139,7 @@ function definitionOf({ kind, port, end, wired, goesOn, within }: Scene, preset?
     config: end.config ?? {},
     nextSteps: { ...(body === undefined ? {} : { [body]: 'inside' }), ...(wired ? { [port]: 'next' } : {}) },
     ...(goesOn ? { onError: 'continue' } : {}),
-    ...defined({ preset }),
+    ...omitUndefined({ preset }),
   };
   const inside = body === undefined ? {} : { inside: { stepType: 'checkpoint' } };
   const steps = { step, ...inside, ...(wired ? { next: { stepType: 'checkpoint' } } : {}) };
@@ -164,7 +164,7 @@ function definitionOf({ kind, port, end, wired, goesOn, within }: Scene, preset?
 
 function play(program: Program, answer?: Answer): Simulated {
   let answered = false;
-  const reply = (_program: Program, state: { now: number }, { path, waiting }: AskedWait) => {
+  const reply = (_program: Program, state: { now: number }, { path, waiting }: OpenWait) => {
     if (answer === undefined || answered) return undefined;
     answered = true;
     const to = { at: state.now, step: path, via: 'api' };
@@ -273,7 +273,7 @@ describe('a port that is not wired', () => {
   ])('fails %s (%i) with %s', (kind, n, code, message, details) => {
     expect(failing(kind, n)).toEqual({
       ...{ code, message, retryable: false, path: 'step', stepSlug: 'step' },
-      ...defined({ details }),
+      ...omitUndefined({ details }),
     });
   });
 });

@@ -1,12 +1,12 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Keyring } from '../../src/client/organization/keyring.ts';
+import type { ApiKeyCache } from '../../src/client/organization/api-key-cache.ts';
 import { ROLES, type Role } from '../../src/contract/organization.ts';
 import { cli } from '../cli/terminal.ts';
-import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal, keyRecord, NO_KEYS } from './gateway-support.ts';
 
 /** A store with one key for each role, whose text is the role. */
-const keyring: Keyring = {
+const keyring: ApiKeyCache = {
   ...NO_KEYS,
   hasKeys: async () => true,
   holderOf: async (text) =>
@@ -19,7 +19,7 @@ const EVALUATE = '/api/expressions/evaluate';
 const expression = JSON.stringify({ expression: '1 + 1' });
 
 async function ask(
-  gateway: LonelyGateway,
+  gateway: GatewayWithoutTemporal,
   path: string,
   { method = 'POST', body = expression, ...headers }: { [name: string]: string } = {},
 ) {
@@ -34,9 +34,9 @@ async function ask(
 }
 
 describe('with keys', () => {
-  let gateway: LonelyGateway;
+  let gateway: GatewayWithoutTemporal;
   beforeAll(async () => {
-    gateway = await lonelyGateway({}, keyring);
+    gateway = await gatewayWithoutTemporal({}, keyring);
   });
   afterAll(() => gateway.close());
 
@@ -91,7 +91,7 @@ describe('with keys', () => {
   });
 
   it('claims no Idempotency-Key for whoever may not do it', async () => {
-    // Temporal is away: a claim would be told as that.
+    // Temporal is unavailable: a claim would fail with that.
     const keyed = { 'idempotency-key': 'fresh' };
     const refused = await ask(gateway, '/api/keys', { authorization: 'Bearer viewer', body: '{}', ...keyed });
     expect(refused).toMatchObject({ status: 403, body: { code: 'role_required' } });
@@ -108,14 +108,14 @@ describe('with keys', () => {
       SIGNALBOX_MCP_STDIO: '1',
       SIGNALBOX_MCP_COMMANDS: '/opt/mcp/files --read-only, /opt/mcp/search *',
     };
-    const ofAcme: Keyring = {
+    const ofAcme: ApiKeyCache = {
       ...keyring,
       holderOf: async (text) => {
         const holder = await keyring.holderOf(text.replace('acme-', ''));
         return holder && { ...holder, organizationId: text.startsWith('acme-') ? 'acme' : 'default' };
       },
     };
-    const other = await lonelyGateway(settings, ofAcme);
+    const other = await gatewayWithoutTemporal(settings, ofAcme);
     const put = async (key: string, command: string, args: string[] = []) => {
       const body = JSON.stringify({ command, args });
       const answer = await ask(other, '/api/mcp-servers/x', { method: 'PUT', authorization: `Bearer ${key}`, body });
@@ -153,7 +153,7 @@ describe('with keys', () => {
 
 describe('without keys', () => {
   it('a key that is shown is checked all the same', async () => {
-    const gateway = await lonelyGateway();
+    const gateway = await gatewayWithoutTemporal();
     expect(await ask(gateway, EVALUATE)).toMatchObject({ status: 200 });
     expect(await ask(gateway, EVALUATE, { authorization: 'Bearer revoked' })).toMatchObject({ status: 401 });
     expect(await ask(gateway, EVALUATE, { authorization: `Bearer ${jwt({ alg: 'none' })}.` })).toMatchObject({
@@ -164,11 +164,11 @@ describe('without keys', () => {
 });
 
 describe('without keys, behind a proxy', () => {
-  let gateway: LonelyGateway;
-  let published: LonelyGateway;
+  let gateway: GatewayWithoutTemporal;
+  let published: GatewayWithoutTemporal;
   beforeAll(async () => {
-    gateway = await lonelyGateway();
-    published = await lonelyGateway({ SIGNALBOX_PUBLIC_URL: 'https://signalbox.example.com' });
+    gateway = await gatewayWithoutTemporal();
+    published = await gatewayWithoutTemporal({ SIGNALBOX_PUBLIC_URL: 'https://signalbox.example.com' });
   });
   afterAll(() => Promise.all([gateway.close(), published.close()]));
 
@@ -210,12 +210,12 @@ describe('without keys, behind a proxy', () => {
 
   it('is said at the start, and with keys nothing is wrong with it', async () => {
     expect(published.logged.join('')).toContain('SIGNALBOX_PUBLIC_URL');
-    const keyed = await lonelyGateway({ SIGNALBOX_PUBLIC_URL: 'https://signalbox.example.com' }, keyring);
+    const keyed = await gatewayWithoutTemporal({ SIGNALBOX_PUBLIC_URL: 'https://signalbox.example.com' }, keyring);
     const forwarded = { authorization: 'Bearer viewer', 'x-forwarded-for': '203.0.113.7' };
     expect(await ask(keyed, EVALUATE, forwarded)).toMatchObject({ status: 200 });
     expect(keyed.logged.join('')).not.toContain('SIGNALBOX_PUBLIC_URL');
     await keyed.close();
-    const here = await lonelyGateway({ SIGNALBOX_PUBLIC_URL: 'http://localhost:8787' });
+    const here = await gatewayWithoutTemporal({ SIGNALBOX_PUBLIC_URL: 'http://localhost:8787' });
     expect(here.logged.join('')).not.toContain('SIGNALBOX_PUBLIC_URL');
     await here.close();
   });
@@ -225,7 +225,7 @@ describe('with the key of the environment', () => {
   const adminKey = 'k'.repeat(40);
 
   it('nobody gets in without a key, and it is an admin', async () => {
-    const gateway = await lonelyGateway({ SIGNALBOX_ADMIN_KEY: adminKey });
+    const gateway = await gatewayWithoutTemporal({ SIGNALBOX_ADMIN_KEY: adminKey });
     expect(await ask(gateway, EVALUATE)).toMatchObject({ status: 401, body: { code: 'key_required' } });
     expect(await ask(gateway, EVALUATE, { authorization: `Bearer ${adminKey}x` })).toMatchObject({ status: 401 });
     expect(await ask(gateway, EVALUATE, { authorization: `Bearer ${adminKey}` })).toMatchObject({ status: 200 });
@@ -233,7 +233,7 @@ describe('with the key of the environment', () => {
   });
 
   it('the gateway serves other interfaces', async () => {
-    const gateway = await lonelyGateway({ SIGNALBOX_HOST: '0.0.0.0', SIGNALBOX_ADMIN_KEY: adminKey });
+    const gateway = await gatewayWithoutTemporal({ SIGNALBOX_HOST: '0.0.0.0', SIGNALBOX_ADMIN_KEY: adminKey });
     expect(await ask(gateway, EVALUATE, { authorization: `Bearer ${adminKey}` })).toMatchObject({ status: 200 });
     expect(await ask(gateway, EVALUATE)).toMatchObject({ status: 401 });
     await gateway.close();
@@ -242,7 +242,10 @@ describe('with the key of the environment', () => {
 
 it('nobody gets in from other machines when the last key is gone', async () => {
   let keys = true;
-  const gateway = await lonelyGateway({ SIGNALBOX_HOST: '0.0.0.0' }, { ...keyring, hasKeys: async () => keys });
+  const gateway = await gatewayWithoutTemporal(
+    { SIGNALBOX_HOST: '0.0.0.0' },
+    { ...keyring, hasKeys: async () => keys },
+  );
   keys = false;
   expect(await ask(gateway, EVALUATE)).toMatchObject({ status: 401, body: { code: 'key_required' } });
   await gateway.close();
@@ -254,7 +257,7 @@ function jwt(header: object): string {
 }
 
 /** With a Host header of choice, which fetch does not allow. */
-function askAs(gateway: LonelyGateway, headers: { [name: string]: string }): Promise<number> {
+function askAs(gateway: GatewayWithoutTemporal, headers: { [name: string]: string }): Promise<number> {
   const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
   return new Promise((resolve, reject) => {
     const sent = httpRequest(

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal, NO_KEYS } from './gateway-support.ts';
 
 const SCRIPT = `console.log(${JSON.stringify('signalbox '.repeat(400))})\n`;
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-console-'));
@@ -16,9 +16,11 @@ writeFileSync(join(folder, 'assets', 'index-a1b2.js'), SCRIPT);
 writeFileSync(join(folder, 'assets', 'index-a1b2.css'), 'a{}');
 writeFileSync(join(folder, 'assets', 'logo-c3d4.png'), Buffer.from([0x89, 0x50, 0xff]));
 
-let gateway: LonelyGateway;
+let gateway: GatewayWithoutTemporal;
 beforeAll(async () => {
-  gateway = await lonelyGateway({}, { ...NO_KEYS, hasKeys: async () => true }, {}, false, { consoleDir: folder });
+  gateway = await gatewayWithoutTemporal({}, { ...NO_KEYS, hasKeys: async () => true }, {}, false, {
+    consoleDir: folder,
+  });
 });
 afterAll(async () => {
   await gateway.close();
@@ -128,7 +130,7 @@ describe('its files', () => {
 });
 
 it('says so where no console was built, and leads browsers to the manual', async () => {
-  const bare = await lonelyGateway({}, NO_KEYS, {}, false, { consoleDir: join(folder, 'nowhere') });
+  const bare = await gatewayWithoutTemporal({}, NO_KEYS, {}, false, { consoleDir: join(folder, 'nowhere') });
   try {
     for (const path of ['/console', '/console/runs', '/console/assets/x.js']) {
       const answer = await fetch(`${bare.url}${path}`);

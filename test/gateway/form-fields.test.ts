@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { fieldsOf, formFields, readForm } from '../../src/gateway/input/form-fields.ts';
+import { formFields, paramsToFields, readForm } from '../../src/gateway/input/form-fields.ts';
 
 it('makes a list of a name that occurs more than once', () => {
-  const fields = fieldsOf(new URLSearchParams('b=2&a=1&b=&c=x%20y&b=3'));
+  const fields = paramsToFields(new URLSearchParams('b=2&a=1&b=&c=x%20y&b=3'));
   expect(fields).toEqual({ a: '1', b: ['2', '', '3'], c: 'x y' });
   expect(Object.keys(fields)).toEqual(['b', 'a', 'c']);
 });
@@ -22,11 +22,11 @@ it.each([
   ['a=1', '; charset=unknown', undefined],
 ])('reads the form %s in its charset%s', (text, charset, expected) => {
   const sent = readForm(Buffer.from(text, 'latin1'), `application/x-www-form-urlencoded${charset}`);
-  expect(sent && fieldsOf(sent)).toEqual(expected);
+  expect(sent && paramsToFields(sent)).toEqual(expected);
 });
 
 it('refuses names that reach prototypes', () => {
-  expect(() => fieldsOf(new URLSearchParams('__proto__=1'))).toThrow('not allowed');
+  expect(() => paramsToFields(new URLSearchParams('__proto__=1'))).toThrow('not allowed');
 });
 
 it('goes through the fields of a form once, however many it has', () => {
@@ -41,7 +41,7 @@ it('goes through the fields of a form once, however many it has', () => {
       }
     },
   };
-  expect(Object.keys(fieldsOf(counted as URLSearchParams))).toEqual(names);
+  expect(Object.keys(paramsToFields(counted as URLSearchParams))).toEqual(names);
   expect(seen).toBe(names.length);
 });
 

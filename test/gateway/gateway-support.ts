@@ -1,30 +1,30 @@
-// A gateway whose Temporal is away: for everything that is refused before Temporal is asked, and for what is said then.
+// A gateway without Temporal: for everything that is refused before Temporal is called, and for the refusals then.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { NO_ACTIONS } from '../../src/actions/load.ts';
-import type { Keyring } from '../../src/client/organization/keyring.ts';
+import type { ApiKeyCache } from '../../src/client/organization/api-key-cache.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { KeyRecord, Role } from '../../src/contract/organization.ts';
 import { buildApp } from '../../src/gateway/app.ts';
 import { type GatewayDeps, startGateway } from '../../src/gateway/serve.ts';
 import { OffloadPool } from '../../src/gateway/threads/pool.ts';
-import { loggedScope } from '../../src/observe/scope.ts';
+import { scopeLogFields } from '../../src/observe/scope.ts';
 
-export type LonelyGateway = { url: string; logged: string[]; close(): Promise<void> };
+export type GatewayWithoutTemporal = { url: string; logged: string[]; close(): Promise<void> };
 
-/** A store without keys, as far as the gateway can tell. */
-export const NO_KEYS: Keyring = {
+/** A keyring without keys. */
+export const NO_KEYS: ApiKeyCache = {
   hasKeys: async () => false,
   holderOf: async () => undefined,
   holderById: async () => undefined,
   forget: () => undefined,
-  settled: async () => undefined,
+  drain: async () => undefined,
 };
 
-/** What is kept of a key of that role. */
+/** The stored record of a key of that role. */
 export const keyRecord = (role: Role): KeyRecord => ({
   name: role,
   role,
@@ -78,20 +78,23 @@ function lateAnswers(service: Connection['workflowService']): Partial<Connection
  * Temporal answers only the calls in `answering`. The others fail immediately as if their deadline had passed. With
  * `refuses` nothing accepts the connection, which the gateway tries for seconds.
  */
-export async function lonelyGateway(
+export async function gatewayWithoutTemporal(
   overrides: Record<string, string> = {},
-  keyring: Keyring = NO_KEYS,
+  keyring: ApiKeyCache = NO_KEYS,
   answering: Partial<Connection['workflowService']> = {},
   refuses = false,
   deps: Partial<GatewayDeps> = {},
-): Promise<LonelyGateway> {
+): Promise<GatewayWithoutTemporal> {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-gateway-'));
   const config = readConfig({ SIGNALBOX_PORT: '0', SIGNALBOX_DATA: dataDir, ...overrides });
   const { connection, client } = nowhere();
   const { workflowService } = connection;
   Object.assign(workflowService, refuses ? {} : lateAnswers(workflowService), answering);
   const logged: string[] = [];
-  const log = pino({ level: 'info', mixin: () => loggedScope() }, { write: (line: string) => void logged.push(line) });
+  const log = pino(
+    { level: 'info', mixin: () => scopeLogFields() },
+    { write: (line: string) => void logged.push(line) },
+  );
   const gateway = await startGateway(config, {
     temporal: { client, namespace: 'none' },
     log,

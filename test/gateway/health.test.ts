@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { late, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+import { gatewayWithoutTemporal, late, NO_KEYS } from './gateway-support.ts';
 
 it('is not ready while Temporal answers, and its database does not', async () => {
-  const gateway = await lonelyGateway({}, NO_KEYS, {
+  const gateway = await gatewayWithoutTemporal({}, NO_KEYS, {
     listWorkers: async () => ({ workersInfo: [] }),
     describeTaskQueue: async () => ({ pollers: [] }),
     describeWorkflowExecution: () => Promise.reject(late),
@@ -15,14 +15,14 @@ it('is not ready while Temporal answers, and its database does not', async () =>
   await gateway.close();
 });
 
-it('says in its log what Temporal answered, and callers which part is away', async () => {
+it('logs what Temporal answered, and tells callers which part is unavailable', async () => {
   const words = 'no usable database connection found at 10.1.2.3';
   const away = Object.assign(new Error(`14 UNAVAILABLE: ${words}`), {
     code: 14,
     details: words,
     metadata: { get: () => [] },
   });
-  const gateway = await lonelyGateway({}, NO_KEYS, {
+  const gateway = await gatewayWithoutTemporal({}, NO_KEYS, {
     listWorkers: async () => ({ workersInfo: [] }),
     describeTaskQueue: async () => ({ pollers: [] }),
     describeWorkflowExecution: () => Promise.reject(away),

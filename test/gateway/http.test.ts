@@ -4,11 +4,11 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
-import { type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal, NO_KEYS } from './gateway-support.ts';
 
-let gateway: LonelyGateway;
+let gateway: GatewayWithoutTemporal;
 beforeAll(async () => {
-  gateway = await lonelyGateway();
+  gateway = await gatewayWithoutTemporal();
 });
 afterAll(() => gateway.close());
 
@@ -314,9 +314,9 @@ describe('what is refused at the door', () => {
   });
 });
 
-describe('while Temporal is away', () => {
+describe('while Temporal is unavailable', () => {
   it('answers 503 with Retry-After, and stays alive itself', async () => {
-    const refused = await lonelyGateway({}, NO_KEYS, {}, true);
+    const refused = await gatewayWithoutTemporal({}, NO_KEYS, {}, true);
     const get = (path: string) => ask('GET', path, undefined, JSON_TYPE, refused);
     const answers = await Promise.all([get('/api/workflows'), get('/api/executions/run.default.a.b'), get('/readyz')]);
     for (const answer of answers) {

@@ -7,16 +7,16 @@ import { Ajv } from 'ajv';
 import express, { type Request, type Response } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPage } from '../../src/gateway/manual/pages.ts';
-import { askInside } from '../../src/gateway/mcp/inner-request.ts';
+import { dispatchInternally } from '../../src/gateway/mcp/internal-request.ts';
 import { INSTRUCTIONS } from '../../src/gateway/mcp/mcp-route.ts';
 import { toolsOf } from '../../src/gateway/mcp/tools.ts';
 import { routes } from '../../src/gateway/route-table.ts';
 import type { JsonObject } from '../../src/json/json.ts';
-import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal, keyRecord, NO_KEYS } from './gateway-support.ts';
 
-let gateway: LonelyGateway;
+let gateway: GatewayWithoutTemporal;
 beforeAll(async () => {
-  gateway = await lonelyGateway();
+  gateway = await gatewayWithoutTemporal();
 });
 afterAll(() => gateway.close());
 
@@ -250,7 +250,7 @@ describe('the tools of /mcp', () => {
         addresses: [],
       }),
     };
-    const limited = await lonelyGateway({ SIGNALBOX_RATE_KEY: '1', SIGNALBOX_RATE_KEY_BURST: '1' }, keyring);
+    const limited = await gatewayWithoutTemporal({ SIGNALBOX_RATE_KEY: '1', SIGNALBOX_RATE_KEY_BURST: '1' }, keyring);
     const definition = { name: 'None', steps: { done: { stepType: 'finish' } } };
     const check = await call('VALIDATE_WORKFLOW', { definition }, limited.url, 'Bearer viewer');
     expect(check).toMatchObject({ isError: true, structuredContent: { code: 'rate_limited' } });
@@ -284,7 +284,7 @@ describe('a request that the gateway makes to itself', () => {
   it('has the address and the credentials of the caller, and nothing else of its request', async () => {
     const headers = { 'content-type': 'text/plain' };
     const request = { method: 'POST', url: '/told?a=1', headers, body: Buffer.from('Grüße') } as const;
-    const { status, text } = await askInside(outer, request, new AbortController().signal);
+    const { status, text } = await dispatchInternally(outer, request, new AbortController().signal);
     expect({ status, ...JSON.parse(text) }).toEqual({
       status: 200,
       ip: '192.0.2.7',
@@ -296,11 +296,11 @@ describe('a request that the gateway makes to itself', () => {
 
   it('ends when the caller has gone, before or during it', async () => {
     const leaving = new AbortController();
-    const asked = askInside(outer, { method: 'GET', url: '/slow', headers: {} }, leaving.signal);
+    const asked = dispatchInternally(outer, { method: 'GET', url: '/slow', headers: {} }, leaving.signal);
     leaving.abort();
     await expect(asked).rejects.toThrow('not finished');
     expect(closed).toEqual([false]);
-    const late = askInside(outer, { method: 'GET', url: '/told', headers: {} }, leaving.signal);
+    const late = dispatchInternally(outer, { method: 'GET', url: '/told', headers: {} }, leaving.signal);
     await expect(late).rejects.toThrow('not finished');
   });
 });

@@ -5,12 +5,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_VERSION, documentedPath, openApiDocument } from '../../src/gateway/manual/openapi-document.ts';
 import { routes } from '../../src/gateway/route-table.ts';
-import { type LonelyGateway, lonelyGateway, pathsOfApp } from './gateway-support.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal, pathsOfApp } from './gateway-support.ts';
 import { sourceRoot } from './source-root.ts';
 
-let gateway: LonelyGateway;
+let gateway: GatewayWithoutTemporal;
 beforeAll(async () => {
-  gateway = await lonelyGateway();
+  gateway = await gatewayWithoutTemporal();
 });
 afterAll(() => gateway.close());
 

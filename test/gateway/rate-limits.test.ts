@@ -2,15 +2,15 @@
 import { request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Keyring } from '../../src/client/organization/keyring.ts';
-import { CLOCK } from '../../src/gateway/http/body-pace.ts';
+import type { ApiKeyCache } from '../../src/client/organization/api-key-cache.ts';
+import { CLOCK } from '../../src/gateway/http/body-reader.ts';
 import { KEYLESS } from '../../src/gateway/http/principal.ts';
-import { Buckets } from '../../src/gateway/http/rate-limits.ts';
-import { Streams } from '../../src/gateway/routes/executions/open-streams.ts';
-import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+import { TokenBuckets } from '../../src/gateway/http/rate-limits.ts';
+import { StreamLimiter } from '../../src/gateway/routes/executions/stream-limiter.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal, keyRecord, NO_KEYS } from './gateway-support.ts';
 
 /** Keys are `organization:id`. */
-const keyring: Keyring = {
+const keyring: ApiKeyCache = {
   ...NO_KEYS,
   hasKeys: async () => true,
   holderOf: async (text) => {
@@ -20,10 +20,10 @@ const keyring: Keyring = {
 };
 
 /** A gateway whose buckets gain nothing, however long its requests take. */
-const gatewayWith = (settings: Record<string, string>, keys?: Keyring): Promise<LonelyGateway> =>
-  lonelyGateway(settings, keys, undefined, undefined, { clock: { ...CLOCK, now: () => 0 } });
+const gatewayWith = (settings: Record<string, string>, keys?: ApiKeyCache): Promise<GatewayWithoutTemporal> =>
+  gatewayWithoutTemporal(settings, keys, undefined, undefined, { clock: { ...CLOCK, now: () => 0 } });
 
-async function statuses(gateway: LonelyGateway, count: number, path: string, init: RequestInit = {}) {
+async function statuses(gateway: GatewayWithoutTemporal, count: number, path: string, init: RequestInit = {}) {
   const answers = await Promise.all(Array.from({ length: count }, () => fetch(`${gateway.url}${path}`, init)));
   const limited = answers.filter(({ status }) => status === 429);
   for (const { headers } of limited) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
@@ -41,7 +41,7 @@ describe('the doors that ask for no key', () => {
       passed: 5,
       limited: 15,
     });
-    // Temporal is away: what came so far would say so, and late.
+    // Temporal is unavailable: a request that reached it would fail with that, and late.
     for (const path of ['/webhooks/a/b', '/api/public/trigger/pub.x.y/z'])
       expect(await statuses(gateway, 3, path, { method: 'POST' })).toEqual({ passed: 0, limited: 3 });
     // The manual's search and the API's description take time, and anybody may ask for them.
@@ -125,7 +125,7 @@ describe('a bucket', () => {
     const steps = fc.array(gap, { minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 50 }), steps, (perSecond, burst, gaps) => {
-        const buckets = new Buckets({ perSecond, burst });
+        const buckets = new TokenBuckets({ perSecond, burst });
         let now = 0;
         let taken = 0;
         for (const gap of gaps) {
@@ -147,7 +147,7 @@ describe('a bucket', () => {
   });
 
   it('is one of a bounded number', () => {
-    const buckets = new Buckets({ perSecond: 1, burst: 1 }, 100);
+    const buckets = new TokenBuckets({ perSecond: 1, burst: 1 }, 100);
     for (let n = 0; n < 1_000; n++) buckets.take(`caller ${n}`, 0);
     expect(buckets.size).toBe(100);
     expect(buckets.take('caller 999', 0)).toBeGreaterThan(0);
@@ -155,20 +155,20 @@ describe('a bucket', () => {
   });
 });
 
-it('streams are so many of a key, of an organization, and in all', () => {
-  const streams = new Streams();
+it('streams are limited per key, per organization, and in total', () => {
+  const streams = new StreamLimiter();
   const of = (organizationId: string, keyId: string) => ({ ...KEYLESS, organizationId, keyId });
-  const first = streams.enter(of('acme', '0'));
-  for (let n = 1; n < 200; n++) streams.enter(of('acme', '0'));
-  expect(() => streams.enter(of('acme', '0'))).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  const first = streams.acquire(of('acme', '0'));
+  for (let n = 1; n < 200; n++) streams.acquire(of('acme', '0'));
+  expect(() => streams.acquire(of('acme', '0'))).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
   first();
-  streams.enter(of('acme', '0'));
-  for (let n = 0; n < 300; n++) streams.enter(of('acme', String(1 + Math.floor(n / 200))));
-  expect(() => streams.enter(of('acme', '9'))).toThrow(
+  streams.acquire(of('acme', '0'));
+  for (let n = 0; n < 300; n++) streams.acquire(of('acme', String(1 + Math.floor(n / 200))));
+  expect(() => streams.acquire(of('acme', '9'))).toThrow(
     expect.objectContaining({ message: expect.stringContaining('500') }),
   );
-  for (let n = 0; n < 500; n++) streams.enter({ ...KEYLESS, organizationId: 'default' });
-  expect(() => streams.enter(of('other', '1'))).toThrow(
+  for (let n = 0; n < 500; n++) streams.acquire({ ...KEYLESS, organizationId: 'default' });
+  expect(() => streams.acquire(of('other', '1'))).toThrow(
     expect.objectContaining({ message: expect.stringContaining('1000') }),
   );
 });

@@ -1,6 +1,6 @@
 // How many recordings an organization may have: the gateway asks Visibility, which is played here.
 import { expect, it } from 'vitest';
-import { lonelyGateway } from './gateway-support.ts';
+import { gatewayWithoutTemporal } from './gateway-support.ts';
 
 const NOT_FOUND = Object.assign(new Error('not found'), {
   code: 5,
@@ -17,7 +17,10 @@ async function refusalBeside(open: number): Promise<string> {
     groups: [],
   });
   const describeWorkflowExecution = () => Promise.reject(NOT_FOUND);
-  const gateway = await lonelyGateway({}, undefined, { countWorkflowExecutions, describeWorkflowExecution } as never);
+  const gateway = await gatewayWithoutTemporal({}, undefined, {
+    countWorkflowExecutions,
+    describeWorkflowExecution,
+  } as never);
   try {
     const answer = await fetch(`${gateway.url}/api/recordings`, {
       method: 'POST',

@@ -5,11 +5,11 @@ import { ClientError } from '../../src/client/errors.ts';
 import type { Problem } from '../../src/definition/document/types.ts';
 import { asProblem } from '../../src/gateway/http/problem.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
-import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal } from './gateway-support.ts';
 
-let gateway: LonelyGateway;
+let gateway: GatewayWithoutTemporal;
 beforeAll(async () => {
-  gateway = await lonelyGateway();
+  gateway = await gatewayWithoutTemporal();
 });
 afterAll(() => gateway.close());
 

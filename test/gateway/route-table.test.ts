@@ -11,7 +11,7 @@ import {
 } from '../../src/gateway/http/principal.ts';
 import type { Idempotency } from '../../src/gateway/http/route.ts';
 import { routes } from '../../src/gateway/route-table.ts';
-import { keyRecord, lonelyGateway, NO_KEYS, pathsOfApp } from './gateway-support.ts';
+import { gatewayWithoutTemporal, keyRecord, NO_KEYS, pathsOfApp } from './gateway-support.ts';
 
 describe('the table of routes', () => {
   it('is what the gateway serves, each path once and in this order', async () => {
@@ -24,7 +24,7 @@ describe('the table of routes', () => {
   });
 
   it('asks of HEAD the role that GET asks for', async () => {
-    const gateway = await lonelyGateway(
+    const gateway = await gatewayWithoutTemporal(
       {},
       {
         ...NO_KEYS,
@@ -39,7 +39,7 @@ describe('the table of routes', () => {
     );
     const head = async (path: string) =>
       (await fetch(`${gateway.url}${path}`, { method: 'HEAD', headers: { authorization: 'Bearer viewer' } })).status;
-    // Temporal is away: what may be read is not there, and what may not be read is refused before.
+    // Temporal is unavailable: what may be read is not there, and what may not be read is refused before.
     expect(await head('/api/workflows')).toBe(503);
     expect(await head('/api/keys')).toBe(403);
     await gateway.close();

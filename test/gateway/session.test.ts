@@ -2,11 +2,15 @@
 import type { Request } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FailedLogins } from '../../src/gateway/http/failed-logins.ts';
-import { type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal, NO_KEYS } from './gateway-support.ts';
 
 const CHANGE = { 'sec-fetch-site': 'same-origin', 'x-signalbox-console': '1' };
 
-async function logIn(gateway: LonelyGateway, headers: Record<string, string> = CHANGE, body: object = { key: 'no' }) {
+async function logIn(
+  gateway: GatewayWithoutTemporal,
+  headers: Record<string, string> = CHANGE,
+  body: object = { key: 'no' },
+) {
   const response = await fetch(`${gateway.url}/api/session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -16,9 +20,9 @@ async function logIn(gateway: LonelyGateway, headers: Record<string, string> = C
 }
 
 describe('without keys', () => {
-  let gateway: LonelyGateway;
+  let gateway: GatewayWithoutTemporal;
   beforeAll(async () => {
-    gateway = await lonelyGateway();
+    gateway = await gatewayWithoutTemporal();
   });
   afterAll(() => gateway.close());
 
@@ -36,9 +40,9 @@ describe('without keys', () => {
 });
 
 describe('with keys', () => {
-  let gateway: LonelyGateway;
+  let gateway: GatewayWithoutTemporal;
   beforeAll(async () => {
-    gateway = await lonelyGateway({}, { ...NO_KEYS, hasKeys: async () => true });
+    gateway = await gatewayWithoutTemporal({}, { ...NO_KEYS, hasKeys: async () => true });
   });
   afterAll(() => gateway.close());
 
@@ -82,24 +86,24 @@ describe('the limit of wrong keys', () => {
 
   it('is each address its own, and passes with the minute', () => {
     const logins = new FailedLogins();
-    for (let n = 0; n < 5; n++) logins.enter(from('10.0.0.1'), n * 1_000);
-    const sixth = (at: number) => () => logins.enter(from('10.0.0.1'), at);
+    for (let n = 0; n < 5; n++) logins.countAttempt(from('10.0.0.1'), n * 1_000);
+    const sixth = (at: number) => () => logins.countAttempt(from('10.0.0.1'), at);
     expect(sixth(59_000)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
-    expect(() => logins.enter(from('10.0.0.2'), 59_000)).not.toThrow();
+    expect(() => logins.countAttempt(from('10.0.0.2'), 59_000)).not.toThrow();
     expect(sixth(60_001)).not.toThrow();
     expect(sixth(60_002)).toThrow();
   });
 
   it('is that of a network of IPv6', () => {
     const logins = new FailedLogins();
-    for (let n = 0; n < 5; n++) logins.enter(from(`2001:db8:1:2::${n}`), 0);
-    expect(() => logins.enter(from('2001:db8:1:2:ffff::1'), 1)).toThrow();
-    expect(() => logins.enter(from('2001:db8:1:3::1'), 1)).not.toThrow();
+    for (let n = 0; n < 5; n++) logins.countAttempt(from(`2001:db8:1:2::${n}`), 0);
+    expect(() => logins.countAttempt(from('2001:db8:1:2:ffff::1'), 1)).toThrow();
+    expect(() => logins.countAttempt(from('2001:db8:1:3::1'), 1)).not.toThrow();
   });
 
   it('does not count right keys', () => {
     const logins = new FailedLogins();
-    for (let n = 0; n < 20; n++) logins.enter(from('10.0.0.1'), n)();
-    expect(() => logins.enter(from('10.0.0.1'), 21)).not.toThrow();
+    for (let n = 0; n < 20; n++) logins.countAttempt(from('10.0.0.1'), n)();
+    expect(() => logins.countAttempt(from('10.0.0.1'), 21)).not.toThrow();
   });
 });

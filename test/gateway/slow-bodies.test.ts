@@ -3,10 +3,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { BodyPace } from '../../src/gateway/http/body-pace.ts';
-import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
+import { BodyReader } from '../../src/gateway/http/body-reader.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal } from './gateway-support.ts';
 
-let gateway: LonelyGateway;
+let gateway: GatewayWithoutTemporal;
 let now = 0;
 const looks = new Set<() => void>();
 const sockets: Socket[] = [];
@@ -24,7 +24,7 @@ const clock = {
 beforeEach(async () => {
   now = 0;
   subscribe('net.server.socket', accept);
-  gateway = await lonelyGateway({}, undefined, undefined, undefined, { clock });
+  gateway = await gatewayWithoutTemporal({}, undefined, undefined, undefined, { clock });
 });
 afterEach(async () => {
   unsubscribe('net.server.socket', accept);
@@ -44,8 +44,8 @@ async function sending(part: string, length = 1_000_000): Promise<{ socket: Sock
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
   sockets.push(socket);
-  let told = '';
-  socket.on('data', (chunk) => (told += chunk));
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk));
   socket.on('error', () => undefined);
   socket.write(
     `POST /api/workflows/validate HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\n` +
@@ -53,7 +53,7 @@ async function sending(part: string, length = 1_000_000): Promise<{ socket: Sock
   );
   await expect.poll(() => looks.size).toBe(1);
   await arrived(socket);
-  return { socket, told: () => told };
+  return { socket, told: () => received };
 }
 
 /** Until the gateway has read all that was written. */
@@ -101,16 +101,16 @@ it('a body that comes in time is read, and nothing is watched any more', async (
 });
 
 it('bodies that hold too much together are refused: without keys first, the oldest first', async () => {
-  const pace = new BodyPace(clock, 1_000_000);
-  const told: string[] = [];
+  const bodyReader = new BodyReader(clock, 1_000_000);
+  const received: string[] = [];
   const ends: (() => void)[] = [];
   const reader: RequestHandler = (_req, _res, next) => ends.push(() => next());
   const body = (name: string, hasKey: boolean, bytesRead: number, encoding?: string) => {
     const socket = { bytesRead: 0 };
     const req = { socket, get: () => encoding } as unknown as Request;
-    void pace
+    void bodyReader
       .read(reader, req, {} as Response, hasKey)
-      .catch((error: { code: string }) => told.push(`${name}: ${error.code}`));
+      .catch((error: { code: string }) => received.push(`${name}: ${error.code}`));
     socket.bytesRead = bytesRead;
     return socket;
   };
@@ -120,14 +120,14 @@ it('bodies that hold too much together are refused: without keys first, the olde
   body('compressed', false, 96, 'gzip');
   pass(500);
   await new Promise(setImmediate);
-  expect(told).toEqual([]);
+  expect(received).toEqual([]);
   own.bytesRead += 200_000;
   pass(500);
   await new Promise(setImmediate);
-  expect(told).toEqual(['first: gateway_busy']);
+  expect(received).toEqual(['first: gateway_busy']);
   own.bytesRead += 400_000;
   pass(500);
   await new Promise(setImmediate);
-  expect(told).toEqual(['first: gateway_busy', 'second: gateway_busy', 'compressed: gateway_busy']);
+  expect(received).toEqual(['first: gateway_busy', 'second: gateway_busy', 'compressed: gateway_busy']);
   for (const end of ends) end();
 });

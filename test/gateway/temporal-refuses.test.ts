@@ -1,4 +1,4 @@
-// What callers are told while Temporal refuses calls, or is not there; and how soon.
+// What the gateway answers while Temporal refuses calls, or is not there; and how soon.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connect, type TemporalConnection } from '../../src/client/temporal/connect.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
-import { Frontend, type GrpcRefusal } from '../support/frontend.ts';
+import { FakeFrontend, type GrpcRefusal } from '../support/fake-frontend.ts';
 
 const ADMIN = 'an-admin-key-of-enough-characters';
 const RESOURCE_EXHAUSTED = 8;
@@ -23,8 +23,10 @@ afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
 });
 
-async function gatewayOver(refusal?: GrpcRefusal): Promise<{ url: string; frontend: Frontend; away(): Promise<void> }> {
-  const frontend = new Frontend(() => {
+async function gatewayOver(
+  refusal?: GrpcRefusal,
+): Promise<{ url: string; frontend: FakeFrontend; away(): Promise<void> }> {
+  const frontend = new FakeFrontend(() => {
     if (refusal !== undefined) vi.setSystemTime(Date.now() + CALL_MS);
     return refusal;
   });
@@ -109,8 +111,8 @@ describe('a gateway whose Temporal refuses calls', () => {
   });
 });
 
-describe('a gateway with a crowd', () => {
-  it('refuses what comes beyond it, and sends nothing for that', async () => {
+describe('a gateway with all slots taken', () => {
+  it('refuses further changes, and sends nothing for them', async () => {
     const { url, frontend, away } = await gatewayOver();
     const change = ['POST', '/api/executions/run.default.a.b/approve', { approve: true }] as const;
     const refused: number[] = [];
@@ -123,15 +125,17 @@ describe('a gateway with a crowd', () => {
       if (told.endsWith('503 gateway_busy')) refused.push(retryAfter);
       return told.split(': ')[1];
     };
-    // More than there are places. The others wait for a Temporal that does not answer, and may give it up meanwhile.
+    // More than there are slots. The others wait for a Temporal that does not answer, and may give up meanwhile.
     for (; refused.length <= 200; await turn()) while (open < 1_100) answers.push(send());
     expect(refused.every((seconds) => seconds > 0)).toBe(true);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     await away();
-    const told = await Promise.all(answers);
-    expect(new Set(told)).toEqual(new Set(['503 gateway_busy', '503 temporal_unreachable']));
-    expect(frontend.calls.length).toBeLessThanOrEqual(told.filter((one) => one === '503 temporal_unreachable').length);
-    // Those that waited have left the crowd.
+    const summary = await Promise.all(answers);
+    expect(new Set(summary)).toEqual(new Set(['503 gateway_busy', '503 temporal_unreachable']));
+    expect(frontend.calls.length).toBeLessThanOrEqual(
+      summary.filter((one) => one === '503 temporal_unreachable').length,
+    );
+    // The requests that waited have released their slots.
     expect((await ask(url, change)).told).toContain('503 temporal_unreachable');
   });
 });

@@ -1,13 +1,13 @@
-// No request holds the others up: what may take long is done in a thread, within a deadline, and this thread goes on.
+// No request holds the others up: what may take long is done in a thread, within a deadline; this thread continues.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import { SMALL_DOCUMENT_BYTES } from '../../src/gateway/input/in-threads.ts';
+import { SMALL_DOCUMENT_BYTES } from '../../src/gateway/input/offload.ts';
 import { OffloadPool } from '../../src/gateway/threads/pool.ts';
 import { readDocument } from '../../src/gateway/threads/tasks.ts';
 import type { Json } from '../../src/json/json.ts';
-import { callsIn } from '../support/work.ts';
-import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
+import { countCalls } from '../support/work-counters.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal } from './gateway-support.ts';
 
 /** Threads that nobody gives up for the time they take. */
 const patient = (deadlines = {}): OffloadPool => {
@@ -19,9 +19,9 @@ const patient = (deadlines = {}): OffloadPool => {
   );
 };
 
-let gateway: LonelyGateway;
+let gateway: GatewayWithoutTemporal;
 beforeAll(async () => {
-  gateway = await lonelyGateway({}, undefined, undefined, undefined, { offload: patient() });
+  gateway = await gatewayWithoutTemporal({}, undefined, undefined, undefined, { offload: patient() });
 });
 afterAll(() => gateway.close());
 
@@ -30,7 +30,7 @@ type Sent = { status: number; body: { [member: string]: Json }; calls: number };
 /** Sends a request, and tells how much this thread, which is the gateway's too, did meanwhile. */
 async function send(path: string, body: string, type = 'application/json'): Promise<Sent> {
   let [status, text] = [0, ''];
-  const calls = await callsIn(async () => {
+  const calls = await countCalls(async () => {
     const answer = await fetch(`${gateway.url}${path}`, { method: 'POST', headers: { 'content-type': type }, body });
     [status, text] = [answer.status, await answer.text()];
   });
@@ -40,8 +40,8 @@ async function send(path: string, body: string, type = 'application/json'): Prom
 const EVALUATE = '/api/expressions/evaluate';
 const VALIDATE = '/api/workflows/validate';
 /** A thread makes tens of millions in a second. */
-const MOST_CALLS = 100_000;
-const MOST_CALLS_OF_SMALL = 500_000;
+const MAX_CALLS = 100_000;
+const MAX_CALLS_OF_SMALL = 500_000;
 
 describe('a request', () => {
   beforeAll(async () => {
@@ -56,13 +56,13 @@ describe('a request', () => {
     const nested = 'list[.x != 1 && list[.x != 1]|length > 5]|length';
     const slow = await send(EVALUATE, JSON.stringify({ expression: nested, context: { list } }));
     expect(slow).toMatchObject({ status: 422, body: { code: 'expression_limit' } });
-    expect(slow.calls).toBeLessThan(MOST_CALLS);
+    expect(slow.calls).toBeLessThan(MAX_CALLS);
     const text = 'x'.repeat(900_000);
     const compared = Array.from({ length: 14 }, () => '(a != b)').join(' || ');
     const context = { a: text, b: text, list: Array.from({ length: 1_000 }, () => ({ x: false })) };
     const long = await send(EVALUATE, JSON.stringify({ expression: `list[${compared} || .x]`, context }));
     expect(long).toMatchObject({ status: 422, body: { code: 'expression_limit' } });
-    expect(long.calls).toBeLessThan(MOST_CALLS);
+    expect(long.calls).toBeLessThan(MAX_CALLS);
   });
 
   it('that evaluates more than is done at once is answered as any other', async () => {
@@ -84,10 +84,10 @@ describe('a request', () => {
     const yaml = `name: Large\nsteps:\n${steps.join('\n')}\n`;
     const answer = await send(VALIDATE, yaml, 'application/yaml');
     expect(answer).toMatchObject({ status: 200, body: { valid: false } });
-    expect(answer.calls).toBeLessThan(MOST_CALLS);
+    expect(answer.calls).toBeLessThan(MAX_CALLS);
     const malformed = await send(VALIDATE, `${yaml}\n  : [`, 'application/yaml');
     expect(malformed).toMatchObject({ status: 400, body: { code: 'invalid_yaml' } });
-    expect(malformed.calls).toBeLessThan(MOST_CALLS);
+    expect(malformed.calls).toBeLessThan(MAX_CALLS);
   });
 
   it('that walks for long stalls nobody', async () => {
@@ -95,7 +95,7 @@ describe('a request', () => {
     const definition = { name: 'Round', slug: 'round', start: 'a', steps: { a: again } };
     const answer = await send('/api/executions', JSON.stringify({ definition, dryRun: true }));
     expect(answer).toMatchObject({ status: 200, body: { problems: [{ code: expect.any(String) }] } });
-    expect(answer.calls).toBeLessThan(MOST_CALLS);
+    expect(answer.calls).toBeLessThan(MAX_CALLS);
   });
 
   it('of 2 MB of JSON stalls nobody, whatever is in it', async () => {
@@ -107,7 +107,7 @@ describe('a request', () => {
     for (const context of large) {
       const answer = await send(EVALUATE, `{"expression":"1","context":{"a":${context}}}`);
       expect(answer).toMatchObject({ status: 200, body: { value: 1 } });
-      expect(answer.calls).toBeLessThan(MOST_CALLS);
+      expect(answer.calls).toBeLessThan(MAX_CALLS);
     }
     // It is no call that counts as such, and takes long.
     expect(parse.mock.calls.filter(([text]) => text.length > 100_000)).toEqual([]);
@@ -144,14 +144,14 @@ describe('what is small enough to be done at once', () => {
     ['one expression', `name: a\nsteps: {a: {stepType: finish, config: {output: "{{ ${'1+'.repeat(7_000)}1 }}"}}}`],
     ['quotes', fill((n) => `"k${n}": "\\u0041"`, '')],
   ])('is done in time: %s', async (_what, text) => {
-    const calls = await callsIn(() => {
+    const calls = await countCalls(() => {
       try {
         check(readDocument(Buffer.from(text), 'yaml'));
       } catch (error) {
         expect(error).toMatchObject({ name: 'HttpProblem' });
       }
     });
-    expect(calls).toBeLessThan(MOST_CALLS_OF_SMALL);
+    expect(calls).toBeLessThan(MAX_CALLS_OF_SMALL);
   });
 });
 
@@ -209,7 +209,7 @@ describe('the threads', () => {
     await pool.close();
   });
 
-  it('let organizations take turns, and refuse what is too much', async () => {
+  it('serve organizations in turn, and refuse what is too much', async () => {
     const pool = patient();
     const ended: string[] = [];
     const ask = (org: string) =>

@@ -8,7 +8,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, it } from 'vitest';
 import type { ActivityInput } from '../../src/contract/activity.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
-import { abreast, approve, collect, fetchOnce, rounds } from '../e2e/runs/run-programs.ts';
+import { abreast, approve, collect, fetchOnce, rounds } from '../e2e/runs/run-definitions.ts';
 import { memoOf, startRun, until, waitsAt } from '../e2e/runs/run-support.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
 
@@ -62,7 +62,7 @@ const local: Definition = {
   },
 };
 
-/** Twenty light steps of 30 ms in a row, beside an approval: a local segment, then regular ones. */
+/** Twenty light steps of 30 ms in a row, in parallel with an approval: a local segment, then regular ones. */
 const segments: Definition = {
   name: 'Segments',
   slug: 'segments',

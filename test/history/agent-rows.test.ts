@@ -1,9 +1,9 @@
-// What people have said of an agent's calls, as the trace tells it.
+// The decisions on an agent's calls in the trace.
 import { expect, it } from 'vitest';
 import { Fold } from '../../src/history/fold.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
 
-it('tells who rejected a call, and why', () => {
+it('shows who rejected a call, and why', () => {
   const approval = { tools: ['t'], message: 'May it?' };
   const work = { stepType: 'agent', config: { userPrompt: 'Go.', mcpServerIds: ['s'], approval } };
   const model = new Model({ name: 'A', slug: 'a', steps: { work } });

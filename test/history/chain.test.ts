@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/document/types.ts';
-import { guessesOf, rangesOf, sliceOf } from '../../src/history/chain.ts';
+import { ambiguitiesOf, rangesOf, sliceOf } from '../../src/history/chain.ts';
 import { fold } from './histories.ts';
 import { Model } from './model.ts';
 
-/** Each round: an approval beside a sleep. */
+/** Each round: an approval and a sleep in parallel. */
 const rounds: Definition = {
   name: 'Rounds',
   slug: 'rounds',
@@ -35,7 +35,7 @@ function chained() {
 }
 
 describe('a chain of runs', () => {
-  it('has one row for each visit, where it began, with the end that a later run tells', () => {
+  it('has one row for each visit, where it began, with the end from a later run', () => {
     const { chain } = chained();
     const { rows, total } = sliceOf(chain, 0, 100);
     expect(chain).toHaveLength(4);
@@ -57,7 +57,7 @@ describe('a chain of runs', () => {
     const [ask, rest] = [rows[3]!, rows[4]!];
     expect(rest.completedAt! - rest.startedAt).toBeGreaterThanOrEqual(1_000);
     expect(ask.output).toMatchObject({ type: 'approval', data: { decision: 'approved' } });
-    expect(guessesOf(chain)).toEqual([]);
+    expect(ambiguitiesOf(chain)).toEqual([]);
   });
 
   it('is where the run before left it until its first task has completed', () => {
@@ -82,7 +82,7 @@ describe('a chain of runs', () => {
     expect(chain.map((run) => run.count).reduce((a, b) => a + b)).toBe(12);
   });
 
-  it('begins with what was open where the runs before are no longer kept, and says so', () => {
+  it('begins with what was open where the runs before are no longer stored, and says so', () => {
     const { chain } = chained();
     const kept = chain.slice(1);
     const { rows } = sliceOf(kept, 0, 3);
@@ -91,6 +91,6 @@ describe('a chain of runs', () => {
       'each~0/both completed',
       'each~0/both/b/rest completed',
     ]);
-    expect(guessesOf(kept)).toEqual([{ runId: 'run-0', eventId: 0, why: 'history_gone' }]);
+    expect(ambiguitiesOf(kept)).toEqual([{ runId: 'run-0', eventId: 0, why: 'history_gone' }]);
   });
 });

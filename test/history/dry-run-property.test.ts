@@ -6,7 +6,7 @@ import { dryRun } from '../../src/history/dry-run.ts';
 import { Rows } from '../../src/history/trace-rows.ts';
 import type { Json } from '../../src/json/json.ts';
 import { presetOf } from '../../src/steps/compile/compile-step.ts';
-import { definitions } from '../engine/blocks.ts';
+import { definitions } from '../engine/random-definitions.ts';
 import { programOf } from '../support/program.ts';
 
 // What a dry run decides is what the real run decides with the same answers, where nobody says anything: the clock, the
@@ -114,7 +114,7 @@ it('decides as the real run does on the same clock, with the same answers', () =
           startedAt: NOW,
         },
         effect: ({ stepSlug, id }) => answerOf(id.endsWith('/rollback') ? undefined : presets[stepSlug]),
-        onTrace: rows.take,
+        onTrace: rows.addLine,
       });
       const dry = dryRun(definition, { now: NOW, presets, maxRows: 10_000 });
       const isOpen = (status: string) => status === 'running' || status === 'waiting';

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { framePath, tickPath, visitPath } from '../../src/engine/state/paths.ts';
-import { briefsOf, type FoldedRun, guessesOf, sliceOf } from '../../src/history/chain.ts';
+import { ambiguitiesOf, type FoldedRun, outlinesOf, sliceOf } from '../../src/history/chain.ts';
 import { Fold } from '../../src/history/fold.ts';
 import type { RunTrace } from '../../src/history/run-trace.ts';
 import { type IterationRange, summaryOf } from '../../src/history/summary.ts';
 import type { TraceRow } from '../../src/history/trace-rows.ts';
-import { defined } from '../../src/json/defined.ts';
-import { runParts } from '../../src/steps/parts.ts';
-import { places, withRoots } from '../engine/roots.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { runChunks } from '../../src/steps/chunks.ts';
+import { rootReferences, withRoots } from '../engine/full-roots.ts';
 import { Model, type SegmentPlan, WORKFLOW_ID } from './model.ts';
 import { blocks, blocksWithChildren, definitionOf } from './programs.ts';
 
@@ -112,7 +112,7 @@ function perform(model: Model, act: Act): void {
       for (const one of act.list) perform(model, one);
       return;
     case 'pass':
-      model.pass(act.ms);
+      model.advanceClock(act.ms);
       return;
     case 'continue':
       model.continueAsNew();
@@ -163,12 +163,12 @@ function demandPlaces(rows: readonly TraceRow[]): void {
 
 /** The summary counts the rows, of the whole run and of each frame. */
 function demandSummary(chain: readonly FoldedRun[], rows: readonly TraceRow[]): void {
-  const briefs = briefsOf(chain);
+  const briefs = outlinesOf(chain);
   expect(briefs.map(withoutValues)).toEqual(rows.map(withoutValues));
   const frames = new Set(rows.flatMap(({ frame }) => (frame === undefined ? [] : [frame])));
   for (const within of [undefined, ...frames]) {
     const meant = rows.filter(({ path }) => within === undefined || path.startsWith(`${within}/`));
-    const { counted, steps, containers } = runParts(summaryOf(briefs, { ranges: 3, ...defined({ within }) }));
+    const { counted, steps, containers } = runChunks(summaryOf(briefs, { ranges: 3, ...omitUndefined({ within }) }));
     expect(counted).toBe(meant.length);
     for (const { stepSlug, visits, statuses, ports } of steps) {
       const own = meant.filter((row) => row.stepSlug === stepSlug && row.inner !== true);
@@ -227,7 +227,7 @@ function demandFold(
   demandTimes(model, rows);
   demandPlaces(rows);
   demandSummary(chain, rows);
-  const wondered = guessesOf(chain).filter(({ why }) => !why.startsWith('local_activit'));
+  const wondered = ambiguitiesOf(chain).filter(({ why }) => !why.startsWith('local_activit'));
   if (!acts.some((one) => one.do === 'task' && one.fails.includes('taskTimedOut'))) expect(wondered).toEqual([]);
 }
 
@@ -243,9 +243,9 @@ it('folds every history to the live state, whatever shares a task (E6)', () => {
   );
 });
 
-it('folds to the live state also where whole roots are stored at random places (E6)', () => {
+it('folds to the live state also where full roots are stored at random places (E6)', () => {
   fc.assert(
-    fc.property(blocksWithChildren, places, happenings, fc.boolean(), (list, chosen, acts, cancels) =>
+    fc.property(blocksWithChildren, rootReferences, happenings, fc.boolean(), (list, chosen, acts, cancels) =>
       demandFold(withRoots(definitionOf(list), chosen), acts, cancels),
     ),
     { numRuns },

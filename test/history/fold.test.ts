@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { PAUSE } from '../../src/contract/activity.ts';
+import { PAUSE_PREFIX } from '../../src/contract/activity.ts';
 import { sliceOf } from '../../src/history/chain.ts';
 import { Fold } from '../../src/history/fold.ts';
-import { callsIn } from '../support/work.ts';
-import { around, begun, done, fold, history, scheduled, taken } from './histories.ts';
+import { countCalls } from '../support/work-counters.ts';
+import { definitionAround, done, fold, history, scheduled, startedEvent, taken } from './histories.ts';
 import { Model } from './model.ts';
 
-const http = around({ stepType: 'http', config: { url: 'https://example.com/{{ input.what }}' } });
-const approval = around({ stepType: 'approval', config: { message: 'Go on?' } }, ['approved', 'rejected']);
+const http = definitionAround({ stepType: 'http', config: { url: 'https://example.com/{{ input.what }}' } });
+const approval = definitionAround({ stepType: 'approval', config: { message: 'Go on?' } }, ['approved', 'rejected']);
 const began = [
-  [0, begun(http, { what: 'a' })],
+  [0, startedEvent(http, { what: 'a' })],
   [1, scheduled],
   [2, taken],
   [3, done],
 ] as const;
 
 describe('a row of the trace', () => {
-  it('tells when an effect really ran, how often it was tried, and what went in and out', () => {
+  it('shows when an effect really ran, how often it was tried, and what went in and out', () => {
     const trace = fold(
       history(
         ...began,
@@ -74,14 +74,14 @@ describe('a row of the trace', () => {
   });
 
   it('shows an approval as waiting, and as cancelled once the run was terminated', () => {
-    const open = history([0, begun(approval)], [1, scheduled], [2, taken], [3, done]);
+    const open = history([0, startedEvent(approval)], [1, scheduled], [2, taken], [3, done]);
     expect(sliceOf([fold(open)], 0, 10).rows[1]).toMatchObject({ path: 'it', status: 'waiting' });
     const ended = fold([...open, { type: 'closed', how: 'terminated', id: 5, time: 99 }]);
     expect(sliceOf([ended], 0, 10).rows[1]).toMatchObject({ status: 'cancelled', completedAt: 99 });
     expect(ended.guesses).toEqual([]);
   });
 
-  it('takes the times of a local activity from its marker, and goes on past one that became a regular activity', () => {
+  it('takes the times of a local activity from its marker, and handles one that became a regular activity', () => {
     const local = { type: 'localActivity', summary: 'it', attempt: 1, backoff: false } as const;
     const times = { completedAt: 12 };
     const ended = fold(history(...began, [13, { ...local, ...times, result: { data: 1 } }]));
@@ -139,12 +139,12 @@ describe('a row of the trace', () => {
     expect(rows[1]).toMatchObject({ path: 'it', status: 'completed', completedAt: 70 });
   });
 
-  it('goes on past a local activity that is tried again after a pause, and counts both, also while it is tried', () => {
+  it('continues after a local activity that is retried after a pause, and counts both, also while it is tried', () => {
     const failed = { kind: 'application', type: 'http_status', details: [{ retryable: true, attempts: 1 }] } as const;
     const events = history(
       ...began,
       [13, { type: 'localActivity', summary: 'it', attempt: 1, backoff: false, cause: failed }],
-      [13, { type: 'timerStarted', summary: `${PAUSE}it` }],
+      [13, { type: 'timerStarted', summary: `${PAUSE_PREFIX}it` }],
       [33, { type: 'timerFired', startedId: 6 }],
       [33, scheduled],
       [34, taken],
@@ -162,7 +162,7 @@ describe('the order within one workflow task', () => {
     const update = { type: 'updateAccepted', updateId: 'u', name: 'reject', payload: {} } as const;
     const early = fold(
       history(
-        [0, begun(approval)],
+        [0, startedEvent(approval)],
         [1, scheduled],
         [2, taken],
         [3, done],
@@ -179,7 +179,7 @@ describe('the order within one workflow task', () => {
   it('hands signals over before updates in the first task of a run, since nobody listened yet', () => {
     const trace = fold(
       history(
-        [0, begun(approval)],
+        [0, startedEvent(approval)],
         [1, scheduled],
         [2, { type: 'signal', name: 'approve', payload: {} }],
         [3, taken],
@@ -193,7 +193,7 @@ describe('the order within one workflow task', () => {
   it('leaves out what no completed task has handed over yet', () => {
     const trace = fold(
       history(
-        [0, begun(approval)],
+        [0, startedEvent(approval)],
         [1, scheduled],
         [2, taken],
         [3, done],
@@ -208,7 +208,7 @@ describe('the order within one workflow task', () => {
   it('ignores signals of other names and shapes, as the run does', () => {
     const trace = fold(
       history(
-        [0, begun(approval)],
+        [0, startedEvent(approval)],
         [1, scheduled],
         [2, { type: 'signal', name: 'approve', payload: { step: 1 } }],
         [2, { type: 'signal', name: 'hello', payload: {} }],
@@ -221,11 +221,11 @@ describe('the order within one workflow task', () => {
   });
 });
 
-describe('what history cannot tell', () => {
+describe('what history does not show', () => {
   it('marks a task that timed out while a local activity ran', () => {
     const marker = { type: 'localActivity', summary: 'it', attempt: 1, backoff: false, result: { data: 1 } } as const;
     const events = history(
-      [0, begun(http)],
+      [0, startedEvent(http)],
       [1, scheduled],
       [2, taken],
       [3, { type: 'taskTimedOut' }],
@@ -239,7 +239,7 @@ describe('what history cannot tell', () => {
 
   it('marks a run that was carried on with another state than history gives', () => {
     const argument = { definition: approval, carried: { version: 1, state: {}, shared: [] } };
-    const events = history([0, begun(approval)], [1, scheduled], [2, taken], [3, done]);
+    const events = history([0, startedEvent(approval)], [1, scheduled], [2, taken], [3, done]);
     const trace = fold([...events, { type: 'closed', how: 'continued', argument, nextRunId: 'next', id: 5, time: 4 }]);
     expect(trace.guesses).toEqual([{ eventId: 5, why: 'carried_state_differs' }]);
   });
@@ -263,7 +263,7 @@ describe('what history cannot tell', () => {
 const WORDS = 'word '.repeat(400);
 
 describe('a long history', () => {
-  const ticks = around({ stepType: 'loop', config: { items: '{{ input.items }}' } }, ['done']);
+  const ticks = definitionAround({ stepType: 'loop', config: { items: '{{ input.items }}' } }, ['done']);
   const looping = {
     ...ticks,
     steps: {
@@ -285,7 +285,7 @@ describe('a long history', () => {
     const events = model.histories[0]!;
     expect(events.length).toBeGreaterThan(100_000);
     let trace = fold([]);
-    const calls = await callsIn(() => {
+    const calls = await countCalls(() => {
       trace = fold(events, { window: { from: 100, to: 103 } });
     });
     expect(calls / events.length).toBeLessThan(250);

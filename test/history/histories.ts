@@ -17,7 +17,7 @@ export const scheduled = { type: 'taskScheduled', sticky: true } as const;
 export const taken = { type: 'taskStarted' } as const;
 export const done = { type: 'taskCompleted' } as const;
 
-export function begun(definition: Definition, input: unknown = {}): Written {
+export function startedEvent(definition: Definition, input: unknown = {}): Written {
   return { type: 'workflowStarted', argument: { definition, input } };
 }
 
@@ -31,7 +31,7 @@ export function fold(
 }
 
 /** trigger → the step named `it` → finish with its data. */
-export function around(it: Definition['steps'][string], ports: readonly string[] = ['success']): Definition {
+export function definitionAround(it: Definition['steps'][string], ports: readonly string[] = ['success']): Definition {
   return {
     name: 'Around',
     slug: 'around',

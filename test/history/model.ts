@@ -3,7 +3,7 @@
  * does, and writes the history that the server would. The fold never sees the model, only that history.
  */
 
-import { SEGMENT } from '../../src/contract/activity.ts';
+import { SEGMENT_ACTIVITY_ID } from '../../src/contract/activity.ts';
 import { buildIdOf, MARKS } from '../../src/contract/build-id.ts';
 import type { RunError, RunInput } from '../../src/contract/run.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
@@ -15,18 +15,18 @@ import {
   failedEnd,
   failedSegment,
   type SegmentConfig,
-  type SegmentEnd,
+  type SegmentEffectEnd,
   SegmentWalk,
 } from '../../src/engine/segment.ts';
-import { type FailureCause, failureOfCause } from '../../src/engine/state/causes.ts';
-import { CHILDREN, resolvedIn } from '../../src/engine/state/child-run.ts';
+import { CHILDREN_ACTIVITY_ID, parseResolvedWorkflow } from '../../src/engine/state/child-run.ts';
+import { type FailureCause, failureOfCause } from '../../src/engine/state/failure-causes.ts';
 import type { Command, RunCommand, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
-import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { programOf } from '../support/program.ts';
@@ -129,7 +129,7 @@ export class Model {
     return this.#initiated.length + this.#running.length;
   }
 
-  pass(ms: number): void {
+  advanceClock(ms: number): void {
     this.clock += ms;
   }
 
@@ -154,7 +154,7 @@ export class Model {
       take: (at) => {
         const event = updateToEvent(name, payload, at);
         if (event === undefined) return;
-        if (this.#runner.isFree && !('accepted' in this.#runner.admits(event))) return;
+        if (this.#runner.hasNoSegment && !('accepted' in this.#runner.admits(event))) return;
         this.#accepted.push({ type: 'updateAccepted', sequencingId, updateId, name, payload });
         this.#take({ type: 'message', as: 'update', at, event });
       },
@@ -174,26 +174,26 @@ export class Model {
       return;
     }
     const given =
-      task.id === CHILDREN
-        ? { data: { ended: this.#endings() } as unknown as Json }
+      task.id === CHILDREN_ACTIVITY_ID
+        ? { data: { ended: this.#terminatedChildren() } as unknown as Json }
         : task.child === undefined
-          ? this.#returned(n, result)
-          : this.#returned(n, { data: { definition: { steps: {} }, hash: 'sha256:child' } });
+          ? this.#resultOf(n, result)
+          : this.#resultOf(n, { data: { definition: { steps: {} }, hash: 'sha256:child' } });
     this.#write({ type: 'activityStarted', scheduledId: task.openedBy, attempt: 1 });
     this.#write({ type: 'activityCompleted', scheduledId: task.openedBy, result: given });
     this.#jobs.push({ as: 'other', take: (at) => this.#completed(task, given, at) });
   }
 
   /** Now and then somebody completes the activity by hand, with a result of another form. */
-  #returned(n: number, result: EffectResult): EffectResult {
+  #resultOf(n: number, result: EffectResult): EffectResult {
     return this.#plans.length > 0 && n % 7 === 6 ? ({ n } as unknown as EffectResult) : result;
   }
 
   #completed({ id, cancelled, child }: OpenTask, result: EffectResult, at: number): void {
     if (cancelled) return;
     this.#take({ type: 'completed', at, id, result });
-    if (id === CHILDREN) this.#asked();
-    if (child !== undefined && resolvedIn(result) !== undefined && !this.ended)
+    if (id === CHILDREN_ACTIVITY_ID) this.#afterChildrenCheck();
+    if (child !== undefined && parseResolvedWorkflow(result) !== undefined && !this.ended)
       this.#commands.push({ ...child, type: 'initiate' });
   }
 
@@ -206,10 +206,10 @@ export class Model {
   }
 
   /** What the activity does: it walks a copy of the state. */
-  #walkSegment({ config, plan }: OpenSegment): readonly SegmentEnd[] {
+  #walkSegment({ config, plan }: OpenSegment): readonly SegmentEffectEnd[] {
     const { state, at: began } = JSON.parse(JSON.stringify(config)) as SegmentConfig;
     const walk = new SegmentWalk(this.program, restore(state));
-    const ends: SegmentEnd[] = [];
+    const ends: SegmentEffectEnd[] = [];
     const open = new Map<string, RunCommand>();
     for (let at = began + 1; ends.length < plan.ends; at++) {
       for (const command of walk.begin()) open.set(command.id, command);
@@ -221,11 +221,11 @@ export class Model {
       const end = { id, at, startedAt: at - 1 };
       const error = failureOfCause(REFUSED);
       const isFailed = plan.fails[ends.length % Math.max(1, plan.fails.length)] === true;
-      const ended: SegmentEnd = isFailed
+      const ended: SegmentEffectEnd = isFailed
         ? { ...end, ...failedEnd(command, error) }
         : { ...end, result: { data: { at } } };
       ends.push(ended);
-      for (const cancelled of walk.take(ended)) open.delete(cancelled);
+      for (const cancelled of walk.applyEnd(ended)) open.delete(cancelled);
       this.clock = Math.max(this.clock, at);
     }
     return ends;
@@ -257,12 +257,12 @@ export class Model {
   /** As the shell, it asks after its children once at a time. */
   #asking = false;
 
-  #asked(): void {
+  #afterChildrenCheck(): void {
     this.#asking = false;
     if (this.#terminated.length > 0) this.#commands.push({ type: 'ask' });
   }
 
-  #endings(): { id: string; error: RunError }[] {
+  #terminatedChildren(): { id: string; error: RunError }[] {
     const error = { code: 'child_terminated', message: 'It was terminated.', retryable: false };
     return this.#terminated.splice(0).map((id) => ({ id, error }));
   }
@@ -284,7 +284,7 @@ export class Model {
           return;
         }
         if (!task.cancelled) this.#take({ type: 'failed', at, id: task.id, error: failureOfCause(cause) });
-        if (task.id === CHILDREN) this.#asked();
+        if (task.id === CHILDREN_ACTIVITY_ID) this.#afterChildrenCheck();
       },
     });
   }
@@ -308,7 +308,7 @@ export class Model {
       this.#write({ type: 'taskScheduled', sticky: this.#begun });
       this.#write({ type: 'taskStarted' });
       this.#write({ type });
-      this.pass(3);
+      this.advanceClock(3);
     }
     this.#write({ type: 'taskScheduled', sticky: this.#begun });
     const at = this.#write({ type: 'taskStarted' }).time;
@@ -323,7 +323,7 @@ export class Model {
     }
     for (const job of jobs) if (job.as === 'request') job.take(at);
     for (const job of jobs) if (job.as === 'other') job.take(at);
-    const markers = this.#locals(at);
+    const markers = this.#runLocalActivities(at);
     // What comes while the task runs is buffered by the server, and written behind its commands.
     const buffered = this.#buffered(meanwhile);
     this.#write({ type: 'taskCompleted', buildId: this.#plans.length === 0 ? WITHOUT_SEGMENTS : BUILD_ID });
@@ -372,7 +372,7 @@ export class Model {
       plain.carried === undefined
         ? genesis(this.program, genesisOf(runInputOf(plain)!, WORKFLOW_ID, event.time))
         : restore(plain.carried);
-    const policy = { mayBegin: () => this.#plans.length > 0, holds: () => false };
+    const policy = { mayBeginSegment: () => this.#plans.length > 0, holdsCommands: () => false };
     this.#runner = new Runner(this.program, state, policy, { trace: (line) => this.trace.push(line) });
     return state;
   }
@@ -381,13 +381,13 @@ export class Model {
     for (const outbound of this.#runner.take(inbound)) {
       if (outbound === undefined) continue;
       switch (outbound.type) {
-        case 'hurry':
+        case 'endSegmentEarly':
         case 'answered':
           break;
         case 'broken':
           throw outbound.error;
         case 'cancel':
-          this.#takeBack(outbound.id);
+          this.#cancelCommand(outbound.id);
           break;
         case 'segment':
           this.#beginSegment(segmentConfig(this.program, this.state, outbound.at));
@@ -409,7 +409,7 @@ export class Model {
     } else this.#commands.push({ type: 'segment', segment });
   }
 
-  #takeBack(id: string): void {
+  #cancelCommand(id: string): void {
     const before = this.#commands.findIndex((command) => 'id' in command && command.id === id);
     if (before >= 0) this.#commands.splice(before, 1);
     this.#running = this.#running.filter((running) => running !== id);
@@ -423,7 +423,7 @@ export class Model {
   #pending: OpenTask[] = [];
 
   /** Runs local activities within the task, one after the other. */
-  #locals(at: number): Unnumbered<HistoryEvent>[] {
+  #runLocalActivities(at: number): Unnumbered<HistoryEvent>[] {
     const markers: Unnumbered<HistoryEvent>[] = [];
     let clock = at;
     for (;;) {
@@ -434,7 +434,7 @@ export class Model {
         clock = Math.max(clock, ends.at(-1)?.at ?? 0) + 1;
         this.clock = Math.max(this.clock, clock);
         const times = { attempt: 1, completedAt: clock, backoff: false };
-        markers.push({ type: 'localActivity', summary: SEGMENT, ...times, result: { data: { ends } } });
+        markers.push({ type: 'localActivity', summary: SEGMENT_ACTIVITY_ID, ...times, result: { data: { ends } } });
         this.#take({ type: 'segmentEnded', at: clock, outcome: { ends, isFailed: false } });
         continue;
       }
@@ -455,9 +455,9 @@ export class Model {
     if (command.type === 'yield') this.#schedule(YIELD);
     if (command.type === 'ask' && !this.#asking) {
       this.#asking = true;
-      this.#schedule(CHILDREN);
+      this.#schedule(CHILDREN_ACTIVITY_ID);
     }
-    if (command.type === 'segment') this.#schedule(SEGMENT, undefined, command.segment);
+    if (command.type === 'segment') this.#schedule(SEGMENT_ACTIVITY_ID, undefined, command.segment);
     if (command.type === 'run') this.#schedule(command.id);
     if (command.type === 'child') this.#schedule(command.id, command);
     if (command.type === 'initiate') {
@@ -472,7 +472,7 @@ export class Model {
 
   #schedule(activityId: string, child?: OpenTask['child'], segment?: OpenSegment): void {
     const { id } = this.#write({ type: 'activityScheduled', activityId });
-    const task = { id: activityId, openedBy: id, cancelled: false, ...defined({ child, segment }) };
+    const task = { id: activityId, openedBy: id, cancelled: false, ...omitUndefined({ child, segment }) };
     this.#remember(this.#activities, task);
   }
 

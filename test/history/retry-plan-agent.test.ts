@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { advance } from '../../src/engine/advance.ts';
-import { resumeWith } from '../../src/engine/resume/rewind.ts';
+import { resumedState } from '../../src/engine/resume/rewind.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { Fold } from '../../src/history/fold.ts';
@@ -61,9 +61,9 @@ function armed(model: Model): RunState {
     for (const event of model.histories[0]!) folding.push(event);
     return folding.finish();
   };
-  fold(rearming.search('0'));
-  const done = rearming.done(fold(rearming.without('0')).state);
-  return resumeWith(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
+  fold(rearming.searchOptions('0'));
+  const done = rearming.checkedState(fold(rearming.replayOptions('0')).state);
+  return resumedState(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
 }
 
 const open = (state: RunState) => Object.keys(state.openCommands);
@@ -87,7 +87,7 @@ describe('an agent that failed is armed again', () => {
     expect(state.costs).toMatchObject([{ input_tokens: 10, usd_cost: 0.5 }]);
   });
 
-  it('tells its new attempt as a row of its own', () => {
+  it('shows its new attempt as a row of its own', () => {
     const model = agent();
     answer(model, turn(1), { data: 1 });
     model.failActivity(0);
@@ -128,7 +128,7 @@ describe('an agent that failed is armed again', () => {
     expect(carried.ending).toMatchObject({ error: { code: 'agent_max_steps', details: { maxSteps: 4 } } });
   });
 
-  it('asks its model again where its answer failed the step', () => {
+  it('calls its model again where its answer failed the step', () => {
     const model = agent({}, { saveToState: 'sum' });
     answer(model, turn(1), { data: 1 }, turn(0));
     const state = armed(model);
@@ -136,7 +136,7 @@ describe('an agent that failed is armed again', () => {
     expect(state.costs).toMatchObject([{ input_tokens: 20 }]);
   });
 
-  it('goes on where somebody had cancelled it', () => {
+  it('continues where somebody had cancelled it', () => {
     const model = agent();
     answer(model, turn(1), { data: 1 });
     model.signal('cancelStep', { step: 'work' });

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { advance } from '../../src/engine/advance.ts';
 import { waitingFor } from '../../src/engine/inbound/view.ts';
-import { resumeWith } from '../../src/engine/resume/rewind.ts';
-import { countSlots } from '../../src/engine/state/command-backlog.ts';
+import { resumedState } from '../../src/engine/resume/rewind.ts';
+import { countCommands } from '../../src/engine/state/command-backlog.ts';
 import type { Event, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
@@ -50,18 +50,26 @@ function armed(model: Model): RunState | undefined {
   try {
     const rearming = new RetryPlan(ending.error);
     for (const [n, events] of model.histories.entries()) {
-      const fold = new Fold(WORKFLOW_ID, undefined, rearming.search(String(n)));
+      const fold = new Fold(WORKFLOW_ID, undefined, rearming.searchOptions(String(n)));
       for (const event of events) fold.push(event);
       fold.finish();
     }
     let state: RunState | undefined;
     for (const [n, events] of model.histories.entries()) {
-      const without = rearming.without(String(n));
-      const fold = new Fold(WORKFLOW_ID, undefined, state === undefined ? without : { ...without, from: state });
+      const without = rearming.replayOptions(String(n));
+      const fold = new Fold(
+        WORKFLOW_ID,
+        undefined,
+        state === undefined ? without : { ...without, initialState: state },
+      );
       for (const event of events) fold.push(event);
       state = fold.finish().state;
     }
-    const resumed = resumeWith(model.program, rearming.done(state), { work: rearming.postponed, at: 9e6, gates: [] });
+    const resumed = resumedState(model.program, rearming.checkedState(state), {
+      work: rearming.postponed,
+      at: 9e6,
+      gates: [],
+    });
     return restore(JSON.parse(JSON.stringify(serialize(model.program, resumed))) as Json);
   } catch (error) {
     if (error instanceof NotRetryable) return undefined;
@@ -124,7 +132,7 @@ it('arms what failed, and nothing else, in any program', () => {
       const state = armed(model);
       if (state === undefined) return;
       armedRuns++;
-      expect(state.commandCounts).toEqual(countSlots(state));
+      expect(state.commandCounts).toEqual(countCommands(state));
       expect(state.sentCount).toBe(Object.keys(state.openCommands).length - state.backlog.length);
       const ended = model.trace.flatMap((line) =>
         line.t === 'end' && (line.status === 'completed' || line.status === 'skipped') ? [line.path] : [],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/document/types.ts';
-import { resumeWith } from '../../src/engine/resume/rewind.ts';
+import { resumedState } from '../../src/engine/resume/rewind.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import { Fold } from '../../src/history/fold.ts';
@@ -31,14 +31,14 @@ function armed(model: Model): RunState {
     for (const event of events) folding.push(event);
     return folding.finish();
   };
-  for (const [n, events] of model.histories.entries()) fold(events, rearming.search(String(n)));
+  for (const [n, events] of model.histories.entries()) fold(events, rearming.searchOptions(String(n)));
   let state: RunState | undefined;
   for (const [n, events] of model.histories.entries()) {
-    const without = rearming.without(String(n));
-    state = fold(events, state === undefined ? without : { ...without, from: state }).state;
+    const without = rearming.replayOptions(String(n));
+    state = fold(events, state === undefined ? without : { ...without, initialState: state }).state;
   }
-  const done = rearming.done(state);
-  return resumeWith(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
+  const done = rearming.checkedState(state);
+  return resumedState(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
 }
 
 const openIds = (state: RunState) => Object.keys(state.openCommands).sort();
@@ -121,7 +121,7 @@ describe('a failed run is armed again', () => {
     expect(state.frames['both/b']?.ended).toBe(true);
   });
 
-  it('with a wait that is asked anew, and a loop that stands where it stood', () => {
+  it('with a new wait, and a loop at the same tick', () => {
     const model = new Model(
       named({
         each: { stepType: 'loop', config: { items: [1, 2] }, nextSteps: { loop: 'ask' } },

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { logTo, openLogger } from '../../src/observe/log.ts';
-import { inScope, noteScope } from '../../src/observe/scope.ts';
+import { logDestination, openLogger } from '../../src/observe/log.ts';
+import { extendScope, inScope } from '../../src/observe/scope.ts';
 
 it('writes what a full disk did not take as soon as it takes more', () => {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-log-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'logs', 'one.log');
-  const log = pino({ base: null, timestamp: false }, logTo(file));
+  const log = pino({ base: null, timestamp: false }, logDestination(file));
   log.info('before');
   const write = vi.spyOn(fs, 'writeSync').mockImplementation(() => {
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
@@ -32,7 +32,7 @@ it('begins a new file where one is full, and keeps some', () => {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-log-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'logs', 'one.log');
-  const log = pino({ base: null, timestamp: false }, logTo(file, 100));
+  const log = pino({ base: null, timestamp: false }, logDestination(file, 100));
   for (let n = 0; n < 16; n++) log.info({ n, text: 'x'.repeat(60) });
   const names = readdirSync(join(folder, 'logs')).sort();
   expect(names).toEqual(['one.log', 'one.log.1', 'one.log.2', 'one.log.3', 'one.log.4']);
@@ -58,7 +58,7 @@ it('is readable by its owner only, also where an earlier version has left it rea
     writeFileSync(file, 'a line of an earlier start');
     chmodSync(file, 0o644);
   }
-  for (const file of [old, fresh]) pino(logTo(file)).info('a line');
+  for (const file of [old, fresh]) pino(logDestination(file)).info('a line');
   for (const file of [old, older, fresh]) expect([file, statSync(file).mode & 0o777]).toEqual([file, 0o600]);
 });
 
@@ -70,7 +70,7 @@ it('names the request, the run and the trace in every line of their scope', asyn
   const trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), isSampled: true };
   await inScope({ requestId: 'r-1', trace }, async () => {
     await Promise.resolve();
-    noteScope({ executionId: 'run.x', organizationId: 'acme', step: 'pay' });
+    extendScope({ executionId: 'run.x', organizationId: 'acme', step: 'pay' });
     log.info('below the level');
     log.warn('inside');
   });

@@ -56,7 +56,7 @@ it('exports over gRPC where the environment says so', async () => {
     OTEL_SERVICE_NAME: 'mine',
   });
   const made = (await startTracing('worker', silent))!;
-  made.begin('http', { kind: 'internal', parent: made.ofRun(RUN) }).end({ code: 'http_status' });
+  made.begin('http', { kind: 'internal', parent: made.runContext(RUN) }).end({ code: 'http_status' });
   await made.close();
   expect([...receiver.types]).toEqual(['/opentelemetry.proto.collector.trace.v1.TraceService/Export application/grpc']);
   expect(receiver.spans).toMatchObject([
@@ -74,7 +74,7 @@ it('exports JSON where the environment says so, with the run above its steps', a
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test',
   });
   const made = (await startTracing('worker', silent))!;
-  const step = made.begin('http', { kind: 'internal', parent: made.ofRun(RUN) });
+  const step = made.begin('http', { kind: 'internal', parent: made.runContext(RUN) });
   step.end({ code: 'http_status' });
   const run = {
     outcome: 'completed',
@@ -145,7 +145,7 @@ it('samples as the environment says, and a run and its steps alike', async () =>
   const made = (await startTracing('worker', silent))!;
   const runs = Array.from({ length: 60 }, () => crypto.randomUUID());
   for (const runId of runs) {
-    made.begin('step', { kind: 'internal', parent: made.ofRun(runId) }).end({});
+    made.begin('step', { kind: 'internal', parent: made.runContext(runId) }).end({});
     made.record(runId, runId, {
       outcome: 'failed',
       startedAt: 1,

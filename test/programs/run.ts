@@ -15,8 +15,8 @@ import type { ProgramAnswer, ProgramFile } from './load.ts';
 export const START = 1_768_473_000_000;
 
 /** How a walk is made, and who listens to what it is given. */
-export interface Walk {
-  readonly carryAlways?: boolean;
+export interface SimulationOptions {
+  readonly serializesAlways?: boolean;
   readonly segments?: boolean;
   readonly onEvent?: (event: Event) => void;
   /** An attempt of the effect with that id was answered so. */
@@ -25,7 +25,7 @@ export interface Walk {
 
 export function simulateProgram(
   file: ProgramFile,
-  { carryAlways = false, segments = false, onEvent, onAnswer }: Walk = {},
+  { serializesAlways = false, segments = false, onEvent, onAnswer }: SimulationOptions = {},
 ): Simulated {
   const program = programOf(file.definition);
   return simulate(segments ? light(program, file) : program, {
@@ -47,7 +47,7 @@ export function simulateProgram(
       ...(payload === undefined ? {} : { payload }),
     })),
     timeouts: file.timeouts,
-    carryAlways,
+    serializesAlways,
     segments,
     maxEvents: 100_000,
   });
@@ -79,7 +79,7 @@ function answers(file: ProgramFile): (command: RunCommand) => SimulatedAnswer {
 
 function listened(
   effect: (command: RunCommand) => SimulatedAnswer,
-  onAnswer: Walk['onAnswer'],
+  onAnswer: SimulationOptions['onAnswer'],
 ): (command: RunCommand) => SimulatedAnswer {
   return (command) => {
     const answer = effect(command);
@@ -95,9 +95,9 @@ function answerOf({ data, meta, error, afterMs }: ProgramAnswer): SimulatedAnswe
 }
 
 /** The rows of the trace as `path status port`, in order of start. */
-export function writtenTrace(run: Simulated): string[] {
+export function traceLines(run: Simulated): string[] {
   const rows = new Rows({ from: 0, to: 10_000 });
-  for (const event of run.trace) rows.take(event);
+  for (const event of run.trace) rows.addLine(event);
   return rows.rows.map((row) =>
     [row.path, statusOf(row, run.state), ...(row.port === undefined ? [] : [row.port])].join(' '),
   );
@@ -112,14 +112,14 @@ function statusOf(row: TraceRow, state: RunState): string {
 }
 
 /** The configs that effects were sent, by their ids. */
-export function sent(run: Simulated): { [id: string]: unknown } {
+export function sentConfigs(run: Simulated): { [id: string]: unknown } {
   return Object.fromEntries(
     run.commands.flatMap((command) => (command.type === 'run' ? [[command.id, command.config]] : [])),
   );
 }
 
 /** The actions and models of another host, replaced by requests with the same parameters, which are still evaluated. */
-export function mocked(definition: Definition): Definition {
+export function withMockedHost(definition: Definition): Definition {
   const steps = Object.entries(definition.steps).map(([slug, step]): [string, StepDefinition] => {
     if (!['action', 'llm', 'agent'].includes(step.stepType)) return [slug, step];
     const body: Json = step.stepType === 'action' ? (step.config?.['parameters'] ?? null) : (step.config ?? null);

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import type { RecordedStep } from '../../src/contract/recording.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
-import { confirmed } from '../../src/recording/confirm.ts';
+import { confirmReferences } from '../../src/recording/confirm.ts';
 import { documentOf } from '../../src/recording/document.ts';
-import { resolve, strayReferences, unknownReferences } from '../../src/recording/references.ts';
+import { resolve, unknownReferences, unknownReferencesInText } from '../../src/recording/references.ts';
 import { suggestionsFor } from '../../src/recording/suggestions.ts';
 
 const AT = '2026-01-01T00:00:0';
@@ -60,8 +60,8 @@ describe('a reference', () => {
     ['a step that there is', { a: 'x @get_user_1.id, ann@nope_1.org' }, []],
     ['other names', { a: 'ask @bob or @team-7', b: '@nope_1' }, []],
   ])('to nobody is found within a text: %s', (_what, written, problems) => {
-    expect(strayReferences(written, ['get_user_1'])).toMatchObject(problems);
-    expect(strayReferences(written, ['get_user_1'])).toHaveLength(problems.length);
+    expect(unknownReferencesInText(written, ['get_user_1'])).toMatchObject(problems);
+    expect(unknownReferencesInText(written, ['get_user_1'])).toHaveLength(problems.length);
   });
 
   it('to nobody is found in steps that are not resolved yet', () => {
@@ -122,7 +122,7 @@ describe('suggestions', () => {
       pointer,
       reference,
     }));
-    const outcome = confirmed(recorded, [
+    const outcome = confirmReferences(recorded, [
       ...items,
       { step: 'mail_1', pointer: '/text', reference: '@get_user_1.name' },
     ]);
@@ -137,7 +137,9 @@ describe('suggestions', () => {
   });
 
   it('add a member to the input, for a value that came from the person', () => {
-    const outcome = confirmed({ input: {}, steps }, [{ step: 'mail_1', pointer: '/to', reference: '@input.receiver' }]);
+    const outcome = confirmReferences({ input: {}, steps }, [
+      { step: 'mail_1', pointer: '/to', reference: '@input.receiver' },
+    ]);
     expect(outcome).toMatchObject({ input: { receiver: 'ann@example.org' }, changed: [{ name: 'mail_1' }] });
   });
 
@@ -168,7 +170,7 @@ describe('suggestions', () => {
       'unknown_reference',
     ],
   ])('are not confirmed with %s', (_what, item, pointer, code) => {
-    expect(confirmed({ input, steps }, [item])).toMatchObject({ problem: { pointer, code } });
+    expect(confirmReferences({ input, steps }, [item])).toMatchObject({ problem: { pointer, code } });
   });
 });
 
@@ -189,7 +191,7 @@ describe('the definition of a recording', () => {
     expect(check(document)).toMatchObject({ valid: true, dialect: '001', warnings: [] });
   });
 
-  it('leaves calls that were under way together beside each other', () => {
+  it('leaves concurrent calls independent of each other', () => {
     const beside = { ...orders, startedAt: `${AT}1.500Z` };
     const document = documentOf([user, beside, uses], { ...names, order: 'recorded', includesFailed: false });
     expect(edges(document)).toEqual([

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { describe, expect, it } from 'vitest';
-import { plainEvent } from '../../src/client/temporal/trace-events.ts';
+import { decodeHistoryEvent } from '../../src/client/temporal/history-event-decoder.ts';
 import { RUN_WORKFLOW } from '../../src/contract/run.ts';
-import { resumeWith } from '../../src/engine/resume/rewind.ts';
+import { resumedState } from '../../src/engine/resume/rewind.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import { Fold, type FoldOptions } from '../../src/history/fold.ts';
 import { RequestTargets } from '../../src/history/request-targets.ts';
@@ -26,7 +26,7 @@ const converter = {
 
 async function eventsOf(file: string): Promise<HistoryEvent[]> {
   const { events } = historyFromJSON(JSON.parse(readFileSync(join(root, file), 'utf8')));
-  return Promise.all((events ?? []).map((event) => plainEvent(converter, event)));
+  return Promise.all((events ?? []).map((event) => decodeHistoryEvent(converter, event)));
 }
 
 const isOfRun = (file: string): boolean => {
@@ -52,7 +52,7 @@ describe('a recorded history of a run', () => {
     const events = await eventsOf(file);
     const targets = new RequestTargets();
     const first = folded(events, {
-      takes: (event, { program, state, place }) => {
+      mapEvent: (event, { program, state, place }) => {
         targets.note(program, state, event, place);
         return event;
       },
@@ -60,7 +60,7 @@ describe('a recorded history of a run', () => {
     expect(first.unreadable).toBeUndefined();
     expect(first.rows.length).toBeGreaterThan(0);
     if (!file.includes('-1.json')) expect(first.state?.ending).toBeDefined();
-    const second = folded(events, { takes: (event, { place }) => targets.named(event, place) });
+    const second = folded(events, { mapEvent: (event, { place }) => targets.withTarget(event, place) });
     expect(plain(second.state)).toEqual(plain(first.state));
   });
 });
@@ -77,9 +77,13 @@ it('a run whose agent had two open asks is armed again where it failed', async (
   const { state } = folded(events);
   if (state?.ending?.status !== 'failed') throw new Error('It has not failed.');
   const plan = new RetryPlan(state.ending.error);
-  folded(events, plan.search('run'));
-  const { program, state: without } = folded(events, plan.without('run'));
-  const armed = resumeWith(program!, plan.done(without), { work: plan.postponed, at: 2_000_000_000_000, gates: [] });
+  folded(events, plan.searchOptions('run'));
+  const { program, state: without } = folded(events, plan.replayOptions('run'));
+  const armed = resumedState(program!, plan.checkedState(without), {
+    work: plan.postponed,
+    at: 2_000_000_000_000,
+    gates: [],
+  });
   expect(Object.keys(armed.openCommands)).toEqual(['end']);
 });
 

@@ -1,4 +1,4 @@
-// A stack that is backed up while it works, and restored elsewhere: runs that waited go on.
+// A stack that is backed up while it works, and restored elsewhere: runs that waited continue.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -133,7 +133,7 @@ describe('a backup', { timeout: 240_000 }, () => {
     acknowledged.length = before;
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(first.path).filter((name) => name.startsWith('backup-'))).toEqual([]);
-    // The stack goes on.
+    // The stack keeps running.
     await start(stack, 'ask', { amount: 1 });
   });
 
@@ -180,7 +180,7 @@ describe('a backup', { timeout: 240_000 }, () => {
     }
   });
 
-  test('brings back runs that waited, which go on with their payloads and secrets', async () => {
+  test('brings back runs that waited, which continue with their payloads and secrets', async () => {
     const second = folderFor();
     const restored = signalbox(second, ['restore', file]);
     expect([restored.code, restored.output]).toEqual([0, expect.stringContaining('Restored the state of')]);
@@ -201,10 +201,10 @@ describe('a backup', { timeout: 240_000 }, () => {
     expect(readdirSync(before)).toContain('temporal.db');
   });
 
-  test('lets the server go on if it is killed while the server stands still', async () => {
+  test('resumes the server if it is killed while the server is stopped', async () => {
     const victim = spawn('sleep', ['600']);
-    const code = `import(${JSON.stringify(pathToFileURL(join(compiledRoot(), 'src/cli/backup/while-stopped.js')).href)})
-      .then(({ whileStopped }) => whileStopped(${victim.pid}, () => new Promise((resolve) => {
+    const code = `import(${JSON.stringify(pathToFileURL(join(compiledRoot(), 'src/cli/backup/pause-process.js')).href)})
+      .then(({ withProcessPaused }) => withProcessPaused(${victim.pid}, () => new Promise((resolve) => {
         console.log('stopped');
         setTimeout(resolve, 60_000);
       })));`;

@@ -66,7 +66,7 @@ describe('bootstrap without the rights to do it', () => {
     expect(error.message).toContain(error.commands[1]);
   });
 
-  test('goes on where attributes may not be listed, but are there', async () => {
+  test('continues where attributes may not be listed, but exist', async () => {
     await bootstrap(serverThat({ listSearchAttributes: refuse(7) }), { retentionDays: 30 });
   });
 
@@ -76,7 +76,7 @@ describe('bootstrap without the rights to do it', () => {
     expect(error.commands).toHaveLength(searchAttributeKeys.length);
   });
 
-  test('gives up in time where attributes are registered, and are never there', async () => {
+  test('gives up after a timeout where attributes are registered, and never appear', async () => {
     let asked = 0;
     const server = serverThat({ listSearchAttributes: async () => ({ asked: ++asked }) });
     const error = await bootstrap(server, { retentionDays: 30, timeoutMs: 0 }).catch((thrown: unknown) => thrown);

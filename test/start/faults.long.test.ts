@@ -1,4 +1,4 @@
-// A whole stack whose parts fail while runs are on their way: a worker without memory, a Temporal server that is away.
+// A whole stack whose parts fail while runs are active: a worker without memory, an unavailable Temporal server.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const isStopped = (pid: number): boolean =>
   !existsSync('/proc/self/stat') || /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
 
 /** As long as the threat model says. */
-const AWAY_MS = 60_000;
+const UNAVAILABLE_MS = 60_000;
 
 /** Takes all the memory that there is, the first time it is asked. */
 const GREEDY = `import { existsSync, writeFileSync } from 'node:fs';
@@ -71,7 +71,7 @@ const result = async (id: string): Promise<{ status: string; output?: unknown }>
 };
 
 describe('a stack', { timeout: 150_000 }, () => {
-  test('starts a worker again that ran out of memory, and its runs go on with the keys that they had', async () => {
+  test('starts a worker again that ran out of memory, and its runs continue with the keys that they had', async () => {
     const mark = join(folder.path, 'mark');
     const id = await start({
       name: 'Greedy',
@@ -93,7 +93,7 @@ describe('a stack', { timeout: 150_000 }, () => {
     expect(stack.child.exitCode).toBeNull();
   });
 
-  test(`answers 503 while Temporal is away for ${AWAY_MS / 1_000} s, and then runs go on where they were`, async () => {
+  test(`answers 503 while Temporal is unavailable for ${UNAVAILABLE_MS / 1_000} s, then runs continue`, async () => {
     const id = await start({
       name: 'Patient',
       slug: 'patient',
@@ -113,7 +113,7 @@ describe('a stack', { timeout: 150_000 }, () => {
         end: { stepType: 'finish', config: { output: 'there' } },
       },
     });
-    // An effect whose end has not been told when the server goes away would be made again.
+    // An effect whose end was not reported when the server stops would be repeated.
     await until('it rests after the first effect', 30_000, async () => {
       const answer = await fetch(`${url}/api/executions/${id}`);
       return ((await answer.json()) as { status: string }).status === 'waiting';
@@ -126,7 +126,7 @@ describe('a stack', { timeout: 150_000 }, () => {
     expect(asked.status).toBe(503);
     expect(Number(asked.headers.get('retry-after'))).toBeGreaterThan(0);
     await asked.body?.cancel();
-    await sleep(Math.max(0, AWAY_MS - (Date.now() - away)));
+    await sleep(Math.max(0, UNAVAILABLE_MS - (Date.now() - away)));
     // Longer than the sleep of the run: its timer is overdue by now.
     process.kill(server, 'SIGCONT');
     await until('it has ended', 60_000, async () => {

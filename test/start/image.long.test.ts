@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
 import { environmentOf, listOf, type Played, play } from '../deploy/dockerfile.ts';
-import { filesOf } from '../support/files.ts';
+import { filesOf } from '../support/file-stats.ts';
 import { until } from '../support/stack.ts';
 import { type TestServer, testServer } from '../support/temporal.ts';
 
@@ -102,7 +102,7 @@ describe('the image', { timeout: 120_000 }, () => {
     expect(alone.output()).toContain('Temporal does not answer at 127.0.0.1:1');
   });
 
-  test('runs a workflow through gateway and worker, tells how they are, ends in time, and writes nothing', async () => {
+  test('runs a workflow through gateway and worker, reports health, ends in time, and writes nothing', async () => {
     const [port, workerPort] = [await freePort(), await freePort()];
     const shared = Object.fromEntries(
       Object.entries(server.env).filter(([name]) => /^(TEMPORAL_|SIGNALBOX_TASK_QUEUE)/.test(name)),

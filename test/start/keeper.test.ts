@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { databaseUsers } from '../../src/cli/start/database-users.ts';
+import { databaseProcesses } from '../../src/cli/start/database-processes.ts';
 import { claimPort } from '../../src/cli/start/ports.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import type { KeeperTask } from '../../src/cli/start/server-keeper.ts';
@@ -29,7 +29,7 @@ describe('the keeper of a Temporal server', { timeout: 60_000 }, () => {
     };
   });
   afterEach(() => {
-    for (const { pid } of databaseUsers(database)) process.kill(pid, 'SIGKILL');
+    for (const { pid } of databaseProcesses(database)) process.kill(pid, 'SIGKILL');
     folder.remove();
   });
 
@@ -70,19 +70,19 @@ describe('the keeper of a Temporal server', { timeout: 60_000 }, () => {
 
   test('is found with its server by the database, in any spelling of its path', async () => {
     const keeper = spawn(process.execPath, [KEEPER, JSON.stringify(task)], { stdio: 'ignore' });
-    await until('both are there', 30_000, () => databaseUsers(database).length === 2);
-    const users = databaseUsers(join(folder.path, '..', folder.path.split('/').at(-1) ?? '', 'temporal.db'));
+    await until('both are there', 30_000, () => databaseProcesses(database).length === 2);
+    const users = databaseProcesses(join(folder.path, '..', folder.path.split('/').at(-1) ?? '', 'temporal.db'));
     expect(users.find(({ isKeeper }) => isKeeper)?.pid).toBe(keeper.pid);
     const server = users.find(({ isKeeper }) => !isKeeper)?.pid ?? 0;
     expect(readFileSync(`/proc/${server}/cmdline`, 'utf8')).toContain('start-dev');
     // As on systems without /proc.
     expect(
-      databaseUsers(database, 'darwin')
+      databaseProcesses(database, 'darwin')
         .map(({ pid }) => pid)
         .sort(),
     ).toEqual([keeper.pid, server].sort());
-    expect(databaseUsers(join(folder.path, 'other.db'))).toEqual([]);
+    expect(databaseProcesses(join(folder.path, 'other.db'))).toEqual([]);
     keeper.kill('SIGTERM');
-    await until('both have ended', 30_000, () => databaseUsers(database).length === 0);
+    await until('both have ended', 30_000, () => databaseProcesses(database).length === 0);
   });
 });

@@ -68,7 +68,7 @@ describe('a lock file', () => {
     expect(tryLock(path).release).toBeTypeOf('function');
   });
 
-  test('that is gone when it is read, and then taken by another, is left to that one', () => {
+  test('that is removed when it is read, and then taken by another, is left to that one', () => {
     const living = { pid: process.ppid, host: hostname() };
     write(living);
     Object.assign(others, { path, release: () => rmSync(path), take: () => write(living) });

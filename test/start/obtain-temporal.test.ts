@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NoTemporalError, obtainTemporal } from '../../src/cli/start/obtain-temporal.ts';
-import { sources } from '../../src/cli/start/temporal-sources.ts';
+import { temporalSources } from '../../src/cli/start/temporal-sources.ts';
 
 const TEMPORAL = (version: string) => `#!/bin/sh\necho "temporal version ${version} (Server 1.32.0, UI 2.54.1)"\n`;
 
@@ -30,7 +30,7 @@ case "$*" in
 esac
 `;
 
-/** Stands for Go: builds a program that tells the version with which it was stamped. */
+/** A fake Go: builds a program that prints the version with which it was stamped. */
 const GO = `#!/bin/sh
 [ "$1" = version ] && exit 0
 for argument in "$@"; do
@@ -46,11 +46,11 @@ describe('looking for a Temporal server', () => {
   let env: NodeJS.ProcessEnv;
   const said: string[] = [];
   let downloads = 0;
-  const withoutDownload = sources.map((source) =>
+  const withoutDownload = temporalSources.map((source) =>
     source.name === 'the official download'
       ? {
           ...source,
-          look: async () => {
+          find: async () => {
             downloads += 1;
             return { refusal: 'no network' };
           },

@@ -1,4 +1,4 @@
-// Temporal servers that live on without the stack that started them: none runs beside that of another start.
+// Temporal servers that live on without the stack that started them: none runs in parallel with that of another start.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { runningStack } from '#stacks';
-import { databaseUsers } from '../../src/cli/start/database-users.ts';
+import { databaseProcesses } from '../../src/cli/start/database-processes.ts';
 import { claimPort } from '../../src/cli/start/ports.ts';
 import { compiledRoot, projectRoot } from '../../src/cli/start/project-root.ts';
 import { type DataFolder, dataFolder, startStack, startToEnd, until } from '../support/stack.ts';
@@ -21,7 +21,7 @@ describe('a Temporal server that outlives its stack', { timeout: 120_000 }, () =
   afterEach(() => folder.remove());
 
   const serversOn = (file: string): number[] =>
-    databaseUsers(file).flatMap(({ pid, isKeeper }) => (isKeeper ? [] : [pid]));
+    databaseProcesses(file).flatMap(({ pid, isKeeper }) => (isKeeper ? [] : [pid]));
 
   /** Starts a server on the database that no file names. Those of earlier versions have these arguments too. */
   const orphan = async (isOurs: boolean): Promise<number> => {
@@ -91,7 +91,7 @@ describe('a Temporal server that outlives its stack', { timeout: 120_000 }, () =
     const stack = await startStack(folder.path);
     const pid = await orphan(true);
     const { server } = stack.note.temporal;
-    const [keeper] = databaseUsers(database).filter(({ isKeeper }) => isKeeper);
+    const [keeper] = databaseProcesses(database).filter(({ isKeeper }) => isKeeper);
     process.kill(keeper?.pid ?? 0, 'SIGKILL');
     await until('another server', 30_000, () => stack.output().includes('The Temporal server is ready again'));
     const servers = serversOn(database);
@@ -101,7 +101,7 @@ describe('a Temporal server that outlives its stack', { timeout: 120_000 }, () =
     expect(folder.processes()).toEqual([]);
   });
 
-  test('refuses the start where no stack has started it, and a backup and a restore beside it', async () => {
+  test('refuses the start where no stack has started it, and a backup and a restore in parallel with it', async () => {
     const first = await startStack(folder.path);
     await first.end('SIGTERM');
     const file = join(folder.path, 'first.backup');

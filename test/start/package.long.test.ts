@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive } from '#lock';
 import { runningStack } from '#stacks';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
-import { filesOf } from '../support/files.ts';
+import { filesOf } from '../support/file-stats.ts';
 import { until } from '../support/stack.ts';
 import { hasRegistry, install, pack } from './packing.ts';
 
@@ -174,7 +174,7 @@ describe.skipIf(!hasRegistry())('the package in an empty folder', { timeout: FIV
   });
 });
 
-/** Without the settings of the tests. What npm tells its scripts of the clone is no business of the folder. */
+/** Without the settings of the tests. npm's variables about the clone must not reach the folder. */
 function surroundings(extra: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(TEMPORAL_|SIGNALBOX_|NODE_ENV|NODE_OPTIONS|VITEST|npm_(lifecycle|package|command))/.test(name),

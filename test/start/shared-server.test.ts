@@ -25,7 +25,7 @@ describe('the server of a stack', () => {
     }
     for (const workflowId of ids) await client.workflow.getHandle(workflowId).terminate();
     expect([...taken].sort()).toEqual([...ids].sort());
-    // Starts that come right after one another may change places. Among four partitions they lie far apart.
+    // Starts that come right after one another may swap. Among four partitions they are far apart.
     const apart = ids.map((id, place) => Math.abs(taken.indexOf(id) - place));
     expect(apart.reduce((sum, one) => sum + one, 0) / ids.length).toBeLessThan(1.5);
   });

@@ -1,4 +1,4 @@
-// A stack whose processes are killed one by one, or all at once, and two stacks beside each other.
+// A stack whose processes are killed one by one, or all together, and two stacks in parallel.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -87,7 +87,7 @@ describe('a stack whose parts are killed', { timeout: 120_000 }, () => {
     expect(folder.processes()).toEqual([]);
   });
 
-  test('runs beside another, and ends without touching it', async () => {
+  test('runs in parallel with another, and ends without touching it', async () => {
     const other = dataFolder();
     const [one, two] = await Promise.all([startStack(folder.path), startStack(other.path)]);
     expect(one.note.temporal.address).not.toBe(two.note.temporal.address);

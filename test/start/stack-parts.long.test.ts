@@ -39,7 +39,7 @@ describe('one part alone', { timeout: 120_000 }, () => {
     expect((await handle.describe()).status.name).toBe('COMPLETED');
   });
 
-  test('a worker that dies ends its process with an error, so that whoever started it sees it', async () => {
+  test('a worker that dies ends its process with an error, so that its parent process sees it', async () => {
     const worker = startWorkerOnly(folder.path, { SIGNALBOX_TASK_QUEUE: 'a-third-queue' });
     await until('the worker polls', 30_000, () => worker.output().includes('The worker polls task queue'));
     const { pid } = JSON.parse(
@@ -74,7 +74,7 @@ describe('one part alone', { timeout: 120_000 }, () => {
     }
   });
 
-  test('a worker says what it needs where nothing tells it the address of Temporal', async () => {
+  test('a worker says what it needs where nothing configures the address of Temporal', async () => {
     const empty = dataFolder();
     const refused = await startToEnd(empty.path, {}, ['--only', 'worker']);
     expect(refused.code).toBe(20);

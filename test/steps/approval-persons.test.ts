@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Standing } from '../../src/contract/run.ts';
+import type { RoleClaims } from '../../src/contract/run.ts';
 import type { DecisionEvent } from '../../src/steps/kind.ts';
 import { approval } from '../../src/steps/kinds/approval/approval.ts';
 import { userInput } from '../../src/steps/kinds/user-input.ts';
-import { Driven, type Given } from './visit.ts';
+import { Driven, type Given } from './kind-driver.ts';
 
 const HOUR = 3_600_000;
 const asked = (config: object, given?: Given): Driven => {
@@ -11,7 +11,7 @@ const asked = (config: object, given?: Given): Driven => {
   driven.begin();
   return driven;
 };
-const as = (roles: string[] = [], groups: string[] = []): Standing => ({ roles, groups });
+const as = (roles: string[] = [], groups: string[] = []): RoleClaims => ({ roles, groups });
 const person = (by: string, standing = as()): Partial<DecisionEvent> => ({ by, as: standing });
 const approve = (by: string, standing = as()): DecisionEvent => ({
   on: 'decision',

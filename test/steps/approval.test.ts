@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DecisionEvent } from '../../src/steps/kind.ts';
 import { approval } from '../../src/steps/kinds/approval/approval.ts';
-import { Driven, type Given, NOW, parse } from './visit.ts';
+import { Driven, type Given, NOW, parse } from './kind-driver.ts';
 
 const HOUR = 3_600_000;
 const asked = (config: object, given?: Given): Driven => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json/json.ts';
 import { bash } from '../../src/steps/kinds/bash.ts';
-import { begin, parse } from './visit.ts';
+import { begin, parse } from './kind-driver.ts';
 
 const roots = { input: { name: 'Ann', ms: 500 } };
 

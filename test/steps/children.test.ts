@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/json/json.ts';
 import type { Outcome } from '../../src/steps/kind.ts';
-import { runEmployee, shaped } from '../../src/steps/kinds/run-employee.ts';
+import { runEmployee, shapeAnswer } from '../../src/steps/kinds/run-employee.ts';
 import { runWorkflow } from '../../src/steps/kinds/run-workflow.ts';
-import { begin, Driven } from './visit.ts';
+import { begin, Driven } from './kind-driver.ts';
 
 const held = (outcome: Outcome): Extract<Outcome, { do: 'suspend' }> => {
   if (outcome.do !== 'suspend') throw new Error(`It did not hold: ${JSON.stringify(outcome)}`);
@@ -86,18 +86,18 @@ describe('run_employee', () => {
     ['JSON', '{"kind": "a", "urgent": false}', { kind: 'a', urgent: false }],
     ['JSON in a fence', 'Here:\n```json\n{"kind": "a", "urgent": true}\n```\nDone.', { kind: 'a', urgent: true }],
   ])('takes an answer that is %s', (_what, answer, expected) => {
-    expect(shaped(now, format, answer)).toEqual(expected);
+    expect(shapeAnswer(now, format, answer)).toEqual(expected);
   });
 
   it('makes plain text the one member that is asked for', () => {
-    expect(shaped(now, { summary: 'string' }, 'All is well.')).toEqual({ summary: 'All is well.' });
+    expect(shapeAnswer(now, { summary: 'string' }, 'All is well.')).toEqual({ summary: 'All is well.' });
   });
 
   it('leaves an answer alone where no schema is given', () => {
-    expect(shaped(now, undefined, '{"a": 1}')).toBe('{"a": 1}');
+    expect(shapeAnswer(now, undefined, '{"a": 1}')).toBe('{"a": 1}');
   });
 
   it.each<Json>(['no JSON at all', { kind: 'a' }, '{"kind": 1, "urgent": true}', null])('refuses %j', (answer) => {
-    expect(() => shaped(now, format, answer)).toThrow(expect.objectContaining({ code: 'invalid_response' }));
+    expect(() => shapeAnswer(now, format, answer)).toThrow(expect.objectContaining({ code: 'invalid_response' }));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { condition } from '../../src/steps/kinds/condition.ts';
-import { begin, parse } from './visit.ts';
+import { begin, parse } from './kind-driver.ts';
 
 const roots = { input: { amount: 5, kind: 'a', tags: ['x'], text: '7' }, outputs: { deploy: true } };
 const port = (config: Parameters<typeof begin>[1]) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { durationMs, instantMs, MAX_DURATION_MS, planDuration } from '../../src/steps/config/duration.ts';
 import { ConfigError, StepFailure } from '../../src/steps/kind.ts';
-import { parse } from './visit.ts';
+import { parse } from './kind-driver.ts';
 
 describe('a duration', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { action } from '../../src/steps/kinds/action.ts';
 import { http } from '../../src/steps/kinds/http.ts';
-import { begin, Driven, parse } from './visit.ts';
+import { begin, Driven, parse } from './kind-driver.ts';
 
 const config = {
   method: 'POST',

@@ -7,7 +7,7 @@ import { removed } from '../../src/steps/kinds/removed.ts';
 import { set } from '../../src/steps/kinds/set.ts';
 import { switchKind } from '../../src/steps/kinds/switch.ts';
 import { trigger } from '../../src/steps/kinds/trigger.ts';
-import { begin, Driven } from './visit.ts';
+import { begin, Driven } from './kind-driver.ts';
 
 describe('trigger', () => {
   const roots = {

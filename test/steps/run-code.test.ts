@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCode } from '../../src/steps/kinds/run-code.ts';
-import { begin, parse } from './visit.ts';
+import { begin, parse } from './kind-driver.ts';
 
 // Braces of its own.
 const code = 'export default (input) => ({ text: {{ n: 1 }} })';

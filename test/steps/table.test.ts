@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { actionTypes } from '../../src/steps/kinds/actions.ts';
+import { actionTypes } from '../../src/steps/kinds/built-in-actions.ts';
 import { kindOf, kinds } from '../../src/steps/kinds/table.ts';
-import { parse } from './visit.ts';
+import { parse } from './kind-driver.ts';
 
 describe('the table of kinds', () => {
   it('has every name once', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { waitCallback } from '../../src/steps/kinds/wait-callback.ts';
-import { begin, Driven, NOW } from './visit.ts';
+import { begin, Driven, NOW } from './kind-driver.ts';
 
 const called = (payload: { ok?: boolean }) =>
   ({ on: 'message', payload, message: { name: 'callback:step', payload, bytes: 0 } }) as const;

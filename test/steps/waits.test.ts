@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listen } from '../../src/steps/kinds/listen.ts';
 import { sleep } from '../../src/steps/kinds/sleep.ts';
 import { userInput } from '../../src/steps/kinds/user-input.ts';
-import { Driven, NOW, parse } from './visit.ts';
+import { Driven, NOW, parse } from './kind-driver.ts';
 
 const HOUR = 3_600_000;
 const taken = (payload: unknown, name = 'n') => ({ name, payload: payload as never, bytes: 0 });

@@ -58,7 +58,7 @@ export type TestBrowser = {
 let launched: Promise<Browser> | undefined;
 
 /** The Chromium of this process, for all of its test files. Playwright ends it with the process. */
-const theBrowser = (): Promise<Browser> => {
+const launchBrowser = (): Promise<Browser> => {
   launched ??= chromium.launch({
     ...(FOUND === undefined ? {} : { executablePath: FOUND }),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
@@ -78,7 +78,7 @@ export function sharedBrowser(gateway: { readonly url: string }): TestBrowser {
 
 /** Opens pages of this gateway, each in a context of its own. `close()` closes those that are left. */
 export async function openBrowser(url: string): Promise<TestBrowser> {
-  const browser = await theBrowser();
+  const browser = await launchBrowser();
   const contexts = new Set<BrowserContext>();
   return {
     open: (path, options = {}) => openPage(browser, contexts, url, path, options),
@@ -108,7 +108,7 @@ async function openPage(
   });
   page.on('pageerror', (error) => found.push(`threw ${error.stack ?? error.message}`));
   page.on('console', (message) => {
-    // A refusal of the API is told on the page. The browser logs it as well.
+    // A refusal of the API is shown on the page. The browser logs it as well.
     const isRefusal = /^Failed to load resource: the server responded with a status of 4/.test(message.text());
     if (message.type() === 'error' && !isRefusal) found.push(`logged ${message.text()}`);
   });
@@ -160,13 +160,13 @@ export async function axe(page: Page): Promise<string[]> {
     const run = `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] })`;
     const { violations } = await page.evaluate<{ violations: Violation[] }>(run);
     for (const { id, help, nodes } of violations)
-      found.push(`${colorScheme}: ${id}: ${help}\n${nodes.map((node) => `  ${told(node)}`).join('\n')}`);
+      found.push(`${colorScheme}: ${id}: ${help}\n${nodes.map((node) => `  ${describeNode(node)}`).join('\n')}`);
   }
   await page.emulateMedia({ colorScheme: 'light' });
   return found;
 }
 
-const told = ({ html, failureSummary = '' }: Violation['nodes'][number]): string =>
+const describeNode = ({ html, failureSummary = '' }: Violation['nodes'][number]): string =>
   `${html.slice(0, 300)}\n    ${failureSummary.replaceAll('\n', '\n    ')}`;
 
 /** Clicks until it shows: a gateway on a loaded machine may refuse a dry run, and asks to send it again. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { obtainTemporal } from '../../src/cli/start/obtain-temporal.ts';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
-import { lastOutput, runProgram } from '../../src/cli/start/run-program.ts';
+import { lastOutput, runExecutable } from '../../src/cli/start/run-executable.ts';
 import { startServer } from '../../src/cli/start/temporal-server.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { connect } from '../../src/client/temporal/connect.ts';
@@ -24,7 +24,7 @@ const say = (text: string): void => console.log(`[e2e] ${text}`);
 
 /** Builds, then starts one Temporal server in memory on free ports for all tests of the project `e2e`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const built = await runProgram(process.execPath, [join(projectRoot(), 'deploy/build.mjs')]);
+  const built = await runExecutable(process.execPath, [join(projectRoot(), 'deploy/build.mjs')]);
   if (!built.ok) throw new Error(`The build failed. ${lastOutput(built)}`);
   const given = readConfig(process.env);
   const namespaces = Array.from({ length: project.config.maxWorkers }, (_, index) => namespaceOfSlot(index + 1));
@@ -58,7 +58,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** One after the other: a server that is told of many namespaces at once has ended by a fault of its own. */
+/** One after the other: a server that gets many namespaces concurrently has ended by a fault of its own. */
 async function prepare(address: string, namespaces: readonly string[]): Promise<void> {
   for (const namespace of namespaces) {
     const config = readConfig({ ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });

@@ -23,7 +23,7 @@ export function sharedCases<Case>(file: string): readonly Case[] {
 }
 
 /** The definitions that tale shipped, with their names. */
-export const shared000: readonly { readonly name: string; readonly document: JsonObject }[] = hasCases
+export const taleCases: readonly { readonly name: string; readonly document: JsonObject }[] = hasCases
   ? readdirSync(new URL('definitions-000/seed/', FOLDER)).map((file) => ({
       name: basename(file, '.json'),
       document: JSON.parse(readFileSync(new URL(`definitions-000/seed/${file}`, FOLDER), 'utf8')),
@@ -31,7 +31,7 @@ export const shared000: readonly { readonly name: string; readonly document: Jso
   : [];
 
 /** The cases of agent-ops: what its compiler takes, and runs. */
-export const shared002 = sharedCases<{
+export const agentOpsCases = sharedCases<{
   readonly kind: string;
   readonly name: string;
   readonly source: string;

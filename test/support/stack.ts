@@ -62,7 +62,7 @@ export type Stack = {
 
 /** Runs `node deploy/start.mjs` and resolves once it says that it is ready. */
 export async function startStack(dataDir: string, extra: NodeJS.ProcessEnv = {}): Promise<Stack> {
-  const { child, output, end } = runStart(dataDir, extra);
+  const { child, output, end } = spawnStart(dataDir, extra);
   const deadline = Date.now() + READY_MS;
   while (!output().includes('Ready after')) {
     if (child.exitCode !== null || Date.now() > deadline) {
@@ -92,7 +92,7 @@ export async function startToEnd(
   extra: NodeJS.ProcessEnv = {},
   args: readonly string[] = [],
 ): Promise<{ code: number | null; output: string }> {
-  const { child, output, ended } = runStart(dataDir, extra, args);
+  const { child, output, ended } = spawnStart(dataDir, extra, args);
   await ended;
   return { code: child.exitCode, output: output() };
 }
@@ -101,12 +101,12 @@ type Part = Pick<Stack, 'child' | 'output' | 'end'>;
 
 /** Runs `start --only PART`; does not wait until it is ready. */
 export const startPartOnly = (part: 'gateway' | 'worker', dataDir: string, extra: NodeJS.ProcessEnv = {}): Part =>
-  runStart(dataDir, extra, ['--only', part]);
+  spawnStart(dataDir, extra, ['--only', part]);
 
 export const startWorkerOnly = (dataDir: string, extra: NodeJS.ProcessEnv = {}): Part =>
   startPartOnly('worker', dataDir, extra);
 
-function runStart(dataDir: string, extra: NodeJS.ProcessEnv, args: readonly string[] = []) {
+function spawnStart(dataDir: string, extra: NodeJS.ProcessEnv, args: readonly string[] = []) {
   const env: NodeJS.ProcessEnv = { ...process.env, SIGNALBOX_DATA: dataDir, SIGNALBOX_PORT: '0', ...extra };
   if (extra['TEMPORAL_ADDRESS'] === undefined) delete env['TEMPORAL_ADDRESS'];
   if (extra['TEMPORAL_NAMESPACE'] === undefined) delete env['TEMPORAL_NAMESPACE'];

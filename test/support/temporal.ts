@@ -5,19 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, inject } from 'vitest';
+import { createActivities } from '../../activities/registry.ts';
 import { segmentActivity } from '../../activities/segment/segment.ts';
-import { createActivities } from '../../activities/table.ts';
 import { loadActions } from '../../src/actions/load.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
-import { access, unaudited, type WriteAccess } from '../../src/client/temporal/access.ts';
+import { createAccess, unaudited, type WriteAccess } from '../../src/client/temporal/access.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/temporal/connect.ts';
-import { makeCurrent } from '../../src/client/temporal/deployment.ts';
+import { setCurrentVersion } from '../../src/client/temporal/worker-deployment.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import { loadMasterKey } from '../../src/config/master-key.ts';
 import { dataLimitOf } from '../../src/definition/document/limits.ts';
-import { defined } from '../../src/json/defined.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { activityDependencies } from '../../workers/activity-dependencies.ts';
 import { hashOfBundle } from '../../workers/bundle.ts';
 import { workerObservers } from '../../workers/observers.ts';
@@ -55,7 +55,7 @@ const namespaceFor = ({ SIGNALBOX_CODEC }: Record<string, string>): string =>
 
 /** As a gateway over the server has it. */
 export const writeAccess = (server: TestServer): WriteAccess =>
-  unaudited(access(server, server.config, loadMasterKey(server.config)));
+  unaudited(createAccess(server, server.config, loadMasterKey(server.config)));
 
 /** Connects to the shared server. `overrides` are environment variables, such as SIGNALBOX_HISTORY_LIMIT. */
 export async function testServer(overrides: Record<string, string> = {}): Promise<TestServer> {
@@ -168,10 +168,10 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
   const { version } = interpreter.workerDeploymentOptions;
   const madeCurrent =
     workerVersioning === 'automatic'
-      ? await makeCurrent(connection, { namespace: server.namespace, ...version })
+      ? await setCurrentVersion(connection, { namespace: server.namespace, ...version })
       : undefined;
   return {
-    ...defined({ madeCurrent }),
+    ...omitUndefined({ madeCurrent }),
     buildId: version.buildId,
     stop: async () => {
       shutdown.begin(worker);

@@ -6,8 +6,8 @@ import type { Json } from '../../src/json/json.ts';
 import { beginEvaluation } from '../../src/template/evaluation.ts';
 import { evaluate, parseExpression } from '../../src/template/expression.ts';
 import { MAX_WORK } from '../../src/template/limits.ts';
-import { finderOf } from '../../src/template/search.ts';
-import { charactersIn } from '../support/work.ts';
+import { createFinder } from '../../src/template/text-search.ts';
+import { countCharactersRead } from '../support/work-counters.ts';
 import { errorOf, value } from './evaluate.ts';
 
 const LENGTH = 900_000;
@@ -84,7 +84,7 @@ describe('a text that is looked for in another', () => {
   it('takes no time that grows with the product of their lengths', () => {
     const haystack = 'a'.repeat(1_900_000);
     const needle = `${'a'.repeat(5_000)}b${'a'.repeat(4_999)}`;
-    const read = charactersIn(() => {
+    const read = countCharactersRead(() => {
       expect(value('needle in haystack', { haystack, needle })).toBe(false);
       expect(value('haystack|split(needle)|length', { haystack, needle })).toBe(1);
     });
@@ -98,7 +98,7 @@ describe('a text that is looked for in another', () => {
         const needle = part.repeat(Math.ceil(260 / part.length));
         const haystack = `${'ab'.repeat(at)}${isThere ? needle : needle.slice(1)}${part}${needle}`;
         const evaluation = beginEvaluation({ root: () => undefined }, { now: 0 });
-        const find = finderOf(needle, haystack.length, evaluation);
+        const find = createFinder(needle, haystack.length, evaluation);
         for (const from of [0, 1, at, at + 1]) expect(find(haystack, from)).toBe(haystack.indexOf(needle, from));
         expect(value('h|split(n)', { h: haystack, n: needle })).toEqual(haystack.split(needle));
       }),

@@ -53,7 +53,7 @@ describe('operators', () => {
     '"" + (price + 1)',
   ])('nor is a text joined to a number that is none: %s', (source) => {
     expect(errorOf(() => value(source)).code).toBe('unresolved_reference');
-    const before = evaluate(parseExpression(source), objectScope({}), { now: 0, asBefore: () => true });
+    const before = evaluate(parseExpression(source), objectScope({}), { now: 0, isLegacy: () => true });
     expect(['Total: ', ' in total', '[1]', '']).toContain(before);
   });
 });
@@ -139,7 +139,7 @@ describe('syntax errors say where and what was expected', () => {
     expect(error.source).toBe(source);
   });
 
-  test('an unknown transform is told the known ones', () => {
+  test('an unknown transform is reported with the known ones', () => {
     const error = errorOf(() => parseExpression('a|upcase'));
     expect([error.code, error.column]).toEqual(['unknown_transform', 3]);
     expect(error.expected).toContain('upper');

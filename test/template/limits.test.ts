@@ -6,7 +6,7 @@ import { parseExpression } from '../../src/template/expression.ts';
 import { MAX_STRING_LENGTH, MAX_WORK } from '../../src/template/limits.ts';
 import { parseTemplate } from '../../src/template/template.ts';
 import { TemplateError } from '../../src/template/types.ts';
-import { callsIn } from '../support/work.ts';
+import { countCalls } from '../support/work-counters.ts';
 import { errorOf, rendered, value } from './evaluate.ts';
 
 describe('own properties only', () => {
@@ -96,7 +96,7 @@ describe('growth', () => {
   /** The code of the error. The calls of JavaScript are in a proportion to the units that are charged. */
   async function growing(source: string): Promise<string> {
     let code = 'none';
-    const calls = await callsIn(() => {
+    const calls = await countCalls(() => {
       try {
         value(source, context);
       } catch (error) {

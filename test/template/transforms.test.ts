@@ -47,7 +47,7 @@ describe('texts', () => {
     ['"😀b"|first', '\ud83d'],
     ['"a😀"|last', '\ude00'],
   ])('%s is as before for earlier workers', (source, expected) => {
-    expect(evaluate(parseExpression(source), objectScope({}), { now: 0, asBefore: () => true })).toEqual(expected);
+    expect(evaluate(parseExpression(source), objectScope({}), { now: 0, isLegacy: () => true })).toEqual(expected);
   });
 });
 

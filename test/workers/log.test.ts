@@ -9,7 +9,7 @@ const failure = ApplicationFailure.create({
 });
 
 describe('an error in the log of a worker', () => {
-  it('tells its code, its message and its cause, and no details', () => {
+  it('has its code, its message and its cause, and no details', () => {
     expect(loggedError(failure, false)).toEqual({ type: 'http_status', message: 'The server answered 500.' });
     expect(loggedError(new Error('Outer', { cause: failure }), false)).toEqual({
       type: 'Error',
@@ -19,7 +19,7 @@ describe('an error in the log of a worker', () => {
     expect(loggedError('text', false)).toBe('text');
   });
 
-  it('tells its code only, where histories are encrypted, and ends', () => {
+  it('has its code only, where histories are encrypted, and ends', () => {
     expect(loggedError(failure, true)).toEqual({ type: 'http_status' });
     const circular = new Error('round');
     circular.cause = circular;

@@ -3,7 +3,7 @@ import proto from '@temporalio/proto';
 import runner from '@temporalio/worker/lib/workflow-codec-runner.js';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { payloadCodecOf } from '../../src/client/payloads/codec.ts';
-import { passPlainPayloads } from '../../workers/plain-payloads.ts';
+import { skipCodecForPlainPayloads } from '../../workers/plain-payloads.ts';
 
 const settings = { masterKey: new Uint8Array(32).fill(7), formerMasterKeys: [], dataDir: '' };
 const codec = payloadCodecOf({ ...settings, codec: false });
@@ -28,7 +28,7 @@ let received: Uint8Array;
 beforeAll(async () => {
   sent = ActivationCompletion.encode((await make().encodeCompletion(completionOf(plain))) as never).finish();
   received = Activation.encode((await make().decodeActivation(activationOf(plain))) as never).finish();
-  passPlainPayloads();
+  skipCodecForPlainPayloads();
 });
 
 it('makes the same messages as the SDK, and waits for none of their payloads', async () => {

@@ -4,7 +4,7 @@ import { ThreadedVMWorkflowCreator } from '@temporalio/worker/lib/workflow/threa
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { watchWorkflowThreads } from '../../workers/workflow-thread.ts';
 
-/** Answers what the SDK's thread is asked, each when it is told to. */
+/** Answers the requests to the SDK's thread, each when the test says so. */
 const THREAD = `
 const { parentPort } = require('node:worker_threads');
 const asked = [];

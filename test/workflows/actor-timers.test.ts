@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { HeldPayload } from '../../src/contract/debounce.ts';
 import {
   type Actor,
+  type ActorSnapshot,
+  applyUpdate,
   beginActor,
   type CarryingStart,
   isRefusal,
-  type Live,
-  takeUpdate,
 } from '../../workflows/actors/actor.ts';
 import { debounceActor } from '../../workflows/actors/debounce.ts';
 import { definitionActor } from '../../workflows/actors/definition.ts';
@@ -23,12 +23,12 @@ const START = { organizationId: 'o', historyLimit: 100 };
 
 /** An actor on a clock that the test sets. */
 function desk<Start extends CarryingStart, State>(actor: Actor<Start, State>, start: Start) {
-  let live: Live<State> = beginActor(actor, start, { now: T0, workflowId: 'actor', runId: 'first' });
+  let live: ActorSnapshot<State> = beginActor(actor, start, { now: T0, workflowId: 'actor', runId: 'first' });
   let keys = 0;
   return {
     next: (now = T0) => actor.next?.(live.state, now),
     update: (name: string, request: object, now = T0): unknown => {
-      const taken = takeUpdate(actor, live, name, { key: `k${keys++}`, ...request }, now);
+      const taken = applyUpdate(actor, live, name, { key: `k${keys++}`, ...request }, now);
       if (isRefusal(taken)) return taken.refused;
       live = taken.state;
       return { answer: taken.answer, effects: taken.effects };
@@ -160,9 +160,9 @@ describe('a limiter', () => {
     const { next, act, signal } = full();
     expect(signal('release', { run: 'a' })).toEqual([]);
     expect(next()).toBe('act');
-    const question = act(T0);
-    expect(question.argument).toEqual({ runs: ['a'], patienceMs: 2_000 });
-    expect(question.answer({ closed: ['a'], closedAt: [T0], missing: [] }, T0)).toEqual([granted]);
+    const check = act(T0);
+    expect(check.argument).toEqual({ runs: ['a'], patienceMs: 2_000 });
+    expect(check.answer({ closed: ['a'], closedAt: [T0], missing: [] }, T0)).toEqual([granted]);
   });
 
   it('asks about its holders ever more rarely while nothing changes', () => {

@@ -2,19 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Actor,
+  type ActorSnapshot,
+  applyUpdate,
   beginActor,
   type CarryingStart,
-  continuedStart,
+  continueAsNewStart,
   isRefusal,
-  type Live,
-  takeUpdate,
 } from '../../workflows/actors/actor.ts';
 import { debounceActor } from '../../workflows/actors/debounce.ts';
 import { definitionActor } from '../../workflows/actors/definition.ts';
 import { hookActor } from '../../workflows/actors/hook.ts';
 import { inboxActor } from '../../workflows/actors/inbox.ts';
-import { lenderActor } from '../../workflows/actors/lender.ts';
 import { limiterActor } from '../../workflows/actors/limiter.ts';
+import { limiterPoolActor } from '../../workflows/actors/limiter-pool.ts';
 import { organizationActor } from '../../workflows/actors/organization.ts';
 import { recordingActor } from '../../workflows/actors/recording.ts';
 import { syncActor } from '../../workflows/actors/sync.ts';
@@ -105,7 +105,7 @@ const SUBJECTS: { readonly [actor: string]: Subject } = {
     update('remove', { id }),
   ),
   lender: subject(
-    lenderActor,
+    limiterPoolActor,
     START,
     update('borrow', { shard: id, seq: small, limit: fc.nat(20), keeps: small, waits: small, spare: small }),
     timer,
@@ -191,10 +191,15 @@ const SUBJECTS: { readonly [actor: string]: Subject } = {
 const asJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** One second passes with each step. The answer, or the refusal, is what the sender gets. */
-function take(actor: AnyActor, live: Live<unknown>, step: Step, n: number): { live: Live<unknown>; answer: unknown } {
+function take(
+  actor: AnyActor,
+  live: ActorSnapshot<unknown>,
+  step: Step,
+  n: number,
+): { live: ActorSnapshot<unknown>; answer: unknown } {
   const now = T0 + n * 1_000;
   if (step.update !== undefined) {
-    const taken = takeUpdate(actor, live, step.update, { key: `k${n}`, ...step.request }, now);
+    const taken = applyUpdate(actor, live, step.update, { key: `k${n}`, ...step.request }, now);
     return isRefusal(taken) ? { live, answer: taken } : { live: taken.state, answer: taken.answer };
   }
   const change =
@@ -213,10 +218,10 @@ function play({ actor, start }: Subject, steps: readonly Step[], carriesAfter: (
     live = taken.live;
     answers.push(taken.answer);
     if (!carriesAfter(n)) continue;
-    argument = asJson(continuedStart(actor, argument, live));
+    argument = asJson(continueAsNewStart(actor, argument, live));
     live = beginActor(actor, argument, { ...BIRTH, runId: `run ${n}` });
   }
-  return { answers, live, carried: asJson(continuedStart(actor, argument, live)).carried };
+  return { answers, live, carried: asJson(continueAsNewStart(actor, argument, live)).carried };
 }
 
 describe.each(Object.entries(SUBJECTS))('the actor %s', (_name, subject) => {
@@ -259,13 +264,13 @@ describe.each(Object.entries(SUBJECTS))('the actor %s', (_name, subject) => {
 describe('an actor', () => {
   it('refuses requests without a key', () => {
     const live = beginActor(syncActor, { ...START, origin: 'git' }, BIRTH);
-    expect(takeUpdate(syncActor, live, 'change', undefined, T0)).toMatchObject({ refused: 'invalid_request' });
+    expect(applyUpdate(syncActor, live, 'change', undefined, T0)).toMatchObject({ refused: 'invalid_request' });
   });
 
   it('remembers the latest 64 answers', () => {
     let live = beginActor(syncActor, { ...START, origin: 'git' }, BIRTH);
     const change = (n: number) =>
-      takeUpdate(syncActor, live, 'change', { key: `${n}`, add: [`${n}`], remove: [] } as { key: string }, T0);
+      applyUpdate(syncActor, live, 'change', { key: `${n}`, add: [`${n}`], remove: [] } as { key: string }, T0);
     for (let n = 0; n < 70; n++) {
       const taken = change(n);
       if (!isRefusal(taken)) live = taken.state;

@@ -22,8 +22,8 @@ const definition: Definition = {
 };
 const place = { id: 'run.default.ask-all.1', namespace: 'default' };
 
-/** What is told of a run that asks so many at once. */
-function told(asked: number): string {
+/** The details of a run that waits for that many approvals. */
+function detailsOf(asked: number): string {
   const program = programOf(definition);
   const input = Array.from({ length: asked }, (_, i) => i);
   const state = genesis(program, genesisOf({ definition, input }, place.id, 0));
@@ -34,7 +34,7 @@ function told(asked: number): string {
 
 describe('the current details of a run', () => {
   it('name the definition, and each wait with the command that answers it', () => {
-    const text = told(1);
+    const text = detailsOf(1);
     expect(text).toContain('**Ask \\*all\\*** (`ask-all`): waiting');
     expect(text).toContain('\n\n`each[0]/ask` waits for an approval');
     expect(text).toContain(
@@ -50,11 +50,11 @@ describe('the current details of a run', () => {
     const shown = { waitingFor: [], waits: 0, toApprove: () => ({}) };
     expect(describeRun(definition, place, { ...shown, status: 'running' })).toContain('under Pending Activities');
     expect(describeRun(definition, place, { ...shown, status: 'completed' })).not.toContain('Pending Activities');
-    expect(told(1)).not.toContain('Pending Activities');
+    expect(detailsOf(1)).not.toContain('Pending Activities');
   });
 
   it('name the first of many waits, and say how many more there are', () => {
-    const text = told(33);
+    const text = detailsOf(33);
     expect(text.match(/waits for/g)).toHaveLength(20);
     expect(text).toContain('… and 13 more.');
   });

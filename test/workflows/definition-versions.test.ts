@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DefinitionStart, PutDefinition } from '../../src/contract/actors.ts';
 import { versionDigest } from '../../src/contract/version-digest.ts';
-import { continuedStart, isRefusal, type Live } from '../../workflows/actors/actor.ts';
+import { type ActorSnapshot, continueAsNewStart, isRefusal } from '../../workflows/actors/actor.ts';
 import { definitionActor } from '../../workflows/actors/definition.ts';
 import type { DefinitionActorState } from '../../workflows/actors/definition-state.ts';
 
@@ -35,8 +35,8 @@ const written = (count: number, from = begun()): DefinitionActorState => {
 const holds = ({ changes, older }: DefinitionActorState, n: number): boolean =>
   changes.some(({ hash }) => hash === hashOf(n)) || older.includes(versionDigest(hashOf(n)));
 const carriedOf = (state: DefinitionActorState): DefinitionStart => {
-  const live: Live<DefinitionActorState> = { state, answers: [] };
-  return JSON.parse(JSON.stringify(continuedStart(definitionActor, START, live)));
+  const live: ActorSnapshot<DefinitionActorState> = { state, answers: [] };
+  return JSON.parse(JSON.stringify(continueAsNewStart(definitionActor, START, live)));
 };
 
 describe("a definition's actor", () => {
@@ -68,7 +68,7 @@ describe("a definition's actor", () => {
     let state = begun();
     for (let n = 0; n < 600; n++) state = put(state, n, notes).state;
     const full = { ...state, older: Array.from({ length: 8_000 }, (_, n) => versionDigest(hashOf(100_000 + n))) };
-    // Beside them are the remembered answers, of 300,000 characters at most.
+    // The payload also has the remembered answers, of 300,000 characters at most.
     expect(Buffer.byteLength(JSON.stringify(carriedOf(full)))).toBeLessThan(1_400_000);
   });
 

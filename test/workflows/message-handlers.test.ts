@@ -27,7 +27,7 @@ function asking(steps: Definition['steps'] = { review }) {
     },
   };
   const state = genesis(program, GENESIS);
-  const runner = new Runner<Received>(program, state, { mayBegin: () => true, holds: () => false });
+  const runner = new Runner<Received>(program, state, { mayBeginSegment: () => true, holdsCommands: () => false });
   const take = (inbound: Received): void => {
     for (const outbound of runner.take(inbound))
       if (outbound?.type === 'answered') outbound.inbound.answered?.(outbound.answer);
@@ -39,7 +39,7 @@ function asking(steps: Definition['steps'] = { review }) {
   context.__TEMPORAL_ACTIVATOR__ = { updateHandlers: updates, dispatchBufferedUpdates: () => undefined };
   answerUpdates({
     take: (event, as, answered) => take({ type: 'message', at: event.at, as, event, answered }),
-    isFree: () => runner.isFree,
+    isFree: () => runner.hasNoSegment,
     admit: (event) => runner.admits(event),
     ignored: () => undefined,
   });
@@ -53,7 +53,7 @@ function asking(steps: Definition['steps'] = { review }) {
       return handler(payload);
     },
     endSegment(): void {
-      expect(runner.isFree).toBe(false);
+      expect(runner.hasNoSegment).toBe(false);
       const end = { id: 'both/call/call', at, startedAt: at, result: { data: null } };
       take({ type: 'segmentEnded', at, outcome: { ends: [end], isFailed: false } });
     },

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
-  LONGEST_ERROR,
-  MOST_RECORDED_STEPS,
-  OVERDUE_MS,
+  CALL_OVERDUE_MS,
+  MAX_ERROR_LENGTH,
+  MAX_RECORDED_STEPS,
   type RecordingStart,
   type RecordingView,
 } from '../../src/contract/recording.ts';
 import type { Json } from '../../src/json/json.ts';
-import { PARSES_JSON } from '../../src/recording/document.ts';
-import { beginActor, isRefusal, type Live, takeUpdate } from '../../workflows/actors/actor.ts';
+import { PARSE_JSON_CODE } from '../../src/recording/document.ts';
+import { type ActorSnapshot, applyUpdate, beginActor, isRefusal } from '../../workflows/actors/actor.ts';
 import { type Recording, recordingActor } from '../../workflows/actors/recording.ts';
 
 // The actor of recordings, without Temporal: calls that begin and end, what is refused, and when it expires.
@@ -27,7 +27,7 @@ const START: RecordingStart = {
 
 /** A recording that is spoken to; one second passes with each request. */
 class Spoken {
-  live: Live<Recording>;
+  live: ActorSnapshot<Recording>;
   now = T0;
   #keys = 0;
 
@@ -39,7 +39,13 @@ class Spoken {
   ask(update: string, request: object, key?: string): unknown {
     this.now += 1_000;
     this.#keys += 1;
-    const taken = takeUpdate(recordingActor, this.live, update, { key: key ?? `k${this.#keys}`, ...request }, this.now);
+    const taken = applyUpdate(
+      recordingActor,
+      this.live,
+      update,
+      { key: key ?? `k${this.#keys}`, ...request },
+      this.now,
+    );
     if (isRefusal(taken)) return taken;
     this.live = taken.state;
     return taken.answer;
@@ -98,7 +104,7 @@ describe('a call', () => {
     recording.call();
     recording.tell({ name: 'get-user_2', output: '{not JSON' });
     expect(recording.view().recorded).toMatchObject([
-      { output: [{ id: 42 }], step: { action: { transformCode: PARSES_JSON } } },
+      { output: [{ id: 42 }], step: { action: { transformCode: PARSE_JSON_CODE } } },
       { output: '{not JSON' },
     ]);
     expect(recording.view().recorded[1]?.step['action']).not.toHaveProperty('transformCode');
@@ -112,7 +118,7 @@ describe('a call', () => {
     for (const odd of [undefined, null, 'x', { name: 'nobody' }, { name: '__proto__' }]) recording.tell(odd);
     const [step] = recording.view().recorded;
     expect(step).toMatchObject({ status: 'failed', error: { code: 'tool_error' } });
-    expect(step?.error?.message.length).toBe(LONGEST_ERROR);
+    expect(step?.error?.message.length).toBe(MAX_ERROR_LENGTH);
     expect(step).not.toHaveProperty('output');
     expect(recording.call({ a: '@get-user_1' })).toMatchObject({ refused: 'unresolved_reference' });
   });
@@ -141,7 +147,7 @@ describe('a call', () => {
 describe('the bounds of a recording', () => {
   it('are the number of steps, and the bytes of all together', () => {
     const many = new Spoken({ maxBytes: 1_000_000 });
-    for (let n = 0; n < MOST_RECORDED_STEPS; n++) many.call();
+    for (let n = 0; n < MAX_RECORDED_STEPS; n++) many.call();
     expect(many.call()).toMatchObject({ refused: 'too_many' });
     const small = new Spoken();
     expect(small.call({ text: 'x'.repeat(6_000) })).toMatchObject({ refused: 'too_large' });
@@ -164,7 +170,7 @@ describe('the bounds of a recording', () => {
     expect(recording.call()).toMatchObject({ name: 'get-user_3' });
   });
 
-  it('leave large outputs out of the view, which tells their size', () => {
+  it('leave large outputs out of the view, which shows their size', () => {
     const recording = new Spoken({ maxBytes: 2_000_000 });
     for (const n of [1, 2]) {
       recording.call();
@@ -216,7 +222,7 @@ describe('the end of a recording', () => {
     recording.waitUntil(recording.now + IDLE_MS + 1);
     expect(recording.view()).toMatchObject({ recorded: [{ status: 'running' }] });
     // A call that never reports counts as failed, and then the recording is idle.
-    const overdue = recording.now + OVERDUE_MS;
+    const overdue = recording.now + CALL_OVERDUE_MS;
     recording.waitUntil(overdue);
     expect(recording.view()).toMatchObject({ recorded: [{ status: 'failed', error: { code: 'no_answer' } }] });
     recording.waitUntil(overdue + IDLE_MS);

@@ -35,13 +35,13 @@ export interface SearchAttributes {
   readonly [name: string]: string | readonly string[] | null;
 }
 
-export interface Change<State> {
+export interface StateChange<State> {
   readonly state: State;
   readonly effects?: readonly Effect[];
 }
 
 /** A change by an update. */
-export interface Answered<State, Answer> extends Change<State> {
+export interface AnsweredChange<State, Answer> extends StateChange<State> {
   readonly answer: Answer;
 }
 
@@ -53,26 +53,26 @@ export type Operation<State, Request, Answer> = (
   state: State,
   request: Request,
   now: number,
-) => Answered<State, Answer> | Refusal;
+) => AnsweredChange<State, Answer> | Refusal;
 
 /** What a signal does. The payload is what a caller sent: it may be anything. */
-export type SignalOperation<State> = (state: State, payload: unknown, now: number) => Change<State>;
+export type SignalOperation<State> = (state: State, payload: unknown, now: number) => StateChange<State>;
 
 /**
  * What happens when nothing comes from outside: nothing, `act` immediately, `act` at a time, or the end of the
  * workflow. The timer starts anew when `at` changes.
  */
-export type Next = 'wait' | 'act' | 'end' | { readonly at: number };
+export type NextStep = 'wait' | 'act' | 'end' | { readonly at: number };
 
-/** An activity that the actor awaits. Operations go on meanwhile; another `act` does not. */
-export interface Call<State> {
+/** An activity that the actor awaits. Operations are handled meanwhile; another `act` is not. */
+export interface ActorCall<State> {
   readonly activity: string;
   readonly argument: object;
   /** Takes the result into the state of then. `calledAt`: when the activity was scheduled. */
-  readonly done: (state: State, result: unknown, calledAt: number, now: number) => Change<State>;
+  readonly done: (state: State, result: unknown, calledAt: number, now: number) => StateChange<State>;
 }
 
-export interface Birth {
+export interface ExecutionInfo {
   readonly now: number;
   readonly workflowId: string;
   /** Temporal's id of this execution. */
@@ -86,7 +86,7 @@ export interface CarryingStart extends ActorStart {
 
 export interface Actor<Start extends CarryingStart, State> {
   /** The state at the first execution, or the carried one. */
-  readonly begin: (start: Start, birth: Birth) => State;
+  readonly begin: (start: Start, birth: ExecutionInfo) => State;
   /** The state as JSON, without the remembered answers: `begin` restores it. */
   readonly carry: (state: State) => object;
   /** By the name of the update. Each request has a `key`: the same key again gets the same answer. */
@@ -94,16 +94,16 @@ export interface Actor<Start extends CarryingStart, State> {
   readonly signals?: { readonly [name: string]: SignalOperation<State> };
   readonly queries?: { readonly [name: string]: (state: State, argument?: unknown) => unknown };
   /** Default: `wait`. */
-  readonly next?: (state: State, now: number) => Next;
-  readonly act?: (state: State, now: number) => Change<State> & { readonly call?: Call<State> };
+  readonly next?: (state: State, now: number) => NextStep;
+  readonly act?: (state: State, now: number) => StateChange<State> & { readonly call?: ActorCall<State> };
   /** A workflow that an effect was meant for has ended, or never was. */
-  readonly targetGone?: (state: State, workflowId: string, now: number) => Change<State>;
+  readonly targetGone?: (state: State, workflowId: string, now: number) => StateChange<State>;
   /** One line that Temporal's Web UI shows. */
   readonly details?: (state: State) => string;
 }
 
 /** An actor's state between two operations. */
-export interface Live<State> {
+export interface ActorSnapshot<State> {
   readonly state: State;
   /**
    * To the latest requests, by request key, oldest first. They are carried across continue-as-new, since Temporal
@@ -115,60 +115,65 @@ export interface Live<State> {
 export function beginActor<Start extends CarryingStart, State>(
   actor: Actor<Start, State>,
   start: Start,
-  birth: Birth,
-): Live<State> {
+  birth: ExecutionInfo,
+): ActorSnapshot<State> {
   const { answers } = (start.carried ?? {}) as { readonly answers?: RememberedAnswers };
   return { state: actor.begin(start, birth), answers: answers ?? [] };
 }
 
 /** The argument of the next execution. */
-export function continuedStart<Start extends CarryingStart, State>(
+export function continueAsNewStart<Start extends CarryingStart, State>(
   actor: Actor<Start, State>,
   start: Start,
-  { state, answers }: Live<State>,
+  { state, answers }: ActorSnapshot<State>,
 ): Start {
   const carried = actor.updates === undefined ? actor.carry(state) : { ...actor.carry(state), answers };
   return { ...start, carried };
 }
 
 /** Takes an update. One whose key was answered before changes nothing and gets that answer. */
-export function takeUpdate<Start extends CarryingStart, State>(
+export function applyUpdate<Start extends CarryingStart, State>(
   actor: Actor<Start, State>,
-  live: Live<State>,
+  live: ActorSnapshot<State>,
   name: string,
   request: { readonly key: string } | undefined,
   now: number,
-): Answered<Live<State>, unknown> | Refusal {
+): AnsweredChange<ActorSnapshot<State>, unknown> | Refusal {
   const operation = actor.updates?.[name] as Operation<State, { readonly key: string }, unknown> | undefined;
   if (operation === undefined) return refuse('invalid_request', `There is no update '${name}'.`);
   if (typeof request?.key !== 'string') return refuse('invalid_request', 'The update needs an argument with a key.');
   const known = live.answers.find(({ key }) => key === request.key);
   if (known !== undefined) return { state: live, answer: known.answer };
-  const taken = operation(live.state, request, now);
-  if (isRefusal(taken)) return taken;
-  const answers = remember(live.answers, { key: request.key, answer: taken.answer as Json });
-  return { ...taken, state: { state: taken.state, answers } };
+  const applied = operation(live.state, request, now);
+  if (isRefusal(applied)) return applied;
+  const answers = remember(live.answers, { key: request.key, answer: applied.answer as Json });
+  return { ...applied, state: { state: applied.state, answers } };
 }
 
 /** A client repeats a request within seconds. */
 const MAX_ANSWERS = 64;
 /** Of all answers but the latest, as JSON: one payload carries them with the rest of the state. */
-const MAX_CHARACTERS = 300_000;
+const MAX_ANSWERS_CHARACTERS = 300_000;
 
 /** The answers with a new one. The oldest ones go where there are too many. */
 function remember(answers: RememberedAnswers, latest: RememberedAnswers[number]): RememberedAnswers {
   const all = [...answers, latest];
   const charactersOf = (one: RememberedAnswers[number]) => (one === latest ? 0 : JSON.stringify(one).length);
-  return all.slice(latestFrom(all, MAX_ANSWERS, charactersOf, MAX_CHARACTERS));
+  return all.slice(firstFittingIndex(all, MAX_ANSWERS, charactersOf, MAX_ANSWERS_CHARACTERS));
 }
 
-/** Where the latest entries begin that fit: at most `most` of them, and `mostSize` of all together. */
-export function latestFrom<T>(all: readonly T[], most: number, sizeOf: (one: T) => number, mostSize: number): number {
-  let from = Math.max(0, all.length - most);
+/** Where the latest entries begin that fit: at most `maxCount` of them, and `maxSize` of all together. */
+export function firstFittingIndex<T>(
+  all: readonly T[],
+  maxCount: number,
+  sizeOf: (one: T) => number,
+  maxSize: number,
+): number {
+  let from = Math.max(0, all.length - maxCount);
   let size = 0;
   for (let at = all.length - 1; at >= from; at--) {
     size += sizeOf(all[at]!);
-    if (size > mostSize) from = at + 1;
+    if (size > maxSize) from = at + 1;
   }
   return from;
 }

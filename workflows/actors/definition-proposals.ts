@@ -2,60 +2,60 @@
 import {
   type FailProposal,
   isOpenProposal,
-  MOST_OPEN_PROPOSALS,
-  MOST_PROPOSALS,
-  PROPOSAL_MS,
+  MAX_OPEN_PROPOSALS,
+  MAX_PROPOSALS,
+  PROPOSAL_TTL_MS,
   type Proposal,
   type ProposalAnswer,
   type Propose,
   proposalAt,
   type ReviewProposal,
-  staleProposal,
+  staleProposalMessage,
 } from '../../src/contract/proposal.ts';
-import { defined } from '../../src/json/defined.ts';
-import { type Answered, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { type AnsweredChange, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 import type { DefinitionActorState as State } from './definition-state.ts';
 
 export const propose: Operation<State, Propose, ProposalAnswer> = (state, { key: _key, ...request }, now) => {
-  const { slug, proposalMs = PROPOSAL_MS } = state.start;
+  const { slug, proposalMs = PROPOSAL_TTL_MS } = state.start;
   const known = state.proposals.find(({ id }) => id === request.id);
   if (known !== undefined) return { state, answer: { proposal: proposalAt(known, now) } };
   if (state.head === null) return refuse('not_found', `There is no workflow called ${slug}.`);
-  if (state.head.hash !== request.baseHash) return stale(state, request.baseHash);
-  if (state.proposals.filter((one) => isOpenProposal(proposalAt(one, now))).length >= MOST_OPEN_PROPOSALS)
-    return refuse('too_many', `${MOST_OPEN_PROPOSALS} proposals of workflow ${slug} are open. Review some first.`);
+  if (state.head.hash !== request.baseHash) return staleRefusal(state, request.baseHash);
+  if (state.proposals.filter((one) => isOpenProposal(proposalAt(one, now))).length >= MAX_OPEN_PROPOSALS)
+    return refuse('too_many', `${MAX_OPEN_PROPOSALS} proposals of workflow ${slug} are open. Review some first.`);
   const proposal: Proposal = {
     ...request,
     status: 'pending',
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + proposalMs).toISOString(),
   };
-  return { state: { ...state, proposals: withRoom([...state.proposals, proposal]) }, answer: { proposal } };
+  return { state: { ...state, proposals: evictOldestClosed([...state.proposals, proposal]) }, answer: { proposal } };
 };
 
 export const review: Operation<State, ReviewProposal, ProposalAnswer> = (state, request, now) => {
   const { id, decision, notes, by, ownToo } = request;
-  const proposal = found(state, id, now);
+  const proposal = findProposal(state, id, now);
   if (isRefusal(proposal)) return proposal;
-  if (proposal.status !== 'pending') return closed(proposal);
+  if (proposal.status !== 'pending') return closedRefusal(proposal);
   if (!ownToo && by !== undefined && by === proposal.by)
     return refuse(
       'proposer_may_not_review',
       'Somebody else has to review what you proposed, unless constraints.proposerMayReview of the workflow allows it.',
     );
-  return changed(state, {
+  return replaceProposal(state, {
     ...proposal,
     status: decision === 'approve' ? 'approved' : 'rejected',
-    review: { decision, at: new Date(now).toISOString(), ...defined({ by, notes }) },
+    review: { decision, at: new Date(now).toISOString(), ...omitUndefined({ by, notes }) },
   });
 };
 
 /** A closed proposal stays as it is. */
 export const failProposal: Operation<State, FailProposal, ProposalAnswer> = (state, { id, error }, now) => {
-  const proposal = found(state, id, now);
+  const proposal = findProposal(state, id, now);
   if (isRefusal(proposal)) return proposal;
   return isOpenProposal(proposal)
-    ? changed(state, { ...proposal, status: 'failed', error })
+    ? replaceProposal(state, { ...proposal, status: 'failed', error })
     : { state, answer: { proposal } };
 };
 
@@ -65,16 +65,21 @@ export function applyProposal(
   id: string,
   write: { readonly hash: string; readonly by?: string },
   now: number,
-): Answered<State, ProposalAnswer> | Refusal {
-  const proposal = found(state, id, now);
+): AnsweredChange<State, ProposalAnswer> | Refusal {
+  const proposal = findProposal(state, id, now);
   if (isRefusal(proposal)) return proposal;
   if (proposal.status === 'pending')
     return refuse('proposal_not_approved', `The proposal ${id} has not been approved. Have it reviewed first.`);
-  if (proposal.status !== 'approved') return closed(proposal);
-  if (proposal.baseHash !== state.head?.hash) return stale(state, proposal.baseHash);
+  if (proposal.status !== 'approved') return closedRefusal(proposal);
+  if (proposal.baseHash !== state.head?.hash) return staleRefusal(state, proposal.baseHash);
   if (proposal.hash !== write.hash) return refuse('invalid_request', `The proposal ${id} proposes another definition.`);
   const appliedAt = new Date(now).toISOString();
-  return changed(state, { ...proposal, status: 'applied', appliedAt, ...defined({ appliedBy: write.by }) });
+  return replaceProposal(state, {
+    ...proposal,
+    status: 'applied',
+    appliedAt,
+    ...omitUndefined({ appliedBy: write.by }),
+  });
 }
 
 /** When the next open proposal expires. Undefined where none is open. */
@@ -88,12 +93,12 @@ export const expireProposals = (state: State, now: number): State => ({
   proposals: state.proposals.map((proposal) => proposalAt(proposal, now)),
 });
 
-function changed(state: State, proposal: Proposal): Answered<State, ProposalAnswer> {
+function replaceProposal(state: State, proposal: Proposal): AnsweredChange<State, ProposalAnswer> {
   const proposals = state.proposals.map((one) => (one.id === proposal.id ? proposal : one));
   return { state: { ...state, proposals }, answer: { proposal } };
 }
 
-function found({ start, proposals }: State, id: string, now: number): Proposal | Refusal {
+function findProposal({ start, proposals }: State, id: string, now: number): Proposal | Refusal {
   const proposal = proposals.find((one) => one.id === id);
   return proposal === undefined
     ? refuse('proposal_not_found', `Workflow ${start.slug} has no proposal ${id}.`)
@@ -101,13 +106,13 @@ function found({ start, proposals }: State, id: string, now: number): Proposal |
 }
 
 /** Without the oldest closed proposal where there are too many. */
-function withRoom(proposals: readonly Proposal[]): readonly Proposal[] {
-  const oldest = proposals.length > MOST_PROPOSALS ? proposals.find((one) => !isOpenProposal(one)) : undefined;
+function evictOldestClosed(proposals: readonly Proposal[]): readonly Proposal[] {
+  const oldest = proposals.length > MAX_PROPOSALS ? proposals.find((one) => !isOpenProposal(one)) : undefined;
   return oldest === undefined ? proposals : proposals.filter((one) => one !== oldest);
 }
 
-const stale = ({ start, head }: State, baseHash: string): Refusal =>
-  refuse('proposal_stale', staleProposal(start.slug, baseHash, head?.hash));
+const staleRefusal = ({ start, head }: State, baseHash: string): Refusal =>
+  refuse('proposal_stale', staleProposalMessage(start.slug, baseHash, head?.hash));
 
-const closed = ({ id, status }: Proposal): Refusal =>
+const closedRefusal = ({ id, status }: Proposal): Refusal =>
   refuse('proposal_closed', `The proposal ${id} is ${status}: nothing more can be done about it.`);

@@ -10,6 +10,7 @@ import {
   type DefinitionChange,
   type DefinitionHead,
   type DefinitionStart,
+  etagOfHead,
   type HookPath,
   type PutDefinition,
   type PutDefinitionAnswer,
@@ -17,11 +18,18 @@ import {
   type RecordVersionsAnswer,
   type RemoveDefinition,
   type RemovedDefinition,
-  tagOfHead,
 } from '../../src/contract/actors.ts';
 import { versionDigest } from '../../src/contract/version-digest.ts';
-import { defined } from '../../src/json/defined.ts';
-import { type Actor, type Effect, isRefusal, latestFrom, type Operation, type Refusal, refuse } from './actor.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import {
+  type Actor,
+  type Effect,
+  firstFittingIndex,
+  isRefusal,
+  type Operation,
+  type Refusal,
+  refuse,
+} from './actor.ts';
 import { applyProposal, expireProposals, failProposal, nextExpiry, propose, review } from './definition-proposals.ts';
 import type { DefinitionActorState as State } from './definition-state.ts';
 import { definitionAttributes } from './search-attributes.ts';
@@ -30,19 +38,19 @@ import { nextVersion } from './version-number.ts';
 const MAX_CHANGES = 5_000;
 /** Of one change as JSON, besides its notes. */
 const CHANGE_OVERHEAD_BYTES = 250;
-const TEXT_BYTES = 110;
+const TEXT_OVERHEAD_BYTES = 110;
 /** Of the changes together, as JSON: one payload carries them. */
 const MAX_CHANGES_BYTES = 1_000_000;
 /** Of a change with the longest notes. */
-const LARGEST_CHANGE_BYTES = 2_000;
-/** Digests take up to 35 bytes each as JSON, beside the changes in the same payload. */
-const MAX_OLDER = 8_000;
+const MAX_CHANGE_BYTES = 2_000;
+/** Digests take up to 35 bytes each as JSON, in the same payload as the changes. */
+const MAX_OLDER_DIGESTS = 8_000;
 
 const put: Operation<State, PutDefinition, PutDefinitionAnswer> = (before, request, now) => {
   const applied =
     request.proposalId === undefined ? undefined : applyProposal(before, request.proposalId, request, now);
   if (applied !== undefined && isRefusal(applied)) return applied;
-  const refused = mismatch(before, request.ifMatch) ?? putRefused(before, request);
+  const refused = ifMatchRefusal(before, request.ifMatch) ?? putRefused(before, request);
   if (refused !== undefined) return refused;
 
   const at = new Date(now).toISOString();
@@ -59,26 +67,26 @@ const put: Operation<State, PutDefinition, PutDefinitionAnswer> = (before, reque
     revision: head.revision,
   };
   // An interrupted deletion has left hooks and triggers behind, which the new definition does not own either.
-  const left = before.head ?? before.removed;
-  const dropped = (left?.triggers ?? []).filter((name) => !(request.triggers ?? []).includes(name));
+  const previousHead = before.head ?? before.removed;
+  const dropped = (previousHead?.triggers ?? []).filter((name) => !(request.triggers ?? []).includes(name));
   return {
     state,
     answer: {
       created: before.head === null,
       changed: isChanged,
       head,
-      freed: missing(left?.hooks ?? [], request.hooks),
+      freed: removedHooks(previousHead?.hooks ?? [], request.hooks),
       dropped,
-      ...defined({ change, proposal: applied?.answer.proposal }),
+      ...omitUndefined({ change, proposal: applied?.answer.proposal }),
       ...(state.lacksOlder ? { lacksOlder: true as const } : {}),
     },
-    effects: shown(state),
+    effects: visibilityEffects(state),
   };
 };
 
 const remove: Operation<State, RemoveDefinition, RemovedDefinition> = (before, { ifMatch }, now) => {
   if (before.head === null) return refuse('not_found', `Workflow ${before.start.slug} does not exist.`);
-  const refused = mismatch(before, ifMatch);
+  const refused = ifMatchRefusal(before, ifMatch);
   if (refused !== undefined) return refused;
   const { hooks, triggers = [] } = before.head;
   const deletedAt = new Date(now).toISOString();
@@ -86,12 +94,12 @@ const remove: Operation<State, RemoveDefinition, RemovedDefinition> = (before, {
   const ended = before.proposals.length;
   const removed = { hooks, triggers, revision, at: deletedAt, ...(ended === 0 ? {} : { proposals: ended }) };
   const state: State = { ...before, head: null, revision, deletedAt, removed, proposals: [] };
-  return { state, answer: removed, effects: shown(state) };
+  return { state, answer: removed, effects: visibilityEffects(state) };
 };
 
 const recordVersions: Operation<State, RecordVersions, RecordVersionsAnswer> = (state, { hashes }) => {
   const recorded = [...new Set(hashes.map(versionDigest))];
-  return { state: { ...state, older: withOlder(state.older, recorded), lacksOlder: false }, answer: { recorded } };
+  return { state: { ...state, older: addDigests(state.older, recorded), lacksOlder: false }, answer: { recorded } };
 };
 
 function putRefused({ start, head }: State, { ifNew, ifRevision }: PutDefinition): Refusal | undefined {
@@ -102,9 +110,9 @@ function putRefused({ start, head }: State, { ifNew, ifRevision }: PutDefinition
 }
 
 /** The refusal where the definition does not have the tag that the request expects; `*` stands for any. */
-function mismatch({ start, head }: State, ifMatch: string | undefined): Refusal | undefined {
-  if (ifMatch === undefined || (head !== null && (ifMatch === '*' || ifMatch === tagOfHead(head)))) return undefined;
-  const has = head === null ? 'it does not exist' : `its tag is ${tagOfHead(head)}`;
+function ifMatchRefusal({ start, head }: State, ifMatch: string | undefined): Refusal | undefined {
+  if (ifMatch === undefined || (head !== null && (ifMatch === '*' || ifMatch === etagOfHead(head)))) return undefined;
+  const has = head === null ? 'it does not exist' : `its tag is ${etagOfHead(head)}`;
   return refuse(
     'hash_mismatch',
     `Workflow ${start.slug} is not what you expect: ${has}. Read it again, and repeat your change on that.`,
@@ -116,7 +124,7 @@ function headOf(before: State, request: PutDefinition, isChanged: boolean, at: s
   return {
     slug: before.start.slug,
     name: request.name,
-    ...defined({ description: request.description }),
+    ...omitUndefined({ description: request.description }),
     version: nextVersion(version, request.version, isChanged),
     hash: request.hash,
     enabled: request.enabled,
@@ -125,7 +133,7 @@ function headOf(before: State, request: PutDefinition, isChanged: boolean, at: s
     updatedAt: at,
     revision: before.revision + 1,
     hooks: request.hooks,
-    ...defined({
+    ...omitUndefined({
       triggers: request.triggers,
       triggerSecrets: request.triggerSecrets,
       origin: request.origin ?? before.head?.origin,
@@ -139,36 +147,36 @@ function changeOf(
   version: string,
   at: string,
 ): DefinitionChange {
-  return { hash, version, source, at, ...defined({ by, notes, proposalId, text }) };
+  return { hash, version, source, at, ...omitUndefined({ by, notes, proposalId, text }) };
 }
 
 /** The latest changes that fit. The versions of the others are kept. */
 function withChange({ changes, older }: State, change: DefinitionChange): Pick<State, 'changes' | 'older'> {
   const all = [...changes, change];
-  const from = latestFrom(all, MAX_CHANGES, bytesOf, MAX_CHANGES_BYTES);
+  const from = firstFittingIndex(all, MAX_CHANGES, bytesOf, MAX_CHANGES_BYTES);
   if (from === 0) return { changes: all, older };
   const removed = all.slice(0, from).map(({ hash }) => versionDigest(hash));
-  return { changes: all.slice(from), older: withOlder(older, removed) };
+  return { changes: all.slice(from), older: addDigests(older, removed) };
 }
 
 /** The digests with others, each once. The first ones go where there are too many. */
-const withOlder = (older: readonly string[], others: readonly string[]): readonly string[] =>
-  [...new Set([...older, ...others])].slice(-MAX_OLDER);
+const addDigests = (older: readonly string[], others: readonly string[]): readonly string[] =>
+  [...new Set([...older, ...others])].slice(-MAX_OLDER_DIGESTS);
 
 /** Whether an actor of a version before 0.4 may have removed changes, of which it kept nothing. */
-function hasRemoved(changes: readonly DefinitionChange[]): boolean {
+function mayHaveRemovedChanges(changes: readonly DefinitionChange[]): boolean {
   const bytes = changes.reduce((sum, change) => sum + bytesOf(change), 0);
-  return changes.length >= MAX_CHANGES || bytes > MAX_CHANGES_BYTES - LARGEST_CHANGE_BYTES;
+  return changes.length >= MAX_CHANGES || bytes > MAX_CHANGES_BYTES - MAX_CHANGE_BYTES;
 }
 
 function bytesOf({ notes = '', text }: DefinitionChange): number {
-  return CHANGE_OVERHEAD_BYTES + 3 * notes.length + (text === undefined ? 0 : TEXT_BYTES);
+  return CHANGE_OVERHEAD_BYTES + 3 * notes.length + (text === undefined ? 0 : TEXT_OVERHEAD_BYTES);
 }
 
-const missing = (before: readonly HookPath[], now: readonly HookPath[]): readonly HookPath[] =>
+const removedHooks = (before: readonly HookPath[], now: readonly HookPath[]): readonly HookPath[] =>
   before.filter((place) => !now.some((other) => other.path === place.path));
 
-function shown({ start, head, deletedAt, removed }: State): Effect[] {
+function visibilityEffects({ start, head, deletedAt, removed }: State): Effect[] {
   return [
     { type: 'memo', fields: { head, deletedAt, removed } },
     { type: 'searchAttributes', values: definitionAttributes(start.organizationId, start.slug, head) },
@@ -177,11 +185,12 @@ function shown({ start, head, deletedAt, removed }: State): Effect[] {
 
 export const definitionActor: Actor<DefinitionStart, State> = {
   begin: ({ organizationId, slug, proposalMs, carried }) => ({
-    start: { organizationId, slug, ...defined({ proposalMs }) },
+    start: { organizationId, slug, ...omitUndefined({ proposalMs }) },
     head: carried?.head ?? null,
     changes: carried?.changes ?? [],
     older: carried?.older ?? [],
-    lacksOlder: carried?.lacksOlder ?? (carried !== undefined && !carried.older && hasRemoved(carried.changes)),
+    lacksOlder:
+      carried?.lacksOlder ?? (carried !== undefined && !carried.older && mayHaveRemovedChanges(carried.changes)),
     deletedAt: carried?.deletedAt ?? null,
     removed: carried?.removed ?? null,
     revision: carried?.revision ?? 0,

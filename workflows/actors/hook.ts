@@ -9,13 +9,13 @@ import {
   type ConfigureHook,
   type FreeHook,
   HOOK_CLAIM_MS,
-  HOOK_REST_MS,
+  HOOK_RESERVATION_MS,
   type HookOwner,
   type HookStart,
   type HookState,
 } from '../../src/contract/actors.ts';
-import { defined } from '../../src/json/defined.ts';
-import { type Actor, type Answered, type Operation, type Refusal, refuse } from './actor.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { type Actor, type AnsweredChange, type Operation, type Refusal, refuse } from './actor.ts';
 
 interface Hook {
   readonly hook: HookState;
@@ -26,8 +26,8 @@ interface Hook {
 const claim: Operation<Hook, ClaimHook, HookState> = (state, request, now) => {
   const { hook } = state;
   return (
-    takenByOther(hook, request, now) ??
-    changed(state, now, {
+    pathTakenRefusal(hook, request, now) ??
+    updateHook(state, now, {
       owner: ownerOf(request, now),
       revision: revisionOf(hook, request),
       config: isSameOwner(hook.owner, request) ? hook.config : null,
@@ -37,24 +37,24 @@ const claim: Operation<Hook, ClaimHook, HookState> = (state, request, now) => {
 
 const configure: Operation<Hook, ConfigureHook, HookState> = (state, request, now) => {
   const { hook } = state;
-  const taken = takenByOther(hook, request, now);
+  const taken = pathTakenRefusal(hook, request, now);
   if (taken !== undefined) return taken;
   if (request.revision < revisionOf(hook, request)) return { state, answer: hook };
   const { revision, config } = request;
-  return changed(state, now, { owner: ownerOf(request, now), revision, config, freed: null });
+  return updateHook(state, now, { owner: ownerOf(request, now), revision, config, freed: null });
 };
 
 const free: Operation<Hook, FreeHook, HookState> = (state, request, now) => {
   const { hook } = state;
   if (!isSameOwner(hook.owner, request)) return { state, answer: hook };
   // No definition followed the claim: it counts as never made, and the path does not rest.
-  if (hook.config === null) return changed(state, now, { owner: null });
+  if (hook.config === null) return updateHook(state, now, { owner: null });
   if (request.revision < hook.revision) return { state, answer: hook };
   const freed = { ...namesOf(request), at: now };
-  return changed(state, now, { owner: null, revision: request.revision, config: null, freed });
+  return updateHook(state, now, { owner: null, revision: request.revision, config: null, freed });
 };
 
-function changed(state: Hook, now: number, change: Partial<HookState>): Answered<Hook, HookState> {
+function updateHook(state: Hook, now: number, change: Partial<HookState>): AnsweredChange<Hook, HookState> {
   const hook = { ...state.hook, ...change };
   const isFreed = hook.owner === null && state.hook.owner !== null;
   return {
@@ -65,12 +65,16 @@ function changed(state: Hook, now: number, change: Partial<HookState>): Answered
 }
 
 /** The refusal where another owner has the path, or had it less than a day ago. */
-function takenByOther({ path, owner, config, freed }: HookState, request: HookOwner, now: number): Refusal | undefined {
+function pathTakenRefusal(
+  { path, owner, config, freed }: HookState,
+  request: HookOwner,
+  now: number,
+): Refusal | undefined {
   const isHeld = owner !== null && (config !== null || now < owner.at + HOOK_CLAIM_MS);
   if (isHeld && !isSameOwner(owner, request))
     return refuse('path_taken', `The webhook path ${path} belongs to workflow ${owner.workflow}. Choose another path.`);
   if (owner !== null || freed === null || freed.workflow === request.workflow) return undefined;
-  const restsUntil = freed.at + HOOK_REST_MS;
+  const restsUntil = freed.at + HOOK_RESERVATION_MS;
   if (now >= restsUntil) return undefined;
   const until = new Date(restsUntil).toISOString();
   return refuse(
@@ -86,7 +90,7 @@ const revisionOf = ({ owner, freed, revision }: HookState, request: HookOwner): 
 const isSameOwner = (owner: HookOwner | null, other: HookOwner): boolean =>
   owner !== null && owner.workflow === other.workflow && owner.api === other.api;
 
-const namesOf = ({ workflow, api }: HookOwner): HookOwner => defined({ workflow, api });
+const namesOf = ({ workflow, api }: HookOwner): HookOwner => omitUndefined({ workflow, api });
 
 const ownerOf = (request: ClaimHook, now: number): NonNullable<HookState['owner']> => ({
   ...namesOf(request),
@@ -103,7 +107,7 @@ export const hookActor: Actor<HookStart, Hook> = {
   updates: { claim, configure, free },
   next: ({ hook, unownedSince }, now) => {
     if (hook.owner !== null) return 'wait';
-    const at = unownedSince + HOOK_REST_MS;
+    const at = unownedSince + HOOK_RESERVATION_MS;
     return now < at ? { at } : 'end';
   },
 };

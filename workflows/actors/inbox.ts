@@ -5,11 +5,11 @@
 import {
   type DeliverMessage,
   INBOX_BYTES,
+  INBOX_MEMO_PREFIX,
   INBOX_MESSAGE_BYTES,
-  INBOX_MESSAGES,
-  INBOX_PLACE,
   type InboxMessage,
   type InboxStart,
+  MAX_ORGANIZATION_INBOX_MESSAGES,
   type RemoveMessage,
 } from '../../src/contract/inbox.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
@@ -45,8 +45,8 @@ const deliver: Operation<Inbox, DeliverMessage, { delivered: boolean }> = (inbox
   };
   const fields: { [name: string]: InboxMessage | undefined } = { [fieldOf(message.id)]: received };
   for (const oldest of next.messages.values()) {
-    if (next.messages.size <= INBOX_MESSAGES && next.bytes <= INBOX_BYTES) break;
-    next = without(next, oldest);
+    if (next.messages.size <= MAX_ORGANIZATION_INBOX_MESSAGES && next.bytes <= INBOX_BYTES) break;
+    next = removeMessage(next, oldest);
     fields[fieldOf(oldest.id)] = undefined;
   }
   return { state: next, answer: { delivered: true }, effects: [{ type: 'memo', fields }] };
@@ -56,20 +56,20 @@ const remove: Operation<Inbox, RemoveMessage, { removed: boolean }> = (inbox, { 
   const message = inbox.messages.get(id);
   if (message === undefined) return refuse('not_found', 'There is no such message. It may have been removed already.');
   return {
-    state: without(inbox, message),
+    state: removeMessage(inbox, message),
     answer: { removed: true },
     effects: [{ type: 'memo', fields: { [fieldOf(id)]: undefined } }],
   };
 };
 
-function without(inbox: Inbox, message: InboxMessage): Inbox {
+function removeMessage(inbox: Inbox, message: InboxMessage): Inbox {
   const messages = new Map(inbox.messages);
   messages.delete(message.id);
   const gone = [...inbox.gone, message.id].slice(-MAX_REMOVED_IDS);
   return { messages, gone: new Set(gone), bytes: inbox.bytes - bytesOf(message) };
 }
 
-const fieldOf = (id: string): string => `${INBOX_PLACE}${id}`;
+const fieldOf = (id: string): string => `${INBOX_MEMO_PREFIX}${id}`;
 
 /** About what a message takes in the memo. */
 const bytesOf = (message: object): number => exactJsonBytes(message);

@@ -11,16 +11,16 @@ import {
   type PutEntry,
 } from '../../src/contract/actors.ts';
 import {
+  capacityProblemOf,
   type DeleteKey,
-  HAD_KEYS,
+  HAD_KEYS_MEMO,
   type KeyRecord,
-  noRoomFor,
   type OrganizationEntries,
   type PutKey,
 } from '../../src/contract/organization.ts';
 import { addressesOf } from '../../src/contract/people.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
-import { type Actor, type Answered, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
+import { type Actor, type AnsweredChange, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 
 /** By `{collection}/{name}`, which is also the field of the memo. */
 type Entries = OrganizationEntries;
@@ -55,7 +55,7 @@ const putKey: Operation<Entries, PutKey, { created: boolean }> = (entries, reque
       'address_taken',
       `The address ${taken.address} belongs to ${taken.user}. Make the key for that person, or leave the address out.`,
     );
-  return noted(withEntry(entries, keyField(name), value));
+  return markHadKeys(withEntry(entries, keyField(name), value));
 };
 
 /** An address of the key that belongs to another person. */
@@ -70,15 +70,17 @@ function takenAddress(entries: Entries, key: KeyRecord): { address: string; user
 }
 
 /** Links of an organization that has had a key never decide without one (LANGUAGE.md §6). */
-function noted<Answer>(change: Answered<Entries, Answer> | Refusal): Answered<Entries, Answer> | Refusal {
+function markHadKeys<Answer>(
+  change: AnsweredChange<Entries, Answer> | Refusal,
+): AnsweredChange<Entries, Answer> | Refusal {
   if (isRefusal(change)) return change;
   const note = { ever: true };
   const { state, effects = [] } = change;
   return {
     ...change,
-    state: new Map(state).set(HAD_KEYS, note),
+    state: new Map(state).set(HAD_KEYS_MEMO, note),
     effects: effects.map((effect) =>
-      effect.type === 'memo' ? { ...effect, fields: { ...effect.fields, [HAD_KEYS]: note } } : effect,
+      effect.type === 'memo' ? { ...effect, fields: { ...effect.fields, [HAD_KEYS_MEMO]: note } } : effect,
     ),
   };
 }
@@ -94,16 +96,16 @@ const deleteKey: Operation<Entries, DeleteKey, { deleted: boolean }> = (entries,
       "This is the only admin's key, and without it nobody could make another. Make one first, or revoke all others.",
     );
   const change = withoutEntry(entries, field);
-  return knowsPeople === undefined ? change : noted(change);
+  return knowsPeople === undefined ? change : markHadKeys(change);
 };
 
 function withEntry(
   entries: Entries,
   field: string,
   value: JsonObject,
-): Answered<Entries, { created: boolean }> | Refusal {
+): AnsweredChange<Entries, { created: boolean }> | Refusal {
   const created = !entries.has(field);
-  const full = noRoomFor(entries, field, value);
+  const full = capacityProblemOf(entries, field, value);
   if (full !== undefined) return refuse(full.code, full.message);
   return {
     state: new Map(entries).set(field, value),
@@ -112,7 +114,7 @@ function withEntry(
   };
 }
 
-function withoutEntry(entries: Entries, field: string): Answered<Entries, { deleted: boolean }> {
+function withoutEntry(entries: Entries, field: string): AnsweredChange<Entries, { deleted: boolean }> {
   const state = new Map(entries);
   const deleted = state.delete(field);
   return { state, answer: { deleted }, effects: [{ type: 'memo', fields: { [field]: undefined } }] };

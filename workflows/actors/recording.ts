@@ -7,16 +7,16 @@ import {
   ALL_STEPS_BYTES,
   type AppendStep,
   CALL_ENDED_SIGNAL,
+  CALL_OVERDUE_MS,
   type CallEnded,
   type CallInput,
   type ChangeRecording,
   type ConfirmReferences,
   type DropStep,
   type EndRecording,
-  LONGEST_ERROR,
-  MOST_RECORDED_STEPS,
+  MAX_ERROR_LENGTH,
+  MAX_RECORDED_STEPS,
   type NoteSaved,
-  OVERDUE_MS,
   type PresetOutput,
   RECORDING_MEMO,
   type RecordCall,
@@ -26,20 +26,28 @@ import {
   type RecordingState,
   STEP_INPUT_BYTES,
 } from '../../src/contract/recording.ts';
-import { STEP_SLUG, stepSlug } from '../../src/definition/document/names.ts';
+import { STEP_SLUG_PATTERN, stepSlug } from '../../src/definition/document/names.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
-import { defined } from '../../src/json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
-import { confirmed } from '../../src/recording/confirm.ts';
-import { PARSES_JSON } from '../../src/recording/document.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { confirmReferences } from '../../src/recording/confirm.ts';
+import { PARSE_JSON_CODE } from '../../src/recording/document.ts';
 import { refersTo, resolve, unknownReferences } from '../../src/recording/references.ts';
 import { suggestionsFor } from '../../src/recording/suggestions.ts';
-import { shownStep, summaryOf, viewOf } from '../../src/recording/view.ts';
-import { type Actor, type Answered, type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
+import { recordingViewOf, shownStep, summaryOf } from '../../src/recording/view.ts';
+import {
+  type Actor,
+  type AnsweredChange,
+  isRefusal,
+  type Operation,
+  type Refusal,
+  refuse,
+  type StateChange,
+} from './actor.ts';
 
-const RESERVED: readonly string[] = ['input', 'item', 'index'];
+const RESERVED_NAMES: readonly string[] = ['input', 'item', 'index'];
 /** Room for a number after a name that was made from a tool's. */
-const LONGEST_BASE = 56;
+const MAX_NAME_BASE_CHARACTERS = 56;
 
 export interface Recording {
   readonly start: Pick<RecordingStart, 'id' | 'idleMs' | 'maxBytes'>;
@@ -49,8 +57,8 @@ export interface Recording {
 }
 
 interface Sizes {
-  readonly written: number;
-  readonly all: number;
+  readonly withoutOutput: number;
+  readonly total: number;
 }
 
 const call: Operation<Recording, RecordCall, RecordCallAnswer> = (recording, request, now) => {
@@ -62,8 +70,8 @@ const call: Operation<Recording, RecordCall, RecordCallAnswer> = (recording, req
   if (before !== undefined)
     return { state: recording, answer: { name: before.name, content, startedAt: Date.parse(before.startedAt) } };
   const resolved = resolve(input, state);
-  if ('problems' in resolved) return refuse(...firstOf(resolved.problems, '/input'));
-  const tooLarge = largestOf(input, resolved.value);
+  if ('problems' in resolved) return refuse(...refusalOfProblems(resolved.problems, '/input'));
+  const tooLarge = inputTooLarge(input, resolved.value);
   if (tooLarge !== undefined) return tooLarge;
   const { name, named } = nextName(state, tool);
   const step: RecordedStep = {
@@ -72,10 +80,10 @@ const call: Operation<Recording, RecordCall, RecordCallAnswer> = (recording, req
     step: { action: { toolName: tool, server }, input },
     startedAt: isoOf(now),
     request: { key, content },
-    ...defined({ by }),
+    ...omitUndefined({ by }),
   };
   const added = withSteps(recording, [...state.steps, step], [step], now, { named });
-  return answered(added, { name, content, startedAt: now });
+  return answerWith(added, { name, content, startedAt: now });
 };
 
 const append: Operation<Recording, AppendStep, { name: string }> = (recording, request, now) => {
@@ -83,14 +91,14 @@ const append: Operation<Recording, AppendStep, { name: string }> = (recording, r
   const { step: written, output, by } = request;
   const names = state.steps.map((step) => step.name);
   const next =
-    request.name === undefined ? nextName(state, baseOf(written)) : { name: request.name, named: state.named };
+    request.name === undefined ? nextName(state, baseNameOf(written)) : { name: request.name, named: state.named };
   const { name, named } = next;
-  if (!STEP_SLUG.test(name) || RESERVED.includes(name))
+  if (!STEP_SLUG_PATTERN.test(name) || RESERVED_NAMES.includes(name))
     return refuse('invalid_name', `"${name.slice(0, 80)}" cannot name a step: expected letters, digits, _ and -.`);
   if (names.includes(name)) return refuse('step_exists', `The recording has a step "${name}". Choose another name.`);
   const unknown = unknownReferences(written, names);
-  if (unknown.length > 0) return refuse(...firstOf(unknown, '/step'));
-  const tooLarge = largestOf(written['input'] ?? null);
+  if (unknown.length > 0) return refuse(...refusalOfProblems(unknown, '/step'));
+  const tooLarge = inputTooLarge(written['input'] ?? null);
   if (tooLarge !== undefined) return tooLarge;
   const at = isoOf(now);
   const step: RecordedStep = {
@@ -99,56 +107,56 @@ const append: Operation<Recording, AppendStep, { name: string }> = (recording, r
     step: written,
     startedAt: at,
     ...(output === undefined ? {} : { output, isPreset: true, completedAt: at }),
-    ...defined({ by }),
+    ...omitUndefined({ by }),
   };
-  return answered(withSteps(recording, [...state.steps, step], [step], now, { named }), { name });
+  return answerWith(withSteps(recording, [...state.steps, step], [step], now, { named }), { name });
 };
 
 const preset: Operation<Recording, PresetOutput, { name: string }> = (recording, { name, output }, now) => {
-  const found = settled(recording, name);
+  const found = findSettledStep(recording, name);
   if (isRefusal(found)) return found;
   const { error: _error, ...rest } = found;
   const set: RecordedStep = { ...rest, status: 'completed', output, isPreset: true, completedAt: isoOf(now) };
-  return answered(withStep(recording, set, now), { name });
+  return answerWith(withStep(recording, set, now), { name });
 };
 
 const change: Operation<Recording, ChangeRecording, { name: string }> = (recording, request, now) => {
   const { name, description, input } = request;
-  const tooLarge = largestOf(input ?? null);
+  const tooLarge = inputTooLarge(input ?? null);
   if (tooLarge !== undefined) return tooLarge;
   const { state } = recording;
-  const put = withSteps(recording, state.steps, [], now, defined({ name, description, input }));
-  return answered(put, { name: name ?? state.name });
+  const put = withSteps(recording, state.steps, [], now, omitUndefined({ name, description, input }));
+  return answerWith(put, { name: name ?? state.name });
 };
 
 const drop: Operation<Recording, DropStep, { name: string }> = (recording, { name }, now) => {
-  const found = settled(recording, name);
+  const found = findSettledStep(recording, name);
   if (isRefusal(found)) return found;
   const others = recording.state.steps.filter((step) => step.name !== name);
   const users = others.filter(({ step }) => refersTo(step, name)).map((step) => step.name);
   if (users.length > 0)
     return refuse('step_in_use', `Other steps refer to "${name}": ${users.slice(0, 5).join(', ')}.`, { steps: users });
-  return answered(withSteps(recording, others, [], now), { name });
+  return answerWith(withSteps(recording, others, [], now), { name });
 };
 
 const confirm: Operation<Recording, ConfirmReferences, { confirmed: number }> = (recording, { items }, now) => {
   const { input, steps } = recording.state;
-  const outcome = confirmed({ input, steps }, items);
+  const outcome = confirmReferences({ input, steps }, items);
   if ('problem' in outcome) {
     const { code, message, pointer } = outcome.problem;
     return refuse(code, message, { problems: [{ pointer, code, message }] });
   }
-  const tooLarge = largestOf(outcome.input, ...outcome.changed.map(({ step }) => step['input'] ?? null));
+  const tooLarge = inputTooLarge(outcome.input, ...outcome.changed.map(({ step }) => step['input'] ?? null));
   if (tooLarge !== undefined) return tooLarge;
   const put = withSteps(recording, outcome.steps, outcome.changed, now, { input: outcome.input });
-  return answered(put, { confirmed: items.length });
+  return answerWith(put, { confirmed: items.length });
 };
 
 const saved: Operation<Recording, NoteSaved, { slug: string }> = (recording, { slug, hash }, now) =>
-  answered(touched(recording, now, { saved: { slug, hash, at: isoOf(now) } }), { slug });
+  answerWith(withMembers(recording, now, { saved: { slug, hash, at: isoOf(now) } }), { slug });
 
 const end: Operation<Recording, EndRecording, { ended: 'deleted' }> = (recording, _request, now) =>
-  answered(touched(recording, now, { ended: 'deleted' }), { ended: 'deleted' });
+  answerWith(withMembers(recording, now, { ended: 'deleted' }), { ended: 'deleted' });
 
 function callInput(state: RecordingState, name: unknown): CallInput {
   const written = state.steps.find((step) => step.name === name)?.step['input'] ?? {};
@@ -157,36 +165,38 @@ function callInput(state: RecordingState, name: unknown): CallInput {
   return { problem: 'problems' in resolved ? (resolved.problems[0]?.message ?? '') : 'The input is no object.' };
 }
 
-/** A report about a step that is gone, or that was settled meanwhile, changes nothing. */
-function callEnded(recording: Recording, payload: unknown, now: number): Change<Recording> {
+/** A report about a step that was removed, or that was settled meanwhile, changes nothing. */
+function callEnded(recording: Recording, payload: unknown, now: number): StateChange<Recording> {
   const report = (isObject(payload) ? payload : {}) as Partial<CallEnded>;
   const step = recording.state.steps.find(({ name, status }) => name === report.name && status === 'running');
   if (step === undefined) return { state: recording };
   const completedAt = isoOf(now);
   const { output = null, error } = report;
   if (error !== undefined) {
-    const told = { code: String(error.code), message: String(error.message).slice(0, LONGEST_ERROR) };
-    return changed(failed(recording, step, told, completedAt, now));
+    const reportedError = { code: String(error.code), message: String(error.message).slice(0, MAX_ERROR_LENGTH) };
+    return withSummaryEffect(markFailed(recording, step, reportedError, completedAt, now));
   }
-  const done: RecordedStep = { ...withData(step, output), status: 'completed', completedAt };
-  const put = withStep(recording, done, now);
-  if (!isRefusal(put)) return changed(put);
-  return changed(failed(recording, step, { code: put.refused, message: put.message }, completedAt, now));
+  const done: RecordedStep = { ...parseJsonOutput(step, output), status: 'completed', completedAt };
+  const updated = withStep(recording, done, now);
+  if (!isRefusal(updated)) return withSummaryEffect(updated);
+  return withSummaryEffect(
+    markFailed(recording, step, { code: updated.refused, message: updated.message }, completedAt, now),
+  );
 }
 
 /** A text that holds JSON becomes data, by code that the definition gets too. */
-function withData(step: RecordedStep, output: Json): RecordedStep {
+function parseJsonOutput(step: RecordedStep, output: Json): RecordedStep {
   const { action } = step.step;
   if (typeof output !== 'string' || !isObject(action) || !/^\s*[[{]/.test(output)) return { ...step, output };
   try {
     const data = JSON.parse(output) as Json;
-    return { ...step, step: { ...step.step, action: { ...action, transformCode: PARSES_JSON } }, output: data };
+    return { ...step, step: { ...step.step, action: { ...action, transformCode: PARSE_JSON_CODE } }, output: data };
   } catch {
     return { ...step, output };
   }
 }
 
-function failed(
+function markFailed(
   recording: Recording,
   step: RecordedStep,
   error: NonNullable<RecordedStep['error']>,
@@ -196,10 +206,10 @@ function failed(
   const steps = recording.state.steps.map((one) =>
     one.name === step.name ? { ...step, status: 'failed' as const, error, completedAt } : one,
   );
-  return sized(touched(recording, now, { steps }), steps);
+  return withSizes(withMembers(recording, now, { steps }), steps);
 }
 
-/** The recording with a step in place of the one with its name. */
+/** The recording with a step replaced, by its name. */
 function withStep(recording: Recording, step: RecordedStep, now: number): Recording | Refusal {
   const steps = recording.state.steps.map((one) => (one.name === step.name ? step : one));
   return withSteps(recording, steps, [step], now);
@@ -213,30 +223,30 @@ function withSteps(
   now: number,
   members: Partial<RecordingState> = {},
 ): Recording | Refusal {
-  if (steps.length > MOST_RECORDED_STEPS)
-    return refuse('too_many', `A recording has at most ${MOST_RECORDED_STEPS} steps. Remove some, or begin another.`);
-  const next = sized(touched(recording, now, { ...members, steps }), fresh);
+  if (steps.length > MAX_RECORDED_STEPS)
+    return refuse('too_many', `A recording has at most ${MAX_RECORDED_STEPS} steps. Remove some, or begin another.`);
+  const next = withSizes(withMembers(recording, now, { ...members, steps }), fresh);
   const sizes = [...next.sizes.values()];
-  const written = sizes.reduce((sum, size) => sum + size.written, 0);
-  const all = sizes.reduce((sum, size) => sum + size.all, exactJsonBytes(next.state.input));
+  const withoutOutput = sizes.reduce((sum, size) => sum + size.withoutOutput, 0);
+  const total = sizes.reduce((sum, size) => sum + size.total, exactJsonBytes(next.state.input));
   const { maxBytes } = recording.start;
   // What becomes smaller is always taken.
   if (fresh.length + Object.keys(members).length === 0) return next;
-  if (written > ALL_STEPS_BYTES)
+  if (withoutOutput > ALL_STEPS_BYTES)
     return refuse(
       'too_large',
-      `The steps have ${written} bytes without their outputs; the limit is ${ALL_STEPS_BYTES}.`,
+      `The steps have ${withoutOutput} bytes without their outputs; the limit is ${ALL_STEPS_BYTES}.`,
     );
-  if (all > maxBytes)
+  if (total > maxBytes)
     return refuse(
       'too_large',
-      `The recording has ${all} bytes; the limit is ${maxBytes}. Remove steps with large outputs.`,
+      `The recording has ${total} bytes; the limit is ${maxBytes}. Remove steps with large outputs.`,
     );
   return next;
 }
 
-/** The sizes of the changed steps anew; those of steps that are gone are dropped. */
-function sized(recording: Recording, fresh: readonly RecordedStep[]): Recording {
+/** Recomputes the sizes of the changed steps, and drops those of removed steps. */
+function withSizes(recording: Recording, fresh: readonly RecordedStep[]): Recording {
   const sizes = new Map<string, Sizes>();
   for (const { name } of recording.state.steps) {
     const size = recording.sizes.get(name);
@@ -248,22 +258,22 @@ function sized(recording: Recording, fresh: readonly RecordedStep[]): Recording 
 
 function sizesOf(step: RecordedStep): Sizes {
   const { output, ...rest } = step;
-  const written = exactJsonBytes(rest);
-  return { written, all: written + (output === undefined ? 0 : exactJsonBytes(output)) };
+  const withoutOutput = exactJsonBytes(rest);
+  return { withoutOutput, total: withoutOutput + (output === undefined ? 0 : exactJsonBytes(output)) };
 }
 
-const touched = (recording: Recording, now: number, members: Partial<RecordingState>): Recording => ({
+const withMembers = (recording: Recording, now: number, members: Partial<RecordingState>): Recording => ({
   ...recording,
   state: { ...recording.state, ...members, changedAt: now },
 });
 
-const changed = (recording: Recording): Change<Recording> => ({
+const withSummaryEffect = (recording: Recording): StateChange<Recording> => ({
   state: recording,
   effects: [{ type: 'memo', fields: { [RECORDING_MEMO]: summaryOf(recording.start, recording.state) } }],
 });
 
-const answered = <Answer>(put: Recording | Refusal, answer: Answer): Answered<Recording, Answer> | Refusal =>
-  isRefusal(put) ? put : { ...changed(put), answer };
+const answerWith = <Answer>(put: Recording | Refusal, answer: Answer): AnsweredChange<Recording, Answer> | Refusal =>
+  isRefusal(put) ? put : { ...withSummaryEffect(put), answer };
 
 /** The operation, which is refused once the recording has ended. */
 const whileOpen =
@@ -278,7 +288,7 @@ const whileOpen =
   };
 
 /** The step, which has no call under way. */
-function settled(recording: Recording, name: string): RecordedStep | Refusal {
+function findSettledStep(recording: Recording, name: string): RecordedStep | Refusal {
   const step = recording.state.steps.find((one) => one.name === name);
   if (step === undefined) return refuse('no_such_step', `The recording has no step "${name.slice(0, 80)}".`);
   if (step.status === 'running')
@@ -286,7 +296,7 @@ function settled(recording: Recording, name: string): RecordedStep | Refusal {
   return step;
 }
 
-function largestOf(...inputs: readonly Json[]): Refusal | undefined {
+function inputTooLarge(...inputs: readonly Json[]): Refusal | undefined {
   const bytes = Math.max(...inputs.map(exactJsonBytes));
   if (bytes <= STEP_INPUT_BYTES) return undefined;
   return refuse('payload_too_large', `The input has ${bytes} bytes; the limit is ${STEP_INPUT_BYTES}. Send less.`);
@@ -294,7 +304,7 @@ function largestOf(...inputs: readonly Json[]): Refusal | undefined {
 
 type Problems = readonly { readonly pointer: string; readonly code: string; readonly message: string }[];
 
-function firstOf(problems: Problems, at: string): [code: string, message: string, details: Json] {
+function refusalOfProblems(problems: Problems, at: string): [code: string, message: string, details: Json] {
   const placed = problems.map((problem) => ({ ...problem, pointer: `${at}${problem.pointer}` }));
   const [first] = placed;
   return [first?.code ?? 'unknown_reference', first?.message ?? 'A reference is wrong.', { problems: placed }];
@@ -302,14 +312,14 @@ function firstOf(problems: Problems, at: string): [code: string, message: string
 
 /** A name that the recording has not had: the tool's, with a number. */
 function nextName(state: RecordingState, tool: string): { name: string; named: RecordingState['named'] } {
-  const base = stepSlug(tool).toLowerCase().slice(0, LONGEST_BASE);
+  const base = stepSlug(tool).toLowerCase().slice(0, MAX_NAME_BASE_CHARACTERS);
   const taken = new Set(state.steps.map(({ name }) => name));
   let number = (Object.hasOwn(state.named, base) ? (state.named[base] ?? 0) : 0) + 1;
   while (taken.has(`${base}_${number}`)) number += 1;
   return { name: `${base}_${number}`, named: { ...state.named, [base]: number } };
 }
 
-function baseOf({ action }: JsonObject): string {
+function baseNameOf({ action }: JsonObject): string {
   if (!isObject(action)) return 'step';
   const { toolName, code } = action;
   if (typeof toolName === 'string') return toolName;
@@ -321,7 +331,7 @@ const isoOf = (now: number): string => new Date(now).toISOString();
 /** When the first of the open calls is overdue. */
 function overdueAt({ steps }: RecordingState): number | undefined {
   const began = steps.filter(({ status }) => status === 'running').map(({ startedAt }) => Date.parse(startedAt));
-  return began.length === 0 ? undefined : Math.min(...began) + OVERDUE_MS;
+  return began.length === 0 ? undefined : Math.min(...began) + CALL_OVERDUE_MS;
 }
 
 const dueAt = ({ start, state }: Recording): number => overdueAt(state) ?? state.changedAt + start.idleMs;
@@ -335,9 +345,9 @@ export const recordingActor: Actor<RecordingStart, Recording> = {
       changedAt: now,
       steps: [],
       named: {},
-      ...defined({ description, by }),
+      ...omitUndefined({ description, by }),
     };
-    return sized({ start: { id, idleMs, maxBytes }, state, sizes: new Map() }, state.steps);
+    return withSizes({ start: { id, idleMs, maxBytes }, state, sizes: new Map() }, state.steps);
   },
   carry: ({ state }) => ({ recording: state }),
   updates: {
@@ -352,7 +362,7 @@ export const recordingActor: Actor<RecordingStart, Recording> = {
   },
   signals: { [CALL_ENDED_SIGNAL]: callEnded },
   queries: {
-    view: ({ start, state }) => viewOf(start, state),
+    view: ({ start, state }) => recordingViewOf(start, state),
     step: ({ state }, name) => {
       const step = state.steps.find((one) => one.name === name);
       return step === undefined ? null : shownStep(step);
@@ -369,11 +379,11 @@ export const recordingActor: Actor<RecordingStart, Recording> = {
     const { state } = recording;
     if (state.ended !== undefined || now < dueAt(recording)) return { state: recording };
     const overdue = state.steps.find(
-      ({ status, startedAt }) => status === 'running' && Date.parse(startedAt) + OVERDUE_MS <= now,
+      ({ status, startedAt }) => status === 'running' && Date.parse(startedAt) + CALL_OVERDUE_MS <= now,
     );
-    if (overdue === undefined) return changed(touched(recording, now, { ended: 'expired' }));
+    if (overdue === undefined) return withSummaryEffect(withMembers(recording, now, { ended: 'expired' }));
     const error = { code: 'no_answer', message: 'The call has not reported how it ended.' };
-    return changed(failed(recording, overdue, error, isoOf(now), now));
+    return withSummaryEffect(markFailed(recording, overdue, error, isoOf(now), now));
   },
   details: ({ state }) => `${state.steps.length} steps recorded`,
 };

@@ -1,16 +1,13 @@
 /** The actor `sync.{org}.{hash}`: the slugs of one set of synced definitions (src/contract/sync.ts). */
-import { type ChangeSynced, MOST_SYNCED, type SyncedAnswer, type SyncStart } from '../../src/contract/sync.ts';
+import { type ChangeSynced, MAX_SYNCED, type SyncedAnswer, type SyncStart } from '../../src/contract/sync.ts';
 import { type Actor, type Operation, refuse } from './actor.ts';
 
 type Slugs = ReadonlySet<string>;
 
 const change: Operation<Slugs, ChangeSynced, SyncedAnswer> = (slugs, { add, remove }) => {
   const next = new Set([...slugs, ...add]);
-  if (next.size > MOST_SYNCED)
-    return refuse(
-      'too_many',
-      `A set holds ${MOST_SYNCED} definitions at most. Divide it, and give each part a source.`,
-    );
+  if (next.size > MAX_SYNCED)
+    return refuse('too_many', `A set holds ${MAX_SYNCED} definitions at most. Divide it, and give each part a source.`);
   for (const slug of remove) next.delete(slug);
   return { state: next, answer: { slugs: [...next] } };
 };

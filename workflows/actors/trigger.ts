@@ -10,14 +10,14 @@ import {
   type CreateTrigger,
   FIRED_SIGNAL,
   type Firing,
-  MOST_BACKFILL_NOTES,
-  MOST_RECENT_FIRINGS,
+  MAX_BACKFILL_NOTES,
+  MAX_RECENT_FIRINGS,
   NEVER_FIRED,
   type NoteBackfill,
   type PutTrigger,
   type ReleaseTrigger,
   type RemoveTrigger,
-  TRIGGER_REST_MS,
+  TRIGGER_RETENTION_MS,
   type Trigger,
   type TriggerClaimed,
   type TriggerRecord,
@@ -26,10 +26,10 @@ import {
   type TriggerStart,
   type TriggerState,
 } from '../../src/contract/trigger.ts';
-import { defined } from '../../src/json/defined.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import {
   type Actor,
-  type Answered,
+  type AnsweredChange,
   type Effect,
   type Operation,
   type Refusal,
@@ -47,8 +47,8 @@ interface State extends Required<Omit<TriggerState, 'answers'>> {
 }
 
 const claim: Operation<State, ClaimTrigger, TriggerClaimed> = (state, { claim }, now) => {
-  if (isOfApi(state.trigger)) return madeThroughApi(state);
-  const claims = [...state.claims.filter(({ until }) => until > now), { claim, until: now + TRIGGER_REST_MS }];
+  if (isOfApi(state.trigger)) return apiTriggerRefusal(state);
+  const claims = [...state.claims.filter(({ until }) => until > now), { claim, until: now + TRIGGER_RETENTION_MS }];
   const absentSince = state.trigger === null ? (state.absentSince ?? now) : undefined;
   return { state: { ...state, claims, absentSince }, answer: { claimed: true } };
 };
@@ -60,7 +60,7 @@ const release: Operation<State, ReleaseTrigger, TriggerClaimed> = (state, { clai
 
 const put: Operation<State, PutTrigger, Trigger | null> = (state, { revision, spec, by }, now) => {
   const { trigger } = state;
-  if (isOfApi(trigger)) return madeThroughApi(state);
+  if (isOfApi(trigger)) return apiTriggerRefusal(state);
   if (revision <= state.droppedAt) return { state, answer: null };
   const source = trigger?.source;
   if (source?.of === 'definition' && source.revision > revision) return { state, answer: trigger };
@@ -68,7 +68,7 @@ const put: Operation<State, PutTrigger, Trigger | null> = (state, { revision, sp
   const isKept = source?.of === 'definition' && source.enabled === spec.enabled;
   const enabled = isKept && trigger !== null ? trigger.enabled : spec.enabled;
   const written: TriggerSource = { of: 'definition', revision, enabled: spec.enabled };
-  return changed({ ...state, claims: [] }, { ...spec, enabled }, written, now, by);
+  return writeTrigger({ ...state, claims: [] }, { ...spec, enabled }, written, now, by);
 };
 
 const create: Operation<State, CreateTrigger, Trigger | null> = (state, { spec, by }, now) => {
@@ -79,36 +79,36 @@ const create: Operation<State, CreateTrigger, Trigger | null> = (state, { spec, 
       'trigger_exists',
       `The definition of ${workflow} is just being written with a trigger of that name. Take another.`,
     );
-  return changed(state, spec, { of: 'api' }, now, by);
+  return writeTrigger(state, spec, { of: 'api' }, now, by);
 };
 
 const change: Operation<State, ChangeTrigger, Trigger | null> = (state, { change, by }, now) => {
   if (state.trigger === null) return notFound(state);
   const { name, type, enabled, config, variableMapping, targetState, source } = state.trigger;
   const { enabled: _enabled, ...rest } = change;
-  if (source.of === 'definition' && Object.keys(rest).length > 0) return ofDefinition(state, 'change');
+  if (source.of === 'definition' && Object.keys(rest).length > 0) return definitionTriggerRefusal(state, 'change');
   const before = { name, type, enabled, config, variableMapping, targetState };
   const spec = Object.fromEntries(
     Object.entries({ ...before, ...change }).filter(([, value]) => value !== undefined && value !== null),
   ) as unknown as TriggerSpec;
-  return changed(state, spec, source, now, by);
+  return writeTrigger(state, spec, source, now, by);
 };
 
 const remove: Operation<State, RemoveTrigger, Trigger | null> = (state, { definition, until }, now) => {
   const { trigger } = state;
   if (definition === undefined) {
     if (trigger === null) return notFound(state);
-    if (trigger.source.of === 'definition') return ofDefinition(state, 'take');
-    return removed(state, now);
+    if (trigger.source.of === 'definition') return definitionTriggerRefusal(state, 'take');
+    return deleteTrigger(state, now);
   }
   if (trigger?.source.of === 'definition' && trigger.source.revision > definition) return { state, answer: null };
   if (trigger?.source.of === 'api' && until !== undefined && trigger.createdAt > until) return { state, answer: null };
-  return removed({ ...state, droppedAt: Math.max(state.droppedAt, definition) }, now);
+  return deleteTrigger({ ...state, droppedAt: Math.max(state.droppedAt, definition) }, now);
 };
 
 const backfilled: Operation<State, NoteBackfill, { noted: boolean }> = (state, { note }) => {
   if (state.trigger === null) return notFound(state);
-  const backfills = [...state.backfills, note].slice(-MOST_BACKFILL_NOTES);
+  const backfills = [...state.backfills, note].slice(-MAX_BACKFILL_NOTES);
   return {
     state: { ...state, backfills },
     answer: { noted: true },
@@ -119,21 +119,21 @@ const backfilled: Operation<State, NoteBackfill, { noted: boolean }> = (state, {
 const fired: SignalOperation<State> = (state, payload) => {
   const firing = payload as Firing | undefined;
   if (state.trigger === null || typeof firing?.outcome !== 'string') return { state };
-  const record = recorded(state.fired, firing);
+  const record = countFiring(state.fired, firing);
   return {
-    state: { ...state, fired: record, recent: [firing, ...state.recent].slice(0, MOST_RECENT_FIRINGS) },
+    state: { ...state, fired: record, recent: [firing, ...state.recent].slice(0, MAX_RECENT_FIRINGS) },
     effects: [{ type: 'memo', fields: { fired: record } }],
   };
 };
 
 /** The trigger as it is now written. It keeps its maker and the time when it was made. */
-function changed(
+function writeTrigger(
   before: State,
   spec: TriggerSpec,
   source: TriggerSource,
   now: number,
   by: string | undefined,
-): Answered<State, Trigger> {
+): AnsweredChange<State, Trigger> {
   const { id, workflow } = before.start;
   const at = new Date(now).toISOString();
   const trigger: Trigger = {
@@ -144,14 +144,14 @@ function changed(
     revision: before.revision + 1,
     createdAt: before.trigger?.createdAt ?? at,
     updatedAt: at,
-    ...defined({ by, owner: before.trigger?.owner ?? by }),
+    ...omitUndefined({ by, owner: before.trigger?.owner ?? by }),
   };
   const state = { ...before, trigger, revision: trigger.revision, absentSince: undefined };
-  return { state, answer: trigger, effects: shown(state) };
+  return { state, answer: trigger, effects: visibilityEffects(state) };
 }
 
 /** Answers the trigger as it was. */
-function removed(before: State, now: number): Answered<State, Trigger | null> {
+function deleteTrigger(before: State, now: number): AnsweredChange<State, Trigger | null> {
   if (before.trigger === null) return { state: before, answer: null };
   const state = {
     ...before,
@@ -161,10 +161,10 @@ function removed(before: State, now: number): Answered<State, Trigger | null> {
     recent: [],
     absentSince: now,
   };
-  return { state, answer: before.trigger, effects: shown(state) };
+  return { state, answer: before.trigger, effects: visibilityEffects(state) };
 }
 
-function shown({ start, trigger, fired }: State): Effect[] {
+function visibilityEffects({ start, trigger, fired }: State): Effect[] {
   const { organizationId, workflow, id } = start;
   return [
     { type: 'memo', fields: { trigger, fired } },
@@ -172,7 +172,7 @@ function shown({ start, trigger, fired }: State): Effect[] {
   ];
 }
 
-function recorded(before: TriggerRecord, { count = 1, ...firing }: Firing): TriggerRecord {
+function countFiring(before: TriggerRecord, { count = 1, ...firing }: Firing): TriggerRecord {
   const { outcome, at, executionId } = firing;
   return {
     ...before,
@@ -188,13 +188,13 @@ const isOfApi = (trigger: Trigger | null): boolean => trigger?.source.of === 'ap
 
 const notFound = ({ start }: State): Refusal => refuse('not_found', `There is no trigger ${start.id}.`);
 
-const madeThroughApi = ({ start }: State): Refusal =>
+const apiTriggerRefusal = ({ start }: State): Refusal =>
   refuse(
     'trigger_exists',
     `The trigger ${start.id} was made through the API. Delete it first, or give the definition's another name.`,
   );
 
-const ofDefinition = ({ start }: State, what: 'change' | 'take'): Refusal =>
+const definitionTriggerRefusal = ({ start }: State, what: 'change' | 'take'): Refusal =>
   refuse(
     'trigger_of_definition',
     `The trigger ${start.id} is written in the definition of ${start.workflow}: ${what} it there.`,
@@ -217,7 +217,7 @@ export const triggerActor: Actor<TriggerStart, State> = {
   signals: { [FIRED_SIGNAL]: fired },
   next: (state, now) => {
     if (state.absentSince === undefined) return 'wait';
-    const at = state.absentSince + TRIGGER_REST_MS;
+    const at = state.absentSince + TRIGGER_RETENTION_MS;
     if (now < at) return { at };
     return isClaimed(state, now) ? { at: Math.max(...state.claims.map(({ until }) => until)) } : 'end';
   },

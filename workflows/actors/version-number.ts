@@ -9,7 +9,7 @@ const FIRST_VERSION = '1.0.0';
 export function nextVersion(before: string | undefined, written: string | undefined, changed: boolean): string {
   if (before === undefined) return written ?? FIRST_VERSION;
   if (written !== undefined && compareVersions(written, before) > 0) return written;
-  return changed ? bumped(before) : before;
+  return changed ? bumpPatch(before) : before;
 }
 
 /** Below zero where `a` is the lower one. Build metadata does not count; a pre-release is lower than its release. */
@@ -22,10 +22,10 @@ export function compareVersions(a: string, b: string): number {
   if (left.pre === right.pre) return 0;
   if (left.pre === '') return 1;
   if (right.pre === '') return -1;
-  return comparePre(left.pre.split('.'), right.pre.split('.'));
+  return comparePrereleases(left.pre.split('.'), right.pre.split('.'));
 }
 
-function comparePre(left: readonly string[], right: readonly string[]): number {
+function comparePrereleases(left: readonly string[], right: readonly string[]): number {
   for (let i = 0; i < Math.max(left.length, right.length); i++) {
     const [a, b] = [left[i], right[i]];
     if (a === undefined) return -1;
@@ -39,7 +39,7 @@ function comparePre(left: readonly string[], right: readonly string[]): number {
   return 0;
 }
 
-function bumped(version: string): string {
+function bumpPatch(version: string): string {
   const { numbers, pre } = parse(version);
   const [major = 0, minor = 0, patch = 0] = numbers;
   return pre === '' ? `${major}.${minor}.${patch + 1}` : `${major}.${minor}.${patch}`;

@@ -14,10 +14,10 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type EventActivities, type EventSpread, type EventStart, SPREAD_UPDATE } from '../../src/contract/event.ts';
+import { type EventActivities, type EventReceivers, type EventStart, FANOUT_UPDATE } from '../../src/contract/event.ts';
 
 /** How far Visibility may lag. */
-const LAG_MS = 3_000;
+const VISIBILITY_LAG_MS = 3_000;
 
 const { spreadEvent } = proxyActivities<EventActivities>({
   startToCloseTimeout: '5m',
@@ -26,16 +26,16 @@ const { spreadEvent } = proxyActivities<EventActivities>({
   retry: { initialInterval: '1s', maximumInterval: '60s' },
 });
 
-export async function event(start: EventStart): Promise<EventSpread> {
-  let first: EventSpread | undefined;
-  setHandler(defineUpdate<EventSpread>(SPREAD_UPDATE), async () => {
+export async function event(start: EventStart): Promise<EventReceivers> {
+  let first: EventReceivers | undefined;
+  setHandler(defineUpdate<EventReceivers>(FANOUT_UPDATE), async () => {
     await condition(() => first !== undefined);
     if (first !== undefined) return first;
     throw ApplicationFailure.nonRetryable('The event was not delivered yet.', 'not_found');
   });
-  const published = byServersClock(start);
+  const published = notBeforeStart(start);
   first = await spreadEvent(published);
-  await sleep(LAG_MS);
+  await sleep(VISIBILITY_LAG_MS);
   const spread = await spreadEvent({ ...published, before: first });
   await condition(allHandlersFinished);
   return spread;
@@ -45,7 +45,7 @@ export async function event(start: EventStart): Promise<EventSpread> {
  * Not before this workflow started. Triggers carry the time of the server's clock, and the clock of the gateway that
  * published the event may be behind it.
  */
-function byServersClock(start: EventStart): EventStart {
+function notBeforeStart(start: EventStart): EventStart {
   const { startTime } = workflowInfo();
   const isBehind = Date.parse(start.event.at) < startTime.getTime();
   return isBehind ? { ...start, event: { ...start.event, at: startTime.toISOString() } } : start;

@@ -1,12 +1,12 @@
 /**
  * The workflow `recordedCall`: calls one tool for a recording, once, and reports to workflows/actors/recording.ts. The
- * call goes on when its caller has gone. A call that fails is not repeated: the agent sees the failure and decides.
+ * call continues after its caller has ended. A call that fails is not repeated: the agent sees the failure and decides.
  */
 import { ActivityFailure, ApplicationFailure, getExternalWorkflowHandle, proxyActivities } from '@temporalio/workflow';
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import {
   CALL_ENDED_SIGNAL,
-  CALL_MS,
+  CALL_TIMEOUT_MS,
   type CallEnded,
   RECORDING_SLUG,
   type RecordedCallResult,
@@ -19,10 +19,10 @@ import type { Json } from '../../src/json/json.ts';
 /** An activity learns that it was cancelled from its heartbeats. */
 const HEARTBEAT_MS = 15_000;
 /** For finding a worker, and for the report. */
-const MARGIN_MS = 20_000;
+const REPORT_MARGIN_MS = 20_000;
 
 const { tool } = proxyActivities<{ tool(input: ActivityInput): Promise<ActivityOutput> }>({
-  scheduleToCloseTimeout: CALL_MS - MARGIN_MS,
+  scheduleToCloseTimeout: CALL_TIMEOUT_MS - REPORT_MARGIN_MS,
   heartbeatTimeout: HEARTBEAT_MS,
   retry: { maximumAttempts: 1 },
 });
@@ -51,13 +51,13 @@ async function outcomeOf({ organizationId, recording, name, server, tool: toolNa
       execution: { id: recording, workflow: RECORDING_SLUG, organizationId },
     });
     const content = Array.isArray(meta?.['content']) ? meta['content'] : [];
-    return fitting(data, content);
+    return limitOutput(data, content);
   } catch (error) {
     return { error: reasonOf(error), content: [] };
   }
 }
 
-function fitting(output: Json, content: readonly Json[]): Outcome {
+function limitOutput(output: Json, content: readonly Json[]): Outcome {
   const bytes = exactJsonBytes(output);
   if (bytes > STEP_OUTPUT_BYTES) {
     const message = `The result has ${bytes} bytes; a recording takes ${STEP_OUTPUT_BYTES}. Request less data.`;

@@ -5,17 +5,17 @@
  */
 import { ApplicationFailure, condition, defineSignal, setHandler } from '@temporalio/workflow';
 import {
-  ABANDONED,
+  ABANDONED_CODE,
   ANSWERED_SIGNAL,
   type RequestStart,
   type SealedAnswer,
   WORKING_SIGNAL,
-} from '../../src/contract/request.ts';
+} from '../../src/contract/idempotent-request.ts';
 
 /**
  * Without a signal for this long the gateway counts as killed. Gateways of versions before 0.4 signal every 10 s.
  */
-const SILENT_MS = 15_000;
+const GATEWAY_TIMEOUT_MS = 15_000;
 
 export async function request(_start: RequestStart): Promise<SealedAnswer> {
   let answer: SealedAnswer | null = null;
@@ -28,8 +28,8 @@ export async function request(_start: RequestStart): Promise<SealedAnswer> {
   });
   while (answer === null) {
     const before = signals;
-    if (!(await condition(() => answer !== null || signals !== before, SILENT_MS)))
-      throw ApplicationFailure.nonRetryable('The gateway that handled this request has stopped.', ABANDONED);
+    if (!(await condition(() => answer !== null || signals !== before, GATEWAY_TIMEOUT_MS)))
+      throw ApplicationFailure.nonRetryable('The gateway that handled this request has stopped.', ABANDONED_CODE);
   }
   return answer;
 }

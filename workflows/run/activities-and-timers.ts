@@ -21,11 +21,11 @@ import {
 import {
   type ActivityInput,
   LOCAL_LIMIT_MS,
-  NOT_LIGHT,
-  PAUSE,
-  SEGMENT,
-  STORE_MS,
-  YIELD,
+  NOT_LIGHT_CODE,
+  PAUSE_PREFIX,
+  SEGMENT_ACTIVITY_ID,
+  STORE_TIMEOUT_MS,
+  YIELD_ACTIVITY_ID,
 } from '../../src/contract/activity.ts';
 import { dataBytesOf, hasMark, type Mark } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
@@ -35,8 +35,8 @@ import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
 import { assert } from '../../src/json/assert.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
-import { defined } from '../../src/json/defined.ts';
 import { asJson, isObject, type Json } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import { failureFrom, lastHeartbeatOf, retryAfterOf } from './failures.ts';
 import { TaskBytes } from './task-bytes.ts';
@@ -44,22 +44,26 @@ import { TaskBytes } from './task-bytes.ts';
 /** At least as long as the activity begins effects, and the last of them takes (activities/segment/segment.ts). */
 const SEGMENT_LIMIT_MS = 15_000;
 const LOCAL_SEGMENT: LocalActivityOptions = {
-  summary: SEGMENT,
+  summary: SEGMENT_ACTIVITY_ID,
   startToCloseTimeout: SEGMENT_LIMIT_MS,
   retry: { maximumAttempts: 1 },
   cancellationType: 'ABANDON',
 };
 /** Temporal takes 400 bytes of a summary. */
-const SUMMARY_CHARACTERS = 100;
+const MAX_SUMMARY_CHARACTERS = 100;
 /** The last write to the store, and the answer to Temporal. */
 const STORE_MARGIN_MS = 30_000;
 /** A worker that is busy is late with heartbeats. */
-const SHORTEST_HEARTBEAT_MS = 5_000;
+const MIN_HEARTBEAT_MS = 5_000;
 const NOOP = 'noop';
-const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToCloseTimeout: 10_000 };
+const NOOP_OPTIONS: ActivityOptions = {
+  activityId: YIELD_ACTIVITY_ID,
+  summary: YIELD_ACTIVITY_ID,
+  startToCloseTimeout: 10_000,
+};
 
 /** Options of an activity that asks for what others know of the run. Without `maximumAttempts` it asks without end. */
-export const askingOptions = (id: string, maximumAttempts?: number): ActivityOptions => ({
+export const lookupOptions = (id: string, maximumAttempts?: number): ActivityOptions => ({
   activityId: id,
   summary: id,
   startToCloseTimeout: 30_000,
@@ -67,7 +71,7 @@ export const askingOptions = (id: string, maximumAttempts?: number): ActivityOpt
     initialInterval: 500,
     backoffCoefficient: 2,
     maximumInterval: 30_000,
-    ...defined({ maximumAttempts }),
+    ...omitUndefined({ maximumAttempts }),
   },
   cancellationType: 'TRY_CANCEL',
 });
@@ -86,7 +90,7 @@ export class ActivitiesAndTimers {
   readonly #nameOf: (slug: string) => string | undefined;
   readonly #shield = new CancellationScope({ cancellable: false });
   readonly #open = new Map<string, CancellationScope>();
-  readonly #task = new TaskBytes(() => dataBytes() > MAX_STATE_BYTES);
+  readonly #taskBytes = new TaskBytes(() => dataBytes() > MAX_STATE_BYTES);
   /** The open segment, where it is a regular activity. */
   #segment: CancellationScope | undefined;
   /** The host's actions that are not light, as far as workers have said so. */
@@ -101,25 +105,25 @@ export class ActivitiesAndTimers {
 
   /** An event of history came that is no result of these: a signal, an update, an event of a child. */
   noteEvent(): void {
-    this.#task.renew();
+    this.#taskBytes.reset();
   }
 
   /** `earlierAttempts`: attempts as a local activity. */
   activity(command: RunCommand, earlierAttempts = 0): void {
     const { id } = command;
-    const isLocal = command.local && this.#task.takesLocal && !this.#isKnownAsNotLight(command);
+    const isLocal = command.local && this.#taskBytes.hasRoomForLocal && !this.#isKnownAsNotLight(command);
     const { heartbeatMs, timeoutMs } = command;
     const input = {
       ...this.#input(command),
       ...(earlierAttempts === 0 ? {} : { earlierAttempts }),
       ...(isLocal || heartbeatMs === undefined ? {} : { timeoutMs: Math.max(1, timeoutMs) }),
     };
-    if (isLocal) this.#task.localBegins();
-    else this.#task.asks(jsonBytes(command.config));
+    if (isLocal) this.#taskBytes.localStarted();
+    else this.#taskBytes.commandScheduled(jsonBytes(command.config));
     const ended = (answer?: Json): void => {
       this.inFlight--;
-      if (isLocal) this.#task.localEnds(sizeOf(answer));
-      else this.#task.renew();
+      if (isLocal) this.#taskBytes.localEnded(sizeOf(answer));
+      else this.#taskBytes.reset();
     };
     this.inFlight++;
     this.#begin(
@@ -147,8 +151,8 @@ export class ActivitiesAndTimers {
 
   /** The next attempt after the first, local one, as a regular activity. */
   nextAttempt({ command, failure, earlierAttempts, pauseMs }: Extract<Outbound, { type: 'attempt' }>): void {
-    if (failure.code === NOT_LIGHT) this.#notLight.add(actionOf(command));
-    this.#after(pauseMs, command.id, () => this.activity(command, earlierAttempts));
+    if (failure.code === NOT_LIGHT_CODE) this.#notLight.add(actionOf(command));
+    this.#afterPause(pauseMs, command.id, () => this.activity(command, earlierAttempts));
   }
 
   /**
@@ -156,37 +160,37 @@ export class ActivitiesAndTimers {
    * before it began has failed. `first`: the path at which it begins.
    */
   segment(config: SegmentConfig, first: string): void {
-    const isLocal = this.#task.takesSegment;
-    const input = this.#inputOf(SEGMENT, asJson(config), first);
-    if (isLocal) this.#task.segmentBegins();
-    else this.#task.asks(jsonBytes(asJson(input)));
+    const isLocal = this.#taskBytes.hasRoomForSegment;
+    const input = this.#inputOf(SEGMENT_ACTIVITY_ID, asJson(config), first);
+    if (isLocal) this.#taskBytes.segmentStarted();
+    else this.#taskBytes.commandScheduled(jsonBytes(asJson(input)));
     this.inFlight++;
-    const over = (outcome: SegmentOutcome, result?: EffectResult): void => {
+    const segmentEnded = (outcome: SegmentOutcome, result?: EffectResult): void => {
       this.inFlight--;
       this.#segment = undefined;
-      if (isLocal) this.#task.localEnds(sizeOf(asJson(result)));
-      else this.#task.renew();
+      if (isLocal) this.#taskBytes.localEnded(sizeOf(asJson(result)));
+      else this.#taskBytes.reset();
       this.#receive({ type: 'segmentEnded', at: Date.now(), outcome });
     };
     const scope = new CancellationScope({ cancellable: true, parent: this.#shield });
     if (!isLocal) this.#segment = scope;
-    const call = isLocal ? local('segment', LOCAL_SEGMENT) : regular('segment', segmentOptions(first));
+    const call = isLocal ? localActivity('segment', LOCAL_SEGMENT) : regularActivity('segment', segmentOptions(first));
     scope
       .run(async () => {
         call(input).then(
-          (result) => over(completedSegment(result), result),
+          (result) => segmentEnded(completedSegment(result), result),
           (error: unknown) => {
             // As in #begin: a worker without the activity does not have this version of the workflow.
             if (error instanceof ReferenceError) throw error;
-            over(failedSegment(lastHeartbeatOf(error)));
+            segmentEnded(failedSegment(lastHeartbeatOf(error)));
           },
         );
       })
-      .catch(() => over(failedSegment()));
+      .catch(() => segmentEnded(failedSegment()));
   }
 
   /** The open segment, if it is a regular activity, ends as soon as it can, with what it has done. */
-  hurry(): void {
+  endSegmentEarly(): void {
     this.#segment?.cancel();
   }
 
@@ -196,7 +200,7 @@ export class ActivitiesAndTimers {
       id,
       () => sleep(Math.max(1, at - Date.now()), { summary: id }),
       () => {
-        this.#task.renew();
+        this.#taskBytes.reset();
         this.#receive({ type: 'fired', at: Date.now(), id });
       },
       () => undefined,
@@ -205,24 +209,24 @@ export class ActivitiesAndTimers {
   }
 
   /** A pause between two attempts. Like an attempt it cannot be carried to the next execution. */
-  #after(pauseMs: number, id: string, goOn: () => void): void {
+  #afterPause(pauseMs: number, id: string, proceed: () => void): void {
     if (pauseMs <= 0) {
-      goOn();
+      proceed();
       return;
     }
-    this.#beginUncarried(id, () => sleep(pauseMs, { summary: `${PAUSE}${id}` }), goOn);
+    this.#beginUncarried(id, () => sleep(pauseMs, { summary: `${PAUSE_PREFIX}${id}` }), proceed);
   }
 
   /**
-   * Ends the workflow task, so that other tasks run, and then lets the core go on. A timer would take a second
+   * Ends the workflow task, so that other tasks run, and then lets the core continue. A timer would take a second
    * (TEMPORAL.md §1). A local activity would end within the same task: all commands of the task would go out in one
    * message, which the server refuses above 4 MB, and a failed task would begin again from its start.
    */
   yieldTask(): void {
     this.#beginUncarried(
-      YIELD,
-      () => regular(NOOP, NOTHING)(this.#inputOf(YIELD, null)),
-      () => this.#receive({ type: 'completed', at: Date.now(), id: YIELD, result: null }),
+      YIELD_ACTIVITY_ID,
+      () => regularActivity(NOOP, NOOP_OPTIONS)(this.#inputOf(YIELD_ACTIVITY_ID, null)),
+      () => this.#receive({ type: 'completed', at: Date.now(), id: YIELD_ACTIVITY_ID, result: null }),
     );
   }
 
@@ -231,18 +235,18 @@ export class ActivitiesAndTimers {
     this.#open.get(id)?.cancel();
   }
 
-  /** What cannot be carried to the next execution. The run goes on also if it fails, but not if it is cancelled. */
-  #beginUncarried(id: string, call: () => Promise<unknown>, goOn: () => void): void {
+  /** What cannot be carried to the next execution. The run continues also if it fails, but not if it is cancelled. */
+  #beginUncarried(id: string, call: () => Promise<unknown>, proceed: () => void): void {
     this.inFlight++;
-    const over = (): void => {
+    const ended = (): void => {
       this.inFlight--;
-      this.#task.renew();
-      goOn();
+      this.#taskBytes.reset();
+      proceed();
     };
     const cancelled = (): void => {
       this.inFlight--;
     };
-    this.#begin(id, call, over, over, cancelled);
+    this.#begin(id, call, ended, ended, cancelled);
   }
 
   #begin<T>(
@@ -316,23 +320,23 @@ function regularCall(command: RunCommand, name: string | undefined): Call {
     summary: summaryOf(command, name),
     retry: retryOf(command),
     cancellationType: 'TRY_CANCEL',
-    ...timesOf(command),
+    ...timeoutsOf(command),
   };
-  return regular(command.activity, options);
+  return regularActivity(command.activity, options);
 }
 
 /**
- * With heartbeats, which tell that its worker lives, an attempt ends its effect itself (`timeoutMs` of its input), and
+ * With heartbeats, which show that its worker lives, an attempt ends its effect itself (`timeoutMs` of its input), and
  * may then wait for the store of large results.
  */
-function timesOf({ timeoutMs, heartbeatMs }: RunCommand): ActivityOptions {
+function timeoutsOf({ timeoutMs, heartbeatMs }: RunCommand): ActivityOptions {
   // Temporal refuses a timeout of 0, and the task with it.
   const limitMs = Math.max(1, timeoutMs);
   if (heartbeatMs === undefined) return { startToCloseTimeout: limitMs };
   return {
-    startToCloseTimeout: limitMs + STORE_MS + STORE_MARGIN_MS,
+    startToCloseTimeout: limitMs + STORE_TIMEOUT_MS + STORE_MARGIN_MS,
     // A worker that dies is missed as soon as the effect would be.
-    heartbeatTimeout: Math.min(heartbeatMs, Math.max(limitMs, SHORTEST_HEARTBEAT_MS)),
+    heartbeatTimeout: Math.min(heartbeatMs, Math.max(limitMs, MIN_HEARTBEAT_MS)),
   };
 }
 
@@ -342,14 +346,14 @@ function timesOf({ timeoutMs, heartbeatMs }: RunCommand): ActivityOptions {
  */
 function summaryOf({ id, stepSlug }: RunCommand, name = stepSlug): string {
   const named = `${name} (${id})`;
-  return name === stepSlug || named.length > SUMMARY_CHARACTERS ? id : named;
+  return name === stepSlug || named.length > MAX_SUMMARY_CHARACTERS ? id : named;
 }
 
 /** Another attempt continues from the heartbeats of the one before. After a cancellation the list still comes. */
 function segmentOptions(first: string): ActivityOptions {
   return {
-    activityId: SEGMENT,
-    summary: `from ${first}`.slice(0, SUMMARY_CHARACTERS),
+    activityId: SEGMENT_ACTIVITY_ID,
+    summary: `from ${first}`.slice(0, MAX_SUMMARY_CHARACTERS),
     startToCloseTimeout: SEGMENT_LIMIT_MS,
     heartbeatTimeout: 5_000,
     retry: { maximumAttempts: 5, initialInterval: 100 },
@@ -359,7 +363,7 @@ function segmentOptions(first: string): ActivityOptions {
 
 /** One attempt only: the next one is a regular activity, for which nothing else waits. */
 function localCall(command: RunCommand): Call {
-  return local(command.activity, {
+  return localActivity(command.activity, {
     summary: command.id,
     startToCloseTimeout: Math.max(1, Math.min(command.timeoutMs, LOCAL_LIMIT_MS)),
     retry: { maximumAttempts: 1 },
@@ -367,15 +371,15 @@ function localCall(command: RunCommand): Call {
   });
 }
 
-export function regular(activity: string, options: ActivityOptions): Call {
-  return named(proxyActivities<{ [name: string]: Call }>(options), activity);
+export function regularActivity(activity: string, options: ActivityOptions): Call {
+  return callByName(proxyActivities<{ [name: string]: Call }>(options), activity);
 }
 
-function local(activity: string, options: LocalActivityOptions): Call {
-  return named(proxyLocalActivities<{ [name: string]: Call }>(options), activity);
+function localActivity(activity: string, options: LocalActivityOptions): Call {
+  return callByName(proxyLocalActivities<{ [name: string]: Call }>(options), activity);
 }
 
-export function named<T>(calls: { readonly [name: string]: T }, activity: string): T {
+export function callByName<T>(calls: { readonly [name: string]: T }, activity: string): T {
   const call = calls[activity];
   assert(call !== undefined, 'The proxy has every name.');
   return call;

@@ -7,9 +7,9 @@ import { attributeValue, attributeValues } from '../../src/contract/search-attri
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { ResolvedWorkflow } from '../../src/engine/state/child-run.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
-import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
-import { keys } from './visibility.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { runAttributeKeys } from './visibility.ts';
 
 /** Temporal takes 400 bytes of a summary. */
 const SUMMARY_LENGTH = 190;
@@ -33,7 +33,7 @@ export interface Parent {
  * Starts the child, and resolves when it runs. The handle resolves when the child closes, if this execution still runs
  * then. The child is abandoned: it outlives this execution, and reports by a signal.
  */
-export function startRun(
+export function startChildRun(
   parent: Parent,
   command: ChildCommand,
   { definition, hash, light, input: accepted = command.input }: ResolvedWorkflow,
@@ -48,7 +48,7 @@ export function startRun(
     parentId: parent.executionId,
     depth: parent.depth + 1,
     ...(parent.within.length === 0 ? {} : { within: parent.within }),
-    ...defined({ initiator: parent.initiator, requesters: parent.requesters, light }),
+    ...omitUndefined({ initiator: parent.initiator, requesters: parent.requesters, light }),
     ...(command.wait === false ? {} : { notify: { workflowId: parent.executionId, path: command.id } }),
   };
   const options: ChildWorkflowOptions = {
@@ -67,13 +67,13 @@ export function startRun(
 function memoOf(input: RunInput, definition: Definition): Record<string, unknown> {
   const memo: Omit<RunMemo, 'startedAt'> = {
     workflow: definition.slug,
-    ...defined({ version: definition.version, hash: input.hash }),
+    ...omitUndefined({ version: definition.version, hash: input.hash }),
     organizationId: input.organizationId ?? '',
     status: 'pending',
     waitingFor: [],
     unread: 0,
-    trigger: { type: 'subworkflow', ...defined({ id: input.parentId }) },
-    ...defined({ initiator: input.initiator, parentId: input.parentId }),
+    trigger: { type: 'subworkflow', ...omitUndefined({ id: input.parentId }) },
+    ...omitUndefined({ initiator: input.initiator, parentId: input.parentId }),
   };
   return { ...memo };
 }
@@ -85,14 +85,16 @@ function attributesOf(
 ): TypedSearchAttributes {
   const tags = attributeValues(definition.tags ?? []);
   return new TypedSearchAttributes([
-    { key: keys.org, value: attributeValue(parent.organizationId) },
-    { key: keys.workflow, value: attributeValue(definition.slug) },
-    { key: keys.status, value: 'pending' },
-    { key: keys.triggerType, value: trigger.type },
-    { key: keys.trigger, value: attributeValue(trigger.id) },
-    { key: keys.started, value: new Date() },
+    { key: runAttributeKeys.org, value: attributeValue(parent.organizationId) },
+    { key: runAttributeKeys.workflow, value: attributeValue(definition.slug) },
+    { key: runAttributeKeys.status, value: 'pending' },
+    { key: runAttributeKeys.triggerType, value: trigger.type },
+    { key: runAttributeKeys.trigger, value: attributeValue(trigger.id) },
+    { key: runAttributeKeys.started, value: new Date() },
     // An employee's workflow runs in its name.
-    ...(definition.type === 'employee' ? [{ key: keys.employee, value: attributeValue(definition.slug) }] : []),
-    ...(tags.length === 0 ? [] : [{ key: keys.tags, value: tags }]),
+    ...(definition.type === 'employee'
+      ? [{ key: runAttributeKeys.employee, value: attributeValue(definition.slug) }]
+      : []),
+    ...(tags.length === 0 ? [] : [{ key: runAttributeKeys.tags, value: tags }]),
   ]);
 }

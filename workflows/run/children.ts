@@ -11,27 +11,27 @@
 import { CancellationScope, getExternalWorkflowHandle, sleep, workflowInfo } from '@temporalio/workflow';
 import type { OpenChild } from '../../src/contract/children.ts';
 import {
-  CHILDREN,
-  CHILDREN_CLOCK,
+  CHILDREN_ACTIVITY_ID,
+  CHILDREN_TIMER_ID,
   childRunId,
   endedChildren,
+  parseResolvedWorkflow,
   type ResolvedWorkflow,
-  resolvedIn,
 } from '../../src/engine/state/child-run.ts';
 import { dataIn } from '../../src/engine/state/effect-results.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
-import { defined } from '../../src/json/defined.ts';
 import { asJson, isPlainObject, type Json } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
-import { askingOptions, isMarked, type Receiver, regular } from './activities-and-timers.ts';
-import { type ChildCommand, type Parent, startRun } from './child-start.ts';
+import { isMarked, lookupOptions, type Receiver, regularActivity } from './activities-and-timers.ts';
+import { type ChildCommand, type Parent, startChildRun } from './child-start.ts';
 import { failureFrom } from './failures.ts';
 
 /** The pause between two questions for the status of open children. The memo `childCheckMs` overrides it. */
 const CHILD_CHECK_MS = 3_600_000;
 const CHILD_CHECK_MEMO = 'childCheckMs';
-const MOST_ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
 export interface ChildrenOptions {
   readonly parent: Parent;
@@ -46,7 +46,7 @@ export interface ChildrenOptions {
 }
 
 /** A child that is being started: this execution cannot end before it runs. */
-interface Starting {
+interface StartingChild {
   cancelled: boolean;
   readonly resolving: CancellationScope;
 }
@@ -54,49 +54,49 @@ interface Starting {
 export class Children {
   readonly #options: ChildrenOptions;
   readonly #shield = new CancellationScope({ cancellable: false });
-  readonly #starting = new Map<string, Starting>();
+  readonly #starting = new Map<string, StartingChild>();
   /** Children that run, by command id, until the core no longer waits for them. */
   readonly #running = new Map<string, string>();
-  #underway = 0;
-  #asking = false;
-  #askAgain = false;
-  #clockRuns = false;
+  #inFlight = 0;
+  #isChecking = false;
+  #checkAgain = false;
+  #isTimerRunning = false;
 
   constructor(options: ChildrenOptions) {
     this.#options = options;
   }
 
   /** Starts, cancellations and questions in flight: they cannot be carried, and a run that ends waits for them. */
-  get underway(): number {
-    return this.#underway;
+  get inFlight(): number {
+    return this.#inFlight;
   }
 
   start(command: ChildCommand): void {
     const { id } = command;
-    const starting: Starting = {
+    const starting: StartingChild = {
       cancelled: false,
       resolving: new CancellationScope({ cancellable: true, parent: this.#shield }),
     };
     this.#starting.set(id, starting);
-    this.#underway++;
-    const gone = (tell: () => void): void => {
-      this.#underway--;
+    this.#inFlight++;
+    const finish = (report: () => void): void => {
+      this.#inFlight--;
       this.#options.noteEvent();
       this.#starting.delete(id);
-      if (!starting.cancelled) tell();
+      if (!starting.cancelled) report();
     };
     const failed = (error: unknown): void =>
-      gone(() => this.#options.receive({ type: 'failed', at: Date.now(), id, error: failureFrom(error) }));
+      finish(() => this.#options.receive({ type: 'failed', at: Date.now(), id, error: failureFrom(error) }));
     starting.resolving
       .run(async () => {
         this.#resolve(command).then((result) => {
-          const resolved = resolvedIn(result);
-          const tell = (): void => this.#options.receive({ type: 'completed', at: Date.now(), id, result });
+          const resolved = parseResolvedWorkflow(result);
+          const report = (): void => this.#options.receive({ type: 'completed', at: Date.now(), id, result });
           if (starting.cancelled || resolved === undefined) {
-            gone(tell);
+            finish(report);
             return;
           }
-          tell();
+          report();
           this.#begin(command, starting, resolved);
         }, failed);
       })
@@ -107,8 +107,8 @@ export class Children {
   adopt(children: readonly OpenChild[]): void {
     if (children.length === 0) return;
     for (const { id, executionId } of children) this.#running.set(id, executionId);
-    this.#ask();
-    this.#watch();
+    this.#checkStatus();
+    this.#startTimer();
   }
 
   /** Cancels a child that the core no longer waits for. False where the command started no child. */
@@ -126,11 +126,11 @@ export class Children {
     return true;
   }
 
-  #begin(command: ChildCommand, starting: Starting, resolved: ResolvedWorkflow): void {
+  #begin(command: ChildCommand, starting: StartingChild, resolved: ResolvedWorkflow): void {
     const { id, executionId } = command;
     const { receive } = this.#options;
-    const begun = (known: boolean): void => {
-      this.#underway--;
+    const started = (known: boolean): void => {
+      this.#inFlight--;
       this.#options.noteEvent();
       this.#starting.delete(id);
       if (starting.cancelled) {
@@ -140,29 +140,29 @@ export class Children {
       if (command.wait !== false) this.#running.set(id, executionId);
       receive({ type: 'childStarted', at: Date.now(), id });
       if (command.wait === false) return;
-      if (known) this.#ask();
-      this.#watch();
+      if (known) this.#checkStatus();
+      this.#startTimer();
     };
     this.#shield
-      .run(() => startRun(this.#options.parent, command, resolved))
+      .run(() => startChildRun(this.#options.parent, command, resolved))
       .then(
         (child) => {
-          begun(false);
+          started(false);
           // A child that has reported is no longer open; a terminated one is.
           const closed = (): void => {
-            if (this.#options.open().some((one) => one.id === id)) this.#ask();
+            if (this.#options.open().some((one) => one.id === id)) this.#checkStatus();
           };
           child.result().then(closed, closed);
         },
         // An earlier execution of this run has started it.
-        () => begun(true),
+        () => started(true),
       );
   }
 
   #resolve({ id, workflow, version, employee, input }: ChildCommand): Promise<EffectResult> {
     const config: Json = {
       workflow,
-      ...defined({ version, employee }),
+      ...omitUndefined({ version, employee }),
       ...(isMarked('inputs') ? { input } : { inputBytes: jsonBytes(input) }),
     };
     return this.#call('resolveWorkflow', id, config);
@@ -170,9 +170,9 @@ export class Children {
 
   #call(activity: string, id: string, config: Json): Promise<EffectResult> {
     const { parent, workflow } = this.#options;
-    return regular(
+    return regularActivity(
       activity,
-      askingOptions(id, MOST_ATTEMPTS),
+      lookupOptions(id, MAX_ATTEMPTS),
     )({
       config,
       secrets: [],
@@ -184,9 +184,9 @@ export class Children {
   }
 
   #cancelRun(executionId: string): void {
-    this.#underway++;
+    this.#inFlight++;
     const done = (): void => {
-      this.#underway--;
+      this.#inFlight--;
       this.#options.noteEvent();
     };
     // Fails where the child has ended meanwhile, which is as good.
@@ -194,50 +194,50 @@ export class Children {
   }
 
   /** Asks for the status of the children that are still open. */
-  #ask(): void {
-    if (this.#asking) {
-      this.#askAgain = true;
+  #checkStatus(): void {
+    if (this.#isChecking) {
+      this.#checkAgain = true;
       return;
     }
     const children = this.#options.open();
     if (children.length === 0) return;
-    this.#asking = true;
-    this.#underway++;
+    this.#isChecking = true;
+    this.#inFlight++;
     const answered = (result?: EffectResult): void => {
       const data = dataIn(result);
-      this.#underway--;
+      this.#inFlight--;
       this.#options.noteEvent();
-      this.#asking = false;
+      this.#isChecking = false;
       for (const { id } of endedChildren(data)) this.#running.delete(id);
-      this.#options.receive({ type: 'completed', at: Date.now(), id: CHILDREN, result });
-      const again = this.#askAgain || (isPlainObject(data) && data['more'] === true);
-      this.#askAgain = false;
-      if (again) this.#ask();
+      this.#options.receive({ type: 'completed', at: Date.now(), id: CHILDREN_ACTIVITY_ID, result });
+      const again = this.#checkAgain || (isPlainObject(data) && data['more'] === true);
+      this.#checkAgain = false;
+      if (again) this.#checkStatus();
     };
     this.#shield
-      .run(() => this.#call('describeChildren', CHILDREN, { children: asJson(children) }))
+      .run(() => this.#call('describeChildren', CHILDREN_ACTIVITY_ID, { children: asJson(children) }))
       // A question that failed is asked again in an hour.
       .then(answered, () => answered());
   }
 
   /** One timer for all children. It is started again while there are children. */
-  #watch(): void {
-    if (this.#clockRuns) return;
-    this.#clockRuns = true;
-    const rang = (): void => {
-      this.#clockRuns = false;
+  #startTimer(): void {
+    if (this.#isTimerRunning) return;
+    this.#isTimerRunning = true;
+    const timerFired = (): void => {
+      this.#isTimerRunning = false;
       if (this.#options.open().length === 0) return;
-      this.#ask();
-      this.#watch();
+      this.#checkStatus();
+      this.#startTimer();
     };
-    this.#shield.run(() => sleep(checkMs(), { summary: CHILDREN_CLOCK })).then(rang, () => undefined);
+    this.#shield.run(() => sleep(checkMs(), { summary: CHILDREN_TIMER_ID })).then(timerFired, () => undefined);
   }
 }
 
 /** The memo is part of history, so a replay uses the same pause. */
 function checkMs(): number {
-  const given = workflowInfo().memo?.[CHILD_CHECK_MEMO];
-  return typeof given === 'number' && given >= 1 ? given : CHILD_CHECK_MS;
+  const overrideMs = workflowInfo().memo?.[CHILD_CHECK_MEMO];
+  return typeof overrideMs === 'number' && overrideMs >= 1 ? overrideMs : CHILD_CHECK_MS;
 }
 
 /** Children that are running and that this run waits for. */

@@ -1,8 +1,8 @@
 /**
  * When a run continues as new (ARCHITECTURE.md §3): when its history is past the limit, but not in the first task of an
  * execution nor before something came from outside, so that every execution makes progress. If no activity is in
- * flight, it continues immediately, because the state contains everything that is open. Otherwise the frames go on; far
- * past the limit nothing new begins until the activities in flight have ended.
+ * flight, it continues immediately, because the state contains everything that is open. Otherwise the frames continue;
+ * far past the limit nothing new begins until the activities in flight have ended.
  *
  * The decision depends only on values that are the same on replay (worker-settings.ts for the limit). A task that
  * brought only refused updates leaves no trace in history, and a replay does not activate the workflow for it. So a run
@@ -17,7 +17,7 @@ export class ContinueAsNewPolicy {
   #hasOutsideEvent = false;
   /** The history's length in the last task that brought an event of history. No other task has this length. */
   #lastTask: number | undefined;
-  #closed = false;
+  #isDisabled = false;
 
   /** An event of history came from outside: a signal, an accepted update, an activity's result, a timer. */
   noteOutsideEvent(): void {
@@ -31,31 +31,32 @@ export class ContinueAsNewPolicy {
   }
 
   /** The workflow was asked to cancel. It ends in this execution, since Temporal would not cancel the next one. */
-  close(): void {
-    this.#closed = true;
+  disable(): void {
+    this.#isDisabled = true;
   }
 
   /** Whether new commands have to wait for the next execution. */
-  holds(): boolean {
+  holdsCommands(): boolean {
     const { historyLength, historySize } = workflowInfo();
     return (
-      this.#open() && (historyLength >= Math.min(limit() * HOLD_FACTOR, MAX_EVENTS) || historySize >= MAX_HISTORY_BYTES)
+      this.#isAllowed() &&
+      (historyLength >= Math.min(historyLimit() * HOLD_FACTOR, MAX_EVENTS) || historySize >= MAX_HISTORY_BYTES)
     );
   }
 
   /** Whether to continue as new now. `holding`: commands were held back, and only the next execution can send them. */
-  reached(inFlight: number, holding: boolean): boolean {
-    if (inFlight > 0 || !this.#open()) return false;
+  shouldContinueAsNew(inFlight: number, holding: boolean): boolean {
+    if (inFlight > 0 || !this.#isAllowed()) return false;
     const { historyLength, continueAsNewSuggested } = workflowInfo();
     if (this.#lastTask !== historyLength) return false;
-    return holding || historyLength >= limit() || continueAsNewSuggested;
+    return holding || historyLength >= historyLimit() || continueAsNewSuggested;
   }
 
-  #open(): boolean {
-    return !this.#closed && this.#hasOutsideEvent && workflowInfo().historyLength > this.#firstLength;
+  #isAllowed(): boolean {
+    return !this.#isDisabled && this.#hasOutsideEvent && workflowInfo().historyLength > this.#firstLength;
   }
 }
 
-function limit(): number {
+function historyLimit(): number {
   return historyLimitOf(workflowInfo().currentDeploymentVersion?.buildId);
 }

@@ -5,9 +5,9 @@ import type { RunStatus, WaitingFor } from '../../src/contract/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { sampleOf } from '../../src/definition/payload/format-sample.ts';
 
-const MAX_TEXT = 300;
+const MAX_TEXT_CHARACTERS = 300;
 /** The CLI's default. */
-const USUAL_NAMESPACE = 'default';
+const DEFAULT_NAMESPACE = 'default';
 
 /** A signal that was ignored. */
 export interface RefusedRequest {
@@ -38,14 +38,16 @@ export interface DetailsContext {
 }
 
 /** The commands can be copied as they are; text in angle brackets has to be replaced. */
-export function describeRun(definition: Definition, place: DetailsContext, shown: RunDetails): string {
+export function describeRun(definition: Definition, context: DetailsContext, shown: RunDetails): string {
   const version = definition.version === undefined ? '' : ` ${definition.version}`;
-  const lines = [`**${plain(definition.name)}** (\`${code(definition.slug)}\`${version}): ${shown.status}`];
+  const lines = [
+    `**${escapeMarkdown(definition.name)}** (\`${escapeCode(definition.slug)}\`${version}): ${shown.status}`,
+  ];
   if (shown.pausedSince !== undefined)
     lines.push(
       '',
       `**Paused** since ${shown.pausedSince}: nothing new begins. To go on:`,
-      ...block(signal(place, 'resume')),
+      ...codeBlock(signalCommand(context, 'resume')),
     );
   if (shown.dropped !== undefined)
     lines.push(
@@ -55,35 +57,35 @@ export function describeRun(definition: Definition, place: DetailsContext, shown
     );
   if (shown.refused !== undefined) {
     const { signal: name, at, message } = shown.refused;
-    lines.push('', `The signal \`${code(name)}\` of ${at} was ignored: ${plain(message)}`);
+    lines.push('', `The signal \`${escapeCode(name)}\` of ${at} was ignored: ${escapeMarkdown(message)}`);
   }
   if (shown.status === 'running' && shown.waits === 0)
     lines.push('', 'Steps that run are under Pending Activities, with their attempts and what failed last.');
-  for (const wait of shown.waitingFor) lines.push('', ...describeWait(wait, place, shown));
+  for (const wait of shown.waitingFor) lines.push('', ...describeWait(wait, context, shown));
   const more = shown.waits - shown.waitingFor.length;
   if (more > 0) lines.push('', `… and ${more} more.`);
   return lines.join('\n');
 }
 
-function describeWait(wait: WaitingFor, place: DetailsContext, shown: RunDetails): string[] {
+function describeWait(wait: WaitingFor, context: DetailsContext, shown: RunDetails): string[] {
   const until = wait.until === undefined ? '' : ` until ${wait.until}`;
-  const who = wait.path === '' ? 'The run' : `\`${code(wait.path)}\``;
-  const lines = [`${who} waits for ${WAITS[wait.kind]}${heard(wait)}${until} (since ${wait.since})`];
-  if (wait.message !== undefined) lines.push('', `> ${plain(wait.message)}`);
-  if (wait.form !== undefined) lines.push('', `It asks for \`data\`: ${plain(JSON.stringify(wait.form))}`);
-  const command = answerTo(wait, place, shown);
-  if (command !== undefined) lines.push(...block(command));
+  const who = wait.path === '' ? 'The run' : `\`${escapeCode(wait.path)}\``;
+  const lines = [`${who} waits for ${WAIT_LABELS[wait.kind]}${messageNames(wait)}${until} (since ${wait.since})`];
+  if (wait.message !== undefined) lines.push('', `> ${escapeMarkdown(wait.message)}`);
+  if (wait.form !== undefined) lines.push('', `It asks for \`data\`: ${escapeMarkdown(JSON.stringify(wait.form))}`);
+  const command = answerCommand(wait, context, shown);
+  if (command !== undefined) lines.push(...codeBlock(command));
   return lines;
 }
 
 /** The names of the messages, and the key that events need. */
-function heard({ kind, name, names, key }: WaitingFor): string {
+function messageNames({ kind, name, names, key }: WaitingFor): string {
   if (kind !== 'message' || name === undefined) return '';
-  const called = (names ?? [name]).map((one) => `\`${code(one)}\``).join(' or ');
-  return ` called ${called}${key === undefined ? '' : ` (events: of the key \`${code(key)}\`)`}`;
+  const called = (names ?? [name]).map((one) => `\`${escapeCode(one)}\``).join(' or ');
+  return ` called ${called}${key === undefined ? '' : ` (events: of the key \`${escapeCode(key)}\`)`}`;
 }
 
-const WAITS: { readonly [kind in WaitingFor['kind']]: string } = {
+const WAIT_LABELS: { readonly [kind in WaitingFor['kind']]: string } = {
   approval: 'an approval',
   input: 'an answer',
   message: 'a message',
@@ -94,39 +96,42 @@ const WAITS: { readonly [kind in WaitingFor['kind']]: string } = {
 };
 
 /** Neither in a list nor indented, since the Web UI garbles those. One line, so that it is copied whole. */
-const block = (command: string): string[] => ['', '```', command, '```'];
+const codeBlock = (command: string): string[] => ['', '```', command, '```'];
 
-function signal({ id, namespace }: DetailsContext, name: string, input?: object): string {
-  const within = namespace === USUAL_NAMESPACE ? '' : ` --namespace ${shell(namespace)}`;
-  const payload = input === undefined ? '' : ` --input ${shell(JSON.stringify(input))}`;
-  return `temporal workflow signal --workflow-id ${shell(id)} --name ${name}${within}${payload}`;
+function signalCommand({ id, namespace }: DetailsContext, name: string, input?: object): string {
+  const within = namespace === DEFAULT_NAMESPACE ? '' : ` --namespace ${shellQuote(namespace)}`;
+  const payload = input === undefined ? '' : ` --input ${shellQuote(JSON.stringify(input))}`;
+  return `temporal workflow signal --workflow-id ${shellQuote(id)} --name ${name}${within}${payload}`;
 }
 
-function answerTo(wait: WaitingFor, place: DetailsContext, shown: RunDetails): string | undefined {
+function answerCommand(wait: WaitingFor, context: DetailsContext, shown: RunDetails): string | undefined {
   switch (wait.kind) {
     case 'approval':
-      return signal(place, 'approve', { step: wait.path, ...shown.toApprove(wait.path) });
+      return signalCommand(context, 'approve', { step: wait.path, ...shown.toApprove(wait.path) });
     case 'input':
-      return signal(place, 'submit', { step: wait.path, data: wait.form === undefined ? {} : sampleOf(wait.form) });
+      return signalCommand(context, 'submit', {
+        step: wait.path,
+        data: wait.form === undefined ? {} : sampleOf(wait.form),
+      });
     case 'message':
-      return signal(place, 'message', { name: wait.name ?? '', payload: {} });
+      return signalCommand(context, 'message', { name: wait.name ?? '', payload: {} });
     case 'timer':
-      return signal(place, 'skipTimer', { step: wait.path });
+      return signalCommand(context, 'skipTimer', { step: wait.path });
     default:
       return undefined;
   }
 }
 
-function shell(text: string): string {
+function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Text that people wrote, in Markdown: one line without markup. */
-function plain(text: string): string {
+function escapeMarkdown(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_[\]<>#|]/g, '\\$&');
-  return line.length <= MAX_TEXT ? line : `${line.slice(0, MAX_TEXT)}…`;
+  return line.length <= MAX_TEXT_CHARACTERS ? line : `${line.slice(0, MAX_TEXT_CHARACTERS)}…`;
 }
 
-function code(text: string): string {
+function escapeCode(text: string): string {
   return text.replaceAll('`', "'");
 }

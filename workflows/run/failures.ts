@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { Refusal, RunError } from '../../src/contract/run.ts';
 import type { Problem } from '../../src/definition/document/types.ts';
-import { failureOfCause, retryAfterIn } from '../../src/engine/state/causes.ts';
+import { failureOfCause, retryAfterIn } from '../../src/engine/state/failure-causes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { asJson } from '../../src/json/json.ts';
@@ -18,8 +18,8 @@ import type { FailureShape } from '../../src/steps/kind.ts';
 /** Problems that a failure lists. A definition of thousands of steps can have thousands of problems. */
 const MAX_PROBLEMS = 100;
 
-/** The failure of an activity or a child, in the form of the core. `most`: all attempts that the activity had. */
-export function failureFrom(error: unknown, most?: number): FailureShape {
+/** The failure of an activity or a child, in the form of the core. `maxAttempts`: all attempts of the activity. */
+export function failureFrom(error: unknown, maxAttempts?: number): FailureShape {
   const cause = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure) {
     const { type, message, nonRetryable, details } = cause;
@@ -27,13 +27,13 @@ export function failureFrom(error: unknown, most?: number): FailureShape {
   }
   if (cause instanceof TimeoutFailure) {
     const isExhausted = error instanceof ActivityFailure && error.retryState === 'MAXIMUM_ATTEMPTS_REACHED';
-    return failureOfCause({ kind: 'timeout', timeoutType: cause.timeoutType }, isExhausted ? most : undefined);
+    return failureOfCause({ kind: 'timeout', timeoutType: cause.timeoutType }, isExhausted ? maxAttempts : undefined);
   }
   if (cause instanceof CancelledFailure) return failureOfCause({ kind: 'cancelled' });
   return failureOfCause({ kind: 'other', message: cause instanceof Error ? cause.message : undefined });
 }
 
-/** What the activity reported last, before its worker was gone. */
+/** What the activity reported last, before its worker ended. */
 export function lastHeartbeatOf(error: unknown): unknown {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   return cause instanceof TimeoutFailure ? cause.lastHeartbeatDetails : undefined;
@@ -47,11 +47,11 @@ export function retryAfterOf(error: unknown): number | undefined {
 
 /** The failure of the workflow: type = code, details = [RunError]. */
 export function runFailure(error: RunError): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(error.message, error.code, fittingError(error));
+  return ApplicationFailure.nonRetryable(error.message, error.code, limitErrorDetails(error));
 }
 
 /** Details that do not fit are replaced by their size. */
-export function fittingError(error: RunError): RunError {
+export function limitErrorDetails(error: RunError): RunError {
   const bytes = jsonBytes(asJson(error));
   return bytes <= MAX_PAYLOAD_BYTES ? error : { ...error, details: { omitted: 'too large', bytes } };
 }
@@ -76,7 +76,7 @@ export function internalError(error: unknown): RunError {
 }
 
 /** The failure of a refused update: type = code, details = [Refusal]. */
-export function refusal(refused: Refusal): ApplicationFailure {
+export function refusalFailure(refused: Refusal): ApplicationFailure {
   return ApplicationFailure.nonRetryable(refused.message, refused.code, refused);
 }
 

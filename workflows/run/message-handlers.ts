@@ -15,20 +15,20 @@ import {
 import type { Accepted, Refusal } from '../../src/contract/run.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../../src/engine/inbound/signal-texts.ts';
 import {
-  deepMember,
+  deepMemberMessage,
   SIGNALS,
   toEvent,
   UPDATES,
-  unknownMember,
+  unknownMemberMessage,
   updateToEvent,
 } from '../../src/engine/inbound/signals.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
-import { refusal } from './failures.ts';
+import { refusalFailure } from './failures.ts';
 
-/** What a message is answered. A signal has no answer; only its refusal is told. */
+/** What a message is answered. A signal has no answer; only its refusal is shown. */
 export type Answer = Accepted | Refusal;
 
 /** The run, as its handlers see it. */
@@ -50,8 +50,8 @@ export function listenToSignals(run: RunHandlers): void {
     const event = toEvent(name, payload, Date.now());
     if (event === undefined) {
       const why =
-        unknownMember(name, payload) ??
-        deepMember(payload) ??
+        unknownMemberMessage(name, payload) ??
+        deepMemberMessage(payload) ??
         'No signal has this name, or its payload has the wrong shape.';
       log.warn('A signal was ignored.', { signal: name, code: 'invalid_signal', message: why });
       run.ignored(name, `${why} ${DESCRIPTIONS[name] ?? ''}`.trim());
@@ -68,52 +68,56 @@ export function listenToSignals(run: RunHandlers): void {
   // Handlers by name would get them name by name.
   setDefaultSignalHandler((name, payload) => receive(name, payload));
   for (const name of SIGNALS) {
-    setHandler(defineSignal<[unknown]>(name), (payload) => receive(name, payload), described(name));
+    setHandler(defineSignal<[unknown]>(name), (payload) => receive(name, payload), descriptionOf(name));
   }
 }
 
 export function answerUpdates(run: RunHandlers): void {
   for (const name of UPDATES) {
-    const asked = (payload: unknown): Event => {
+    const parseEvent = (payload: unknown): Event => {
       const event = updateToEvent(name, payload, Date.now());
       if (event === undefined) {
-        const why = unknownMember(name, payload) ?? deepMember(payload) ?? `'${name}' takes one JSON object.`;
-        throw refusal({ code: 'invalid_signal', message: `The update ${why} ${DESCRIPTIONS[name] ?? ''}`.trim() });
+        const why =
+          unknownMemberMessage(name, payload) ?? deepMemberMessage(payload) ?? `'${name}' takes one JSON object.`;
+        throw refusalFailure({
+          code: 'invalid_signal',
+          message: `The update ${why} ${DESCRIPTIONS[name] ?? ''}`.trim(),
+        });
       }
       return event;
     };
-    const accepted = (answer: Answer): Accepted => {
+    const acceptedOrThrow = (answer: Answer): Accepted => {
       if ('accepted' in answer) return answer;
-      throw refusal(answer);
+      throw refusalFailure(answer);
     };
-    const taken = (event: Event): Accepted => {
+    const takeNow = (event: Event): Accepted => {
       let answer: Answer = { code: 'closed', message: 'The run has ended.' };
       run.take(event, 'update', (given) => {
         answer = given;
       });
-      return accepted(answer);
+      return acceptedOrThrow(answer);
     };
     const takenLater = (event: Event): Promise<Accepted> =>
       new Promise((resolve, reject) => {
         run.take(event, 'update', (answer) => {
           if ('accepted' in answer) resolve(answer);
-          else reject(refusal(answer));
+          else reject(refusalFailure(answer));
         });
       });
     setHandler(
       defineUpdate<Accepted, [unknown]>(name),
       (payload) => {
-        const event = asked(payload);
-        return run.isFree() ? taken(event) : takenLater(event);
+        const event = parseEvent(payload);
+        return run.isFree() ? takeNow(event) : takenLater(event);
       },
       // A refusal here leaves no event in history. The runner asks again, because a replay does not run validators, and
       // because an open segment may change the answer.
       {
         validator: (payload) => {
-          const event = asked(payload);
-          if (run.isFree()) accepted(run.admit(event));
+          const event = parseEvent(payload);
+          if (run.isFree()) acceptedOrThrow(run.admit(event));
         },
-        ...described(name),
+        ...descriptionOf(name),
       },
     );
   }
@@ -121,11 +125,11 @@ export function answerUpdates(run: RunHandlers): void {
 
 export function answerQueries(answers: { readonly [name: string]: () => Json }): void {
   for (const [name, answer] of Object.entries(answers))
-    setHandler(defineQuery<Json>(name), () => fitting(name, answer()), described(name));
+    setHandler(defineQuery<Json>(name), () => checkAnswerSize(name, answer()), descriptionOf(name));
 }
 
 /** The server would drop an answer above its limit silently. @throws ApplicationFailure `result_too_large`. */
-function fitting(name: string, answer: Json): Json {
+function checkAnswerSize(name: string, answer: Json): Json {
   const bytes = jsonBytes(answer);
   if (bytes <= MAX_PAYLOAD_BYTES) return answer;
   throw ApplicationFailure.nonRetryable(
@@ -136,7 +140,7 @@ function fitting(name: string, answer: Json): Json {
   );
 }
 
-function described(name: string): { description?: string } {
+function descriptionOf(name: string): { description?: string } {
   const description = DESCRIPTIONS[name];
   return description === undefined ? {} : { description };
 }

@@ -20,13 +20,13 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { YIELD } from '../../src/contract/activity.ts';
+import { YIELD_ACTIVITY_ID } from '../../src/contract/activity.ts';
 import { CANCEL_REASON, RUN_WORKFLOW, type RunError, type RunInput } from '../../src/contract/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { genesis } from '../../src/engine/advance.ts';
-import { heldGates, wantedSlots } from '../../src/engine/inbound/admission.ts';
+import { limiterIds, wantedSlots } from '../../src/engine/inbound/admission.ts';
 import { inboxOf, pausedSince, statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
-import { resumedAt } from '../../src/engine/resume/rewind.ts';
+import { withRenewedSlots } from '../../src/engine/resume/rewind.ts';
 import { type Inbound, type Outbound, Runner, type RunnerPolicy, segmentConfig } from '../../src/engine/runner.ts';
 import { carriedLimitOf } from '../../src/engine/state/limits.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
@@ -34,12 +34,12 @@ import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
-import { defined } from '../../src/json/defined.ts';
 import { asJson, type Json, type JsonObject } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { ActivitiesAndTimers, dataBytes, isMarked } from './activities-and-timers.ts';
-import { cancelDetails, endAsCancelled } from './cancelled.ts';
+import { cancelDetails, endAsCancelled } from './cancellation.ts';
 import { Children, openChildren } from './children.ts';
 import { ContinueAsNewPolicy } from './continue-as-new-policy.ts';
 import type { RefusedRequest } from './current-details.ts';
@@ -47,7 +47,7 @@ import { internalError, invalidDefinition, runFailure } from './failures.ts';
 import { type Answer, answerQueries, answerUpdates, listenToSignals, type RunHandlers } from './message-handlers.ts';
 import { reportToParent } from './parent-report.ts';
 import { releaseSlots, Slots } from './slots.ts';
-import { type Shown, showDetails, showInLists } from './visibility.ts';
+import { type RunView, showDetails, upsertVisibility } from './visibility.ts';
 
 setWorkflowOptions({ failureExceptionTypes: [Error] }, run);
 
@@ -67,13 +67,13 @@ export async function run(argument: RunInput | Definition): Promise<Json> {
       },
     ]);
   }
-  const execution = new RunExecution(compiled(input.definition), input);
+  const execution = new RunExecution(compileOrFail(input.definition), input);
   execution.onCancellation(CancellationScope.current());
   // The core decides what a cancellation ends, so Temporal cancels nothing below by itself.
-  return CancellationScope.nonCancellable(() => execution.end());
+  return CancellationScope.nonCancellable(() => execution.runToEnd());
 }
 
-function compiled(definition: Definition): Program {
+function compileOrFail(definition: Definition): Program {
   let result: ReturnType<typeof compile>;
   try {
     result = compile(definition, { dataBytes, isMarked });
@@ -87,7 +87,7 @@ function compiled(definition: Definition): Program {
 }
 
 /** `isNew`: an event of history that ends no activity or timer of ActivitiesAndTimers. */
-type Received = Inbound & { readonly isNew?: true; readonly answered?: (answer: Answer) => void };
+type RunInbound = Inbound & { readonly isNew?: true; readonly answered?: (answer: Answer) => void };
 
 type Outcome =
   | { readonly as: 'completed'; readonly output: Json }
@@ -99,13 +99,13 @@ class RunExecution {
   readonly #program: Program;
   readonly #input: RunInput;
   readonly #state: RunState;
-  readonly #runner: Runner<Received>;
+  readonly #runner: Runner<RunInbound>;
   readonly #commands: ActivitiesAndTimers;
   readonly #children: Children;
   readonly #slots: Slots;
   readonly #policy = new ContinueAsNewPolicy();
   #outcome: Outcome | undefined;
-  #toShow: Shown | undefined;
+  #pendingView: RunView | undefined;
   /** The report of the returned output to the parent, before the activities in flight have ended. */
   #reported: Promise<void> | undefined;
   /** The last signal that was ignored. */
@@ -118,14 +118,14 @@ class RunExecution {
     const start = genesisOf(input, workflowId, startTime.getTime());
     if (input.carried === undefined) this.#state = genesis(program, start);
     else if (continuedFromExecutionRunId !== undefined) this.#state = restore(input.carried);
-    else this.#state = resumedAt(program, restore(input.carried), start.startedAt);
+    else this.#state = withRenewedSlots(program, restore(input.carried), start.startedAt);
     const { organizationId } = this.#state.genesis;
     const { hash, inline } = input;
     const execution = {
       id: workflowId,
       workflow: program.definition.slug,
       organizationId,
-      definition: defined({ hash, inline }),
+      definition: omitUndefined({ hash, inline }),
     };
     this.#runner = this.#runnerOf(program, this.#state);
     const receive = (inbound: Inbound): void => this.#take(inbound);
@@ -137,8 +137,8 @@ class RunExecution {
         executionId: workflowId,
         organizationId,
         depth: this.#state.genesis.depth,
-        within: [...(input.within ?? []), ...heldGates(this.#state)],
-        ...defined({ initiator: input.initiator, requesters: input.requesters }),
+        within: [...(input.within ?? []), ...limiterIds(this.#state)],
+        ...omitUndefined({ initiator: input.initiator, requesters: input.requesters }),
       },
       workflow: program.definition.slug,
       receive: receiveNew,
@@ -147,49 +147,49 @@ class RunExecution {
     });
   }
 
-  #runnerOf(program: Program, state: RunState): Runner<Received> {
+  #runnerOf(program: Program, state: RunState): Runner<RunInbound> {
     const policy: RunnerPolicy = {
-      mayBegin: () => isMarked('segments') && !this.#policy.holds(),
-      holds: () => this.#policy.holds(),
+      mayBeginSegment: () => isMarked('segments') && !this.#policy.holdsCommands(),
+      holdsCommands: () => this.#policy.holdsCommands(),
     };
     let [wasPaused, dropped] = [state.paused, state.droppedCount];
     return new Runner(program, state, policy, {
-      arrives: (inbound) => this.#note(inbound),
-      takes: (event) => {
+      onArrival: (inbound) => this.#note(inbound),
+      beforeEvent: (event) => {
         [wasPaused, dropped] = [state.paused, state.droppedCount];
         return event;
       },
-      taken: (event) => this.#noteShown(event, wasPaused, dropped),
+      afterEvent: (event) => this.#noteVisibleChange(event, wasPaused, dropped),
     });
   }
 
-  #note(inbound: Received): void {
+  #note(inbound: RunInbound): void {
     if (inbound.isNew === true) this.#commands.noteEvent();
     if (inbound.type === 'started' || inbound.type === 'cancelRequested') return;
-    if ('id' in inbound && inbound.id === YIELD) this.#policy.noteEvent();
+    if ('id' in inbound && inbound.id === YIELD_ACTIVITY_ID) this.#policy.noteEvent();
     else this.#policy.noteOutsideEvent();
   }
 
   /** `root`: the scope that Temporal cancels. */
   onCancellation(root: CancellationScope): void {
     root.cancelRequested.catch(() => {
-      this.#policy.close();
+      this.#policy.disable();
       this.#take({ type: 'cancelRequested', at: Date.now(), isNew: true });
     });
   }
 
   /** Walks to the end, or to the next execution. */
-  async end(): Promise<Json> {
+  async runToEnd(): Promise<Json> {
     const at = Date.now();
     if (this.#input.carried === undefined) this.#take({ type: 'started', at });
-    else this.#takeOver(at);
+    else this.#resumeCarried(at);
     this.#listen();
     for (;;) {
-      await condition(() => this.#outcome !== undefined || this.#toShow !== undefined || this.#mayContinue());
+      await condition(() => this.#outcome !== undefined || this.#pendingView !== undefined || this.#mayContinue());
       // An update that was accepted is answered before the run ends or continues.
       if (!allHandlersFinished()) await condition(allHandlersFinished);
       if (this.#outcome !== undefined) return await this.#conclude(this.#outcome);
-      if (this.#toShow !== undefined) this.#show(this.#toShow);
+      if (this.#pendingView !== undefined) this.#show(this.#pendingView);
       if (this.#mayContinue()) await this.#continueAsNew();
     }
   }
@@ -197,7 +197,7 @@ class RunExecution {
   #listen(): void {
     const run: RunHandlers = {
       take: (event, as, answered) => this.#take({ type: 'message', at: event.at, as, event, isNew: true, answered }),
-      isFree: () => this.#runner.isFree,
+      isFree: () => this.#runner.hasNoSegment,
       admit: (event) => this.#runner.admits(event),
       ignored: (signal, message) => {
         this.#refused = { signal, at: new Date().toISOString(), message };
@@ -220,37 +220,38 @@ class RunExecution {
   }
 
   /** Never throws: it is called from handlers and detached promises. */
-  #take(inbound: Received): void {
+  #take(inbound: RunInbound): void {
     for (const outbound of this.#runner.take(inbound)) {
       try {
         if (outbound !== undefined) this.#perform(outbound);
       } catch (error) {
-        this.#broken(error, inbound.type);
+        this.#failInternally(error, inbound.type);
       }
     }
   }
 
-  #broken(error: unknown, during: string): void {
+  #failInternally(error: unknown, during: string): void {
     log.error('The core failed.', { error: String(error), event: during });
     this.#runner.stop();
     this.#outcome = { as: 'failed', error: internalError(error) };
   }
 
-  #noteShown(event: Event, wasPaused: boolean, dropped: number | undefined): void {
+  #noteVisibleChange(event: Event, wasPaused: boolean, dropped: number | undefined): void {
     // Each vote of a person changes the lists. Votes of nobody in particular are shown here.
-    if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes()) this.#toShow = this.#standing();
+    if (event.type === 'decide' && this.#pendingView === undefined && this.#countsVotes())
+      this.#pendingView = this.#currentView();
     const { paused, droppedCount } = this.#state;
     if (droppedCount !== dropped) {
       this.#showDetails();
       // Only the first: each more would be an event of history. Lists get the number when the run is shown next.
-      if (dropped === undefined) this.#toShow ??= this.#standing();
+      if (dropped === undefined) this.#pendingView ??= this.#currentView();
     }
     if (paused === wasPaused) return;
     this.#showDetails();
-    this.#toShow = this.#standing();
+    this.#pendingView = this.#currentView();
   }
 
-  #perform(outbound: Outbound<Received>): void {
+  #perform(outbound: Outbound<RunInbound>): void {
     switch (outbound.type) {
       case 'run':
         this.#commands.activity(outbound);
@@ -261,8 +262,8 @@ class RunExecution {
       case 'segment':
         this.#commands.segment(segmentConfig(this.#program, this.#state, outbound.at), outbound.runs[0]?.id ?? '');
         return;
-      case 'hurry':
-        this.#commands.hurry();
+      case 'endSegmentEarly':
+        this.#commands.endSegmentEarly();
         return;
       case 'yield':
         this.#commands.yieldTask();
@@ -274,13 +275,13 @@ class RunExecution {
         this.#children.start(outbound);
         return;
       case 'slots':
-        this.#slots.ask(outbound.gates);
+        this.#slots.requestSlots(outbound.gates);
         return;
       case 'cancel':
         if (!this.#children.cancel(outbound.id)) this.#commands.cancel(outbound.id);
         return;
       case 'visible':
-        this.#toShow = outbound;
+        this.#pendingView = outbound;
         return;
       case 'answered':
         outbound.inbound.answered?.(outbound.answer);
@@ -292,37 +293,37 @@ class RunExecution {
         this.#outcome = { as: 'failed', error: outbound.error };
         return;
       case 'cancelled':
-        this.#outcome = { as: 'cancelled', ...defined({ reason: outbound.reason, details: outbound.details }) };
+        this.#outcome = { as: 'cancelled', ...omitUndefined({ reason: outbound.reason, details: outbound.details }) };
         return;
       case 'broken':
-        this.#broken(outbound.error, outbound.event);
+        this.#failInternally(outbound.error, outbound.event);
     }
   }
 
   /** After continue-as-new: sends the open commands again, timers with the time that is left. */
-  #takeOver(at: number): void {
+  #resumeCarried(at: number): void {
     this.#take({ type: 'carried', at });
     this.#children.adopt(openChildren(this.#state));
-    this.#slots.ask(wantedSlots(this.#state));
+    this.#slots.requestSlots(wantedSlots(this.#state));
     // Memo and attributes were passed on, so this writes nothing. The current details were not.
-    this.#toShow = this.#standing();
+    this.#pendingView = this.#currentView();
   }
 
-  #standing(): Shown {
+  #currentView(): RunView {
     return { status: statusOf(this.#state), waitingFor: waitingFor(this.#state) };
   }
 
   #countsVotes(): boolean {
-    return this.#standing().waitingFor.some(({ votes }) => votes !== undefined);
+    return this.#currentView().waitingFor.some(({ votes }) => votes !== undefined);
   }
 
   #showDetails(): void {
-    showDetails(this.#program, this.#state, this.#standing(), this.#refused);
+    showDetails(this.#program, this.#state, this.#currentView(), this.#refused);
   }
 
-  #show(shown: Shown): void {
-    this.#toShow = undefined;
-    showInLists(this.#program, this.#input, this.#state, shown, false);
+  #show(shown: RunView): void {
+    this.#pendingView = undefined;
+    upsertVisibility(this.#program, this.#input, this.#state, shown, false);
     showDetails(this.#program, this.#state, shown, this.#refused);
     const { draining } = this.#state;
     if (draining?.decidedAt !== undefined)
@@ -331,14 +332,14 @@ class RunExecution {
 
   async #conclude(outcome: Outcome): Promise<Json> {
     // A run that has ended sends nothing more.
-    if (this.#children.underway > 0) await condition(() => this.#children.underway === 0);
+    if (this.#children.inFlight > 0) await condition(() => this.#children.inFlight === 0);
     this.#slots.stop();
-    if (this.#slots.underway > 0) await condition(() => this.#slots.underway === 0);
+    if (this.#slots.inFlight > 0) await condition(() => this.#slots.inFlight === 0);
     await (this.#reported ?? reportToParent(this.#input.notify, reportOf(outcome)));
-    const gates = heldGates(this.#state);
+    const gates = limiterIds(this.#state);
     if (gates.length > 0) await releaseSlots(workflowInfo().workflowId, gates);
-    const ended: Shown = { status: statusOf(this.#state), waitingFor: [] };
-    showInLists(this.#program, this.#input, this.#state, ended, true);
+    const ended: RunView = { status: statusOf(this.#state), waitingFor: [] };
+    upsertVisibility(this.#program, this.#input, this.#state, ended, true);
     showDetails(this.#program, this.#state, ended);
     if (outcome.as === 'completed') return outcome.output;
     // Temporal's event of a cancelled run has no field for the reason.
@@ -347,14 +348,14 @@ class RunExecution {
     if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
     const { code, path } = outcome.error;
     // The SDK logs the failure too, but without its code.
-    log.warn('The run failed.', { code, ...defined({ path }) });
+    log.warn('The run failed.', { code, ...omitUndefined({ path }) });
     throw runFailure(outcome.error);
   }
 
   #mayContinue(): boolean {
-    return this.#policy.reached(
-      this.#commands.inFlight + this.#children.underway + this.#slots.underway,
-      this.#runner.isHolding,
+    return this.#policy.shouldContinueAsNew(
+      this.#commands.inFlight + this.#children.inFlight + this.#slots.inFlight,
+      this.#runner.hasHeldCommands,
     );
   }
 
@@ -381,7 +382,7 @@ class RunExecution {
     }
     // Search attributes carry over by themselves; the memo does not (TEMPORAL.md §2).
     const { memo } = workflowInfo();
-    await makeContinueAsNewFunc<typeof run>({ workflowType: RUN_WORKFLOW, ...defined({ memo }) })(next);
+    await makeContinueAsNewFunc<typeof run>({ workflowType: RUN_WORKFLOW, ...omitUndefined({ memo }) })(next);
   }
 }
 
@@ -394,7 +395,7 @@ function reportOf(outcome: Outcome): { output: Json } | { error: RunError } {
       code: 'child_cancelled',
       message: `The run that was waited for was cancelled${because}.`,
       retryable: false,
-      ...defined({ details: outcome.details }),
+      ...omitUndefined({ details: outcome.details }),
     },
   };
 }

@@ -7,48 +7,48 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { GateActivities, GateWanted, ReleaseSlot, SlotAnswers } from '../../src/contract/limiter.ts';
-import { SLOTS, SLOTS_CLOCK } from '../../src/engine/inbound/admission.ts';
-import { askingOptions, type Receiver } from './activities-and-timers.ts';
+import type { AppliedLimit, LimiterActivities, ReleaseSlot, SlotAnswers } from '../../src/contract/limiter.ts';
+import { SLOTS_ACTIVITY_ID, SLOTS_TIMER_ID } from '../../src/engine/inbound/admission.ts';
+import { lookupOptions, type Receiver } from './activities-and-timers.ts';
 import { isWorkflowGone } from './failures.ts';
 
 /** A run that waits asks again after this pause: its limiter may have been terminated. */
-const ASK_AGAIN_MS = 600_000;
+const REQUEST_AGAIN_MS = 600_000;
 
 export interface SlotsOptions {
   readonly execution: { readonly id: string; readonly organizationId: string };
   /** Takes what has happened. Must not throw. */
   readonly receive: Receiver;
   /** Limiters whose slots the run does not have yet. */
-  readonly wanted: () => readonly GateWanted[];
+  readonly wanted: () => readonly AppliedLimit[];
 }
 
 export class Slots {
   readonly #options: SlotsOptions;
   readonly #shield = new CancellationScope({ cancellable: false });
-  #asking: CancellationScope | undefined;
-  #clockRuns = false;
+  #request: CancellationScope | undefined;
+  #isTimerRunning = false;
 
   constructor(options: SlotsOptions) {
     this.#options = options;
   }
 
   /** Questions in flight, which cannot be carried to the next execution. */
-  get underway(): number {
-    return this.#asking === undefined ? 0 : 1;
+  get inFlight(): number {
+    return this.#request === undefined ? 0 : 1;
   }
 
-  /** Asks, unless a question is in flight. The core sees from the answers which limiters are still to be asked. */
-  ask(gates: readonly GateWanted[]): void {
-    if (this.#asking !== undefined || gates.length === 0) return;
-    const asking = new CancellationScope({ cancellable: true, parent: this.#shield });
-    this.#asking = asking;
+  /** Asks, unless a request is in flight. The core sees from the answers which limiters are still to be asked. */
+  requestSlots(gates: readonly AppliedLimit[]): void {
+    if (this.#request !== undefined || gates.length === 0) return;
+    const scope = new CancellationScope({ cancellable: true, parent: this.#shield });
+    this.#request = scope;
     const answered = (answers?: SlotAnswers): void => {
-      this.#asking = undefined;
-      this.#options.receive({ type: 'completed', at: Date.now(), id: SLOTS, result: answers });
-      this.#watch();
+      this.#request = undefined;
+      this.#options.receive({ type: 'completed', at: Date.now(), id: SLOTS_ACTIVITY_ID, result: answers });
+      this.#startTimer();
     };
-    const running = asking.run(async () => {
+    const running = scope.run(async () => {
       this.#call(gates).then(answered, () => answered());
     });
     running.catch(() => answered());
@@ -56,29 +56,30 @@ export class Slots {
 
   /** The run ends and no longer waits for an answer. */
   stop(): void {
-    this.#asking?.cancel();
+    this.#request?.cancel();
   }
 
-  #call(gates: readonly GateWanted[]): Promise<SlotAnswers> {
+  #call(gates: readonly AppliedLimit[]): Promise<SlotAnswers> {
     const { execution } = this.#options;
-    const { takeSlots } = proxyActivities<GateActivities>(askingOptions(SLOTS));
+    const { takeSlots } = proxyActivities<LimiterActivities>(lookupOptions(SLOTS_ACTIVITY_ID));
     const startedAt = workflowInfo().startTime.getTime();
     return takeSlots({ organizationId: execution.organizationId, run: execution.id, startedAt, gates });
   }
 
-  #watch(): void {
-    if (this.#clockRuns || this.#options.wanted().length === 0) return;
-    this.#clockRuns = true;
-    const rang = (): void => {
-      this.#clockRuns = false;
-      this.ask(this.#options.wanted());
+  #startTimer(): void {
+    if (this.#isTimerRunning || this.#options.wanted().length === 0) return;
+    this.#isTimerRunning = true;
+    const timerFired = (): void => {
+      this.#isTimerRunning = false;
+      this.requestSlots(this.#options.wanted());
     };
-    this.#shield.run(() => sleep(ASK_AGAIN_MS, { summary: SLOTS_CLOCK })).then(rang, () => undefined);
+    this.#shield.run(() => sleep(REQUEST_AGAIN_MS, { summary: SLOTS_TIMER_ID })).then(timerFired, () => undefined);
   }
 }
 
 /**
- * Tells the limiters that the run is about to end. A limiter that cannot be reached asks Temporal later. Never fails.
+ * Notifies the limiters that the run is about to end. A limiter that cannot be reached asks Temporal later. Never
+ * fails.
  */
 export async function releaseSlots(run: string, gates: readonly string[]): Promise<void> {
   const payload: ReleaseSlot = { run };

@@ -4,11 +4,11 @@
  * So both are counted. Where another local activity has no room, the step runs as a regular activity, which ends the
  * task.
  *
- * A task begins with an event of history. A task that goes on only for a local activity begins without one. The SDK
- * does not say where that task ends, and replays it together with the one before. So counting goes on there, live and
+ * A task begins with an event of history. A task that continues only for a local activity begins without one. The SDK
+ * does not say where that task ends, and replays it together with the one before. So counting continues there, live and
  * on replay.
  */
-import { BLOB_BYTES } from '../../src/definition/document/limits.ts';
+import { MIN_BLOB_BYTES } from '../../src/definition/document/limits.ts';
 import { MAX_ACTIVATION_BYTES, MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 
 /** Below the server's 4 MiB. */
@@ -16,7 +16,7 @@ const MAX_TASK_BYTES = 4_000_000;
 /** With more bytes of markers and commands than this, no local activity begins. */
 const MAX_LOCAL_BYTES = 1_000_000;
 /** Of a marker or a command, besides its payload. */
-const OVERHEAD = 1_000;
+const PAYLOAD_OVERHEAD_BYTES = 1_000;
 
 export class TaskBytes {
   readonly #hasBlobs: () => boolean;
@@ -30,7 +30,7 @@ export class TaskBytes {
   }
 
   /** An event of history came: a new task has begun. */
-  renew(): void {
+  reset(): void {
     this.#bytes = 0;
     this.#hadSegment = false;
   }
@@ -39,40 +39,40 @@ export class TaskBytes {
    * Whether a segment has room as a local activity: one in each task, since everything else of the run waits for it,
    * and for all that follow it in the task.
    */
-  get takesSegment(): boolean {
-    return !this.#hadSegment && this.takesLocal;
+  get hasRoomForSegment(): boolean {
+    return !this.#hadSegment && this.hasRoomForLocal;
   }
 
-  segmentBegins(): void {
+  segmentStarted(): void {
     this.#hadSegment = true;
-    this.localBegins();
+    this.localStarted();
   }
 
   /** Whether a local activity has room, with the largest result and the largest command after it. */
-  get takesLocal(): boolean {
+  get hasRoomForLocal(): boolean {
     const [result, input] = this.#hasBlobs()
-      ? [BLOB_BYTES, MAX_ACTIVATION_BYTES]
+      ? [MIN_BLOB_BYTES, MAX_ACTIVATION_BYTES]
       : [MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES];
-    const results = (this.#openLocal + 1) * (result + OVERHEAD);
+    const results = (this.#openLocal + 1) * (result + PAYLOAD_OVERHEAD_BYTES);
     return this.#bytes <= MAX_LOCAL_BYTES && this.#bytes + results + input <= MAX_TASK_BYTES;
   }
 
-  localBegins(): void {
+  localStarted(): void {
     this.#openLocal++;
   }
 
   /** `bytes`: of its result or failure. Undefined where the result is ignored. */
-  localEnds(bytes = 0): void {
+  localEnded(bytes = 0): void {
     this.#openLocal--;
     this.#add(bytes);
   }
 
   /** A regular activity or a child is scheduled. `bytes`: of its input. */
-  asks(bytes: number): void {
+  commandScheduled(bytes: number): void {
     this.#add(bytes);
   }
 
   #add(bytes: number): void {
-    this.#bytes += OVERHEAD + (this.#hasBlobs() && bytes >= BLOB_BYTES ? 0 : bytes);
+    this.#bytes += PAYLOAD_OVERHEAD_BYTES + (this.#hasBlobs() && bytes >= MIN_BLOB_BYTES ? 0 : bytes);
   }
 }

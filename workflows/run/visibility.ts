@@ -1,6 +1,6 @@
 /**
  * Shows a run to others without a query: search attributes for lists, the memo for `describe()`, current details for
- * Temporal's Web UI. They are written when the run begins to wait, goes on or ends, and only where a value differs,
+ * Temporal's Web UI. They are written when the run begins to wait, continues or ends, and only where a value differs,
  * since each write is an event of history.
  */
 
@@ -17,30 +17,30 @@ import {
 import { sampleOf } from '../../src/definition/payload/format-sample.ts';
 import { admit } from '../../src/engine/advance.ts';
 import {
-  audience,
   pausedSince,
   searchable,
-  unread,
+  unreadCount,
   waitCount,
+  waitingTags,
   waitingFor as waitsOf,
 } from '../../src/engine/inbound/view.ts';
 import { tokensOf } from '../../src/engine/state/costs.ts';
 import { MAX_SHOWN_WAITS } from '../../src/engine/state/limits.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
-import { defined } from '../../src/json/defined.ts';
 import { asJson } from '../../src/json/json.ts';
+import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { describeRun, type RefusedRequest } from './current-details.ts';
 
 /** A memo above this gets a shorter list of waits. The server warns at 2 KB. */
 const MAX_MEMO_BYTES = 16_000;
 /** A larger output is not in the memo; readers take it from the run's history. */
-const MAX_DECIDED_BYTES = 8_000;
+const MAX_MEMO_OUTPUT_BYTES = 8_000;
 const MAX_SHOWN_TEXT = 200;
 
 const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
-export const keys = {
+export const runAttributeKeys = {
   org: defineSearchAttributeKey(ATTRIBUTES.org, KEYWORD),
   workflow: defineSearchAttributeKey(ATTRIBUTES.workflow, KEYWORD),
   status: defineSearchAttributeKey(ATTRIBUTES.status, KEYWORD),
@@ -56,7 +56,7 @@ export const keys = {
   tokens: defineSearchAttributeKey(ATTRIBUTES.tokens, INT),
 } as const;
 
-export interface Shown {
+export interface RunView {
   readonly status: RunStatus;
   readonly waitingFor: readonly WaitingFor[];
 }
@@ -65,17 +65,26 @@ export interface Shown {
  * Writes attributes and memo where they differ from `shown`. `ended`: of the memo only costs and dropped messages,
  * since readers of a closed run take its status from Temporal.
  */
-export function showInLists(program: Program, input: RunInput, state: RunState, shown: Shown, ended: boolean): void {
+export function upsertVisibility(
+  program: Program,
+  input: RunInput,
+  state: RunState,
+  shown: RunView,
+  ended: boolean,
+): void {
   const pairs = attributesOf(program, state, shown);
-  if (ended) pairs.push({ key: keys.durationMs, value: Math.max(0, Date.now() - state.genesis.startedAt) });
-  const changed = pairs.filter(({ key, value }) => !isListed(workflowInfo().typedSearchAttributes.get(key), value));
+  if (ended) pairs.push({ key: runAttributeKeys.durationMs, value: Math.max(0, Date.now() - state.genesis.startedAt) });
+  const changed = pairs.filter(
+    ({ key, value }) => !isSameAttribute(workflowInfo().typedSearchAttributes.get(key), value),
+  );
   if (changed.length > 0) upsertSearchAttributes(changed);
-  // To Temporal an aborted run has failed: only the memo tells the difference.
+  // To Temporal an aborted run has failed: only the memo shows the difference.
   if (ended && shown.status === 'aborted') upsertMemo({ status: shown.status });
   const memo = ended ? { ...costsOf(state), ...droppedOf(state) } : memoOf(program, input, state, shown);
   const before = workflowInfo().memo ?? {};
   const fresh = Object.entries(memo).filter(
-    ([key, value]) => value !== undefined && !same(before[key], value) && !isKnownEmpty(input, before[key], value),
+    ([key, value]) =>
+      value !== undefined && !isSameJson(before[key], value) && !isKnownEmpty(input, before[key], value),
   );
   if (fresh.length > 0) upsertMemo(Object.fromEntries(fresh));
 }
@@ -85,7 +94,7 @@ const isKnownEmpty = ({ shown }: RunInput, before: unknown, value: unknown): boo
   shown === true && before === undefined && Array.isArray(value) && value.length === 0;
 
 /** Shows in Temporal's Web UI what the run waits for and how to answer. This is no command, so it adds no event. */
-export function showDetails(program: Program, state: RunState, shown: Shown, refused?: RefusedRequest): void {
+export function showDetails(program: Program, state: RunState, shown: RunView, refused?: RefusedRequest): void {
   const { workflowId, namespace } = workflowInfo();
   const since = pausedSince(state);
   setCurrentDetails(
@@ -95,42 +104,43 @@ export function showDetails(program: Program, state: RunState, shown: Shown, ref
       {
         ...shown,
         waits: waitCount(state),
-        ...defined({ pausedSince: since }),
+        ...omitUndefined({ pausedSince: since }),
         ...droppedOf(state),
-        ...defined({ refused }),
+        ...omitUndefined({ refused }),
         toApprove: (path) => approvalAnswer(program, state, path),
       },
     ),
   );
 }
 
-function attributesOf(program: Program, state: RunState, shown: Shown): SearchAttributePair[] {
+function attributesOf(program: Program, state: RunState, shown: RunView): SearchAttributePair[] {
   const { genesis } = state;
   const pairs: SearchAttributePair[] = [
-    { key: keys.org, value: attributeValue(genesis.organizationId) },
-    { key: keys.workflow, value: attributeValue(program.definition.slug) },
-    { key: keys.status, value: shown.status },
-    { key: keys.triggerType, value: attributeValue(genesis.trigger.type) },
+    { key: runAttributeKeys.org, value: attributeValue(genesis.organizationId) },
+    { key: runAttributeKeys.workflow, value: attributeValue(program.definition.slug) },
+    { key: runAttributeKeys.status, value: shown.status },
+    { key: runAttributeKeys.triggerType, value: attributeValue(genesis.trigger.type) },
     // The client that started the run has set it. The difference is milliseconds, and not worth an event.
     {
-      key: keys.started,
-      value: workflowInfo().typedSearchAttributes.get(keys.started) ?? new Date(genesis.startedAt),
+      key: runAttributeKeys.started,
+      value: workflowInfo().typedSearchAttributes.get(runAttributeKeys.started) ?? new Date(genesis.startedAt),
     },
   ];
-  if (genesis.trigger.id !== undefined) pairs.push({ key: keys.trigger, value: attributeValue(genesis.trigger.id) });
-  if (state.model !== undefined) pairs.push({ key: keys.model, value: attributeValue(state.model) });
-  if (state.costs !== undefined) pairs.push({ key: keys.tokens, value: tokensOf(state.costs) });
+  if (genesis.trigger.id !== undefined)
+    pairs.push({ key: runAttributeKeys.trigger, value: attributeValue(genesis.trigger.id) });
+  if (state.model !== undefined) pairs.push({ key: runAttributeKeys.model, value: attributeValue(state.model) });
+  if (state.costs !== undefined) pairs.push({ key: runAttributeKeys.tokens, value: tokensOf(state.costs) });
   // An empty list is worth an event only where there was a value.
   const lists = [
-    { key: keys.tags, value: attributeValues(program.definition.tags ?? []) },
+    { key: runAttributeKeys.tags, value: attributeValues(program.definition.tags ?? []) },
     {
-      key: keys.state,
+      key: runAttributeKeys.state,
       value: withDecisions(
         [...(state.models ?? []).map(modelValue), ...searchable(program, state)],
         state.decided ?? [],
       ),
     },
-    { key: keys.waiting, value: attributeValues(audience(state)) },
+    { key: runAttributeKeys.waiting, value: attributeValues(waitingTags(state)) },
   ];
   for (const list of lists) {
     if (list.value.length > 0 || workflowInfo().typedSearchAttributes.get(list.key) !== undefined) pairs.push(list);
@@ -138,24 +148,24 @@ function attributesOf(program: Program, state: RunState, shown: Shown): SearchAt
   return pairs;
 }
 
-function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown): RunMemo {
+function memoOf(program: Program, input: RunInput, state: RunState, shown: RunView): RunMemo {
   const { definition } = program;
   const { genesis } = state;
   const { type, id } = genesis.trigger;
   const { waitingFor } = shown;
   const memo = (waits: number): RunMemo => ({
     workflow: definition.slug,
-    ...defined({ version: definition.version, hash: input.hash }),
+    ...omitUndefined({ version: definition.version, hash: input.hash }),
     organizationId: genesis.organizationId,
     status: shown.status,
     waitingFor: waitingFor.slice(0, waits).map(shortened),
-    unread: unread(state),
+    unread: unreadCount(state),
     ...droppedOf(state),
     ...pauseOf(state),
     trigger: id === undefined ? { type } : { type, id },
-    startedAt: startedAt(genesis.startedAt),
+    startedAt: memoStartedAt(genesis.startedAt),
     ...decidedOf(state),
-    ...defined({ inline: input.inline, initiator: input.initiator, parentId: input.parentId }),
+    ...omitUndefined({ inline: input.inline, initiator: input.initiator, parentId: input.parentId }),
     ...costsOf(state),
   });
   const full = memo(MAX_SHOWN_WAITS);
@@ -166,16 +176,16 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
 function decidedOf({ draining }: RunState): Pick<RunMemo, 'decided'> {
   if (draining?.decidedAt === undefined) return {};
   const at = new Date(draining.decidedAt).toISOString();
-  const isSmall = jsonBytes(draining.output) <= MAX_DECIDED_BYTES;
+  const isSmall = jsonBytes(draining.output) <= MAX_MEMO_OUTPUT_BYTES;
   return { decided: { at, ...(isSmall ? { output: draining.output } : {}) } };
 }
 
 /** What has changed of it. */
 function pauseOf(state: RunState): Pick<RunMemo, 'paused'> {
-  const said = workflowInfo().memo?.['paused'] ?? null;
+  const memoValue = workflowInfo().memo?.['paused'] ?? null;
   const since = pausedSince(state) ?? null;
-  const isSaid = (said === null) === (since === null);
-  return isSaid ? {} : { paused: since };
+  const isCurrent = (memoValue === null) === (since === null);
+  return isCurrent ? {} : { paused: since };
 }
 
 /** How many messages the full inbox has dropped. Absent where there are none. */
@@ -188,9 +198,9 @@ function costsOf({ costs }: RunState): Pick<RunMemo, 'costs'> {
   return costs === undefined ? {} : { costs };
 }
 
-function startedAt(ms: number): string {
-  const said = workflowInfo().memo?.['startedAt'];
-  return typeof said === 'string' ? said : new Date(ms).toISOString();
+function memoStartedAt(ms: number): string {
+  const memoValue = workflowInfo().memo?.['startedAt'];
+  return typeof memoValue === 'string' ? memoValue : new Date(ms).toISOString();
 }
 
 function shortened(wait: WaitingFor): WaitingFor {
@@ -201,27 +211,28 @@ function shortened(wait: WaitingFor): WaitingFor {
 }
 
 /** Whether the attribute has the value, perhaps as an earlier version wrote it. */
-const isListed = (before: unknown, value: unknown): boolean => same(before, value) || same(rewritten(before), value);
+const isSameAttribute = (before: unknown, value: unknown): boolean =>
+  isSameJson(before, value) || isSameJson(normalizedAttribute(before), value);
 
-function rewritten(value: unknown): unknown {
+function normalizedAttribute(value: unknown): unknown {
   if (typeof value === 'string') return attributeValue(value);
   return Array.isArray(value) ? attributeValues(value.map(String)) : value;
 }
 
 /** Values of attributes and memos: JSON, and dates. */
-function same(a: unknown, b: unknown): boolean {
+function isSameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
 const COMMENTS = { comments: '<why>' };
 const OVERRIDE = { override: true, reason: '<why>' };
-const MEMBERS: readonly object[] = [{}, COMMENTS, OVERRIDE, { ...OVERRIDE, ...COMMENTS }];
+const APPROVE_VARIANTS: readonly object[] = [{}, COMMENTS, OVERRIDE, { ...OVERRIDE, ...COMMENTS }];
 
 /**
  * An example of the signal `approve` for an approval that waits. The core is asked, so the example is accepted.
  *
- * Members of `approve` beside `step`: the fewest that the run accepts. For an approval with a form they contain an
- * example of its data; a person replaces the values.
+ * Members of `approve` in addition to `step`: the fewest that the run accepts. For an approval with a form they contain
+ * an example of its data; a person replaces the values.
  */
 function approvalAnswer(program: Program, state: RunState, path: string): object {
   const accepts = (members: object): boolean => {
@@ -237,6 +248,6 @@ function approvalAnswer(program: Program, state: RunState, path: string): object
   };
   const { form } = waitsOf(state).find((wait) => wait.path === path) ?? {};
   const data = form === undefined ? {} : sampleOf(form);
-  const withData = MEMBERS.map((members) => ({ ...members, data }));
-  return (form === undefined ? [...MEMBERS, ...withData] : withData).find(accepts) ?? { data };
+  const withData = APPROVE_VARIANTS.map((members) => ({ ...members, data }));
+  return (form === undefined ? [...APPROVE_VARIANTS, ...withData] : withData).find(accepts) ?? { data };
 }

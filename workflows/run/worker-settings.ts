@@ -27,7 +27,7 @@ export const ACTIVATION_MS = 30_000;
 
 /**
  * Options for Worker.create that the interpreter needs. The SDK reads `isolateExecutionTimeout`, although its types do
- * not name it. A stamp with the hash of the code makes Temporal choose workers by version: every workflow goes on with
+ * not name it. A stamp with the hash of the code makes Temporal choose workers by version: each workflow continues with
  * the current one (AUTO_UPGRADE), as histories of all versions replay (TEMPORAL.md §11).
  */
 export function interpreterOptions(

@@ -28,23 +28,23 @@ import {
 import { ATTRIBUTES } from '../../src/contract/search-attributes.ts';
 import {
   type Actor,
+  type ActorCall,
+  type ActorSnapshot,
+  applyUpdate,
   beginActor,
-  type Call,
   type CarryingStart,
-  type Change,
-  continuedStart,
+  continueAsNewStart,
   type Effect,
   isRefusal,
-  type Live,
-  type Next,
+  type NextStep,
   type Refusal,
   refuse,
   type SearchAttributes,
-  takeUpdate,
+  type StateChange,
 } from '../actors/actor.ts';
-import { named } from '../run/activities-and-timers.ts';
+import { callByName } from '../run/activities-and-timers.ts';
 import { isWorkflowGone } from '../run/failures.ts';
-import { stored } from './stored.ts';
+import { runUncancellable } from './uncancellable.ts';
 
 const { KEYWORD, KEYWORD_LIST } = SearchAttributeType;
 
@@ -58,7 +58,7 @@ export function actorWorkflow<Start extends CarryingStart, State>(
   actor: Actor<Start, State>,
   activities: ActivityOptions = {},
 ): (start: Start) => Promise<void> {
-  return (start) => stored(() => new ActorExecution(actor, start, activities).run());
+  return (start) => runUncancellable(() => new ActorExecution(actor, start, activities).run());
 }
 
 /** One execution of an actor: until it ends or continues as new. */
@@ -66,18 +66,18 @@ class ActorExecution<Start extends CarryingStart, State> {
   readonly #actor: Actor<Start, State>;
   readonly #start: Start;
   readonly #activities: ActivityOptions;
-  #live: Live<State>;
+  #snapshot: ActorSnapshot<State>;
   /** The history's length in the last task that brought an event of history. */
   #lastTask = workflowInfo().historyLength;
   /** Signals and cancellations on their way to other workflows. */
-  #sending = 0;
+  #pendingSends = 0;
 
   constructor(actor: Actor<Start, State>, start: Start, activities: ActivityOptions) {
     const { workflowId, runId } = workflowInfo();
     this.#actor = actor;
     this.#start = start;
     this.#activities = activities;
-    this.#live = beginActor(actor, start, { now: Date.now(), workflowId, runId });
+    this.#snapshot = beginActor(actor, start, { now: Date.now(), workflowId, runId });
   }
 
   async run(): Promise<void> {
@@ -85,23 +85,23 @@ class ActorExecution<Start extends CarryingStart, State> {
     for (;;) {
       const next = this.#next();
       if (next === 'end') {
-        await this.#settled();
+        await this.#drain();
         if (this.#next() === 'end') return;
       } else if (this.#isFull()) {
-        await this.#settled();
+        await this.#drain();
         return this.#continueAsNew();
-      } else if (next === 'act' || (await this.#isTimeFor(next))) {
+      } else if (next === 'act' || (await this.#waitUntilDue(next))) {
         await this.#act();
       }
     }
   }
 
-  #next(): Next {
-    return this.#actor.next?.(this.#live.state, Date.now()) ?? 'wait';
+  #next(): NextStep {
+    return this.#actor.next?.(this.#snapshot.state, Date.now()) ?? 'wait';
   }
 
   /** Waits for a time. False: the history is full, or the actor waits for something else by now. */
-  async #isTimeFor(next: Exclude<Next, 'act' | 'end'>): Promise<boolean> {
+  async #waitUntilDue(next: Exclude<NextStep, 'act' | 'end'>): Promise<boolean> {
     const isOver = () => this.#isFull() || !isSame(this.#next(), next);
     if (next !== 'wait') return !(await condition(isOver, Math.max(1, next.at - Date.now())));
     await condition(isOver);
@@ -109,22 +109,22 @@ class ActorExecution<Start extends CarryingStart, State> {
   }
 
   async #act(): Promise<void> {
-    const acted = this.#actor.act?.(this.#live.state, Date.now());
+    const acted = this.#actor.act?.(this.#snapshot.state, Date.now());
     if (acted === undefined) return;
     this.#apply(acted);
     if (acted.call !== undefined) await this.#call(acted.call);
   }
 
-  async #call({ activity, argument, done }: Call<State>): Promise<void> {
+  async #call({ activity, argument, done }: ActorCall<State>): Promise<void> {
     const calledAt = Date.now();
     const calls = proxyActivities<{ [name: string]: ActivityFunction<[object], unknown> }>(this.#activities);
-    const result = await named(calls, activity)(argument);
-    this.#apply(done(this.#live.state, result, calledAt, Date.now()));
+    const result = await callByName(calls, activity)(argument);
+    this.#apply(done(this.#snapshot.state, result, calledAt, Date.now()));
   }
 
   /** What must not be in flight when the execution ends. */
-  async #settled(): Promise<void> {
-    await condition(() => this.#sending === 0);
+  async #drain(): Promise<void> {
+    await condition(() => this.#pendingSends === 0);
     await condition(allHandlersFinished);
   }
 
@@ -142,7 +142,7 @@ class ActorExecution<Start extends CarryingStart, State> {
   #continueAsNew(): Promise<never> {
     const { workflowType, memo = {} } = workflowInfo();
     const continueAsNew = makeContinueAsNewFunc<(start: Start) => Promise<void>>({ workflowType, memo });
-    return continueAsNew(continuedStart(this.#actor, this.#start, this.#live));
+    return continueAsNew(continueAsNewStart(this.#actor, this.#start, this.#snapshot));
   }
 
   /** Buffered signals and updates are delivered within `setHandler`. */
@@ -151,19 +151,19 @@ class ActorExecution<Start extends CarryingStart, State> {
     for (const name of Object.keys(updates)) this.#listenToUpdate(name);
     for (const [name, operation] of Object.entries(signals))
       setHandler(defineSignal<[unknown]>(name), (payload) =>
-        this.#apply(operation(this.#live.state, payload, Date.now())),
+        this.#apply(operation(this.#snapshot.state, payload, Date.now())),
       );
     for (const [name, answer] of Object.entries(queries))
-      setHandler(defineQuery<unknown, [unknown?]>(name), (argument) => answer(this.#live.state, argument));
+      setHandler(defineQuery<unknown, [unknown?]>(name), (argument) => answer(this.#snapshot.state, argument));
   }
 
   #listenToUpdate(name: string): void {
     const take = (request: KeyedRequest) =>
-      guarded(() => takeUpdate(this.#actor, this.#live, name, request, Date.now()));
+      refuseOnError(() => applyUpdate(this.#actor, this.#snapshot, name, request, Date.now()));
     const handler = (request: KeyedRequest): unknown => {
       const taken = take(request);
       if (isRefusal(taken)) throw failureOf(taken);
-      this.#live = taken.state;
+      this.#snapshot = taken.state;
       this.#lastTask = workflowInfo().historyLength;
       this.#perform(taken.effects);
       return taken.answer;
@@ -175,8 +175,8 @@ class ActorExecution<Start extends CarryingStart, State> {
     setHandler(defineUpdate<unknown, [KeyedRequest]>(name), handler, { validator });
   }
 
-  #apply({ state, effects }: Change<State>): void {
-    this.#live = { ...this.#live, state };
+  #apply({ state, effects }: StateChange<State>): void {
+    this.#snapshot = { ...this.#snapshot, state };
     this.#lastTask = workflowInfo().historyLength;
     this.#perform(effects);
   }
@@ -187,21 +187,21 @@ class ActorExecution<Start extends CarryingStart, State> {
       else if (effect.type === 'searchAttributes') upsertSearchAttributes(attributePairs(effect.values));
       else this.#send(effect);
     }
-    const details = this.#actor.details?.(this.#live.state);
+    const details = this.#actor.details?.(this.#snapshot.state);
     if (details !== undefined) setCurrentDetails(details);
   }
 
   #send(effect: Extract<Effect, { workflowId: string }>): void {
-    this.#sending++;
+    this.#pendingSends++;
     const sent = (): void => {
-      this.#sending--;
+      this.#pendingSends--;
     };
     send(effect).then(sent, (error: unknown) => {
       sent();
       const { workflowId } = effect;
       if (!isWorkflowGone(error))
         return log.warn('A workflow could not be reached.', { workflowId, error: String(error) });
-      const change = this.#actor.targetGone?.(this.#live.state, workflowId, Date.now());
+      const change = this.#actor.targetGone?.(this.#snapshot.state, workflowId, Date.now());
       if (change !== undefined) this.#apply(change);
     });
   }
@@ -213,12 +213,12 @@ async function send(effect: Extract<Effect, { workflowId: string }>): Promise<vo
   else await target.signal<[object]>(effect.name, effect.payload);
 }
 
-function isSame(a: Next, b: Next): boolean {
+function isSame(a: NextStep, b: NextStep): boolean {
   return typeof a === 'string' || typeof b === 'string' ? a === b : a.at === b.at;
 }
 
 /** An error that is no ApplicationFailure would leave the workflow task retrying for ever. */
-function guarded<T extends object>(take: () => T): T | Refusal {
+function refuseOnError<T extends object>(take: () => T): T | Refusal {
   try {
     return take();
   } catch (error) {

@@ -5,22 +5,22 @@
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import type { VersionStart } from '../../src/contract/actors.ts';
 import type { AuditedChange, AuditedOutcome, AuditStart } from '../../src/contract/audit.ts';
-import { stored } from './stored.ts';
+import { runUncancellable } from './uncancellable.ts';
 
 /**
  * `ver.{org}.{workflow}.{hash}`: one immutable definition (ARCHITECTURE.md §4). It is read from the first event of the
  * history, which needs no worker.
  */
 export function version(_start: VersionStart): Promise<void> {
-  return stored(() => condition(() => false));
+  return runUncancellable(() => condition(() => false));
 }
 
 /**
  * `audit.{org}.{yyyy-mm}`: the changes of a month, as signals (src/client/organization/audit.ts reads them). When the
- * history is long, the month goes on in `audit.{org}.{yyyy-mm}.2`.
+ * history is long, the month continues in `audit.{org}.{yyyy-mm}.2`.
  */
 export function audit(_start: AuditStart): Promise<void> {
-  return stored(() => {
+  return runUncancellable(() => {
     setHandler(defineSignal<[AuditedChange]>('change'), () => undefined);
     setHandler(defineSignal<[AuditedOutcome]>('outcome'), () => undefined);
     return condition(() => false);

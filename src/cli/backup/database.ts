@@ -8,17 +8,17 @@ import { constants } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CliError, EXIT } from '../exit.ts';
-import { databaseUsers } from '../start/database-users.ts';
+import { databaseProcesses } from '../start/database-processes.ts';
 
-const LOG = '-wal';
-const MOST_FAULTS = 3;
+const WAL_SUFFIX = '-wal';
+const MAX_FAULTS = 3;
 
 /**
  * Demands that no Temporal server uses the database, except the one with this process id.
  * @throws CliError
  */
 export function demandNoServer(database: string, except?: number): void {
-  const other = databaseUsers(database).find(({ pid, isKeeper }) => !isKeeper && pid !== except);
+  const other = databaseProcesses(database).find(({ pid, isKeeper }) => !isKeeper && pid !== except);
   if (other !== undefined)
     throw new CliError(
       EXIT.input,
@@ -31,17 +31,19 @@ export function demandNoServer(database: string, except?: number): void {
 export async function copyDatabase(from: string, to: string): Promise<void> {
   // A file system that can share blocks copies in no time.
   await copyFile(from, to, constants.COPYFILE_FICLONE);
-  await copyFile(`${from}${LOG}`, `${to}${LOG}`, constants.COPYFILE_FICLONE).catch((error: NodeJS.ErrnoException) => {
-    // Without a log all is in the database.
-    if (error.code !== 'ENOENT') throw error;
-  });
+  await copyFile(`${from}${WAL_SUFFIX}`, `${to}${WAL_SUFFIX}`, constants.COPYFILE_FICLONE).catch(
+    (error: NodeJS.ErrnoException) => {
+      // Without a log all is in the database.
+      if (error.code !== 'ENOENT') throw error;
+    },
+  );
 }
 
 /**
  * Moves what the write-ahead log holds into the database, and checks all of it.
  * @throws CliError where the database is damaged.
  */
-export async function settleDatabase(file: string): Promise<void> {
+export async function recoverDatabase(file: string): Promise<void> {
   const { Database } = (await import('node-sqlite3-wasm')).default;
   const faults: string[] = [];
   try {
@@ -50,7 +52,7 @@ export async function settleDatabase(file: string): Promise<void> {
       // Its log is read without shared memory, which WebAssembly has not.
       database.all('PRAGMA locking_mode = EXCLUSIVE');
       database.all('PRAGMA journal_mode = DELETE');
-      const found = database.all(`PRAGMA integrity_check(${MOST_FAULTS})`);
+      const found = database.all(`PRAGMA integrity_check(${MAX_FAULTS})`);
       faults.push(...found.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok'));
       if (database.all("SELECT name FROM sqlite_master WHERE name = 'executions'").length === 0)
         faults.push('it has no table of executions');
@@ -60,7 +62,7 @@ export async function settleDatabase(file: string): Promise<void> {
   } catch (error) {
     faults.push(error instanceof Error ? error.message : String(error));
   } finally {
-    for (const ending of [LOG, '-shm', '.lock'])
+    for (const ending of [WAL_SUFFIX, '-shm', '.lock'])
       await rm(join(dirname(file), `${basename(file)}${ending}`), { recursive: true, force: true });
   }
   if (faults.length > 0) throw new CliError(EXIT.input, 'The database is damaged.', faults);

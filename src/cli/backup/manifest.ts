@@ -1,14 +1,14 @@
 /** What a backup says of itself, and the names of its files. */
 import { createHash, type Hash } from 'node:crypto';
 import { z } from 'zod';
-import { BlobFault } from '../../client/payloads/blob-store.ts';
+import { BlobStoreError } from '../../client/payloads/blob-store.ts';
 import { CliError, EXIT } from '../exit.ts';
 
-export const MANIFEST = 'manifest.json';
+export const MANIFEST_FILE = 'manifest.json';
 /** The last file: name → SHA-256 of every other one. */
-export const CHECKSUMS = 'checksums.json';
-export const KEY = 'master.key';
-export const BLOBS = 'blobs';
+export const CHECKSUMS_FILE = 'checksums.json';
+export const KEY_FILE = 'master.key';
+export const BLOBS_FOLDER = 'blobs';
 /** Names of blobs, in the form that src/client/payloads gives them. */
 export const BLOB_NAME = /^blobs\/[0-9a-f]{64}\/(?:[0-9a-f]{64}|owner\.json)$/;
 
@@ -33,7 +33,10 @@ export const keyIdOf = (key: Uint8Array): string =>
   createHash('sha256').update('signalbox backup').update(key).digest('hex').slice(0, 16);
 
 /** The pieces as they are. Each is added to the hash when it is read. */
-export async function* hashing(hash: Hash, pieces: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* hashWhileReading(
+  hash: Hash,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
   for await (const piece of pieces) {
     hash.update(piece);
     yield piece;
@@ -42,6 +45,6 @@ export async function* hashing(hash: Hash, pieces: Iterable<Buffer> | AsyncItera
 
 /** A failure of the store of large payloads, as the command says it; other errors as they are. */
 export const storeError = (error: unknown): unknown =>
-  error instanceof BlobFault
-    ? new CliError(EXIT.input, `The store of large payloads cannot be used: ${error.why}.`, ['npx signalbox doctor'])
+  error instanceof BlobStoreError
+    ? new CliError(EXIT.input, `The store of large payloads cannot be used: ${error.reason}.`, ['npx signalbox doctor'])
     : error;

@@ -1,10 +1,10 @@
 /** `signalbox backup` and `signalbox restore`: the stack of this machine in one file. */
 import { Option } from 'commander';
-import { jsonFlag, type Shown } from '../options.ts';
-import { pretty } from '../text-layout.ts';
+import { jsonFlag, type OutputOptions } from '../options.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface Flags extends Shown {
+interface Flags extends OutputOptions {
   readonly replace?: boolean;
 }
 
@@ -21,7 +21,7 @@ export const addBackup: AddCommand = (program, { terminal }) => {
       const { backup } = await import('../backup/backup.ts');
       const done = await backup(file, terminal.env, replace);
       if (json === true) {
-        terminal.out(pretty(done));
+        terminal.out(formatJson(done));
         return;
       }
       const { bytes, blobs, manifest, stoppedMs } = done;
@@ -48,7 +48,7 @@ export const addRestore: AddCommand = (program, { terminal }) => {
       const { restore } = await import('../backup/restore.ts');
       const done = await restore(file, terminal.env, replace);
       if (json === true) {
-        terminal.out(pretty(done));
+        terminal.out(formatJson(done));
         return;
       }
       terminal.out(`Restored the state of ${done.manifest.createdAt} in ${done.dataDir}. Start it: npm start`);

@@ -1,13 +1,13 @@
 /** `signalbox cancel ID` ends a run in order; `signalbox terminate ID` ends it immediately. */
 
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, type Shown } from '../options.ts';
-import { pretty } from '../text-layout.ts';
+import { jsonFlag, type OutputOptions } from '../options.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface EndOptions extends Shown {
+interface EndOptions extends OutputOptions {
   readonly reason?: string;
   readonly yes?: boolean;
 }
@@ -20,10 +20,10 @@ export const addCancel: AddCommand = (program, { terminal }) => {
     .option('--reason <text>', "the reason, shown in the execution's error")
     .addOption(jsonFlag())
     .action(async (id: string, { reason, json }: EndOptions) => {
-      const call = { params: { id }, json: defined({ reason }) };
+      const call = { params: { id }, json: omitUndefined({ reason }) };
       const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/cancel', call);
       // The status may still be the one before: the run ends when its steps have.
-      terminal.out(json === true ? pretty(body) : `${id}  cancellation requested`);
+      terminal.out(json === true ? formatJson(body) : `${id}  cancellation requested`);
     });
 };
 
@@ -37,8 +37,8 @@ export const addTerminate: AddCommand = (program, { terminal }) => {
     .addOption(jsonFlag())
     .action(async (id: string, { reason, yes, json }: EndOptions) => {
       await confirm(terminal, `Terminate ${id}? Nothing is rolled back.`, yes);
-      const call = { params: { id }, json: defined({ reason }) };
+      const call = { params: { id }, json: omitUndefined({ reason }) };
       const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/terminate', call);
-      terminal.out(json === true ? pretty(body) : `${id}  terminated`);
+      terminal.out(json === true ? formatJson(body) : `${id}  terminated`);
     });
 };

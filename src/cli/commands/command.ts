@@ -3,11 +3,11 @@ import type { ExitCode } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** What a subcommand needs from the program. */
-export interface Host {
+export interface CommandContext {
   readonly terminal: Terminal;
   /** Sets the exit code of the program. A command that does not call it, and throws nothing, ends with 0. */
   exitWith(code: ExitCode): void;
 }
 
 /** Adds one command. Each command is a file, listed in cli.ts. */
-export type AddCommand = (program: Command, host: Host) => void;
+export type AddCommand = (program: Command, host: CommandContext) => void;

@@ -1,9 +1,9 @@
 /** `signalbox doctor`: looks at the Temporal server and the settings that gateway and worker would use. */
 import { Option } from 'commander';
+import { doctorLines } from '../doctor-lines.ts';
 import { EXIT } from '../exit.ts';
-import { linesOf } from '../finding-lines.ts';
 import { jsonFlag } from '../options.ts';
-import { pretty } from '../text-layout.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 export const addDoctor: AddCommand = (program, { terminal, exitWith }) => {
@@ -18,8 +18,8 @@ export const addDoctor: AddCommand = (program, { terminal, exitWith }) => {
       const findings = await diagnose(terminal.env);
       const shown =
         quiet === true ? findings.filter(({ level }) => level === 'warning' || level === 'blocks') : findings;
-      if (json === true) terminal.out(pretty(shown));
-      else for (const line of shown.flatMap(linesOf)) terminal.out(line);
+      if (json === true) terminal.out(formatJson(shown));
+      else for (const line of shown.flatMap(doctorLines)) terminal.out(line);
       if (findings.some(({ level }) => level === 'blocks')) exitWith(EXIT.input);
     });
 };

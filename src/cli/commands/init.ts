@@ -1,11 +1,11 @@
 /** `signalbox init [FOLDER]`: writes a project with a definition, an action, tests and a CI file. */
 import { InvalidArgumentError } from 'commander';
 import { writeProject } from '../init.ts';
-import { jsonFlag, type Shown } from '../options.ts';
-import { pretty } from '../text-layout.ts';
+import { jsonFlag, type OutputOptions } from '../options.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface InitOptions extends Shown {
+interface InitOptions extends OutputOptions {
   readonly signalbox?: string;
 }
 
@@ -23,7 +23,7 @@ export const addInit: AddCommand = (program, { terminal }) => {
     .action(async (folder: string, { signalbox, json }: InitOptions) => {
       const { written, root } = await writeProject(folder, signalbox);
       if (json === true) {
-        terminal.out(pretty({ folder: root, files: written }));
+        terminal.out(formatJson({ folder: root, files: written }));
         return;
       }
       for (const file of written) terminal.out(file);

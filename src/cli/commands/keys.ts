@@ -7,12 +7,12 @@ import { ROLES } from '../../contract/organization.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, type Shown } from '../options.ts';
+import { jsonFlag, type OutputOptions } from '../options.ts';
 import { allItems, showList } from '../show-list.ts';
-import { pretty } from '../text-layout.ts';
-import type { AddCommand, Host } from './command.ts';
+import { formatJson } from '../text-layout.ts';
+import type { AddCommand, CommandContext } from './command.ts';
 
-interface KeyOptions extends Shown {
+interface KeyOptions extends OutputOptions {
   readonly organization?: string;
 }
 
@@ -34,7 +34,7 @@ export const addKeys: AddCommand = (program, host) => {
   addReseal(keys, host);
 };
 
-function addCreate(keys: Command, { terminal }: Host): void {
+function addCreate(keys: Command, { terminal }: CommandContext): void {
   keys
     .command('create')
     .description('create a key, which is shown only once')
@@ -52,7 +52,7 @@ function addCreate(keys: Command, { terminal }: Host): void {
     .addOption(jsonFlag())
     .action(async (name: string, { json, ...options }: CreateOptions) => {
       const { body } = await gatewayOf(terminal).call('POST', '/api/keys', { json: { name, ...options } });
-      if (json === true) terminal.out(pretty(body));
+      if (json === true) terminal.out(formatJson(body));
       else {
         terminal.out(body.key);
         terminal.err(`${body.id}  ${body.role} of ${body.organizationId}. Keep the key: it is not shown again.`);
@@ -60,7 +60,7 @@ function addCreate(keys: Command, { terminal }: Host): void {
     });
 }
 
-function addListing(keys: Command, { terminal }: Host): void {
+function addListing(keys: Command, { terminal }: CommandContext): void {
   keys
     .command('list')
     .description('list keys without their secret values')
@@ -85,7 +85,7 @@ function addListing(keys: Command, { terminal }: Host): void {
     });
 }
 
-function addRevoke(keys: Command, { terminal }: Host): void {
+function addRevoke(keys: Command, { terminal }: CommandContext): void {
   keys
     .command('revoke')
     .description('revoke a key')
@@ -99,7 +99,7 @@ function addRevoke(keys: Command, { terminal }: Host): void {
     });
 }
 
-function addReseal(keys: Command, { terminal, exitWith }: Host): void {
+function addReseal(keys: Command, { terminal, exitWith }: CommandContext): void {
   keys
     .command('reseal')
     .description('re-encrypt with the current master key everything that an earlier one encrypted')
@@ -107,7 +107,7 @@ function addReseal(keys: Command, { terminal, exitWith }: Host): void {
     .action(async ({ json }: KeyOptions) => {
       const { body } = await gatewayOf(terminal).call('POST', '/api/reseal');
       const { resealed, unchanged, unreadable } = body;
-      if (json === true) terminal.out(pretty(body));
+      if (json === true) terminal.out(formatJson(body));
       else {
         terminal.out(`${resealed} re-encrypted, ${unchanged} unchanged, ${unreadable.length} unreadable`);
         for (const { organizationId, collection, name } of unreadable)

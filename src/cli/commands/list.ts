@@ -2,21 +2,21 @@
 import { Argument, Option } from 'commander';
 import type { Page } from '../../client/visibility/listing.ts';
 import { DECIDED_FILTERS } from '../../contract/run.ts';
-import type { Execution, ListedApproval } from '../answers.ts';
 import { CliError, EXIT } from '../exit.ts';
+import type { Execution, ListedApproval } from '../gateway-answers.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, limitOption, type Shown } from '../options.ts';
+import { jsonFlag, limitOption, type OutputOptions } from '../options.ts';
 import { waitLine } from '../run-text.ts';
 import { type ListLayout, showList } from '../show-list.ts';
 import type { Terminal } from '../terminal.ts';
-import { cut } from '../text-layout.ts';
-import { WORKFLOWS } from '../workflows.ts';
+import { truncateText } from '../text-layout.ts';
+import { WORKFLOW_LAYOUT } from '../workflows.ts';
 import type { AddCommand } from './command.ts';
 
 const LISTS = ['executions', 'workflows', 'approvals'] as const;
 type List = (typeof LISTS)[number];
 
-interface ListOptions extends Shown {
+interface ListOptions extends OutputOptions {
   readonly workflow?: string;
   readonly status?: string;
   readonly decided?: string;
@@ -52,26 +52,26 @@ export const addList: AddCommand = (program, { terminal }) => {
     .option('--limit <n>', 'the maximum number', limitOption, DEFAULT_LIMIT)
     .addOption(jsonFlag())
     .action(async (what: List, options: ListOptions) => {
-      demandFitting(what, options);
-      const { nextCursor } = await show(terminal, what, options);
+      checkOptions(what, options);
+      const { nextCursor } = await showPage(terminal, what, options);
       if (nextCursor !== undefined && options.json !== true)
         terminal.err(`There are more than ${options.limit}. Raise --limit to see them.`);
     });
 };
 
 /** @throws CliError for an option of another list */
-function demandFitting(what: List, options: ListOptions): void {
+function checkOptions(what: List, options: ListOptions): void {
   const { workflow, status, decided, approver, all, resource, execution } = options;
-  if (what === 'workflows' && workflow !== undefined) throw misplaced('--workflow', 'executions or approvals');
-  if (what !== 'executions' && status !== undefined) throw misplaced('--status', 'executions');
+  if (what === 'workflows' && workflow !== undefined) throw misplacedOption('--workflow', 'executions or approvals');
+  if (what !== 'executions' && status !== undefined) throw misplacedOption('--status', 'executions');
   const ofApprovals = Object.entries({ decided, approver, all, resource, execution }).find(
     ([, value]) => value !== undefined,
   );
-  if (what !== 'approvals' && ofApprovals !== undefined) throw misplaced(`--${ofApprovals[0]}`, 'approvals');
+  if (what !== 'approvals' && ofApprovals !== undefined) throw misplacedOption(`--${ofApprovals[0]}`, 'approvals');
 }
 
 /** Prints the first page. */
-async function show(terminal: Terminal, what: List, options: ListOptions): Promise<Page<unknown>> {
+async function showPage(terminal: Terminal, what: List, options: ListOptions): Promise<Page<unknown>> {
   const { workflow: workflowId, status, decided, approver, all, execution, json } = options;
   const gateway = gatewayOf(terminal);
   const limit = String(options.limit);
@@ -86,7 +86,7 @@ async function show(terminal: Terminal, what: List, options: ListOptions): Promi
         EXECUTIONS,
       );
     case 'workflows':
-      return shown((await gateway.call('GET', '/api/workflows', { query: { limit } })).body, WORKFLOWS);
+      return shown((await gateway.call('GET', '/api/workflows', { query: { limit } })).body, WORKFLOW_LAYOUT);
     case 'approvals': {
       const [resourceType, ...id] = options.resource?.split('/') ?? [];
       const resourceId = id.length === 0 ? undefined : id.join('/');
@@ -96,10 +96,10 @@ async function show(terminal: Terminal, what: List, options: ListOptions): Promi
           ...{ executionId: execution, resourceType, resourceId, workflowId },
         },
       });
-      if (decided !== undefined) return shown(body, DECIDED);
+      if (decided !== undefined) return shown(body, DECIDED_APPROVALS);
       const isMine = all !== true && approver === undefined;
       const none = isMine ? 'No approvals wait for you. With --all: those of others too.' : 'No approvals.';
-      return shown(body, { ...OPEN, none });
+      return shown(body, { ...OPEN_APPROVALS, none });
     }
   }
 }
@@ -110,17 +110,17 @@ const EXECUTIONS: ListLayout<Execution> = {
     id,
     paused === true ? `${status} (paused)` : status,
     startedAt,
-    waitingFor.map(({ until: _until, ...wait }) => cut(waitLine(wait), WAIT_WIDTH)).join('; '),
+    waitingFor.map(({ until: _until, ...wait }) => truncateText(waitLine(wait), WAIT_WIDTH)).join('; '),
   ],
   none: 'No executions.',
 };
 
-const OPEN: Omit<ListLayout<ListedApproval>, 'none'> = {
+const OPEN_APPROVALS: Omit<ListLayout<ListedApproval>, 'none'> = {
   head: ['ID', 'STEP', 'SINCE', 'MESSAGE'],
-  cells: ({ executionId, path, since, message }) => [executionId, path, since, cut(message ?? '', WAIT_WIDTH)],
+  cells: ({ executionId, path, since, message }) => [executionId, path, since, truncateText(message ?? '', WAIT_WIDTH)],
 };
 
-const DECIDED: ListLayout<ListedApproval> = {
+const DECIDED_APPROVALS: ListLayout<ListedApproval> = {
   head: ['ID', 'STEP', 'DECISION', 'BY', 'AT', 'MESSAGE', 'COMMENT'],
   cells: ({ executionId, path, status, since, message, answer, unreadable }) => [
     executionId,
@@ -128,11 +128,11 @@ const DECIDED: ListLayout<ListedApproval> = {
     status,
     answer?.by ?? (answer?.via === 'timeout' ? 'nobody in time' : ''),
     answer?.at ?? since,
-    cut(unreadable?.message ?? message ?? '', WAIT_WIDTH),
-    cut(answer?.comments ?? '', WAIT_WIDTH),
+    truncateText(unreadable?.message ?? message ?? '', WAIT_WIDTH),
+    truncateText(answer?.comments ?? '', WAIT_WIDTH),
   ],
   none: 'No decided approvals.',
 };
 
-const misplaced = (flag: string, of: string): CliError =>
-  new CliError(EXIT.flags, `${flag} is only for lists of ${of}.`);
+const misplacedOption = (flag: string, of: string): CliError =>
+  new CliError(EXIT.usage, `${flag} is only for lists of ${of}.`);

@@ -1,24 +1,24 @@
 /** `signalbox logs ID`: prints a line when a step starts to wait or ends; `-f` follows until the execution ends. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Execution, Step } from '../answers.ts';
-import { exitOf, stepPage } from '../executions.ts';
-import { TemporaryError } from '../exit.ts';
+import { exitCodeOf, stepPage } from '../executions.ts';
+import { RetryableCliError } from '../exit.ts';
 import { followEvents } from '../follow-events.ts';
+import type { Execution, Step } from '../gateway-answers.ts';
 import { type Gateway, gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, type Shown } from '../options.ts';
+import { jsonFlag, type OutputOptions } from '../options.ts';
 import { errorLine, summaryLines } from '../run-text.ts';
 import type { Terminal } from '../terminal.ts';
-import { cut } from '../text-layout.ts';
+import { truncateText } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface LogsOptions extends Shown {
+interface LogsOptions extends OutputOptions {
   readonly follow?: boolean;
 }
 
-const PAGE = 500;
-const GATHER_MS = 100;
-const PAUSE_MS = 1_000;
-const OPEN: ReadonlySet<string> = new Set(['pending', 'running', 'waiting', 'rolling_back']);
+const PAGE_SIZE = 500;
+const DEBOUNCE_MS = 100;
+const RETRY_MS = 1_000;
+const OPEN_STATUSES: ReadonlySet<string> = new Set(['pending', 'running', 'waiting', 'rolling_back']);
 
 export const addLogs: AddCommand = (program, { terminal, exitWith }) => {
   program
@@ -29,7 +29,9 @@ export const addLogs: AddCommand = (program, { terminal, exitWith }) => {
     .addOption(jsonFlag())
     .action(async (id: string, { follow, json }: LogsOptions) => {
       const gateway = gatewayOf(terminal);
-      const log = new StepLog(gateway, id, (step) => terminal.out(json === true ? JSON.stringify(step) : line(step)));
+      const log = new StepLog(gateway, id, (step) =>
+        terminal.out(json === true ? JSON.stringify(step) : stepLine(step)),
+      );
       // The status is read before the steps, so that a closed run has all of its steps.
       const read = async (): Promise<Execution> => {
         const execution = await status(gateway, id);
@@ -37,19 +39,19 @@ export const addLogs: AddCommand = (program, { terminal, exitWith }) => {
         return execution;
       };
       const first = await read();
-      const execution = follow === true ? await followed(gateway, id, first, read) : first;
-      if (json !== true && !OPEN.has(execution.status)) tellEnd(terminal, id, execution);
-      if (follow === true) exitWith(exitOf(execution));
+      const execution = follow === true ? await followToEnd(gateway, id, first, read) : first;
+      if (json !== true && !OPEN_STATUSES.has(execution.status)) printEnd(terminal, id, execution);
+      if (follow === true) exitWith(exitCodeOf(execution));
     });
 };
 
-function tellEnd(terminal: Terminal, id: string, execution: Execution): void {
+function printEnd(terminal: Terminal, id: string, execution: Execution): void {
   terminal.out(`${id}  ${execution.status}`);
   for (const text of summaryLines(id, execution)) terminal.out(text);
 }
 
 /** Reads after each event until the execution has ended, and returns its final state. */
-async function followed(
+async function followToEnd(
   gateway: Gateway,
   id: string,
   first: Execution,
@@ -58,16 +60,16 @@ async function followed(
   let execution = first;
   const events = followEvents(gateway, id);
   try {
-    for (let isLeft = false; OPEN.has(execution.status); ) {
+    for (let mustReadAgain = false; OPEN_STATUSES.has(execution.status); ) {
       // Events that arrive together are read together. A failed read is repeated even without a new event.
-      await (isLeft ? Promise.race([events.next(), delay(PAUSE_MS)]) : events.next());
-      await delay(GATHER_MS);
+      await (mustReadAgain ? Promise.race([events.next(), delay(RETRY_MS)]) : events.next());
+      await delay(DEBOUNCE_MS);
       try {
         execution = await read();
-        isLeft = false;
+        mustReadAgain = false;
       } catch (error) {
-        if (!(error instanceof TemporaryError)) throw error;
-        isLeft = true;
+        if (!(error instanceof RetryableCliError)) throw error;
+        mustReadAgain = true;
       }
     }
   } finally {
@@ -85,41 +87,42 @@ async function status(gateway: Gateway, id: string): Promise<Execution> {
 class StepLog {
   readonly #gateway: Gateway;
   readonly #id: string;
-  readonly #tell: (step: Step) => void;
+  readonly #report: (step: Step) => void;
   /** The last reported status of each step that may still change. */
-  readonly #told = new Map<string, string>();
+  readonly #reportedStatus = new Map<string, string>();
   #cursor: string | undefined;
 
-  constructor(gateway: Gateway, id: string, tell: (step: Step) => void) {
+  constructor(gateway: Gateway, id: string, report: (step: Step) => void) {
     this.#gateway = gateway;
     this.#id = id;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   async read(): Promise<void> {
     let cursor = this.#cursor;
     let isSettled = true;
     for (;;) {
-      const page = await stepPage(this.#gateway, this.#id, PAGE, cursor);
-      for (const step of page.items) this.#take(step);
+      const page = await stepPage(this.#gateway, this.#id, PAGE_SIZE, cursor);
+      for (const step of page.items) this.#reportChange(step);
       if (page.nextCursor === undefined) return;
       isSettled &&= page.items.every((step) => step.completedAt !== undefined);
       cursor = page.nextCursor;
       if (!isSettled) continue;
       this.#cursor = cursor;
-      this.#told.clear();
+      this.#reportedStatus.clear();
     }
   }
 
-  #take(step: Step): void {
-    if (step.status === 'running' || this.#told.get(step.path) === step.status) return;
-    this.#told.set(step.path, step.status);
-    this.#tell(step);
+  #reportChange(step: Step): void {
+    if (step.status === 'running' || this.#reportedStatus.get(step.path) === step.status) return;
+    this.#reportedStatus.set(step.path, step.status);
+    this.#report(step);
   }
 }
 
-function line(step: Step): string {
+function stepLine(step: Step): string {
   const at = step.completedAt ?? step.startedAt;
   const how = step.port === undefined ? step.status : `${step.status} ${step.port}`;
-  return `${at}  ${cut(step.path, 100)}  ${how}${step.error === undefined ? '' : `  ${errorLine(step.error)}`}`;
+  const error = step.error === undefined ? '' : `  ${errorLine(step.error)}`;
+  return `${at}  ${truncateText(step.path, 100)}  ${how}${error}`;
 }

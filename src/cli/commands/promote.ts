@@ -2,22 +2,22 @@
 
 import { InvalidArgumentError } from 'commander';
 import { SETTINGS } from '../../config/settings.ts';
-import type { StoredWorkflow } from '../answers.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { showDiff } from '../diff-text.ts';
 import { CliError, EXIT } from '../exit.ts';
+import type { StoredWorkflow } from '../gateway-answers.ts';
 import { type Gateway, gatewayAt, gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, type Shown } from '../options.ts';
+import { jsonFlag, type OutputOptions } from '../options.ts';
 import { problemLine } from '../problem-lines.ts';
 import type { Promotion } from '../promote.ts';
 import type { Terminal } from '../terminal.ts';
-import { pretty } from '../text-layout.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 /** The variable that holds the key of the target. A key is never an argument, which other users can see. */
 const TARGET_KEY = 'SIGNALBOX_TO_API_KEY';
 
-interface PromoteOptions extends Shown {
+interface PromoteOptions extends OutputOptions {
   readonly to?: string;
   readonly version?: string;
   readonly dryRun?: boolean;
@@ -41,7 +41,7 @@ export const addPromote: AddCommand = (program, { terminal }) => {
     .action(async (slugs: readonly string[], options: PromoteOptions) => {
       const { version, dryRun = false, yes, json } = options;
       if (version !== undefined && slugs.length > 1)
-        throw new CliError(EXIT.flags, '--version is for one workflow. Promote the others without it.');
+        throw new CliError(EXIT.usage, '--version is for one workflow. Promote the others without it.');
       const source = gatewayOf(terminal);
       const target = targetOf(terminal, source, options.to);
       const organization = await organizationAt(target);
@@ -50,14 +50,14 @@ export const addPromote: AddCommand = (program, { terminal }) => {
       for (const slug of slugs) {
         const found = await comparePromotion(source, target, slug, version);
         const { store, ...facts } = found;
-        if (json !== true) tell(terminal, found);
+        if (json !== true) printPromotion(terminal, found);
         const isStored = !dryRun && !found.isUpToDate;
         if (isStored) await confirm(terminal, `Store ${slug} in ${organization} at ${target.url}?`, yes);
         const stored = isStored ? await store() : undefined;
         results.push({ ...facts, organization, stored: stored ?? null });
         if (json !== true) terminal.out(resultLine(found, stored, organization, target.url));
       }
-      if (json === true) terminal.out(pretty(results));
+      if (json === true) terminal.out(formatJson(results));
     });
 };
 
@@ -66,7 +66,7 @@ function targetOf({ env }: Terminal, source: Gateway, to: string | undefined): G
   const url = to ?? source.url;
   if (url === source.url && (key ?? '') === '')
     throw new CliError(
-      EXIT.flags,
+      EXIT.usage,
       `Say where to: set --to to the URL of another gateway, or ${TARGET_KEY} to a key of another organization.`,
     );
   // The key of the source is never sent to the target.
@@ -77,7 +77,7 @@ async function organizationAt(gateway: Gateway): Promise<string> {
   return (await gateway.call('GET', '/api/me')).body.organization;
 }
 
-function tell(terminal: Terminal, { slug, diffText, missingSecrets, needs, warnings }: Promotion): void {
+function printPromotion(terminal: Terminal, { slug, diffText, missingSecrets, needs, warnings }: Promotion): void {
   if (diffText !== '') showDiff(terminal, diffText);
   for (const warning of warnings) terminal.err(problemLine('warning', warning));
   for (const name of missingSecrets)

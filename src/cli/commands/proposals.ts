@@ -2,14 +2,14 @@
 
 import { type Command, Option } from 'commander';
 import { PROPOSAL_STATUSES } from '../../contract/proposal.ts';
-import { defined } from '../../json/defined.ts';
-import type { Proposal } from '../answers.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { showDiff } from '../diff-text.ts';
+import type { Proposal } from '../gateway-answers.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, type Shown } from '../options.ts';
+import { jsonFlag, type OutputOptions } from '../options.ts';
 import { allItems, showList } from '../show-list.ts';
-import { cut, factLines, pretty } from '../text-layout.ts';
-import type { AddCommand, Host } from './command.ts';
+import { factLines, formatJson, truncateText } from '../text-layout.ts';
+import type { AddCommand, CommandContext } from './command.ts';
 
 const NOTES_WIDTH = 60;
 
@@ -22,14 +22,14 @@ export const addProposals: AddCommand = (program, host) => {
   addApply(proposals, host);
 };
 
-function addListing(proposals: Command, { terminal }: Host): void {
+function addListing(proposals: Command, { terminal }: CommandContext): void {
   proposals
     .command('list')
     .description('list the proposals to change a workflow, newest first')
     .argument('<slug>', 'the workflow')
     .addOption(new Option('--status <status>', 'only proposals with this status').choices(PROPOSAL_STATUSES))
     .addOption(jsonFlag())
-    .action(async (slug: string, { status, json }: Shown & { readonly status?: string }) => {
+    .action(async (slug: string, { status, json }: OutputOptions & { readonly status?: string }) => {
       const gateway = gatewayOf(terminal);
       const items = await allItems((page) =>
         gateway.call('GET', '/api/workflows/:slug/proposals', { params: { slug }, query: { status, ...page } }),
@@ -41,24 +41,24 @@ function addListing(proposals: Command, { terminal }: Host): void {
           proposal.status,
           createdAt,
           proposedBy ?? '',
-          cut(notes ?? '', NOTES_WIDTH),
+          truncateText(notes ?? '', NOTES_WIDTH),
         ],
         none: 'No proposals.',
       });
     });
 }
 
-function addShow(proposals: Command, { terminal }: Host): void {
+function addShow(proposals: Command, { terminal }: CommandContext): void {
   proposals
     .command('show')
     .description('show a proposal and the changes that it would make')
     .argument('<slug>', 'the workflow')
     .argument('<id>', 'the proposal')
     .addOption(jsonFlag())
-    .action(async (slug: string, id: string, { json }: Shown) => {
+    .action(async (slug: string, id: string, { json }: OutputOptions) => {
       const path = '/api/workflows/:slug/proposals/:id';
       const { body } = await gatewayOf(terminal).call('GET', path, { params: { slug, id } });
-      if (json === true) terminal.out(pretty(body));
+      if (json === true) terminal.out(formatJson(body));
       else {
         for (const line of proposalLines(body)) terminal.out(line);
         showDiff(terminal, body.diffText);
@@ -80,7 +80,12 @@ function proposalLines({ id, status, workflowId, review, ...proposal }: Proposal
   ];
 }
 
-function addReview(proposals: Command, { terminal }: Host, decision: 'approve' | 'reject', description: string): void {
+function addReview(
+  proposals: Command,
+  { terminal }: CommandContext,
+  decision: 'approve' | 'reject',
+  description: string,
+): void {
   proposals
     .command(decision)
     .description(description)
@@ -88,26 +93,26 @@ function addReview(proposals: Command, { terminal }: Host, decision: 'approve' |
     .argument('<id>', 'the proposal')
     .option('--notes <text>', 'the reason')
     .addOption(jsonFlag())
-    .action(async (slug: string, id: string, { notes, json }: Shown & { readonly notes?: string }) => {
+    .action(async (slug: string, id: string, { notes, json }: OutputOptions & { readonly notes?: string }) => {
       const { body } = await gatewayOf(terminal).call('POST', '/api/workflows/:slug/proposals/:id/review', {
         params: { slug, id },
-        json: { decision, ...defined({ notes }) },
+        json: { decision, ...omitUndefined({ notes }) },
       });
-      terminal.out(json === true ? pretty(body) : `Proposal ${id} of ${slug} is ${body.status}.`);
+      terminal.out(json === true ? formatJson(body) : `Proposal ${id} of ${slug} is ${body.status}.`);
     });
 }
 
-function addApply(proposals: Command, { terminal }: Host): void {
+function addApply(proposals: Command, { terminal }: CommandContext): void {
   proposals
     .command('apply')
     .description('apply an approved proposal; refused if the workflow has changed since')
     .argument('<slug>', 'the workflow')
     .argument('<id>', 'the proposal')
     .addOption(jsonFlag())
-    .action(async (slug: string, id: string, { json }: Shown) => {
+    .action(async (slug: string, id: string, { json }: OutputOptions) => {
       const path = '/api/workflows/:slug/proposals/:id/apply';
       const { body } = await gatewayOf(terminal).call('POST', path, { params: { slug, id } });
       const { version, hash } = body.workflow;
-      terminal.out(json === true ? pretty(body) : `${slug} ${version} stored ${hash}`);
+      terminal.out(json === true ? formatJson(body) : `${slug} ${version} stored ${hash}`);
     });
 }

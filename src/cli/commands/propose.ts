@@ -1,14 +1,14 @@
 /** `signalbox propose FILE`: proposes a change of a stored definition for review by somebody else. */
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { showDiff } from '../diff-text.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway-client.ts';
-import { dialectOption, jsonFlag, type Shown } from '../options.ts';
+import { dialectOption, jsonFlag, type OutputOptions } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
-import { pretty } from '../text-layout.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface ProposeOptions extends Shown {
+interface ProposeOptions extends OutputOptions {
   readonly workflow?: string;
   readonly base?: string;
   readonly notes?: string;
@@ -40,10 +40,10 @@ export const addPropose: AddCommand = (program, { terminal }) => {
         json: {
           baseWorkflowHash: options.base ?? (await storedHash(gateway, slug)),
           text: written.text,
-          ...defined({ notes, executionId: execution, dialect }),
+          ...omitUndefined({ notes, executionId: execution, dialect }),
         },
       });
-      if (json === true) terminal.out(pretty(body));
+      if (json === true) terminal.out(formatJson(body));
       else {
         showDiff(terminal, body.diffText);
         terminal.out(`Proposal ${body.id} of ${slug} is ${body.status}, until ${body.expiresAt}.`);

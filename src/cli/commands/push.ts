@@ -1,13 +1,14 @@
 /** `signalbox push FILE…`: stores definitions; an existing slug gets a new version. */
-import type { StoredWorkflow } from '../answers.ts';
+
 import { CliError } from '../exit.ts';
+import type { StoredWorkflow } from '../gateway-answers.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { dialectOption, jsonFlag, type Shown } from '../options.ts';
+import { dialectOption, jsonFlag, type OutputOptions } from '../options.ts';
 import { findingLines, readDocument } from '../read-document.ts';
-import { pretty } from '../text-layout.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface PushOptions extends Shown {
+interface PushOptions extends OutputOptions {
   readonly dialect?: string;
 }
 
@@ -39,7 +40,7 @@ export const addPush: AddCommand = (program, { terminal, exitWith }) => {
           exitWith(error.exitCode);
         }
       }
-      if (json === true) terminal.out(pretty(stored));
+      if (json === true) terminal.out(formatJson(stored));
     });
 };
 

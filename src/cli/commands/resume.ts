@@ -1,16 +1,16 @@
 /** `signalbox resume ID --decision approve|deny` and `signalbox approve ID` decide approvals. */
 
 import { type Command, Option } from 'commander';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import type { Decided } from '../answers.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import type { DecisionResult } from '../gateway-answers.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, jsonOption, type Shown } from '../options.ts';
+import { jsonFlag, jsonOption, type OutputOptions } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
-import { pretty } from '../text-layout.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface DecideOptions extends Shown {
+interface DecideOptions extends OutputOptions {
   readonly comments?: string;
   readonly step?: string;
   readonly data?: Json;
@@ -51,14 +51,18 @@ async function decide(terminal: Terminal, id: string, approve: boolean, options:
     params: { id },
     json: {
       approve,
-      ...defined({ comments, step, data, resumeToken }),
+      ...omitUndefined({ comments, step, data, resumeToken }),
     },
   });
-  terminal.out(json === true ? pretty(body) : `${id}  ${body.path} ${decidedText(body)}`);
+  terminal.out(json === true ? formatJson(body) : `${id}  ${body.path} ${decidedText(body)}`);
 }
 
 /** A vote is not a decision: `vote 1 of 2 recorded`. */
-export function decidedText({ decision, recorded, votes }: Pick<Decided, 'decision' | 'recorded' | 'votes'>): string {
+export function decidedText({
+  decision,
+  recorded,
+  votes,
+}: Pick<DecisionResult, 'decision' | 'recorded' | 'votes'>): string {
   if (recorded !== 'vote') return decision;
   if (votes === undefined) return `${decision}: vote recorded`;
   const tally = `${votes.have} of ${votes.needed}`;

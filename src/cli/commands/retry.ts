@@ -2,11 +2,11 @@
  * `signalbox retry ID` continues a failed run; `signalbox fork ID --from STEP` starts a new run within a closed one.
  */
 
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, jsonOption, type Shown } from '../options.ts';
-import { pretty } from '../text-layout.ts';
+import { jsonFlag, jsonOption, type OutputOptions } from '../options.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 export const addRetry: AddCommand = (program, { terminal }) => {
@@ -15,16 +15,16 @@ export const addRetry: AddCommand = (program, { terminal }) => {
     .description('continue a failed execution at the step that failed')
     .argument('<id>', 'the execution')
     .addOption(jsonFlag())
-    .action(async (id: string, { json }: Shown) => {
+    .action(async (id: string, { json }: OutputOptions) => {
       const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/retry', {
         params: { id },
         json: {},
       });
-      terminal.out(json === true ? pretty(body) : `${id}  ${body.status}`);
+      terminal.out(json === true ? formatJson(body) : `${id}  ${body.status}`);
     });
 };
 
-interface ForkOptions extends Shown {
+interface ForkOptions extends OutputOptions {
   readonly from: string;
   readonly edits?: Json;
   // `--version` is the command's own.
@@ -45,9 +45,9 @@ export const addFork: AddCommand = (program, { terminal }) => {
         params: { id },
         json: {
           from,
-          ...defined({ edits, version: of }),
+          ...omitUndefined({ edits, version: of }),
         },
       });
-      terminal.out(json === true ? pretty(body) : `${body.executionId}  ${body.status}`);
+      terminal.out(json === true ? formatJson(body) : `${body.executionId}  ${body.status}`);
     });
 };

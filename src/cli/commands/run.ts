@@ -1,27 +1,27 @@
 /** `signalbox run FILE`: runs a definition without storing it; `--dry` simulates it locally, without a gateway. */
 
 import { z } from 'zod';
-import { type Checked, walkable } from '../../check/check.ts';
-import { lostMembers, unknownPresets } from '../../definition/document/presets.ts';
+import { type Checked, dryRunnable } from '../../check/check.ts';
+import { presetMemberProblems, unknownPresets } from '../../definition/document/presets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { validatePayload, withDefaults } from '../../definition/payload/format.ts';
 import { dryRun } from '../../history/dry-run.ts';
 import { type DryAnswers, dryAnswersSchema } from '../../history/dry-run-answers.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { dryRunLines } from '../dry-run-text.ts';
-import { exitOf } from '../executions.ts';
+import { exitCodeOf } from '../executions.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { dialectOption, jsonFlag, jsonOption, objectOption, type Shown, secondsOption } from '../options.ts';
-import { DEFAULT_WAIT_SECONDS, showOutcome } from '../outcome.ts';
+import { dialectOption, jsonFlag, jsonOption, type OutputOptions, objectOption, secondsOption } from '../options.ts';
 import { problemLine } from '../problem-lines.ts';
 import { checkWritten, findingLines, readDocument, type WrittenDocument } from '../read-document.ts';
+import { DEFAULT_WAIT_SECONDS, showOutcome } from '../show-outcome.ts';
 import type { Terminal } from '../terminal.ts';
-import { pretty } from '../text-layout.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface RunOptions extends Shown {
+interface RunOptions extends OutputOptions {
   readonly input?: Json;
   readonly presets?: JsonObject;
   readonly answers?: JsonObject;
@@ -45,29 +45,30 @@ export const addRun: AddCommand = (program, { terminal, exitWith }) => {
     .action(async (file: string, options: RunOptions) => {
       const written = await readDocument(terminal, file);
       if (options.answers !== undefined && options.dry !== true)
-        throw new CliError(EXIT.flags, 'Only a dry run takes --answers. Add --dry.');
-      const run = options.dry === true ? runDry : runReally;
+        throw new CliError(EXIT.usage, 'Only a dry run takes --answers. Add --dry.');
+      const run = options.dry === true ? runDry : runOnGateway;
       exitWith(await run(terminal, written, options));
     });
 };
 
-async function runReally(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {
+async function runOnGateway(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {
   const gateway = gatewayOf(terminal);
   const { body } = await gateway.call('POST', '/api/executions', {
     json: {
       definition: written.document.json,
-      ...defined({ dialect: options.dialect, input: options.input, presets: options.presets }),
+      ...omitUndefined({ dialect: options.dialect, input: options.input, presets: options.presets }),
     },
   });
   // Only a dry run has no id.
-  if (!('executionId' in body)) throw new CliError(EXIT.broken, 'The gateway has not said which execution it started.');
+  if (!('executionId' in body))
+    throw new CliError(EXIT.internal, 'The gateway has not said which execution it started.');
   return showOutcome(terminal, gateway, body.executionId, options);
 }
 
 async function runDry(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {
   const checked = await checkWritten(terminal, written, {
     inline: true,
-    ...defined({ dialect: options.dialect }),
+    ...omitUndefined({ dialect: options.dialect }),
   });
   const definition = demandWalkable(written, checked);
   const { presets = {} } = options;
@@ -78,7 +79,7 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
       'There are presets for unknown steps.',
       unknown.map(({ message, hint = '' }) => `${message} ${hint}`.trim()),
     );
-  const lost = lostMembers(presets);
+  const lost = presetMemberProblems(presets);
   if (lost.length > 0)
     throw new CliError(
       EXIT.input,
@@ -88,29 +89,29 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
   const run = dryRun(definition, {
     now: Date.now(),
     input: acceptedInput(definition, options.input === undefined ? {} : options.input),
-    ...defined({ presets: options.presets, answers: answersIn(options.answers) }),
+    ...omitUndefined({ presets: options.presets, answers: parseAnswers(options.answers) }),
   });
   const problems = [...checked.problems, ...run.problems];
-  if (options.json === true) terminal.out(pretty({ ...run, problems, warnings: checked.warnings }));
+  if (options.json === true) terminal.out(formatJson({ ...run, problems, warnings: checked.warnings }));
   else {
     for (const line of findingLines(written, { problems, warnings: checked.warnings })) terminal.err(line);
     for (const line of dryRunLines(definition, run)) terminal.out(line);
   }
-  return exitOf(run);
+  return exitCodeOf(run);
 }
 
-function answersIn(written: JsonObject | undefined): DryAnswers | undefined {
+function parseAnswers(written: JsonObject | undefined): DryAnswers | undefined {
   if (written === undefined) return undefined;
   const read = dryAnswersSchema(z.custom<Json>(), z.string()).safeParse(written);
   if (read.success) return read.data;
   const places = read.error.issues.map(({ path }) => path.join('.'));
-  throw new CliError(EXIT.flags, 'The answers are not as expected.', [
+  throw new CliError(EXIT.usage, 'The answers are not as expected.', [
     `At ${[...new Set(places)].join(', ')}: expected {decision}, {form}, {message}, {timeout: true}, or a list.`,
   ]);
 }
 
 function demandWalkable(written: WrittenDocument, checked: Checked): NonNullable<Checked['definition']> {
-  const definition = walkable(checked);
+  const definition = dryRunnable(checked);
   if (definition !== undefined) return definition;
   throw new CliError(EXIT.input, `${written.file} has problems.`, findingLines(written, checked));
 }

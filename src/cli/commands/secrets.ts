@@ -1,17 +1,17 @@
 /** `signalbox secrets`: lists, stores and deletes secrets. A value is never an argument, which other users can see. */
 
 import type { Command } from 'commander';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, type Shown } from '../options.ts';
+import { jsonFlag, type OutputOptions } from '../options.ts';
 import { allItems, showList } from '../show-list.ts';
 import type { Terminal } from '../terminal.ts';
-import { pretty } from '../text-layout.ts';
-import type { AddCommand, Host } from './command.ts';
+import { formatJson } from '../text-layout.ts';
+import type { AddCommand, CommandContext } from './command.ts';
 
-interface SetOptions extends Shown {
+interface SetOptions extends OutputOptions {
   readonly hosts?: string[];
   readonly workflows?: string[];
 }
@@ -23,12 +23,12 @@ export const addSecrets: AddCommand = (program, host) => {
   addDelete(secrets, host);
 };
 
-function addListing(secrets: Command, { terminal }: Host): void {
+function addListing(secrets: Command, { terminal }: CommandContext): void {
   secrets
     .command('list')
     .description('list secrets without their values')
     .addOption(jsonFlag())
-    .action(async ({ json }: Shown) => {
+    .action(async ({ json }: OutputOptions) => {
       const gateway = gatewayOf(terminal);
       const items = await allItems((query) => gateway.call('GET', '/api/secrets', { query }));
       showList(terminal, items, json, {
@@ -44,7 +44,7 @@ function addListing(secrets: Command, { terminal }: Host): void {
     });
 }
 
-function addSet(secrets: Command, { terminal }: Host): void {
+function addSet(secrets: Command, { terminal }: CommandContext): void {
   secrets
     .command('set')
     .description('store a secret: its value is asked for, or read from standard input')
@@ -54,17 +54,17 @@ function addSet(secrets: Command, { terminal }: Host): void {
     .addOption(jsonFlag())
     .action(async (name: string, { hosts, workflows, json }: SetOptions) => {
       const gateway = gatewayOf(terminal);
-      const value = await givenValue(terminal, name);
+      const value = await readValue(terminal, name);
       const { status, body } = await gateway.call('PUT', '/api/secrets/:name', {
         params: { name },
-        json: { value, ...defined({ allowedHosts: hosts, allowedWorkflows: workflows }) },
+        json: { value, ...omitUndefined({ allowedHosts: hosts, allowedWorkflows: workflows }) },
       });
-      terminal.out(json === true ? pretty(body) : `${name} is ${status === 201 ? 'stored' : 'replaced'}.`);
+      terminal.out(json === true ? formatJson(body) : `${name} is ${status === 201 ? 'stored' : 'replaced'}.`);
     });
 }
 
 /** One line break at the end of standard input is not part of the value. */
-async function givenValue(terminal: Terminal, name: string): Promise<string> {
+async function readValue(terminal: Terminal, name: string): Promise<string> {
   const value = terminal.isInteractive
     ? await terminal.ask(`Value of ${name}: `, { isHidden: true })
     : (await terminal.input()).replace(/\r?\n$/, '');
@@ -72,16 +72,16 @@ async function givenValue(terminal: Terminal, name: string): Promise<string> {
   throw new CliError(EXIT.input, 'No value was given. Type it, or pass it on standard input. Nothing was changed.');
 }
 
-function addDelete(secrets: Command, { terminal }: Host): void {
+function addDelete(secrets: Command, { terminal }: CommandContext): void {
   secrets
     .command('delete')
     .description('delete a secret')
     .argument('<name>', 'its name')
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(async (name: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
+    .action(async (name: string, { yes, json }: OutputOptions & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete the secret ${name}?`, yes);
       await gatewayOf(terminal).call('DELETE', '/api/secrets/:name', { params: { name } });
-      terminal.out(json === true ? pretty({ name, deleted: true }) : `${name} is deleted.`);
+      terminal.out(json === true ? formatJson({ name, deleted: true }) : `${name} is deleted.`);
     });
 }

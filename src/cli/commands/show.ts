@@ -1,14 +1,14 @@
 /** `signalbox show ID`: an execution with its waits and steps. */
 
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { allSteps } from '../executions.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { jsonFlag, type Shown } from '../options.ts';
+import { jsonFlag, type OutputOptions } from '../options.ts';
 import { executionLines } from '../run-text.ts';
-import { pretty } from '../text-layout.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface ShowOptions extends Shown {
+interface ShowOptions extends OutputOptions {
   readonly all?: boolean;
   readonly status?: string;
   readonly step?: string;
@@ -26,8 +26,8 @@ export const addShow: AddCommand = (program, { terminal }) => {
     .action(async (id: string, { json, all, status, step }: ShowOptions) => {
       const gateway = gatewayOf(terminal);
       const { body } = await gateway.call('GET', '/api/executions/:id', { params: { id } });
-      const steps = await allSteps(gateway, id, defined({ status, step }));
-      if (json === true) terminal.out(pretty({ ...body, steps }));
+      const steps = await allSteps(gateway, id, omitUndefined({ status, step }));
+      if (json === true) terminal.out(formatJson({ ...body, steps }));
       else for (const line of executionLines(body, steps, all === true)) terminal.out(line);
     });
 };

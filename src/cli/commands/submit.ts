@@ -1,18 +1,18 @@
 /** `signalbox submit ID` answers a user_input step; `signalbox message ID NAME` reaches listen steps. */
 
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption, type Shown } from '../options.ts';
-import { pretty } from '../text-layout.ts';
+import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption, type OutputOptions } from '../options.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface SubmitOptions extends Shown {
+interface SubmitOptions extends OutputOptions {
   readonly data: Json;
   readonly step?: string;
 }
 
-interface MessageOptions extends Shown {
+interface MessageOptions extends OutputOptions {
   readonly data?: Json;
   readonly idempotencyKey?: string;
 }
@@ -28,9 +28,9 @@ export const addSubmit: AddCommand = (program, { terminal }) => {
     .action(async (id: string, { data, step, json }: SubmitOptions) => {
       const { body } = await gatewayOf(terminal).call('POST', '/api/executions/:id/submit', {
         params: { id },
-        json: { data, ...defined({ step }) },
+        json: { data, ...omitUndefined({ step }) },
       });
-      terminal.out(json === true ? pretty(body) : `${id}  ${body.path} submitted`);
+      terminal.out(json === true ? formatJson(body) : `${id}  ${body.path} submitted`);
     });
 };
 
@@ -49,6 +49,6 @@ export const addMessage: AddCommand = (program, { terminal }) => {
         json: data,
         headers: idempotencyHeader(idempotencyKey),
       });
-      terminal.out(json === true ? pretty(body) : `${id}  message ${name} sent`);
+      terminal.out(json === true ? formatJson(body) : `${id}  message ${name} sent`);
     });
 };

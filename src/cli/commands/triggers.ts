@@ -2,33 +2,33 @@
 
 import { type Command, Option } from 'commander';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import type { Trigger } from '../answers.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
+import type { Trigger } from '../gateway-answers.ts';
 import { gatewayOf } from '../gateway-client.ts';
-import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption, type Shown } from '../options.ts';
+import { idempotencyHeader, idempotencyOption, jsonFlag, jsonOption, type OutputOptions } from '../options.ts';
 import { readDocument } from '../read-document.ts';
 import { allItems, showList } from '../show-list.ts';
-import { cut, pretty } from '../text-layout.ts';
+import { formatJson, truncateText } from '../text-layout.ts';
 import { applyTrigger, writtenTriggers } from '../triggers.ts';
-import type { AddCommand, Host } from './command.ts';
+import type { AddCommand, CommandContext } from './command.ts';
 
 const MESSAGE_WIDTH = 80;
 const OVERLAPS = ['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'];
 
-interface ListOptions extends Shown {
+interface ListOptions extends OutputOptions {
   readonly workflow?: string;
   readonly type?: string;
   readonly enabled?: string;
 }
 
-interface RunOptions extends Shown {
+interface RunOptions extends OutputOptions {
   readonly input?: Json;
   readonly idempotencyKey?: string;
 }
 
-interface BackfillOptions extends Shown {
+interface BackfillOptions extends OutputOptions {
   readonly from: string;
   readonly to: string;
   readonly overlap?: string;
@@ -47,7 +47,7 @@ export const addTriggers: AddCommand = (program, host) => {
   addDelete(triggers, host);
 };
 
-function addListing(triggers: Command, { terminal }: Host): void {
+function addListing(triggers: Command, { terminal }: CommandContext): void {
   triggers
     .command('list')
     .description('list triggers, in definitions and outside them')
@@ -76,7 +76,7 @@ function addListing(triggers: Command, { terminal }: Host): void {
     });
 }
 
-function addShow(triggers: Command, { terminal }: Host): void {
+function addShow(triggers: Command, { terminal }: CommandContext): void {
   triggers
     .command('show')
     .description('print a trigger as JSON, with its next times and its last result')
@@ -84,17 +84,17 @@ function addShow(triggers: Command, { terminal }: Host): void {
     .addOption(jsonFlag())
     .action(async (id: string) => {
       const { body } = await gatewayOf(terminal).call('GET', '/api/triggers/:id', { params: { id } });
-      terminal.out(pretty(body));
+      terminal.out(formatJson(body));
     });
 }
 
-function addApply(triggers: Command, { terminal }: Host): void {
+function addApply(triggers: Command, { terminal }: CommandContext): void {
   triggers
     .command('apply')
     .description('create the triggers in a file, or change those that exist; plain-text secrets are stored encrypted')
     .argument('<file>', 'a trigger, or a list of triggers, in YAML or JSON; - is standard input')
     .addOption(jsonFlag())
-    .action(async (file: string, { json }: Shown) => {
+    .action(async (file: string, { json }: OutputOptions) => {
       const written = await readDocument(terminal, file);
       const wanted = writtenTriggers(written);
       const gateway = gatewayOf(terminal);
@@ -106,23 +106,28 @@ function addApply(triggers: Command, { terminal }: Host): void {
         terminal.out(`${trigger.id} is ${created ? 'created' : 'changed'}.`);
         if (trigger.webhookUrl !== undefined) terminal.out(`  ${trigger.webhookUrl}`);
       }
-      if (json === true) terminal.out(pretty(applied));
+      if (json === true) terminal.out(formatJson(applied));
     });
 }
 
-function addSwitch(triggers: Command, { terminal }: Host, verb: 'enable' | 'disable', description: string): void {
+function addSwitch(
+  triggers: Command,
+  { terminal }: CommandContext,
+  verb: 'enable' | 'disable',
+  description: string,
+): void {
   triggers
     .command(verb)
     .description(description)
     .argument('<id>', 'the trigger: WORKFLOW.NAME')
     .addOption(jsonFlag())
-    .action(async (id: string, { json }: Shown) => {
+    .action(async (id: string, { json }: OutputOptions) => {
       const { body } = await gatewayOf(terminal).call('POST', `/api/triggers/:id/${verb}`, { params: { id } });
-      terminal.out(json === true ? pretty(body) : `${id} is ${body.enabled ? 'enabled' : 'disabled'}.`);
+      terminal.out(json === true ? formatJson(body) : `${id} is ${body.enabled ? 'enabled' : 'disabled'}.`);
     });
 }
 
-function addRunning(triggers: Command, { terminal }: Host): void {
+function addRunning(triggers: Command, { terminal }: CommandContext): void {
   triggers
     .command('run')
     .description('fire a trigger by hand')
@@ -133,14 +138,14 @@ function addRunning(triggers: Command, { terminal }: Host): void {
     .action(async (id: string, { input, idempotencyKey, json }: RunOptions) => {
       const { body } = await gatewayOf(terminal).call('POST', '/api/triggers/:id/run', {
         params: { id },
-        json: defined({ input }),
+        json: omitUndefined({ input }),
         headers: idempotencyHeader(idempotencyKey),
       });
-      terminal.out(json === true ? pretty(body) : `${body.executionId}  ${body.status}`);
+      terminal.out(json === true ? formatJson(body) : `${body.executionId}  ${body.status}`);
     });
 }
 
-function addBackfill(triggers: Command, { terminal }: Host): void {
+function addBackfill(triggers: Command, { terminal }: CommandContext): void {
   triggers
     .command('backfill')
     .description('fire a schedule for each of its times in a time span')
@@ -152,19 +157,19 @@ function addBackfill(triggers: Command, { terminal }: Host): void {
     .action(async (id: string, { from, to, overlap, json }: BackfillOptions) => {
       const { body } = await gatewayOf(terminal).call('POST', '/api/triggers/:id/backfill', {
         params: { id },
-        json: { start: from, end: to, ...defined({ overlap }) },
+        json: { start: from, end: to, ...omitUndefined({ overlap }) },
       });
-      terminal.out(json === true ? pretty(body) : `${id} fires for ${body.times} times.`);
+      terminal.out(json === true ? formatJson(body) : `${id} fires for ${body.times} times.`);
     });
 }
 
-function addDeliveries(triggers: Command, { terminal }: Host): void {
+function addDeliveries(triggers: Command, { terminal }: CommandContext): void {
   triggers
     .command('deliveries')
     .description('list the last 20 firings of a trigger with their outcomes, newest first')
     .argument('<id>', 'the trigger: WORKFLOW.NAME')
     .addOption(jsonFlag())
-    .action(async (id: string, { json }: Shown) => {
+    .action(async (id: string, { json }: OutputOptions) => {
       const { body } = await gatewayOf(terminal).call('GET', '/api/triggers/:id/deliveries', { params: { id } });
       showList(terminal, body.items, json, {
         head: ['AT', 'OUTCOME', 'COUNT', 'EXECUTION', 'CODE', 'MESSAGE'],
@@ -174,23 +179,23 @@ function addDeliveries(triggers: Command, { terminal }: Host): void {
           count > 1 ? String(count) : '',
           executionId ?? '',
           code ?? '',
-          cut(message ?? '', MESSAGE_WIDTH),
+          truncateText(message ?? '', MESSAGE_WIDTH),
         ],
         none: 'No firings.',
       });
     });
 }
 
-function addDelete(triggers: Command, { terminal }: Host): void {
+function addDelete(triggers: Command, { terminal }: CommandContext): void {
   triggers
     .command('delete')
     .description('delete a trigger that is not in a definition')
     .argument('<id>', 'the trigger: WORKFLOW.NAME')
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(async (id: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
+    .action(async (id: string, { yes, json }: OutputOptions & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete the trigger ${id}?`, yes);
       await gatewayOf(terminal).call('DELETE', '/api/triggers/:id', { params: { id } });
-      terminal.out(json === true ? pretty({ id, deleted: true }) : `${id} is deleted.`);
+      terminal.out(json === true ? formatJson({ id, deleted: true }) : `${id} is deleted.`);
     });
 }

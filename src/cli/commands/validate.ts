@@ -1,11 +1,11 @@
 /** `signalbox validate FILE`: checks a definition without running it and without a gateway. */
 import { EXIT } from '../exit.ts';
-import { dialectOption, jsonFlag, type Shown } from '../options.ts';
+import { dialectOption, jsonFlag, type OutputOptions } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
-import { pretty } from '../text-layout.ts';
+import { formatJson } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
-interface ValidateOptions extends Shown {
+interface ValidateOptions extends OutputOptions {
   readonly dialect?: string;
 }
 
@@ -20,7 +20,7 @@ export const addValidate: AddCommand = (program, { terminal, exitWith }) => {
       const written = await readDocument(terminal, file);
       const checked = await checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
       const { valid, problems, warnings, hash } = checked;
-      if (json === true) terminal.out(pretty({ valid, dialect: checked.dialect, problems, warnings, hash }));
+      if (json === true) terminal.out(formatJson({ valid, dialect: checked.dialect, problems, warnings, hash }));
       else {
         for (const line of findingLines(written, checked)) terminal.out(line);
         const verdict = valid ? 'valid' : `${problems.length} problem${problems.length === 1 ? '' : 's'}`;

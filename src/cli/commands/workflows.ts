@@ -1,8 +1,8 @@
 /** `signalbox workflows`: lists, shows, runs, compares, restores, disables and deletes stored definitions. */
 
 import type { Command } from 'commander';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { gatewayOf } from '../gateway-client.ts';
 import {
@@ -10,18 +10,18 @@ import {
   idempotencyOption,
   jsonFlag,
   jsonOption,
+  type OutputOptions,
   objectOption,
-  type Shown,
   secondsOption,
 } from '../options.ts';
-import { DEFAULT_WAIT_SECONDS, showOutcome } from '../outcome.ts';
 import { allItems, showList } from '../show-list.ts';
-import { pretty } from '../text-layout.ts';
-import { historyOf, namedVersion, WORKFLOWS } from '../workflows.ts';
-import type { AddCommand, Host } from './command.ts';
+import { DEFAULT_WAIT_SECONDS, showOutcome } from '../show-outcome.ts';
+import { formatJson } from '../text-layout.ts';
+import { findVersion, historyOf, WORKFLOW_LAYOUT } from '../workflows.ts';
+import type { AddCommand, CommandContext } from './command.ts';
 import { addVersions } from './versions.ts';
 
-interface RunOptions extends Shown {
+interface RunOptions extends OutputOptions {
   readonly version?: string;
   readonly input?: Json;
   readonly state?: JsonObject;
@@ -41,32 +41,32 @@ export const addWorkflows: AddCommand = (program, host) => {
   addDelete(workflows, host);
 };
 
-function addListing(workflows: Command, { terminal }: Host): void {
+function addListing(workflows: Command, { terminal }: CommandContext): void {
   workflows
     .command('list')
     .description('list all stored workflows')
     .option('--tag <tag>', 'only workflows with this tag')
     .addOption(jsonFlag())
-    .action(async ({ tag, json }: Shown & { readonly tag?: string }) => {
+    .action(async ({ tag, json }: OutputOptions & { readonly tag?: string }) => {
       const gateway = gatewayOf(terminal);
       const items = await allItems(
         (page) => gateway.call('GET', '/api/workflows', { query: { tag, ...page } }),
         (words) => terminal.err(words),
       );
-      showList(terminal, items, json, WORKFLOWS);
+      showList(terminal, items, json, WORKFLOW_LAYOUT);
     });
 }
 
-function addShow(workflows: Command, { terminal }: Host): void {
+function addShow(workflows: Command, { terminal }: CommandContext): void {
   workflows
     .command('show')
     .description('print a workflow as its author wrote it; with --json its definition and facts')
     .argument('<slug>', 'the workflow')
     .option('--version <version>', 'the number or hash of a version; default: the current one')
     .addOption(jsonFlag())
-    .action(async (slug: string, { version, json }: Shown & { readonly version?: string }) => {
+    .action(async (slug: string, { version, json }: OutputOptions & { readonly version?: string }) => {
       const gateway = gatewayOf(terminal);
-      const hash = version === undefined ? undefined : namedVersion(slug, await historyOf(gateway, slug), version).hash;
+      const hash = version === undefined ? undefined : findVersion(slug, await historyOf(gateway, slug), version).hash;
       if (json !== true) {
         const call = { params: { slug }, query: { hash } };
         const { body } = await gateway.call('GET', '/api/workflows/:slug/text', call);
@@ -77,11 +77,11 @@ function addShow(workflows: Command, { terminal }: Host): void {
         hash === undefined
           ? await gateway.call('GET', '/api/workflows/:slug', { params: { slug } })
           : await gateway.call('GET', '/api/workflows/:slug/history/:hash', { params: { slug, hash } });
-      terminal.out(pretty(body));
+      terminal.out(formatJson(body));
     });
 }
 
-function addRunning(workflows: Command, { terminal, exitWith }: Host): void {
+function addRunning(workflows: Command, { terminal, exitWith }: CommandContext): void {
   workflows
     .command('run')
     .description('run a stored workflow and wait until it ends or waits for somebody')
@@ -96,35 +96,40 @@ function addRunning(workflows: Command, { terminal, exitWith }: Host): void {
     .action(async (slug: string, { wait, json, idempotencyKey, ...start }: RunOptions) => {
       const gateway = gatewayOf(terminal);
       const { body } = await gateway.call('POST', '/api/triggers/manual/run', {
-        json: { workflowId: slug, ...defined(start) },
+        json: { workflowId: slug, ...omitUndefined(start) },
         headers: idempotencyHeader(idempotencyKey),
       });
-      exitWith(await showOutcome(terminal, gateway, body.executionId, { wait, ...defined({ json }) }));
+      exitWith(await showOutcome(terminal, gateway, body.executionId, { wait, ...omitUndefined({ json }) }));
     });
 }
 
-function addSwitch(workflows: Command, { terminal }: Host, verb: 'enable' | 'disable', description: string): void {
+function addSwitch(
+  workflows: Command,
+  { terminal }: CommandContext,
+  verb: 'enable' | 'disable',
+  description: string,
+): void {
   workflows
     .command(verb)
     .description(description)
     .argument('<slug>', 'the workflow')
     .addOption(jsonFlag())
-    .action(async (slug: string, { json }: Shown) => {
+    .action(async (slug: string, { json }: OutputOptions) => {
       const { body } = await gatewayOf(terminal).call('POST', `/api/workflows/:slug/${verb}`, { params: { slug } });
-      terminal.out(json === true ? pretty(body) : `${slug} is ${body.enabled ? 'enabled' : 'disabled'}.`);
+      terminal.out(json === true ? formatJson(body) : `${slug} is ${body.enabled ? 'enabled' : 'disabled'}.`);
     });
 }
 
-function addDelete(workflows: Command, { terminal }: Host): void {
+function addDelete(workflows: Command, { terminal }: CommandContext): void {
   workflows
     .command('delete')
     .description('delete a workflow and its triggers; active runs continue, and its versions stay in the history')
     .argument('<slug>', 'the workflow')
     .addOption(yesFlag())
     .addOption(jsonFlag())
-    .action(async (slug: string, { yes, json }: Shown & { readonly yes?: boolean }) => {
+    .action(async (slug: string, { yes, json }: OutputOptions & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete the workflow ${slug} with its triggers?`, yes);
       await gatewayOf(terminal).call('DELETE', '/api/workflows/:slug', { params: { slug } });
-      terminal.out(json === true ? pretty({ slug, deleted: true }) : `${slug} is deleted.`);
+      terminal.out(json === true ? formatJson({ slug, deleted: true }) : `${slug} is deleted.`);
     });
 }

@@ -1,5 +1,5 @@
-import { quoted } from '../text-layout.ts';
-import { type CompletedCommand, stepsTo, valuesIn } from './commands.ts';
+import { shellQuoted } from '../text-layout.ts';
+import { type CompletedCommand, optionValues, subcommandPaths } from './commands.ts';
 
 /** A script for bash. Where it knows nothing, bash completes names of files. */
 export function bashCompletion(commands: readonly CompletedCommand[]): string {
@@ -8,17 +8,17 @@ _signalbox() {
   local current=\${COMP_WORDS[COMP_CWORD]} at= words= flags= i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$at/\${COMP_WORDS[i]}" in
-      ${stepsTo(commands).map(quoted).join(' | ')}) at="\${at:+$at }\${COMP_WORDS[i]}" ;;
+      ${subcommandPaths(commands).map(shellQuoted).join(' | ')}) at="\${at:+$at }\${COMP_WORDS[i]}" ;;
     esac
   done
   COMPREPLY=()
   case "$at:\${COMP_WORDS[COMP_CWORD - 1]}" in
-${valuesIn(commands)
-  .map(({ at, choices }) => `    ${at}) words=${quoted(choices.join(' '))} ;;`)
+${optionValues(commands)
+  .map(({ at, choices }) => `    ${at}) words=${shellQuoted(choices.join(' '))} ;;`)
   .join('\n')}
     *)
       case "$at" in
-${commands.map((command) => `        ${quoted(command.path)}) ${wordsOf(command)} ;;`).join('\n')}
+${commands.map((command) => `        ${shellQuoted(command.path)}) ${wordsOf(command)} ;;`).join('\n')}
       esac
       [[ $current == -* ]] && words=$flags
       ;;
@@ -31,5 +31,5 @@ complete -o default -F _signalbox signalbox`;
 function wordsOf({ subcommands, choices, options }: CompletedCommand): string {
   const words = [...subcommands.map(({ name }) => name), ...choices];
   const flags = options.flatMap((option) => option.flags);
-  return `words=${quoted(words.join(' '))} flags=${quoted(flags.join(' '))}`;
+  return `words=${shellQuoted(words.join(' '))} flags=${shellQuoted(flags.join(' '))}`;
 }

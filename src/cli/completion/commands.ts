@@ -1,6 +1,6 @@
 /** The commands of the program as completion scripts need them, read from what --help prints. */
 import type { Command } from 'commander';
-import { quoted } from '../text-layout.ts';
+import { shellQuoted } from '../text-layout.ts';
 
 interface CompletedOption {
   /** `--json`, `-y` */
@@ -40,14 +40,14 @@ export function completedCommands(command: Command, path = ''): CompletedCommand
   ];
 }
 
-/** For bash and zsh: the place after each option that takes a value, with the values that it allows. */
-export const valuesIn = (commands: readonly CompletedCommand[]) =>
+/** For bash and zsh: the position after each option that takes a value, with the values that it allows. */
+export const optionValues = (commands: readonly CompletedCommand[]) =>
   commands.flatMap(({ path, options }) =>
     options
       .filter(({ takesValue }) => takesValue)
-      .flatMap(({ flags, choices }) => flags.map((flag) => ({ at: quoted(`${path}:${flag}`), choices }))),
+      .flatMap(({ flags, choices }) => flags.map((flag) => ({ at: shellQuoted(`${path}:${flag}`), choices }))),
   );
 
 /** `/run`, `workflows/run`: the path of a command, with a slash before its last word. */
-export const stepsTo = (commands: readonly CompletedCommand[]): string[] =>
+export const subcommandPaths = (commands: readonly CompletedCommand[]): string[] =>
   commands.flatMap(({ path, subcommands }) => subcommands.map(({ name }) => `${path}/${name}`));

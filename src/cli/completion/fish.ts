@@ -1,4 +1,4 @@
-import { type CompletedCommand, stepsTo } from './commands.ts';
+import { type CompletedCommand, subcommandPaths } from './commands.ts';
 
 /** A script for fish. */
 export function fishCompletion(commands: readonly CompletedCommand[]): string {
@@ -7,7 +7,7 @@ function __signalbox_at
     set -l at ''
     for word in (commandline -opc)[2..-1]
         switch "$at/$word"
-            case ${stepsTo(commands).map(quoted).join(' ')}
+            case ${subcommandPaths(commands).map(quoted).join(' ')}
                 set at (string trim -- "$at $word")
         end
     end

@@ -1,5 +1,5 @@
-import { quoted } from '../text-layout.ts';
-import { type CompletedCommand, stepsTo, valuesIn } from './commands.ts';
+import { shellQuoted } from '../text-layout.ts';
+import { type CompletedCommand, optionValues, subcommandPaths } from './commands.ts';
 
 /** A script for zsh, to be sourced, or to be put into a folder of `fpath` as `_signalbox`. */
 export function zshCompletion(commands: readonly CompletedCommand[]): string {
@@ -10,16 +10,16 @@ _signalbox() {
   local -a found flags
   for ((i = 2; i < CURRENT; i++)); do
     case "$at/\${words[i]}" in
-      ${stepsTo(commands).map(quoted).join(' | ')}) at="\${at:+$at }\${words[i]}" ;;
+      ${subcommandPaths(commands).map(shellQuoted).join(' | ')}) at="\${at:+$at }\${words[i]}" ;;
     esac
   done
   case "$at:\${words[CURRENT-1]}" in
-${valuesIn(commands)
+${optionValues(commands)
   .map(({ at, choices }) => `    ${at}) ${valuesOf(choices)}; return ;;`)
   .join('\n')}
   esac
   case "$at" in
-${commands.map((command) => `    ${quoted(command.path)}) ${wordsOf(command)} ;;`).join('\n')}
+${commands.map((command) => `    ${shellQuoted(command.path)}) ${wordsOf(command)} ;;`).join('\n')}
   esac
   if [[ \${words[CURRENT]} == -* ]]; then
     _describe option flags
@@ -33,12 +33,15 @@ if [[ \${funcstack[1]} == _signalbox ]]; then _signalbox "$@"; else compdef _sig
 }
 
 const valuesOf = (choices: readonly string[]): string =>
-  choices.length === 0 ? '_files' : `compadd -- ${choices.map(quoted).join(' ')}`;
+  choices.length === 0 ? '_files' : `compadd -- ${choices.map(shellQuoted).join(' ')}`;
 
 function wordsOf({ subcommands, choices, options }: CompletedCommand): string {
-  const words = [...subcommands.map(({ name, description }) => described(name, description)), ...choices.map(quoted)];
+  const words = [
+    ...subcommands.map(({ name, description }) => described(name, description)),
+    ...choices.map(shellQuoted),
+  ];
   const flags = options.flatMap((option) => option.flags.map((flag) => described(flag, option.description)));
   return `found=(${words.join(' ')}) flags=(${flags.join(' ')})`;
 }
 
-const described = (word: string, description: string): string => quoted(`${word}:${description}`);
+const described = (word: string, description: string): string => shellQuoted(`${word}:${description}`);

@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { makeFolder } from '../../config/folders.ts';
 
-const WHY: { readonly [code: string]: string } = {
+const REASON_BY_CODE: { readonly [code: string]: string } = {
   EEXIST: 'a file with this name exists',
   ENOTDIR: 'a parent is not a folder',
   ENOENT: 'the file system does not accept new folders',
@@ -32,6 +32,6 @@ export function makeDataFolder(folder: string): void {
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new DataFolderError(folder, WHY[code] ?? `system error ${code}`);
+    throw new DataFolderError(folder, REASON_BY_CODE[code] ?? `system error ${code}`);
   }
 }

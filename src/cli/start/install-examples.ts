@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { installExamples } from '../../client/definitions/examples.ts';
-import { access, unaudited } from '../../client/temporal/access.ts';
+import { createAccess, unaudited } from '../../client/temporal/access.ts';
 import type { TemporalConnection } from '../../client/temporal/connect.ts';
 import type { Config } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
@@ -18,7 +18,7 @@ export async function installExampleWorkflows(
 ): Promise<void> {
   try {
     const folder = join(projectRoot(), 'deploy', 'examples');
-    const store = unaudited(access(temporal, config, loadMasterKey(config)));
+    const store = unaudited(createAccess(temporal, config, loadMasterKey(config)));
     // Each call of the client leaves a listener on the signal, and Node warns at eleven.
     const signal = AbortSignal.any([ending]);
     setMaxListeners(0, signal);

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 const port = z.number().int().min(1).max(65_535).optional();
-const NOTE = z.object({ temporal: port, ui: port });
-export type SavedPorts = z.infer<typeof NOTE>;
+const portsSchema = z.object({ temporal: port, ui: port });
+export type SavedPorts = z.infer<typeof portsSchema>;
 
 const fileIn = (dataDir: string): string => join(dataDir, 'ports.json');
 
 /** Empty if the file is missing or unreadable; the default ports are used then. */
 export function readPorts(dataDir: string): SavedPorts {
   try {
-    return NOTE.parse(JSON.parse(readFileSync(fileIn(dataDir), 'utf8')));
+    return portsSchema.parse(JSON.parse(readFileSync(fileIn(dataDir), 'utf8')));
   } catch {
     return {};
   }

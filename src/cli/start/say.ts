@@ -6,10 +6,10 @@ export const say: Say = (text) => {
 };
 
 /** Prints a progress line every ten seconds, until the returned function is called. */
-export function reportProgress(tell: Say, what: string): () => void {
+export function reportProgress(print: Say, what: string): () => void {
   const begun = Date.now();
   const ticker = setInterval(
-    () => tell(`${what}: still running (${Math.round((Date.now() - begun) / 1000)} s)`),
+    () => print(`${what}: still running (${Math.round((Date.now() - begun) / 1000)} s)`),
     10_000,
   );
   return () => clearInterval(ticker);

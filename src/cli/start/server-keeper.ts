@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, fchmodSync, mkdirSync, openSync, statSync, truncateSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
-import { tellParent, whenParentIsGone } from '../../observe/parent.ts';
+import { onParentExit, sendToParent } from '../../observe/parent-process.ts';
 
 // A small process between `start` and the Temporal server. The server does not notice the end of its parent; the keeper
 // does: it ends the server when the IPC channel closes, and starts none if it has closed before. It has a process group
@@ -11,15 +11,15 @@ import { tellParent, whenParentIsGone } from '../../observe/parent.ts';
 /** The keeper's only argument, as JSON. */
 export type KeeperTask = { binary: string; args: string[]; host: string; port: number; logFile: string };
 
-const TERM_MS = 2_500;
+const TERMINATE_GRACE_MS = 2_500;
 const POLL_MS = 50;
-const LOG_BYTES = 20_000_000;
+const MAX_LOG_BYTES = 20_000_000;
 const ROTATE_MS = 60_000;
 
 const task = JSON.parse(process.argv[2] ?? '') as KeeperTask;
 let server: ChildProcess | undefined;
 let ending = false;
-whenParentIsGone(end);
+onParentExit(end);
 process.on('SIGTERM', end);
 process.on('SIGINT', end);
 process.on('SIGHUP', end);
@@ -40,8 +40,8 @@ server.on('error', (error) => {
   process.exit(1);
 });
 server.on('spawn', () => {
-  tellParent({ pid: server?.pid });
-  tellWhenListening();
+  sendToParent({ pid: server?.pid });
+  reportWhenListening();
 });
 server.on('exit', (code) => process.exit(ending ? 0 : (code ?? 1)));
 
@@ -50,13 +50,13 @@ function end(): void {
   ending = true;
   if (server === undefined) process.exit(0);
   server.kill('SIGTERM');
-  setTimeout(() => server?.kill('SIGKILL'), TERM_MS);
+  setTimeout(() => server?.kill('SIGKILL'), TERMINATE_GRACE_MS);
 }
 
 /** The server keeps its log open, so a long one is copied and emptied. On a full disk it grows on. */
 function rotate(): void {
   const { logFile } = task;
-  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) <= LOG_BYTES) return;
+  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) <= MAX_LOG_BYTES) return;
   try {
     copyFileSync(logFile, `${logFile}.1`);
     truncateSync(logFile);
@@ -65,11 +65,11 @@ function rotate(): void {
   }
 }
 
-function tellWhenListening(): void {
+function reportWhenListening(): void {
   const socket = createConnection(task.port, task.host);
   socket.on('connect', () => {
     socket.destroy();
-    tellParent('ready');
+    sendToParent('ready');
   });
-  socket.on('error', () => setTimeout(tellWhenListening, POLL_MS));
+  socket.on('error', () => setTimeout(reportWhenListening, POLL_MS));
 }

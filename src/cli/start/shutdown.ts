@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Say } from './say.ts';
 
 /** The order of shutdown: gateway and worker, the connection, the server, then locks. */
-export const SHUTDOWN_RANK = { rim: 3, connection: 2, server: 1, claims: 0 } as const;
+export const SHUTDOWN_RANK = { services: 3, connection: 2, server: 1, locks: 0 } as const;
 
 /** How the process learns that it should end, and what it ends then. */
 export type Shutdown = {
   /** Aborts at the first signal. */
   signal: AbortSignal;
   /** Resolves when the process should end. */
-  asked: Promise<void>;
+  requested: Promise<void>;
   /** Registers a part to end: higher ranks end first, equal ranks concurrently. */
   add(rank: number, end: () => Promise<void>, kill?: () => void): void;
   /** Ends all registered parts. Never rejects. */
@@ -18,45 +18,45 @@ export type Shutdown = {
 };
 
 /** Parts that have not ended this long after the signal are killed. */
-const LAST_MS = 14_000;
+const KILL_AFTER_MS = 14_000;
 /** npm forwards a Ctrl-C that the terminal has sent to all processes: a second one within this time is a duplicate. */
-const SAME_SIGNAL_MS = 1_000;
+const DUPLICATE_SIGNAL_MS = 1_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const PARENT_POLL_MS = 1_000;
 
 /** Listens for the signals that end the process, and for the end of the `npm` that started it. */
 export function listenForShutdown(say: Say): Shutdown {
   const controller = new AbortController();
-  const begun: { rank: number; end: () => Promise<void>; kill?: () => void }[] = [];
-  let askedAt = 0;
+  const parts: { rank: number; end: () => Promise<void>; kill?: () => void }[] = [];
+  let requestedAt = 0;
   let endingAll = false;
-  let resolveAsked = (): void => {};
-  const asked = new Promise<void>((resolve) => {
-    resolveAsked = resolve;
+  let resolveRequested = (): void => {};
+  const requested = new Promise<void>((resolve) => {
+    resolveRequested = resolve;
   });
 
   const killAll = (): never => {
-    for (const { kill } of begun) kill?.();
+    for (const { kill } of parts) kill?.();
     process.exit(1);
   };
-  const ask = (why: string): void => {
-    if (askedAt !== 0) {
-      if (Date.now() - askedAt > SAME_SIGNAL_MS) killAll();
+  const request = (why: string): void => {
+    if (requestedAt !== 0) {
+      if (Date.now() - requestedAt > DUPLICATE_SIGNAL_MS) killAll();
       return;
     }
-    askedAt = Date.now();
+    requestedAt = Date.now();
     say(`${why}: shutting down. (Press again to stop immediately.)`);
-    setTimeout(killAll, LAST_MS).unref();
+    setTimeout(killAll, KILL_AFTER_MS).unref();
     controller.abort(new Error(why));
-    resolveAsked();
+    resolveRequested();
   };
   // A closed terminal or pipe must not prevent an orderly shutdown.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  for (const name of SIGNALS) process.on(name, () => ask(name));
+  for (const name of SIGNALS) process.on(name, () => request(name));
   if (process.env['npm_lifecycle_event'] !== undefined) {
     const begunBy = parents();
     setInterval(() => {
-      if (askedAt === 0 && parents() !== begunBy) ask('npm has ended');
+      if (requestedAt === 0 && parents() !== begunBy) request('npm has ended');
     }, PARENT_POLL_MS).unref();
   }
 
@@ -69,16 +69,16 @@ export function listenForShutdown(say: Say): Shutdown {
   };
   return {
     signal: controller.signal,
-    asked,
+    requested,
     add: (rank, end, kill) => {
-      begun.push({ rank, end, ...defined({ kill }) });
+      parts.push({ rank, end, ...omitUndefined({ kill }) });
       if (endingAll) void safely(end);
     },
     endAll: async () => {
       endingAll = true;
-      const ranks = [...new Set(begun.map(({ rank }) => rank))].sort((a, b) => b - a);
+      const ranks = [...new Set(parts.map(({ rank }) => rank))].sort((a, b) => b - a);
       for (const rank of ranks) {
-        await Promise.all(begun.filter((entry) => entry.rank === rank).map(({ end }) => safely(end)));
+        await Promise.all(parts.filter((entry) => entry.rank === rank).map(({ end }) => safely(end)));
       }
     },
   };

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import { isAlive, processStarted } from '#lock';
 import { notePort, type ProcessNote, readStackNote, type StackNote } from '#stacks';
 import type { Config } from '../../config/config.ts';
-import { defined } from '../../json/defined.ts';
-import { DATABASE, databaseUsers } from './database-users.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { DATABASE_FILE, databaseProcesses } from './database-processes.ts';
 import { say } from './say.ts';
 import type { Supervised } from './supervise.ts';
 import type { OwnServer } from './temporal-server.ts';
 
 const fileIn = (dataDir: string): string => join(dataDir, 'stack.json');
 
-function noteProcess(pid: number): ProcessNote {
+function describeProcess(pid: number): ProcessNote {
   const started = processStarted(pid);
-  return { pid, ...defined({ started }) };
+  return { pid, ...omitUndefined({ started }) };
 }
 
 /** Updates the file while parts start and restart. */
 type StackFile = {
-  server(server: OwnServer): void;
-  gateway(url: string): void;
-  worker(worker: Supervised): void;
+  setServer(server: OwnServer): void;
+  setGateway(url: string): void;
+  setWorker(worker: Supervised): void;
   remove(): void;
 };
 
@@ -31,7 +31,7 @@ type StackFile = {
 export function writeStackFile(config: Config, env: NodeJS.ProcessEnv): StackFile {
   const { dataDir, temporal } = config;
   const note: StackNote = {
-    ...noteProcess(process.pid),
+    ...describeProcess(process.pid),
     temporal: { address: temporal.address ?? '', namespace: temporal.namespace },
   };
   const write = (): void => {
@@ -51,20 +51,20 @@ export function writeStackFile(config: Config, env: NodeJS.ProcessEnv): StackFil
     }
   };
   return {
-    server: (server) => {
+    setServer: (server) => {
       const pid = server.pid();
       Object.assign(note.temporal, { address: server.address, uiUrl: server.ui?.url, binary: server.binary });
-      if (pid !== undefined) note.temporal.server = noteProcess(pid);
+      if (pid !== undefined) note.temporal.server = describeProcess(pid);
       rewrite();
     },
-    gateway: (url) => {
+    setGateway: (url) => {
       note.gateway = { url };
       forgetPort = notePort(url, dataDir, env);
       rewrite();
     },
-    worker: (worker) => {
+    setWorker: (worker) => {
       const pid = worker.pid();
-      if (pid !== undefined) note.worker = noteProcess(pid);
+      if (pid !== undefined) note.worker = describeProcess(pid);
       rewrite();
     },
     remove: () => {
@@ -75,9 +75,9 @@ export function writeStackFile(config: Config, env: NodeJS.ProcessEnv): StackFil
 }
 
 /** How long processes may end by themselves, as they usually do. */
-const LEFTOVER_MS = 4_000;
+const LEFTOVER_GRACE_MS = 4_000;
 /** How long killed processes are waited for. */
-const KILLED_MS = 2_000;
+const KILL_WAIT_MS = 2_000;
 const LEFTOVER_POLL_MS = 100;
 
 /**
@@ -87,14 +87,18 @@ const LEFTOVER_POLL_MS = 100;
 export async function endLeftovers(dataDir: string): Promise<void> {
   const note = readStackNote(dataDir);
   const noted = [note?.worker, note?.temporal.server].filter((one) => one !== undefined);
-  const left = (): Set<number> => {
-    const users = databaseUsers(join(dataDir, DATABASE)).filter(({ isOurs }) => isOurs);
+  const leftovers = (): Set<number> => {
+    const users = databaseProcesses(join(dataDir, DATABASE_FILE)).filter(({ isOurs }) => isOurs);
     return new Set([...noted.filter(isAlive), ...users].map(({ pid }) => pid));
   };
   const killed = new Set<number>();
   const begun = Date.now();
-  for (let pids = left(); pids.size > 0 && Date.now() < begun + LEFTOVER_MS + KILLED_MS; pids = left()) {
-    if (Date.now() >= begun + LEFTOVER_MS)
+  for (
+    let pids = leftovers();
+    pids.size > 0 && Date.now() < begun + LEFTOVER_GRACE_MS + KILL_WAIT_MS;
+    pids = leftovers()
+  ) {
+    if (Date.now() >= begun + LEFTOVER_GRACE_MS)
       for (const pid of pids) {
         if (!killed.has(pid)) kill(pid);
         killed.add(pid);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { tryLock } from '#lock';
 import type { Config } from '../../config/config.ts';
-import { DATABASE, demandUnused } from './database-users.ts';
+import { DATABASE_FILE, demandUnused } from './database-processes.ts';
 import { obtainTemporal } from './obtain-temporal.ts';
 import { readPorts, savePorts } from './port-file.ts';
 import { PortTakenError } from './ports.ts';
@@ -30,17 +30,17 @@ export class AlreadyRunningError extends Error {
 export function lockDataFolder(dataDir: string, shutdown: Shutdown): void {
   const { release, holder } = tryLock(join(dataDir, 'start.lock'));
   if (!release) throw new AlreadyRunningError(dataDir, holder.pid, holder.host);
-  shutdown.add(SHUTDOWN_RANK.claims, async () => release());
+  shutdown.add(SHUTDOWN_RANK.locks, async () => release());
 }
 
 /** Finds a Temporal CLI and starts its server on the data folder. @throws DatabaseInUseError */
-export async function ownServer(
+export async function startOwnServer(
   config: Config,
   env: NodeJS.ProcessEnv,
   shutdown: Shutdown,
   onSpawn: (server: OwnServer) => void,
 ): Promise<OwnServer> {
-  const databaseFile = join(config.dataDir, DATABASE);
+  const databaseFile = join(config.dataDir, DATABASE_FILE);
   demandUnused(databaseFile);
   const binary = await obtainTemporal({ env, signal: shutdown.signal });
   say(`Temporal ${binary.version}, from ${binary.source}.`);
@@ -51,8 +51,8 @@ export async function ownServer(
     logFile: join(config.dataDir, 'logs', 'temporal.log'),
     say,
     onSpawn,
-    wanted: config.ownTemporal,
-    before: readPorts(config.dataDir),
+    settings: config.ownTemporal,
+    previousPorts: readPorts(config.dataDir),
   });
   const { address, ui } = server;
   try {
@@ -72,7 +72,7 @@ export async function ownServer(
 }
 
 /** Serves the Web UI of the stack's server. @throws PortTakenError */
-export async function ownUi(
+export async function startOwnUi(
   { ui }: OwnServer,
   config: Config,
   needsKeys: () => Promise<boolean>,
@@ -84,7 +84,7 @@ export async function ownUi(
   const { serveUi } = await import('./ui-proxy.ts');
   try {
     const { close } = await serveUi({ ...ui, origins: config.uiOrigins, isClosed });
-    shutdown.add(SHUTDOWN_RANK.rim, close);
+    shutdown.add(SHUTDOWN_RANK.services, close);
   } catch {
     throw new PortTakenError('SIGNALBOX_UI_PORT', ui.port);
   }
@@ -93,7 +93,7 @@ export async function ownUi(
 const portOf = (url: string): number => Number(new URL(url).port);
 
 /** Starts the worker as a child process. */
-export async function ownWorker(
+export async function startOwnWorker(
   config: Config,
   env: NodeJS.ProcessEnv,
   shutdown: Shutdown,
@@ -104,7 +104,7 @@ export async function ownWorker(
 ): Promise<Supervised> {
   const worker = await startWorkerProcess({ config, env, say, ...options });
   shutdown.add(
-    SHUTDOWN_RANK.rim,
+    SHUTDOWN_RANK.services,
     () => worker.end(WORKER_END_MS),
     () => worker.kill(),
   );

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { TemporalConnection } from '../../client/temporal/connect.ts';
 import type { Config } from '../../config/config.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { openLogger } from '../../observe/log.ts';
 import { startMetrics } from '../../observe/metrics.ts';
 import { startTracing } from '../../observe/tracing.ts';
@@ -16,7 +16,7 @@ export type RunningGateway = {
   close(): Promise<void>;
 };
 
-type GatewayPart = {
+type GatewayOptions = {
   uiUrl: string | undefined;
   deadWorkers: ReadonlySet<string>;
   /** It runs alone: its log goes to standard output, not to a file in the data folder. */
@@ -27,13 +27,13 @@ type GatewayPart = {
 export async function startGatewayInProcess(
   config: Config,
   temporal: TemporalConnection,
-  { uiUrl, deadWorkers, isAlone }: GatewayPart,
+  { uiUrl, deadWorkers, isAlone }: GatewayOptions,
 ): Promise<RunningGateway> {
   const { startGateway } = await import('../../gateway/serve.ts');
   const log = openLogger(config, 'gateway', isAlone ? undefined : join(config.dataDir, 'logs', 'gateway.log'));
   const tracing = await startTracing('gateway', log);
   startMetrics('gateway');
-  const gateway = await startGateway(config, { temporal, log, deadWorkers, ...defined({ uiUrl }) });
+  const gateway = await startGateway(config, { temporal, log, deadWorkers, ...omitUndefined({ uiUrl }) });
   // Starts its threads, so that the first large request does not wait for them.
   gateway.warm();
   return {

@@ -6,14 +6,14 @@ import type { Finding } from '../../client/doctor/finding.ts';
 import { ClientError } from '../../client/errors.ts';
 import { bootstrap } from '../../client/temporal/bootstrap.ts';
 import { ConnectError, connect, type TemporalConnection } from '../../client/temporal/connect.ts';
-import { knowsDivisions, setStoredApart } from '../../client/temporal/division.ts';
 import { isEagerAnswer, type SendEagerly } from '../../client/temporal/eager-starts.ts';
+import { backfillDivision, supportsDivision } from '../../client/temporal/namespace-division.ts';
 import { identityOf } from '../../client/temporal/worker-liveness.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
-import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
+import { NAMESPACE_DIVISION_ATTRIBUTE } from '../../contract/namespace-division.ts';
 import { workerDeaths } from '../../observe/metrics.ts';
-import { linesOf } from '../finding-lines.ts';
+import { doctorLines } from '../doctor-lines.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { EagerStarts } from './eager-starts.ts';
 import { installExampleWorkflows } from './install-examples.ts';
@@ -21,16 +21,16 @@ import { claimPort } from './ports.ts';
 import { say } from './say.ts';
 import { listenForShutdown, SHUTDOWN_RANK, type Shutdown } from './shutdown.ts';
 import { endLeftovers, writeStackFile } from './stack-file.ts';
-import { lockDataFolder, ownServer, ownUi, ownWorker } from './stack-parts.ts';
+import { lockDataFolder, startOwnServer, startOwnUi, startOwnWorker } from './stack-parts.ts';
 import { type RunningGateway, startGatewayInProcess } from './start-gateway.ts';
 import type { Supervised } from './supervise.ts';
 import type { OwnServer } from './temporal-server.ts';
-import { welcome } from './welcome.ts';
+import { printWelcome } from './welcome.ts';
 
 /** How long a stack waits for its own server, which listens already but may have to start again. */
 const OWN_SERVER_MS = 30_000;
 const OWN_SERVER_PAUSE_MS = 250;
-const AWAY = 'temporal_unreachable';
+const UNREACHABLE_CODE = 'temporal_unreachable';
 
 /** The options of `signalbox start`. */
 type StartOptions = {
@@ -52,7 +52,7 @@ class NoAddressError extends Error {
   }
 }
 
-/** The worker of `start --only worker` has ended. Whoever runs containers or services starts it again, and sees why. */
+/** The worker of `start --only worker` has ended. The container or service manager restarts it; its log shows why. */
 class WorkerEndedError extends Error {
   readonly code = 'worker_ended';
   readonly exitCode = 1;
@@ -76,9 +76,9 @@ export async function start(options: StartOptions = {}): Promise<number> {
     if (options.only === undefined) await startStack(config, env, shutdown);
     else {
       const { ended } = await startPart(config, env, options.only, shutdown);
-      if (ended !== undefined) await Promise.race([shutdown.asked, ended]);
+      if (ended !== undefined) await Promise.race([shutdown.requested, ended]);
     }
-    await shutdown.asked;
+    await shutdown.requested;
     return 0;
   } catch (error) {
     if (shutdown.signal.aborted) return 0;
@@ -95,11 +95,11 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   lockDataFolder(given.dataDir, shutdown);
   await endLeftovers(given.dataDir);
   const note = writeStackFile(given, env);
-  shutdown.add(SHUTDOWN_RANK.claims, async () => note.remove());
+  shutdown.add(SHUTDOWN_RANK.locks, async () => note.remove());
   let server: OwnServer | undefined;
   let config = given;
   if (given.temporal.address === undefined) {
-    server = await ownServer(given, env, shutdown, note.server);
+    server = await startOwnServer(given, env, shutdown, note.setServer);
     config = withAddress(given, server.address);
     shutdown.signal.throwIfAborted();
   }
@@ -108,25 +108,25 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   const isVersioned = given.workerVersioning !== 'off';
   const temporal =
     server === undefined
-      ? await ready(config, shutdown, false, isVersioned ? undefined : eager.send)
-      : await readyOwn(config, shutdown, eager.send);
+      ? await connectAndBootstrap(config, shutdown, false, isVersioned ? undefined : eager.send)
+      : await connectOwnServer(config, shutdown, eager.send);
   const deadWorkers = new Set<string>();
-  const gateway = await gatewayOn(config, temporal, shutdown, server, deadWorkers);
+  const gateway = await startGatewayOnPort(config, temporal, shutdown, server, deadWorkers);
   const { config: complete, gatewayUrl, needsKeys, warnings } = gateway;
-  note.gateway(gatewayUrl);
-  if (server !== undefined) await ownUi(server, complete, gateway.callersNeedKeys, shutdown);
+  note.setGateway(gatewayUrl);
+  if (server !== undefined) await startOwnUi(server, complete, gateway.callersNeedKeys, shutdown);
   // Callback URLs of the worker need the gateway's actual address.
   const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
-  const worker: Supervised = await ownWorker(forWorker, env, shutdown, {
+  const worker: Supervised = await startOwnWorker(forWorker, env, shutdown, {
     isUnversioned: server !== undefined,
     onRestart: () => {
-      note.worker(worker);
-      eager.begin(worker.send);
+      note.setWorker(worker);
+      eager.workerReady(worker.send);
       // The new process may have the id of a dead one.
       deadWorkers.delete(identityOf(worker.pid() ?? 0));
     },
     onDeath: (pid) => {
-      eager.stop();
+      eager.workerGone();
       workerDeaths.inc();
       deadWorkers.add(identityOf(pid ?? 0));
     },
@@ -134,20 +134,20 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
       if (isEagerAnswer(message)) eager.answered(message);
     },
   });
-  eager.begin(worker.send);
-  note.worker(worker);
+  eager.workerReady(worker.send);
+  note.setWorker(worker);
   shutdown.signal.throwIfAborted();
   const seconds = (Date.now() - begun) / 1000;
-  welcome(say, { config: complete, gatewayUrl, uiUrl: server?.ui?.url, needsKeys, seconds });
+  printWelcome(say, { config: complete, gatewayUrl, uiUrl: server?.ui?.url, needsKeys, seconds });
   for (const warning of warnings) say(`Warning: ${warning}`);
   // The start does not wait for the examples, but shutdown does: the client throws if the connection closes during a
   // call.
-  const warned =
-    server === undefined ? sayFindings(shutdown, () => examineServer(complete, temporal)) : Promise.resolve();
-  void sayFindings(shutdown, () => blobFindings(complete));
-  const offered = installExampleWorkflows(complete, temporal, say, shutdown.signal);
-  shutdown.add(SHUTDOWN_RANK.rim, () => Promise.all([offered, warned]).then(() => undefined));
-  await Promise.race([offered, shutdown.asked]);
+  const findingsPrinted =
+    server === undefined ? printFindings(shutdown, () => examineServer(complete, temporal)) : Promise.resolve();
+  void printFindings(shutdown, () => blobFindings(complete));
+  const examplesInstalled = installExampleWorkflows(complete, temporal, say, shutdown.signal);
+  shutdown.add(SHUTDOWN_RANK.services, () => Promise.all([examplesInstalled, findingsPrinted]).then(() => undefined));
+  await Promise.race([examplesInstalled, shutdown.requested]);
 }
 
 async function startPart(
@@ -163,12 +163,18 @@ async function startPart(
     config = withAddress(given, stack.temporal.address);
   }
   makeDataFolder(given.dataDir);
-  const temporal = await ready(config, shutdown, false);
-  const warned = sayFindings(shutdown, () => examineServer(config, temporal));
-  void sayFindings(shutdown, () => blobFindings(config));
-  shutdown.add(SHUTDOWN_RANK.rim, () => warned);
+  const temporal = await connectAndBootstrap(config, shutdown, false);
+  const findingsPrinted = printFindings(shutdown, () => examineServer(config, temporal));
+  void printFindings(shutdown, () => blobFindings(config));
+  shutdown.add(SHUTDOWN_RANK.services, () => findingsPrinted);
   if (only === 'gateway') {
-    const { gatewayUrl, needsKeys, warnings } = await gatewayOn(config, temporal, shutdown, undefined, undefined);
+    const { gatewayUrl, needsKeys, warnings } = await startGatewayOnPort(
+      config,
+      temporal,
+      shutdown,
+      undefined,
+      undefined,
+    );
     const access = needsKeys ? 'with an API key' : 'from this machine only, since there are no API keys';
     say(`The gateway listens at ${gatewayUrl}. It is accessible ${access}.`);
     for (const warning of warnings) say(`Warning: ${warning}`);
@@ -180,7 +186,7 @@ async function startPart(
   });
   ended.catch(() => undefined);
   const onEnd = (reason: string): void => fail(new WorkerEndedError(reason));
-  await ownWorker(config, env, shutdown, { logToStdout: true, onEnd });
+  await startOwnWorker(config, env, shutdown, { logToStdout: true, onEnd });
   say(`The worker polls task queue ${config.taskQueue} at ${config.temporal.address}.`);
   return { ended };
 }
@@ -189,12 +195,12 @@ async function startPart(
  * Says what `signalbox doctor` warns of, without holding up the start. Whether a worker is alive is left out: it may
  * start later.
  */
-async function sayFindings(shutdown: Shutdown, look: () => Promise<Finding[]>): Promise<void> {
+async function printFindings(shutdown: Shutdown, check: () => Promise<Finding[]>): Promise<void> {
   try {
-    for (const finding of await look()) {
+    for (const finding of await check()) {
       if (shutdown.signal.aborted) return;
       if (finding.check === 'worker' || (finding.level !== 'warning' && finding.level !== 'blocks')) continue;
-      for (const line of linesOf(finding)) say(line);
+      for (const line of doctorLines(finding)) say(line);
     }
   } catch (error) {
     if (!shutdown.signal.aborted) say(`The check of this host could not be done: ${(error as Error).message}`);
@@ -206,23 +212,28 @@ const withAddress = (config: Config, address: string): Config => ({
   temporal: { ...config.temporal, address },
 });
 
-/** As `ready`. A server that ends just after its start, and restarts, is waited for. */
-async function readyOwn(config: Config, shutdown: Shutdown, sendEagerly: SendEagerly): Promise<TemporalConnection> {
-  const last = Date.now() + OWN_SERVER_MS;
+/** As `connectAndBootstrap`. A server that ends just after its start, and restarts, is waited for. */
+async function connectOwnServer(
+  config: Config,
+  shutdown: Shutdown,
+  sendEagerly: SendEagerly,
+): Promise<TemporalConnection> {
+  const deadline = Date.now() + OWN_SERVER_MS;
   for (;;) {
     try {
-      return await ready(config, shutdown, true, sendEagerly);
+      return await connectAndBootstrap(config, shutdown, true, sendEagerly);
     } catch (error) {
       shutdown.signal.throwIfAborted();
-      const isAway = error instanceof ConnectError || (error instanceof ClientError && error.code === AWAY);
-      if (!isAway || Date.now() > last) throw error;
+      const isUnreachable =
+        error instanceof ConnectError || (error instanceof ClientError && error.code === UNREACHABLE_CODE);
+      if (!isUnreachable || Date.now() > deadline) throw error;
     }
     await setTimeout(OWN_SERVER_PAUSE_MS);
   }
 }
 
 /** Connects, sets up the namespace, and creates the master key if it is missing. */
-async function ready(
+async function connectAndBootstrap(
   config: Config,
   shutdown: Shutdown,
   isOwnServer: boolean,
@@ -236,24 +247,24 @@ async function ready(
       `Warning: namespace ${config.temporal.namespace} did not exist at ${config.temporal.address} and was made, so ` +
         'this installation is new and empty. If it should not be, compare TEMPORAL_NAMESPACE with the one before.',
     );
-  await setApart(config, temporal);
+  await hideActorsFromLists(config, temporal);
   loadMasterKey(config);
   shutdown.signal.throwIfAborted();
   return temporal;
 }
 
 /** Hides actors from the run lists of Temporal's Web UI and CLI, and warns if the server does not support it. */
-async function setApart(config: Config, temporal: TemporalConnection): Promise<void> {
-  if (!(await knowsDivisions(temporal))) {
+async function hideActorsFromLists(config: Config, temporal: TemporalConnection): Promise<void> {
+  if (!(await supportsDivision(temporal))) {
     say(
-      `This Temporal server does not support the search attribute ${DIVISION_ATTRIBUTE}, so its lists show ` +
+      `This Temporal server does not support the search attribute ${NAMESPACE_DIVISION_ATTRIBUTE}, so its lists show ` +
         'definitions, ' +
         'triggers and other actors among the runs. Add WorkflowType = "run" to each query, especially for batches.',
     );
     return;
   }
   try {
-    const count = await setStoredApart(temporal, config.taskQueue);
+    const count = await backfillDivision(temporal, config.taskQueue);
     if (count > 0) say(`Hiding ${count} actors of an earlier version from the lists of runs.`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -262,7 +273,7 @@ async function setApart(config: Config, temporal: TemporalConnection): Promise<v
 }
 
 /** Starts the gateway. The returned config has its port, to which the worker must refuse requests. */
-async function gatewayOn(
+async function startGatewayOnPort(
   config: Config,
   temporal: TemporalConnection,
   shutdown: Shutdown,
@@ -271,7 +282,7 @@ async function gatewayOn(
   stackWorkers: ReadonlySet<string> | undefined,
 ): Promise<{ config: Config; gatewayUrl: string } & Omit<RunningGateway, 'url' | 'close'>> {
   const claimed = config.port === 0 ? await claimPort(config.host) : undefined;
-  if (claimed) shutdown.add(SHUTDOWN_RANK.claims, async () => claimed.release());
+  if (claimed) shutdown.add(SHUTDOWN_RANK.locks, async () => claimed.release());
   const port = claimed?.port ?? config.port;
   const complete = { ...config, port, ownPorts: [port, ...(server?.ports ?? []), ...config.ownPorts] };
   const gateway = await startGatewayInProcess(complete, temporal, {
@@ -279,7 +290,7 @@ async function gatewayOn(
     deadWorkers: stackWorkers ?? new Set(),
     isAlone: stackWorkers === undefined,
   });
-  shutdown.add(SHUTDOWN_RANK.rim, () => gateway.close());
+  shutdown.add(SHUTDOWN_RANK.services, () => gateway.close());
   shutdown.signal.throwIfAborted();
   const { url: gatewayUrl, needsKeys, callersNeedKeys, warnings } = gateway;
   return { config: complete, gatewayUrl, needsKeys, callersNeedKeys, warnings };

@@ -7,7 +7,7 @@ export type Supervised = {
   pid(): number | undefined;
   /** Sends the running process a message. False if there is none. */
   send(message: Serializable): boolean;
-  /** Asks the child to end, and kills it after `withinMs`. Resolves when it is gone. */
+  /** Asks the child to end, and kills it after `withinMs`. Resolves when it has exited. */
   end(withinMs: number): Promise<void>;
   /** Kills the child immediately. */
   kill(): void;
@@ -28,13 +28,14 @@ type SuperviseOptions = {
 };
 
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 /** After this uptime a child counts as healthy, and the pauses start over. */
 const HEALTHY_MS = 60_000;
 
 /**
  * Starts a child and resolves when it has sent `ready`.
- * @throws Error if the first child ends or is not ready in time; later ones are retried forever with growing pauses
+ * @throws Error if the first child ends or is not ready before its deadline; later ones are retried forever, with
+ *   growing pauses.
  */
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
   const { name, say } = options;
@@ -45,51 +46,51 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
 
   const launch = (): Promise<void> => {
     const begun = Date.now();
-    const mine = options.fork();
-    child = mine;
+    const launched = options.fork();
+    child = launched;
     let isReady = false;
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
-        mine.kill('SIGKILL');
+        launched.kill('SIGKILL');
         reject(new Error(`${name} was not ready within ${Math.round(options.readyWithinMs / 1000)} s.`));
       }, options.readyWithinMs);
-      mine.on('message', (message) => {
+      launched.on('message', (message) => {
         if (message === 'ready') {
           isReady = true;
           clearTimeout(late);
           resolve();
         } else options.onMessage?.(message);
       });
-      mine.on('error', (error) => {
+      launched.on('error', (error) => {
         clearTimeout(late);
         reject(error);
       });
-      mine.once('exit', (code, signal) => {
+      launched.once('exit', (code, signal) => {
         clearTimeout(late);
         reject(new Error(`${name} ended before it was ready (${signal ?? `exit code ${code}`}).`));
         if (ending) return;
-        options.onDeath?.(mine.pid);
+        options.onDeath?.(launched.pid);
         // If it was never ready, the caller of launch() handles the error.
         if (!isReady) return;
         if (Date.now() - begun > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
         const reason = `${name} ended unexpectedly (${signal ?? `exit code ${code}`}).`;
         say(reason);
-        if (options.onEnd === undefined) again();
+        if (options.onEnd === undefined) restart();
         else options.onEnd(reason);
       });
     });
   };
 
-  const again = (): void => {
+  const restart = (): void => {
     if (ending) return;
     say(`${name} restarts in ${pauseMs / 1000} s.`);
     nextStart = setTimeout(() => {
       launch().then(() => {
         say(`${name} is ready again.`);
         options.onReadyAgain?.();
-      }, again);
+      }, restart);
     }, pauseMs);
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   };
 
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
@@ -98,7 +99,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     pid: () => (hasEnded() ? undefined : child.pid),
     send: (message) => {
       if (hasEnded() || !child.connected) return false;
-      // Whoever waits for an answer is told of the end by `onDeath`.
+      // `onDeath` reports the end to those who wait for an answer.
       child.send(message, () => undefined);
       return true;
     },
@@ -111,12 +112,12 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       ending = true;
       clearTimeout(nextStart);
       if (hasEnded()) return;
-      const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
       if (child.connected) child.send('end');
       else child.kill('SIGTERM');
-      const last = setTimeout(() => child.kill('SIGKILL'), withinMs);
-      await gone;
-      clearTimeout(last);
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), withinMs);
+      await exited;
+      clearTimeout(killTimer);
     },
   };
   try {

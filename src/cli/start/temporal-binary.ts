@@ -1,10 +1,10 @@
 import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { lastOutput, runProgram } from './run-program.ts';
+import { lastOutput, runExecutable } from './run-executable.ts';
 
 /** The oldest CLI whose dev server supports the flags of temporal-server.ts. */
-const OLDEST: readonly [number, number] = [1, 5];
+const MIN_VERSION: readonly [number, number] = [1, 5];
 const ANSWER_MS = 20_000;
 
 /** A working binary, or the reason why there is none. */
@@ -18,14 +18,15 @@ export function cachedBinary(env: NodeJS.ProcessEnv): string {
 
 /** Checks that a binary runs and is new enough. */
 export async function checkBinary(path: string): Promise<BinaryLookup> {
-  const asked = await runProgram(path, ['--version'], { timeoutMs: ANSWER_MS });
+  const asked = await runExecutable(path, ['--version'], { timeoutMs: ANSWER_MS });
   if (!asked.ok) return { refusal: `${path} does not run (${lastOutput(asked)})` };
   const version = /temporal version (\d+)\.(\d+)\.(\d+)/.exec(asked.output);
   if (!version) return { refusal: `${path} does not print its version` };
   const [, major, minor, patch] = version;
-  const enough = Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
+  const enough =
+    Number(major) > MIN_VERSION[0] || (Number(major) === MIN_VERSION[0] && Number(minor) >= MIN_VERSION[1]);
   const text = `${major}.${minor}.${patch}`;
-  if (!enough) return { refusal: `${path} is version ${text}; ${OLDEST.join('.')} or newer is needed` };
+  if (!enough) return { refusal: `${path} is version ${text}; ${MIN_VERSION.join('.')} or newer is needed` };
   return { path, version: text };
 }
 

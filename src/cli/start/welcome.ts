@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Say } from './say.ts';
 
-export type Welcome = {
+export type WelcomeFacts = {
   config: Config;
   gatewayUrl: string;
   uiUrl: string | undefined;
@@ -12,7 +12,7 @@ export type Welcome = {
 };
 
 /** Prints the addresses and the first commands to try. */
-export function welcome(say: Say, { config, gatewayUrl, uiUrl, needsKeys, seconds }: Welcome): void {
+export function printWelcome(say: Say, { config, gatewayUrl, uiUrl, needsKeys, seconds }: WelcomeFacts): void {
   const { address, namespace } = config.temporal;
   say(`Ready after ${seconds.toFixed(1)} s. Data: ${config.dataDir}`);
   say(`  Console      ${gatewayUrl}/console`);

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { compiledRoot } from './project-root.ts';
 import type { Say } from './say.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -32,7 +32,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Super
     SIGNALBOX_DATA: config.dataDir,
     SIGNALBOX_OWN_PORTS: config.ownPorts.join(','),
     TEMPORAL_NAMESPACE: config.temporal.namespace,
-    ...defined({ TEMPORAL_ADDRESS: config.temporal.address, SIGNALBOX_PUBLIC_URL: config.publicUrl }),
+    ...omitUndefined({ TEMPORAL_ADDRESS: config.temporal.address, SIGNALBOX_PUBLIC_URL: config.publicUrl }),
     ...(options.isUnversioned ? { SIGNALBOX_WORKER_VERSIONING: '0' } : {}),
     ...(options.logToStdout ? { SIGNALBOX_LOG_TO_STDOUT: '1' } : {}),
   };
@@ -51,7 +51,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Super
         // Messages contain bytes.
         serialization: 'advanced',
       }),
-    ...defined({
+    ...omitUndefined({
       onReadyAgain: options.onRestart,
       onDeath: options.onDeath,
       onMessage: options.onMessage,

@@ -3,6 +3,7 @@
 import {
   DEFINITION_WORKFLOW,
   type DefinitionStart,
+  etagOfHead,
   type HookOwner,
   type HookPath,
   type PutDefinition,
@@ -11,33 +12,32 @@ import {
   type RecordVersionsAnswer,
   type RemoveDefinition,
   type RemovedDefinition,
-  tagOfHead,
 } from '../../contract/actors.ts';
 import type { TextReference } from '../../contract/text-reference.ts';
 import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { readMemo, updateActor, updateWithStart } from '../temporal/actor-calls.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { hooksOf } from '../triggers/hook-config.ts';
 import { claimHooks, freeHooks } from '../triggers/hooks.ts';
-import { demandSchedules, triedTriggers } from '../triggers/schedule-trial.ts';
-import { claimTriggers, dropTriggers, putTriggers, removeTriggersOf } from '../triggers/triggers.ts';
+import { demandValidSchedules, triggersToValidate } from '../triggers/schedule-validation.ts';
+import { claimTriggers, deleteDroppedTriggers, deleteTriggersOfWorkflow, putTriggers } from '../triggers/triggers.ts';
 import { forgetHead, readHead } from '../versions/definition-head.ts';
-import { readDefinitionHistory, versionsBefore } from '../versions/definition-history.ts';
-import { referenceOf, storeText, type WrittenText } from '../versions/texts.ts';
+import { olderVersions, readDefinitionHistory } from '../versions/definition-history.ts';
+import { storeText, textReferenceOf, type WrittenText } from '../versions/texts.ts';
 import { storeVersion } from '../versions/versions.ts';
 
-const LONGEST_SHOWN = 1_000;
-const TRIES = 5;
+const MAX_DESCRIPTION_LENGTH = 1_000;
+const MAX_WRITE_ATTEMPTS = 5;
 
 /** An `until` that keeps every trigger that the API made. */
-const NONE_OF_API = new Date(0).toISOString();
+const KEEP_API_TRIGGERS = new Date(0).toISOString();
 
 /** Refusals of the head. They change nothing. */
-const NOT_WRITTEN = [
+const REFUSAL_CODES = [
   'hash_mismatch',
   'already_exists',
   'entry_changed',
@@ -63,7 +63,7 @@ export interface DefinitionWrite
    * Stores what the definition names but does not contain, such as its secrets. It runs once the head is written, so
    * that a refused write changes no secret.
    */
-  readonly along?: () => Promise<void>;
+  readonly afterWrite?: () => Promise<void>;
 }
 
 /**
@@ -78,13 +78,13 @@ export async function putDefinition(
   org: string,
   request: DefinitionWrite,
 ): Promise<PutDefinitionAnswer> {
-  const { definition, text, key, along, ...rest } = request;
+  const { definition, text, key, afterWrite, ...rest } = request;
   const { slug, name, triggers = [], enabled = true, tags = [], version } = definition;
   // With a key, the write may have happened already. The actor knows.
-  if (key === undefined) await demand(access, org, slug, request);
-  await demandSchedules(access, org, triedTriggers(triggers));
+  if (key === undefined) await demandPreconditions(access, org, slug, request);
+  await demandValidSchedules(access, org, triggersToValidate(triggers));
   const names = triggers.map((trigger) => trigger.name);
-  const giveBack = await claimTriggers(access, org, slug, names);
+  const releaseClaims = await claimTriggers(access, org, slug, names);
   const wanted = hooksOf(definition);
   let claimed: readonly HookPath[];
   try {
@@ -92,7 +92,7 @@ export async function putDefinition(
     if (text !== undefined && 'text' in text) await storeText(access, org, slug, text);
     claimed = await claimHooks(access, org, slug, wanted);
   } catch (error) {
-    await giveBack();
+    await releaseClaims();
     throw error;
   }
   const start: DefinitionStart = { organizationId: org, slug, historyLimit: access.historyLimit };
@@ -105,48 +105,50 @@ export async function putDefinition(
     hooks: wanted.map(({ path, trigger }) => ({ path, trigger })),
     triggers: names,
     triggerSecrets: triggerSecretsOf(definition),
-    ...(definition.description === undefined ? {} : { description: shortened(definition.description) }),
-    ...defined({ version, text: text && referenceOf(text) }),
+    ...(definition.description === undefined ? {} : { description: shortenDescription(definition.description) }),
+    ...omitUndefined({ version, text: text && textReferenceOf(text) }),
   };
   let answer: PutDefinitionAnswer;
   try {
-    answer = await writeOrStart<PutDefinition, PutDefinitionAnswer>(access, actor, 'put', put, key);
+    answer = await updateWithStart<PutDefinition, PutDefinitionAnswer>(access, actor, 'put', put, key);
   } catch (error) {
-    if (hasCode(error, ...NOT_WRITTEN)) {
+    if (hasCode(error, ...REFUSAL_CODES)) {
       await freeHooks(access, org, slug, claimed, 0);
-      await giveBack();
+      await releaseClaims();
     }
     throw error;
   } finally {
     forgetHead(access, org, slug);
   }
-  await along?.();
+  await afterWrite?.();
   const { revision } = answer.head;
   const { dropped = [] } = answer;
-  await putTriggers(access, org, slug, { triggers, revision, dropped, ...defined({ by: rest.by }) });
+  await putTriggers(access, org, slug, { triggers, revision, dropped, ...omitUndefined({ by: rest.by }) });
   await freeHooks(access, org, slug, answer.freed, revision);
-  if (answer.lacksOlder) await recordOlder(access, org, slug);
+  if (answer.lacksOlder) await recordOlderVersions(access, org, slug);
   return answer;
 }
 
 /** Gives the actor the versions of changes that it has removed before it kept their versions. */
-async function recordOlder(access: WriteAccess, org: string, slug: string): Promise<void> {
+async function recordOlderVersions(access: WriteAccess, org: string, slug: string): Promise<void> {
   const history = await readDefinitionHistory(access, org, slug);
   if (history === undefined) return;
-  const hashes = [...(await versionsBefore(access, org, slug, history))];
-  await writeTo<RecordVersions, RecordVersionsAnswer>(access, definitionId(org, slug), 'recordVersions', { hashes });
+  const hashes = [...(await olderVersions(access, org, slug, history))];
+  await updateActor<RecordVersions, RecordVersionsAnswer>(access, definitionId(org, slug), 'recordVersions', {
+    hashes,
+  });
 }
 
 /**
  * Runs `act`, which reads a definition and writes it again. Repeats it, a few times at most, where another write came
  * in.
  */
-export async function onCurrent<T>(act: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await act();
     } catch (error) {
-      if (tries >= TRIES || !hasCode(error, 'entry_changed')) throw error;
+      if (tries >= MAX_WRITE_ATTEMPTS || !hasCode(error, 'entry_changed')) throw error;
     }
   }
 }
@@ -162,30 +164,30 @@ export async function removeDefinition(
   request: { ifMatch?: string; by?: string } = {},
 ): Promise<void> {
   const actor = definitionId(org, slug);
-  const takeAlong = async (removed: RemovedDefinition) => {
-    await removeTriggersOf(access, org, slug, removed);
+  const removeDependents = async (removed: RemovedDefinition) => {
+    await deleteTriggersOfWorkflow(access, org, slug, removed);
     await freeHooks(access, org, slug, removed.hooks, removed.revision);
   };
   let removed: RemovedDefinition;
   try {
-    removed = await writeTo<RemoveDefinition, RemovedDefinition>(access, actor, 'remove', request);
+    removed = await updateActor<RemoveDefinition, RemovedDefinition>(access, actor, 'remove', request);
   } catch (error) {
     if (!hasCode(error, 'not_found')) throw error;
     // An earlier deletion may have been interrupted here.
-    const left = await readMemo<RemovedDefinition>(access, actor, 'removed');
-    if (left !== undefined) await takeAlong(left);
+    const interrupted = await readMemo<RemovedDefinition>(access, actor, 'removed');
+    if (interrupted !== undefined) await removeDependents(interrupted);
     throw new ClientError('not_found', `There is no workflow called ${slug}.`);
   } finally {
     forgetHead(access, org, slug);
   }
-  await takeAlong(removed);
+  await removeDependents(removed);
 }
 
 /**
  * Whether the definition has that webhook path. A path that it no longer has, because the write or deletion that
  * dropped it was interrupted, is freed now, and its trigger is deleted.
  */
-export async function keepsHook(
+export async function checkHookOwner(
   access: WriteAccess,
   org: string,
   path: string,
@@ -197,16 +199,16 @@ export async function keepsHook(
   const now = head ?? (await readMemo<RemovedDefinition>(access, definitionId(org, workflow), 'removed'));
   if (now === undefined) return false;
   if (head?.triggers?.includes(trigger) !== true)
-    await dropTriggers(access, org, workflow, [trigger], now.revision, NONE_OF_API);
+    await deleteDroppedTriggers(access, org, workflow, [trigger], now.revision, KEEP_API_TRIGGERS);
   await freeHooks(access, org, workflow, [{ path, trigger }], now.revision);
   return false;
 }
 
 /** The description in lists, shortened. The definition has the whole text. */
-const shortened = (description: string): string =>
-  description.length <= LONGEST_SHOWN ? description : `${description.slice(0, LONGEST_SHOWN - 1)}…`;
+const shortenDescription = (description: string): string =>
+  description.length <= MAX_DESCRIPTION_LENGTH ? description : `${description.slice(0, MAX_DESCRIPTION_LENGTH - 1)}…`;
 
-async function demand(
+async function demandPreconditions(
   access: Access,
   org: string,
   slug: string,
@@ -222,10 +224,10 @@ async function demand(
       `Workflow ${slug} does not exist, so it cannot have the tag that you expect.`,
     );
   }
-  if (ifMatch !== '*' && ifMatch !== tagOfHead(head)) {
+  if (ifMatch !== '*' && ifMatch !== etagOfHead(head)) {
     throw new ClientError(
       'hash_mismatch',
-      `Workflow ${slug} has the tag ${tagOfHead(head)}. Read it again, and repeat your change on that.`,
+      `Workflow ${slug} has the tag ${etagOfHead(head)}. Read it again, and repeat your change on that.`,
     );
   }
 }

@@ -6,9 +6,9 @@ import { type Conversion, toCanonical } from '../../definition/dialects/dialects
 import { definitionHash } from '../../definition/document/canonical.ts';
 import { parseDocument } from '../../definition/document/parse.ts';
 import { onCode } from '../errors.ts';
-import { putTakenSecrets } from '../organization/secrets.ts';
+import { putExtractedSecrets } from '../organization/secrets.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { actorQuery } from '../temporal/division.ts';
+import { actorQuery } from '../temporal/namespace-division.ts';
 import { readHead } from '../versions/definition-head.ts';
 import { listPage } from '../visibility/listing.ts';
 import { putDefinition } from './definitions.ts';
@@ -36,7 +36,7 @@ async function install(access: WriteAccess, org: string, path: string): Promise<
   if (definition === undefined) throw new Error(`The example ${path} is no definition. Mend it, or take it away.`);
   // Checked before the secrets are written: the list may lag, and a secret of that name may belong to another workflow.
   if ((await readHead(access, org, definition.slug)) !== undefined) return undefined;
-  await putTakenSecrets(access, org, definition.slug, secrets);
+  await putExtractedSecrets(access, org, definition.slug, secrets);
   const put = putDefinition(access, org, {
     definition,
     hash: definitionHash(definition),

@@ -8,20 +8,20 @@ import {
   type ProposalAnswer,
   type Propose,
   type ReviewProposal,
-  staleProposal,
+  staleProposalMessage,
 } from '../../contract/proposal.ts';
 import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { writeTo } from '../temporal/actor-calls.ts';
+import { updateActor } from '../temporal/actor-calls.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { readDefinition } from '../versions/definition-head.ts';
 import { readDefinitionHistory } from '../versions/definition-history.ts';
-import { referenceOf, storeText, type WrittenText } from '../versions/texts.ts';
+import { storeText, textReferenceOf, type WrittenText } from '../versions/texts.ts';
 import { readProposed, storeProposed } from '../versions/versions.ts';
-import { onCurrent, putDefinition } from './definitions.ts';
+import { putDefinition, retryOnConflict } from './definitions.ts';
 
 interface ProposalRequest {
   readonly baseHash: string;
@@ -49,7 +49,7 @@ export async function createProposal(
   const { definition, hash, id, text, ...rest } = request;
   const known = id === undefined ? undefined : await findProposal(access, org, slug, id);
   if (known !== undefined) return known;
-  demandModifiable(slug, await demand(access, org, slug));
+  demandModifiable(slug, await demandDefinition(access, org, slug));
   if (hash === request.baseHash)
     throw new ClientError(
       'proposal_unchanged',
@@ -57,11 +57,11 @@ export async function createProposal(
     );
   await storeProposed(access, org, hash, definition);
   if (text !== undefined) await storeText(access, org, slug, text);
-  const { proposal } = await writeTo<Propose, ProposalAnswer>(access, definitionId(org, slug), 'propose', {
+  const { proposal } = await updateActor<Propose, ProposalAnswer>(access, definitionId(org, slug), 'propose', {
     ...rest,
     id: id ?? ulid(),
     hash,
-    ...defined({ text: text && referenceOf(text) }),
+    ...omitUndefined({ text: text && textReferenceOf(text) }),
   });
   return proposal;
 }
@@ -82,8 +82,8 @@ export async function reviewProposal(
   id: string,
   { key, ...review }: Review,
 ): Promise<Proposal> {
-  const { definition } = await demand(access, org, slug);
-  const { proposal } = await writeTo<ReviewProposal, ProposalAnswer>(
+  const { definition } = await demandDefinition(access, org, slug);
+  const { proposal } = await updateActor<ReviewProposal, ProposalAnswer>(
     access,
     definitionId(org, slug),
     'review',
@@ -105,7 +105,8 @@ export const applyProposal = (
   slug: string,
   id: string,
   author: Pick<Review, 'by' | 'key'>,
-): Promise<{ head: DefinitionHead; proposal: Proposal }> => onCurrent(() => applyOnce(access, org, slug, id, author));
+): Promise<{ head: DefinitionHead; proposal: Proposal }> =>
+  retryOnConflict(() => applyOnce(access, org, slug, id, author));
 
 async function applyOnce(
   access: WriteAccess,
@@ -114,13 +115,13 @@ async function applyOnce(
   id: string,
   { by, key }: Pick<Review, 'by' | 'key'>,
 ): Promise<{ head: DefinitionHead; proposal: Proposal }> {
-  const found = await demand(access, org, slug);
+  const found = await demandDefinition(access, org, slug);
   const { head } = found;
   const proposal = await readProposal(access, org, slug, id);
   // A stale proposal fails, whatever the newer version allows. For other proposals the actor decides.
   if (proposal.status === 'approved' && proposal.baseHash !== head.hash) {
-    const stale = new ClientError('proposal_stale', staleProposal(slug, proposal.baseHash, head.hash));
-    await fail(access, org, slug, id, stale);
+    const stale = new ClientError('proposal_stale', staleProposalMessage(slug, proposal.baseHash, head.hash));
+    await markFailed(access, org, slug, id, stale);
     throw stale;
   }
   // The actor refuses a proposal that was applied, except to the request that applied it.
@@ -139,11 +140,11 @@ async function applyOnce(
       source: 'proposal_apply',
       proposalId: id,
       ifRevision: head.revision,
-      ...defined({ key, by, notes: proposal.notes, text: proposal.text }),
+      ...omitUndefined({ key, by, notes: proposal.notes, text: proposal.text }),
     });
     return { head: answer.head, proposal: answer.proposal ?? proposal };
   } catch (error) {
-    if (hasCode(error, 'proposal_stale')) await fail(access, org, slug, id, error);
+    if (hasCode(error, 'proposal_stale')) await markFailed(access, org, slug, id, error);
     throw error;
   }
 }
@@ -151,7 +152,7 @@ async function applyOnce(
 /** Newest first. Also works for a deleted definition. @throws ClientError `not_found`. */
 export async function listProposals(access: Access, org: string, slug: string): Promise<readonly Proposal[]> {
   const history = await readDefinitionHistory(access, org, slug);
-  if (history === undefined) throw missing(slug);
+  if (history === undefined) throw workflowNotFound(slug);
   return [...history.proposals].reverse();
 }
 
@@ -167,15 +168,15 @@ async function findProposal(access: Access, org: string, slug: string, id: strin
   return history?.proposals.find((proposal) => proposal.id === id);
 }
 
-type Found = NonNullable<Awaited<ReturnType<typeof readDefinition>>>;
+type CurrentDefinition = NonNullable<Awaited<ReturnType<typeof readDefinition>>>;
 
-async function demand(access: Access, org: string, slug: string): Promise<Found> {
+async function demandDefinition(access: Access, org: string, slug: string): Promise<CurrentDefinition> {
   const found = await readDefinition(access, org, slug);
-  if (found === undefined) throw missing(slug);
+  if (found === undefined) throw workflowNotFound(slug);
   return found;
 }
 
-function demandModifiable(slug: string, { definition }: Found): void {
+function demandModifiable(slug: string, { definition }: CurrentDefinition): void {
   if (definition.constraints?.allowSelfModification === true) return;
   throw new ClientError(
     'self_modification_not_allowed',
@@ -183,8 +184,18 @@ function demandModifiable(slug: string, { definition }: Found): void {
   );
 }
 
-async function fail(access: WriteAccess, org: string, slug: string, id: string, { message }: Error): Promise<void> {
-  await writeTo<FailProposal, ProposalAnswer>(access, definitionId(org, slug), 'failProposal', { id, error: message });
+async function markFailed(
+  access: WriteAccess,
+  org: string,
+  slug: string,
+  id: string,
+  { message }: Error,
+): Promise<void> {
+  await updateActor<FailProposal, ProposalAnswer>(access, definitionId(org, slug), 'failProposal', {
+    id,
+    error: message,
+  });
 }
 
-const missing = (slug: string): ClientError => new ClientError('not_found', `There is no workflow called ${slug}.`);
+const workflowNotFound = (slug: string): ClientError =>
+  new ClientError('not_found', `There is no workflow called ${slug}.`);

@@ -2,14 +2,14 @@
 
 import type { DefinitionHead } from '../../contract/actors.ts';
 import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError } from '../errors.ts';
 import type { WriteAccess } from '../temporal/access.ts';
 import { readHead } from '../versions/definition-head.ts';
 import { readDefinitionHistory } from '../versions/definition-history.ts';
 import { holdsVersion } from '../versions/version-history.ts';
 import { readVersion } from '../versions/versions.ts';
-import { onCurrent, putDefinition } from './definitions.ts';
+import { putDefinition, retryOnConflict } from './definitions.ts';
 
 interface Rollback {
   readonly hash: string;
@@ -30,7 +30,7 @@ export interface RolledBack {
  * where other writes keep coming in between, and the errors of putDefinition.
  */
 export const rollBack = (access: WriteAccess, org: string, slug: string, request: Rollback): Promise<RolledBack> =>
-  onCurrent(() => rollBackOnce(access, org, slug, request));
+  retryOnConflict(() => rollBackOnce(access, org, slug, request));
 
 async function rollBackOnce(
   access: WriteAccess,
@@ -57,7 +57,7 @@ async function rollBackOnce(
     hash,
     source: 'rollback',
     ifRevision: head.revision,
-    ...defined({ key, notes, by, text: change?.text }),
+    ...omitUndefined({ key, notes, by, text: change?.text }),
   });
   return { head: answer.head, alreadyAtVersion: !answer.changed };
 }

@@ -3,7 +3,7 @@
  * that left the set are deleted.
  */
 
-import { tagOfHead } from '../../contract/actors.ts';
+import { etagOfHead } from '../../contract/actors.ts';
 import {
   type ChangeSynced,
   DEFAULT_SET,
@@ -15,25 +15,25 @@ import { idPart, shortHash } from '../../contract/workflow-ids.ts';
 import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { writeOrStart } from '../temporal/actor-calls.ts';
-import { inGroups } from '../temporal/each-concurrently.ts';
+import { updateWithStart } from '../temporal/actor-calls.ts';
+import { mapInBatches } from '../temporal/each-concurrently.ts';
 import { read } from '../temporal/rpc.ts';
 import { hooksOf } from '../triggers/hook-config.ts';
-import { demandPaths } from '../triggers/hooks.ts';
-import { demandSchedules, triedTriggers } from '../triggers/schedule-trial.ts';
+import { demandFreePaths } from '../triggers/hooks.ts';
+import { demandValidSchedules, triggersToValidate } from '../triggers/schedule-validation.ts';
 import { readHead } from '../versions/definition-head.ts';
-import { referenceOf, type WrittenText } from '../versions/texts.ts';
-import { onCurrent, putDefinition, removeDefinition } from './definitions.ts';
+import { textReferenceOf, type WrittenText } from '../versions/texts.ts';
+import { putDefinition, removeDefinition, retryOnConflict } from './definitions.ts';
 
 export interface SyncedDefinition {
   readonly definition: Definition;
   readonly hash: string;
   readonly text?: WrittenText;
   /** As in DefinitionWrite. It also runs where the definition does not change. */
-  readonly along?: () => Promise<void>;
+  readonly afterWrite?: () => Promise<void>;
 }
 
 export interface SyncOptions {
@@ -55,7 +55,7 @@ export interface SyncReport {
 }
 
 /** The number of concurrent writes. */
-const AT_ONCE = 5;
+const WRITE_CONCURRENCY = 5;
 
 /** Writes one definition. @throws ClientError as putDefinition. */
 export async function syncDefinition(
@@ -64,9 +64,9 @@ export async function syncDefinition(
   synced: SyncedDefinition,
   options: SyncOptions = {},
 ): Promise<SyncAction> {
-  await demandSchedules(access, org, triedTriggers(synced.definition.triggers ?? []));
+  await demandValidSchedules(access, org, triggersToValidate(synced.definition.triggers ?? []));
   if (options.dryRun !== true) await changeSet(access, org, options, { add: [synced.definition.slug], remove: [] });
-  return write(access, org, synced, options);
+  return writeIfChanged(access, org, synced, options);
 }
 
 /**
@@ -82,12 +82,12 @@ export async function syncSet(
   options: SyncOptions = {},
 ): Promise<SyncReport> {
   const slugs = synced.map(({ definition }) => definition.slug);
-  await demandSchedules(
+  await demandValidSchedules(
     access,
     org,
-    synced.flatMap(({ definition: { triggers = [] } }, index) => triedTriggers(triggers, `/workflows/${index}`)),
+    synced.flatMap(({ definition: { triggers = [] } }, index) => triggersToValidate(triggers, `/workflows/${index}`)),
   );
-  await demandPaths(
+  await demandFreePaths(
     access,
     org,
     synced.map(({ definition }) => ({ workflow: definition.slug, places: hooksOf(definition) })),
@@ -96,22 +96,30 @@ export async function syncSet(
   const known = isDry
     ? await readSet(access, org, options)
     : await changeSet(access, org, options, { add: slugs, remove: [] });
-  const actions: SyncAction[] = await inGroups(synced, AT_ONCE, (one) => write(access, org, one, options));
-  const kept = new Set(slugs);
-  const gone = known.filter((slug) => !kept.has(slug));
-  const deleted = (await inGroups(gone, AT_ONCE, (slug) => remove(access, org, slug, options))).flat();
-  if (!isDry && gone.length > 0) await changeSet(access, org, options, { add: [], remove: gone });
-  const those = (action: SyncAction): string[] => slugs.filter((_, index) => actions[index] === action);
-  return { created: those('created'), updated: those('updated'), unchanged: those('unchanged'), deleted };
+  const actions: SyncAction[] = await mapInBatches(synced, WRITE_CONCURRENCY, (one) =>
+    writeIfChanged(access, org, one, options),
+  );
+  const wantedSlugs = new Set(slugs);
+  const staleSlugs = known.filter((slug) => !wantedSlugs.has(slug));
+  const deleted = (
+    await mapInBatches(staleSlugs, WRITE_CONCURRENCY, (slug) => removeIfOwned(access, org, slug, options))
+  ).flat();
+  if (!isDry && staleSlugs.length > 0) await changeSet(access, org, options, { add: [], remove: staleSlugs });
+  const slugsWith = (action: SyncAction): string[] => slugs.filter((_, index) => actions[index] === action);
+  return { created: slugsWith('created'), updated: slugsWith('updated'), unchanged: slugsWith('unchanged'), deleted };
 }
 
-const write = (access: WriteAccess, org: string, synced: SyncedDefinition, options: SyncOptions): Promise<SyncAction> =>
-  onCurrent(() => writeOnce(access, org, synced, options));
+const writeIfChanged = (
+  access: WriteAccess,
+  org: string,
+  synced: SyncedDefinition,
+  options: SyncOptions,
+): Promise<SyncAction> => retryOnConflict(() => writeOnce(access, org, synced, options));
 
 async function writeOnce(
   access: WriteAccess,
   org: string,
-  { definition, hash, text, along }: SyncedDefinition,
+  { definition, hash, text, afterWrite }: SyncedDefinition,
   options: SyncOptions,
 ): Promise<SyncAction> {
   const head = await readHead(access, org, definition.slug);
@@ -120,13 +128,13 @@ async function writeOnce(
   const isSame =
     head !== undefined &&
     head.hash === hash &&
-    (text === undefined || referenceOf(text).hash === head.text?.hash) &&
+    (text === undefined || textReferenceOf(text).hash === head.text?.hash) &&
     canonicalText(triggerSecretsOf(definition)) === canonicalText(head.triggerSecrets ?? {}) &&
     head.origin === originOf(options) &&
     (definition.version === undefined || definition.version === head.version) &&
     head.enabled === enabled;
   if (isSame) {
-    if (options.dryRun !== true) await along?.();
+    if (options.dryRun !== true) await afterWrite?.();
     return 'unchanged';
   }
   if (options.dryRun === true) return head ? 'updated' : 'created';
@@ -135,20 +143,23 @@ async function writeOnce(
     hash,
     source: 'sync',
     origin: originOf(options),
-    ...defined({ along, text }),
+    ...omitUndefined({ afterWrite, text }),
     // Members that the document omits keep their values.
     ...(head === undefined ? {} : { ifRevision: head.revision }),
-    ...defined({ by: options.by, notes: options.notes }),
+    ...omitUndefined({ by: options.by, notes: options.notes }),
   });
   return created ? 'created' : 'updated';
 }
 
 /** The slug, if a definition was deleted. A definition that another set has taken over stays. */
-async function remove(access: WriteAccess, org: string, slug: string, options: SyncOptions): Promise<string[]> {
+async function removeIfOwned(access: WriteAccess, org: string, slug: string, options: SyncOptions): Promise<string[]> {
   const head = await readHead(access, org, slug);
   if (head?.origin !== originOf(options)) return [];
   if (options.dryRun === true) return [slug];
-  const removed = removeDefinition(access, org, slug, { ifMatch: tagOfHead(head), ...defined({ by: options.by }) });
+  const removed = removeDefinition(access, org, slug, {
+    ifMatch: etagOfHead(head),
+    ...omitUndefined({ by: options.by }),
+  });
   // Another request may have deleted it, or written it again.
   return removed.then(
     () => [slug],
@@ -169,11 +180,11 @@ async function changeSet(
   const origin = originOf(options);
   const start: SyncStart = { organizationId: org, historyLimit: access.historyLimit, origin };
   const actor = { workflowId: setId(org, origin), workflowType: SYNC_WORKFLOW, start };
-  return (await writeOrStart<ChangeSynced, SyncedAnswer>(access, actor, 'change', change)).slugs;
+  return (await updateWithStart<ChangeSynced, SyncedAnswer>(access, actor, 'change', change)).slugs;
 }
 
 async function readSet(access: Access, org: string, options: SyncOptions): Promise<readonly string[]> {
   const handle = access.client.workflow.getHandle(setId(org, originOf(options)));
-  const asked = read(access, () => handle.query<SyncedAnswer>('slugs'));
-  return (await asked.catch(onCode('not_found', () => ({ slugs: [] })))).slugs;
+  const answer = read(access, () => handle.query<SyncedAnswer>('slugs'));
+  return (await answer.catch(onCode('not_found', () => ({ slugs: [] })))).slugs;
 }

@@ -1,7 +1,12 @@
 /** Whether the namespace has the search attributes of runs, or room for them. */
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
-import { OWN_NAMESPACE, type RegisteredAttributes, shortageLines, shortages } from '../temporal/attribute-room.ts';
 import { registrationCommand } from '../temporal/bootstrap.ts';
+import {
+  findShortages,
+  OWN_NAMESPACE_SETTING,
+  type RegisteredAttributes,
+  shortageRemedies,
+} from '../temporal/search-attribute-capacity.ts';
 import { cliTypeOf, searchAttributeKeys } from '../temporal/search-attributes.ts';
 import type { Finding } from './finding.ts';
 
@@ -14,11 +19,11 @@ export function attributesFinding(registered: RegisteredAttributes, isSql: boole
   });
   if (wrong.length > 0) {
     const named = wrong.map(({ name, type }) => `${name} (needed: ${cliTypeOf(type)})`).join(', ');
-    return { check, level: 'blocks', text: `These have another type: ${named}.`, lines: [OWN_NAMESPACE] };
+    return { check, level: 'blocks', text: `These have another type: ${named}.`, lines: [OWN_NAMESPACE_SETTING] };
   }
   const missing = searchAttributeKeys.filter(({ name }) => registered[name] === undefined);
   if (missing.length === 0) return { check, level: 'ok', text: `All ${searchAttributeKeys.length} are registered.` };
-  const found = isSql ? shortages(registered, missing) : [];
+  const found = isSql ? findShortages(registered, missing) : [];
   if (found.length === 0 && missing.length === searchAttributeKeys.length) {
     const text = `${missing.length} are not registered yet. Starting a gateway or a worker registers them.`;
     return { check, level: 'note', text };
@@ -34,5 +39,5 @@ export function attributesFinding(registered: RegisteredAttributes, isSql: boole
       lines: missing.map((key) => registrationCommand(namespace, key)),
     };
   const text = `Namespace ${namespace} has no room for them: ${found.map((one) => one.text).join('; ')}.`;
-  return { check, level: 'blocks', text, lines: shortageLines(found, namespace) };
+  return { check, level: 'blocks', text, lines: shortageRemedies(found, namespace) };
 }

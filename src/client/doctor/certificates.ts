@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts';
 
 const check = 'certificates';
 const DAY_MS = 86_400_000;
-const SOON_MS = 21 * DAY_MS;
+const EXPIRY_WARNING_MS = 21 * DAY_MS;
 
 /** None where the connection has no TLS. */
 export async function certificateFindings(config: Pick<Config, 'temporal'>, now = Date.now()): Promise<Finding[]> {
@@ -23,7 +23,7 @@ export async function certificateFindings(config: Pick<Config, 'temporal'>, now 
 function findingOf(what: string, until: Date, now: number): Finding {
   const leftMs = until.getTime() - now;
   const day = until.toISOString().slice(0, 10);
-  if (leftMs > SOON_MS) return { check, level: 'ok', text: `${what} is valid until ${day}.` };
+  if (leftMs > EXPIRY_WARNING_MS) return { check, level: 'ok', text: `${what} is valid until ${day}.` };
   return {
     check,
     level: 'warning',

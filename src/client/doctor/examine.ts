@@ -5,23 +5,23 @@
 import { Connection } from '@temporalio/client';
 import type { Config } from '../../config/config.ts';
 import { deploymentOf } from '../../contract/build-id.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ConnectError, connect, connectionOptions, type TemporalConnection } from '../temporal/connect.ts';
-import { currentVersion } from '../temporal/deployment.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { grpcOf } from '../temporal/rpc.ts';
+import { currentVersion } from '../temporal/worker-deployment.ts';
 import { hasWorker } from '../temporal/worker-liveness.ts';
 import { attributesFinding } from './attributes.ts';
 import { certificateFindings } from './certificates.ts';
 import type { AddFinding, Check, Finding } from './finding.ts';
-import { LISTS, measureTimers, refusedLists } from './measures.ts';
+import { countRefusedCounts, LIST_CONCURRENCY, measureTimers } from './measures.ts';
 
 const SECONDS_A_DAY = 86_400;
 /** Timers later than this make short sleeps and retries slow. */
-const LATE_MS = 300;
-const MOST_SKEW_MS = 2_000;
-const OLDEST: readonly [number, number] = [1, 28];
-const ADD = 'Add to the dynamic configuration (deploy/temporal/dynamic-config.yaml has all of it):';
+const SLOW_TIMER_MS = 300;
+const MAX_SKEW_MS = 2_000;
+const MIN_SERVER_VERSION: readonly [number, number] = [1, 28];
+const ADD_CONFIG_HINT = 'Add to the dynamic configuration (deploy/temporal/dynamic-config.yaml has all of it):';
 
 /** The server's version, and its store of lists: `sqlite`, `postgres12`, `elasticsearch`, … */
 interface Server {
@@ -37,7 +37,7 @@ export async function examine(config: Config): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const lines = error.fault === undefined ? ['TEMPORAL_ADDRESS=host:7233'] : undefined;
-    return [{ check: 'connection', level: 'blocks', text: error.message, ...defined({ lines }) }];
+    return [{ check: 'connection', level: 'blocks', text: error.message, ...omitUndefined({ lines }) }];
   }
   try {
     return await examineServer(config, temporal);
@@ -51,36 +51,37 @@ export async function examineServer(config: Config, temporal: TemporalConnection
   const { connection, namespace } = temporal;
   const { address } = connectionOptions(config);
   const findings: Finding[] = [];
-  const add: AddFinding = (check, level, text, lines) => findings.push({ check, level, text, ...defined({ lines }) });
+  const add: AddFinding = (check, level, text, lines) =>
+    findings.push({ check, level, text, ...omitUndefined({ lines }) });
   add('connection', 'ok', `Temporal answers at ${address}.`);
   findings.push(...(await certificateFindings(config)));
-  const server = await about(add, 'server', () => examineVersion(add, connection));
-  const isThere = await about(add, 'namespace', () => examineNamespace(add, connection, config));
+  const server = await runCheck(add, 'server', () => examineVersion(add, connection));
+  const namespaceExists = await runCheck(add, 'namespace', () => examineNamespace(add, connection, config));
   // Everything else is about what the namespace holds.
-  if (isThere !== true) return findings;
-  await about(add, 'search attributes', async () => {
+  if (namespaceExists !== true) return findings;
+  await runCheck(add, 'search attributes', async () => {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     const isSql = server?.visibility !== 'elasticsearch' && server?.visibility !== 'opensearch';
     findings.push(attributesFinding(customAttributes ?? {}, isSql, namespace));
   });
-  await about(add, 'timers', () => examineTimers(add, temporal));
-  await about(add, 'lists', () => examineLists(add, config));
-  await about(add, 'worker', () => examineWorker(add, config, temporal));
-  await about(add, 'versions', () => examineVersions(add, config, temporal));
+  await runCheck(add, 'timers', () => examineTimers(add, temporal));
+  await runCheck(add, 'lists', () => examineLists(add, config));
+  await runCheck(add, 'worker', () => examineWorker(add, config, temporal));
+  await runCheck(add, 'versions', () => examineVersions(add, config, temporal));
   return findings;
 }
 
 /** What may not be looked at, or not now, is a warning; what fails otherwise blocks. */
-async function about<T>(add: AddFinding, check: Check, look: () => Promise<T>): Promise<T | undefined> {
+async function runCheck<T>(add: AddFinding, check: Check, examination: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await look();
+    return await examination();
   } catch (error) {
     const grpc = grpcOf(error);
     if (grpc === undefined) throw error;
     const isRefused = grpc.code === GRPC.PERMISSION_DENIED || grpc.code === GRPC.UNIMPLEMENTED;
     const why = isRefused ? 'These credentials may not look at it' : 'The server answered';
-    const isPassing = isRefused || grpc.code === GRPC.RESOURCE_EXHAUSTED;
-    add(check, isPassing ? 'warning' : 'blocks', `${why}: ${grpc.details}`);
+    const isTransient = isRefused || grpc.code === GRPC.RESOURCE_EXHAUSTED;
+    add(check, isTransient ? 'warning' : 'blocks', `${why}: ${grpc.details}`);
     return undefined;
   }
 }
@@ -89,10 +90,10 @@ async function examineVersion(add: AddFinding, connection: Connection): Promise<
   const { serverVersion, persistenceStore, visibilityStore, historyShardCount } =
     await connection.workflowService.getClusterInfo({});
   const [major = 0, minor = 0] = (serverVersion ?? '').split('.').map(Number);
-  const isOld = major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
+  const isOld = major < MIN_SERVER_VERSION[0] || (major === MIN_SERVER_VERSION[0] && minor < MIN_SERVER_VERSION[1]);
   const stores = `data in ${persistenceStore}, lists in ${visibilityStore}, ${historyShardCount} history shards`;
   const text = `Temporal ${serverVersion}, ${stores}.`;
-  if (isOld) add('server', 'blocks', `${text} Version ${OLDEST.join('.')} or newer is needed.`);
+  if (isOld) add('server', 'blocks', `${text} Version ${MIN_SERVER_VERSION.join('.')} or newer is needed.`);
   else add('server', 'ok', text);
   if (persistenceStore !== 'sqlite' && Number(historyShardCount) < 4)
     add(
@@ -114,10 +115,10 @@ async function examineNamespace(
     const { config } = await connection.workflowService.describeNamespace({ namespace });
     const days = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / SECONDS_A_DAY;
     add('namespace', 'ok', `Namespace ${namespace} exists.`);
-    const kept = `Closed runs are kept for ${days} days`;
-    if (days >= retentionDays) add('retention', 'ok', `${kept}.`);
+    const retentionText = `Closed runs are kept for ${days} days`;
+    if (days >= retentionDays) add('retention', 'ok', `${retentionText}.`);
     else
-      add('retention', 'warning', `${kept}, and SIGNALBOX_RETENTION_DAYS is ${retentionDays}.`, [
+      add('retention', 'warning', `${retentionText}, and SIGNALBOX_RETENTION_DAYS is ${retentionDays}.`, [
         `temporal operator namespace update --namespace ${namespace} --retention ${retentionDays}d`,
       ]);
     return true;
@@ -136,22 +137,23 @@ async function examineTimers(add: AddFinding, { client }: TemporalConnection): P
   const lines = ['history.timerProcessorMaxTimeShift:', '  - value: 10ms'];
   if (measured === undefined) return add('timers', 'blocks', 'A timer of 10 ms did not fire within 8 s.', lines);
   const { lateMs, skewMs } = measured;
-  const late = `A timer of 10 ms is ${Math.max(0, Math.round(lateMs))} ms late`;
-  if (lateMs > LATE_MS) add('timers', 'warning', `${late}. ${ADD}`, lines);
-  else add('timers', 'ok', `${late}.`);
-  const differs = `The server's clock differs by ${Math.round(skewMs)} ms from this machine's. Synchronize both (NTP).`;
-  if (Math.abs(skewMs) > MOST_SKEW_MS) add('clock', 'warning', differs);
+  const latencyText = `A timer of 10 ms is ${Math.max(0, Math.round(lateMs))} ms late`;
+  if (lateMs > SLOW_TIMER_MS) add('timers', 'warning', `${latencyText}. ${ADD_CONFIG_HINT}`, lines);
+  else add('timers', 'ok', `${latencyText}.`);
+  const skew = `${Math.round(skewMs)} ms`;
+  const skewText = `The server's clock differs by ${skew} from this machine's. Synchronize both (NTP).`;
+  if (Math.abs(skewMs) > MAX_SKEW_MS) add('clock', 'warning', skewText);
   else add('clock', 'ok', "The server's clock agrees with this machine's.");
 }
 
 async function examineLists(add: AddFinding, config: Config): Promise<void> {
   const connection = await Connection.connect({ ...connectionOptions(config), interceptors: [] });
   try {
-    const refused = await refusedLists(connection, config.temporal.namespace);
-    const lists = `${LISTS} lists at the same time are`;
+    const refused = await countRefusedCounts(connection, config.temporal.namespace);
+    const lists = `${LIST_CONCURRENCY} lists at the same time are`;
     if (refused === 0) add('lists', 'ok', `${lists} answered.`);
     else
-      add('lists', 'warning', `${refused} of ${lists} refused. ${ADD}`, [
+      add('lists', 'warning', `${refused} of ${lists} refused. ${ADD_CONFIG_HINT}`, [
         'frontend.namespaceRPS.visibility:',
         '  - value: 1000',
       ]);

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   type DeleteKey,
-  HAD_KEYS,
+  HAD_KEYS_MEMO,
   type KeyRecord,
   type PutKey,
   ROLES,
@@ -15,20 +15,20 @@ import {
 } from '../../contract/organization.ts';
 import { type KnownPeople, peopleOf } from '../../contract/people.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import { ClientError, insteadOf } from '../errors.ts';
-import { hmacHex, sameText } from '../payloads/keys.ts';
+import { ClientError, rethrowAs } from '../errors.ts';
+import { constantTimeEqual, hmacHex } from '../payloads/keys.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
-import { describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { describe, updateActor, updateWithStart } from '../temporal/actor-calls.ts';
 import { organizationId as organizationActorId } from '../temporal/ids.ts';
 import { entriesIn, openEntries, organizationActor } from './organization-entries.ts';
 import { ensureOrganization } from './organizations.ts';
 
 const COLLECTION = 'keys';
-const MARK = 'sbk';
+const KEY_PREFIX = 'sbk';
 const ID_BYTES = 6;
 const SECRET_BYTES = 32;
-const FORM = /^sbk_([a-z0-9][a-z0-9-]{0,62})_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
+const KEY_PATTERN = /^sbk_([a-z0-9][a-z0-9-]{0,62})_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
 /** The person of the environment's admin key. */
 export const OPERATOR = { user: 'admin', role: 'admin' as Role, roles: [], groups: [] };
@@ -79,27 +79,27 @@ export async function createKey(
   request: KeyRequest,
   { adminElsewhere, createdBy, requestId }: KeyRules & { readonly createdBy?: string; readonly requestId?: string },
 ): Promise<KeySummary & { readonly key: string }> {
-  const bits = (part: string, count: number): Buffer =>
+  const derivedBytes = (part: string, count: number): Buffer =>
     requestId === undefined
       ? randomBytes(count)
       : Buffer.from(hmacHex(access.keys.madeKeys, JSON.stringify([part, org, requestId])), 'hex').subarray(0, count);
-  const id = bits('id', ID_BYTES).toString('hex');
-  const prefix = `${MARK}_${org}_${id}`;
-  const key = `${prefix}_${bits('secret', SECRET_BYTES).toString('base64url')}`;
-  const own = randomBytes(SECRET_BYTES).toString('base64');
+  const id = derivedBytes('id', ID_BYTES).toString('hex');
+  const prefix = `${KEY_PREFIX}_${org}_${id}`;
+  const key = `${prefix}_${derivedBytes('secret', SECRET_BYTES).toString('base64url')}`;
+  const keySecret = randomBytes(SECRET_BYTES).toString('base64');
   const { name, role, user = name, roles = [], groups = [], emails = [] } = request;
-  const rights = { name, role, user, roles: [...roles], groups: [...groups], emails: [...emails] };
+  const permissions = { name, role, user, roles: [...roles], groups: [...groups], emails: [...emails] };
   const record: KeyRecord = {
-    ...rights,
+    ...permissions,
     prefix,
-    mac: macOf(own, key, rights),
-    sealed: seal(access.keys.apiKeys, sealContext(org, id), own),
+    mac: macOf(keySecret, key, permissions),
+    sealed: seal(access.keys.apiKeys, sealContext(org, id), keySecret),
     createdAt: new Date().toISOString(),
     createdBy: createdBy ?? null,
     lastUsedAt: null,
   };
   await ensureOrganization(access, org);
-  await writeOrStart<PutKey, { created: boolean }>(access, organizationActor(access, org), 'putKey', {
+  await updateWithStart<PutKey, { created: boolean }>(access, organizationActor(access, org), 'putKey', {
     name: id,
     value: record,
     adminElsewhere,
@@ -111,11 +111,11 @@ export async function createKey(
 /** @throws ClientError `not_found`, `last_admin_key`. */
 export async function revokeKey(access: WriteAccess, org: string, id: string, rules: KeyRules): Promise<void> {
   const { adminElsewhere } = rules;
-  await writeTo<DeleteKey, { deleted: boolean }>(access, organizationActorId(org), 'deleteKey', {
+  await updateActor<DeleteKey, { deleted: boolean }>(access, organizationActorId(org), 'deleteKey', {
     name: id,
     adminElsewhere,
     knowsPeople: true,
-  }).catch(insteadOf('not_found', () => new ClientError('not_found', 'There is no key with that id.')));
+  }).catch(rethrowAs('not_found', () => new ClientError('not_found', 'There is no key with that id.')));
 }
 
 /** The keys of an organization, oldest first. */
@@ -137,36 +137,40 @@ export async function readPeople(access: Access, org: string, hasOperator: boole
   const description = await describe(access, organizationActorId(org));
   const operators = hasOperator && org === DEFAULT_ORGANIZATION ? [OPERATOR] : [];
   const keys = [...entriesIn<KeyRecord>(description, COLLECTION).values(), ...operators];
-  const hadKeys = org !== DEFAULT_ORGANIZATION || description?.memo?.[HAD_KEYS] !== undefined;
+  const hadKeys = org !== DEFAULT_ORGANIZATION || description?.memo?.[HAD_KEYS_MEMO] !== undefined;
   return { people: peopleOf(keys), held: keys.length > 0 ? 'some' : hadKeys ? 'revoked' : 'never' };
 }
 
 /** Parses the organization and id of a key's text. Undefined for a text that does not have the form of a key. */
-export function claimOf(text: string): { readonly organizationId: string; readonly id: string } | undefined {
-  const [, organizationId, id] = FORM.exec(text) ?? [];
+export function parseKey(text: string): { readonly organizationId: string; readonly id: string } | undefined {
+  const [, organizationId, id] = KEY_PATTERN.exec(text) ?? [];
   return organizationId === undefined || id === undefined ? undefined : { organizationId, id };
 }
 
 /** Whether the text is the key of that record. False where the record has changed since the key was made. */
-export function isKey(
+export function matchesKey(
   access: Pick<Access, 'keys' | 'formerKeys'>,
   org: string,
   id: string,
   record: KeyRecord,
   text: string,
 ): boolean {
-  const own = unsealWithAny(keysFor(access, 'apiKeys'), sealContext(org, id), record.sealed);
-  return own !== undefined && ROLES.includes(record.role) && sameText(macOf(own, text, record), record.mac);
+  const keySecret = unsealWithAny(keysFor(access, 'apiKeys'), sealContext(org, id), record.sealed);
+  return (
+    keySecret !== undefined &&
+    ROLES.includes(record.role) &&
+    constantTimeEqual(macOf(keySecret, text, record), record.mac)
+  );
 }
 
 /** The place that a key's own secret is sealed for. */
 export const sealContext = (org: string, id: string): string => JSON.stringify(['key', org, id]);
 
-type Rights = Pick<KeyRecord, 'name' | 'role' | 'user' | 'roles' | 'groups' | 'emails'>;
+type KeyPermissions = Pick<KeyRecord, 'name' | 'role' | 'user' | 'roles' | 'groups' | 'emails'>;
 
 /** Keys of earlier versions have no addresses. */
-const macOf = (own: string, key: string, { name, role, user, roles, groups, emails }: Rights): string =>
-  hmacHex(own, JSON.stringify([key, name, role, user, roles, groups, ...(emails === undefined ? [] : [emails])]));
+const macOf = (keySecret: string, key: string, { name, role, user, roles, groups, emails }: KeyPermissions): string =>
+  hmacHex(keySecret, JSON.stringify([key, name, role, user, roles, groups, ...(emails === undefined ? [] : [emails])]));
 
 function summaryOf(org: string, id: string, record: KeyRecord): KeySummary {
   const { name, role, user, roles, groups, emails = [], prefix, createdAt, createdBy, lastUsedAt } = record;

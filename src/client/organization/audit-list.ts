@@ -4,8 +4,8 @@ import { AUDIT_WORKFLOW, type AuditedChange, type AuditedOutcome, type AuditOutc
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
-import { actorQuery } from '../temporal/division.ts';
 import { type HistoryPage, latestHistoryPages } from '../temporal/history-page.ts';
+import { actorQuery } from '../temporal/namespace-division.ts';
 import { readCursor, writeCursor } from '../visibility/cursor.ts';
 import { listPage, type Page, type PageRequest } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
@@ -13,7 +13,7 @@ import { auditId } from './audit.ts';
 
 const EVENTS_PER_PAGE = 250;
 const ROWS_PER_PAGE = 1_000;
-const ID = /\.(\d{4}-\d{2})(?:\.(\d+))?$/;
+const AUDIT_ID = /\.(\d{4}-\d{2})(?:\.(\d+))?$/;
 
 /** A change as the list shows it. */
 interface AuditEntry extends AuditedChange {
@@ -30,7 +30,7 @@ export interface AuditFilter extends PageRequest {
 }
 
 /** One actor of one month. */
-interface Part {
+interface AuditPart {
   readonly month: string;
   readonly part: number;
 }
@@ -39,18 +39,18 @@ interface Part {
 export async function listAudit(access: Access, org: string, filter: AuditFilter): Promise<Page<AuditEntry>> {
   const { limit, cursor, by, action } = filter;
   const list = `audit ${JSON.stringify([org, by ?? null, action ?? null])}`;
-  const after = cursor === undefined ? undefined : afterOf(readCursor(access.keys.cursors, list, cursor));
+  const after = cursor === undefined ? undefined : decodePosition(readCursor(access.keys.cursors, list, cursor));
   const found: { readonly entry: AuditEntry; readonly after: string }[] = [];
-  for (const place of await partsOf(access, org)) {
-    if (after !== undefined && compared(place, after.place) > 0) continue;
-    let isBefore = after !== undefined && compared(place, after.place) === 0;
-    for await (const entry of entriesOf(access, auditId(org, place.month, place.part))) {
+  for (const auditPart of await listAuditParts(access, org)) {
+    if (after !== undefined && compareParts(auditPart, after.place) > 0) continue;
+    let isBefore = after !== undefined && compareParts(auditPart, after.place) === 0;
+    for await (const entry of auditEntriesOf(access, auditId(org, auditPart.month, auditPart.part))) {
       if (isBefore) {
         isBefore = entry.id !== after?.id;
         continue;
       }
       if ((by !== undefined && entry.by !== by) || (action !== undefined && entry.action !== action)) continue;
-      found.push({ entry, after: JSON.stringify([place.month, place.part, entry.id]) });
+      found.push({ entry, after: JSON.stringify([auditPart.month, auditPart.part, entry.id]) });
       if (found.length > limit) break;
     }
     if (found.length > limit) break;
@@ -64,20 +64,21 @@ export async function listAudit(access: Access, org: string, filter: AuditFilter
   };
 }
 
-function afterOf(position: Uint8Array): { readonly place: Part; readonly id: string } {
+function decodePosition(position: Uint8Array): { readonly place: AuditPart; readonly id: string } {
   const [month, part, id] = JSON.parse(Buffer.from(position).toString()) as [string, number, string];
   return { place: { month, part }, id };
 }
 
-const compared = (a: Part, b: Part): number => (a.month === b.month ? a.part - b.part : a.month < b.month ? -1 : 1);
+const compareParts = (a: AuditPart, b: AuditPart): number =>
+  a.month === b.month ? a.part - b.part : a.month < b.month ? -1 : 1;
 
 /** Latest first. Visibility lists the older parts. The newest parts are read by id. */
-async function partsOf(access: Access, org: string): Promise<Part[]> {
-  const parts = new Map<string, Part>();
+async function listAuditParts(access: Access, org: string): Promise<AuditPart[]> {
+  const parts = new Map<string, AuditPart>();
   const query = await actorQuery(access, org, AUDIT_WORKFLOW, []);
   for await (const rows of pagesOf(ROWS_PER_PAGE, (request) => listPage(access, query, request))) {
     for (const { workflowId } of rows) {
-      const [, month, part = '1'] = ID.exec(workflowId) ?? [];
+      const [, month, part = '1'] = AUDIT_ID.exec(workflowId) ?? [];
       if (month !== undefined) parts.set(workflowId, { month, part: Number(part) });
     }
   }
@@ -88,10 +89,10 @@ async function partsOf(access: Access, org: string): Promise<Part[]> {
     if ((await describe(access, id)) === undefined) break;
     parts.set(id, { month, part });
   }
-  return [...parts.values()].sort((a, b) => compared(b, a));
+  return [...parts.values()].sort((a, b) => compareParts(b, a));
 }
 
-type Signalled = NonNullable<
+type SignalAttributes = NonNullable<
   NonNullable<NonNullable<HistoryPage['history']>['events']>[number]['workflowExecutionSignaledEventAttributes']
 >;
 
@@ -99,14 +100,14 @@ type Signalled = NonNullable<
  * The changes that one actor received, latest first. Reads no more history than needed. An outcome follows its change
  * in the history, so this function reads the outcome first. A change that a repeated call sent twice counts once.
  */
-async function* entriesOf(access: Access, workflowId: string): AsyncGenerator<AuditEntry> {
+async function* auditEntriesOf(access: Access, workflowId: string): AsyncGenerator<AuditEntry> {
   const seen = new Set<string>();
   const outcomes = new Map<string, AuditedOutcome>();
   for await (const { signalName, input } of signalsOf(access, workflowId)) {
-    const together = await decodeArrayFromPayloads(access.client.options.loadedDataConverter, input?.payloads);
-    if (signalName === 'outcome') for (const outcome of together as AuditedOutcome[]) outcomes.set(outcome.of, outcome);
+    const batch = await decodeArrayFromPayloads(access.client.options.loadedDataConverter, input?.payloads);
+    if (signalName === 'outcome') for (const outcome of batch as AuditedOutcome[]) outcomes.set(outcome.of, outcome);
     if (signalName !== 'change') continue;
-    for (const change of (together as AuditedChange[]).reverse()) {
+    for (const change of (batch as AuditedChange[]).reverse()) {
       if (seen.has(change.id)) continue;
       seen.add(change.id);
       yield entryOf(change, outcomes.get(change.id));
@@ -121,7 +122,7 @@ function entryOf(change: AuditedChange, ended: AuditedOutcome | undefined): Audi
   return { ...change, target: { ...change.target, ...target }, outcome, status };
 }
 
-async function* signalsOf(access: Access, workflowId: string): AsyncGenerator<Signalled> {
+async function* signalsOf(access: Access, workflowId: string): AsyncGenerator<SignalAttributes> {
   try {
     for await (const { history } of latestHistoryPages(access, { workflowId }, EVENTS_PER_PAGE))
       for (const { workflowExecutionSignaledEventAttributes: signalled } of history?.events ?? [])

@@ -5,11 +5,11 @@
  * A run that another run started has only the limits of its definition, because the first run holds the other slots.
  */
 
-import type { GateWanted, Overflow } from '../../contract/limiter.ts';
+import type { AppliedLimit, Overflow } from '../../contract/limiter.ts';
 import { LIMIT_SCOPES, type LimitEntry, type LimitScope } from '../../contract/limits.ts';
 import type { RunTrigger } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import { definitionGates, gateId } from '../../engine/state/gates.ts';
+import { definitionLimits, limiterId } from '../../engine/state/definition-limits.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
@@ -21,7 +21,7 @@ const COLLECTION = 'limits';
  * How long the limits are cached, so that runs without limits cost nothing. A change by another gateway shows after
  * this.
  */
-const KEPT_MS = 5_000;
+const CACHE_TTL_MS = 5_000;
 /** Limits of the host belong to no organization. */
 const HOST = 'host';
 
@@ -34,7 +34,7 @@ export type EffectiveLimits = { readonly [scope in LimitScope | 'global']?: Effe
 type Entries = { readonly [scope in LimitScope]?: LimitEntry };
 
 /** By organization. */
-const keptBy = perClient(() => new Map<string, { readonly at: number; readonly entries: Promise<Entries> }>());
+const cacheOf = perClient(() => new Map<string, { readonly at: number; readonly entries: Promise<Entries> }>());
 
 /** The organization's own limits. */
 export async function readLimits(access: Access, org: string): Promise<Entries> {
@@ -53,7 +53,7 @@ export async function putLimit(
 ): Promise<{ created: boolean; entry: LimitEntry }> {
   const entry: LimitEntry = { ...limit, updatedAt: new Date().toISOString() };
   const { created } = await putEntry(access, org, COLLECTION, scope, entry);
-  keptBy(access).delete(org);
+  cacheOf(access).delete(org);
   return { created, entry };
 }
 
@@ -63,32 +63,32 @@ export async function deleteLimit(access: WriteAccess, org: string, scope: Limit
   try {
     await deleteEntry(access, org, COLLECTION, scope, missing);
   } finally {
-    keptBy(access).delete(org);
+    cacheOf(access).delete(org);
   }
 }
 
 /** The limits that apply to the organization's runs now. */
 export async function effectiveLimits(access: Access, org: string): Promise<EffectiveLimits> {
-  const counted = Object.entries(await countedLimits(access, org));
+  const counted = Object.entries(await limitsWithBasis(access, org));
   return Object.fromEntries(counted.map(([scope, { limit, overflow }]) => [scope, { limit, overflow }]));
 }
 
-async function countedLimits(access: Access, org: string): Promise<CountedLimits> {
+async function limitsWithBasis(access: Access, org: string): Promise<LimitsWithBasis> {
   const { limits: host } = access;
-  const own = await entriesOf(access, org);
-  const limits: { [scope in LimitScope | 'global']?: CountedLimit } = {};
+  const own = await cachedEntriesOf(access, org);
+  const limits: { [scope in LimitScope | 'global']?: LimitWithBasis } = {};
   for (const scope of LIMIT_SCOPES) {
-    const limit = lower(entered(own[scope]), hosts(host[scope], host.overflow));
+    const limit = lowerLimit(organizationLimit(own[scope]), hostLimit(host[scope], host.overflow));
     if (limit !== undefined) limits[scope] = limit;
   }
-  const everybody = hosts(host.global, host.overflow);
-  if (everybody !== undefined) limits.global = everybody;
+  const globalLimit = hostLimit(host.global, host.overflow);
+  if (globalLimit !== undefined) limits.global = globalLimit;
   return limits;
 }
 
-/** A limit, with the name under which it was switched on (GateWanted). */
-type CountedLimit = EffectiveLimit & { readonly basis: string };
-type CountedLimits = { readonly [scope in LimitScope | 'global']?: CountedLimit };
+/** A limit, with the name under which it was switched on (AppliedLimit). */
+type LimitWithBasis = EffectiveLimit & { readonly basis: string };
+type LimitsWithBasis = { readonly [scope in LimitScope | 'global']?: LimitWithBasis };
 
 /** The facts about a run that determine its limits. */
 export interface LimitedRun {
@@ -101,7 +101,7 @@ export interface LimitedRun {
 }
 
 /** Triggers that a person or a program fires, unlike webhooks and schedules. */
-const MANUAL: ReadonlySet<string> = new Set<RunTrigger['type']>(['manual', 'inline']);
+const MANUAL_TRIGGER_TYPES: ReadonlySet<string> = new Set<RunTrigger['type']>(['manual', 'inline']);
 
 /**
  * The user to whom a run counts: its initiator, or else the author of its trigger. Without API keys there are no
@@ -111,22 +111,22 @@ export const userOf = (run: {
   readonly initiator?: string;
   readonly owner?: string;
   readonly trigger: { readonly type: string };
-}): string | undefined => run.initiator ?? run.owner ?? (MANUAL.has(run.trigger.type) ? '' : undefined);
+}): string | undefined => run.initiator ?? run.owner ?? (MANUAL_TRIGGER_TYPES.has(run.trigger.type) ? '' : undefined);
 
 /**
  * The limiters of a run that no other run starts, in the order in which the run asks them: the widest first. So a run
  * that waits at its definition's limit holds the wider slots. In the other order, a parent
  * that waits for a limited child could wait for a run that waits for the parent's slot.
  */
-export async function limitersOf(access: Access, org: string, run: LimitedRun): Promise<GateWanted[]> {
+export async function limitersOf(access: Access, org: string, run: LimitedRun): Promise<AppliedLimit[]> {
   const { definition, input } = run;
-  const { user, organization, global } = await countedLimits(access, org);
-  const own = definitionGates({ organizationId: org, definition, input });
+  const { user, organization, global } = await limitsWithBasis(access, org);
+  const own = definitionLimits({ organizationId: org, definition, input });
   const group = own[0]?.gate ?? definition.slug;
-  const gates: GateWanted[] = [];
-  if (global !== undefined) gates.push({ gate: gateId(HOST, 'global'), scope: 'global', ...global, group: org });
+  const gates: AppliedLimit[] = [];
+  if (global !== undefined) gates.push({ gate: limiterId(HOST, 'global'), scope: 'global', ...global, group: org });
   if (organization !== undefined)
-    gates.push({ gate: gateId(org, 'organization'), scope: 'organization', ...organization, group });
+    gates.push({ gate: limiterId(org, 'organization'), scope: 'organization', ...organization, group });
   const person = userOf(run);
   if (user !== undefined && person !== undefined)
     gates.push({ gate: userLimiterId(org, person), scope: 'user', ...user, group });
@@ -134,27 +134,27 @@ export async function limitersOf(access: Access, org: string, run: LimitedRun): 
 }
 
 /** The limiter of one user's runs. */
-export const userLimiterId = (org: string, person: string): string => gateId(org, 'user', person);
+export const userLimiterId = (org: string, person: string): string => limiterId(org, 'user', person);
 
-function entriesOf(access: Access, org: string): Promise<Entries> {
-  const known = keptBy(access);
+function cachedEntriesOf(access: Access, org: string): Promise<Entries> {
+  const cache = cacheOf(access);
   const now = Date.now();
-  const found = known.get(org);
-  if (found !== undefined && found.at + KEPT_MS > now) return found.entries;
+  const found = cache.get(org);
+  if (found !== undefined && found.at + CACHE_TTL_MS > now) return found.entries;
   const entries = readLimits(access, org);
-  known.set(org, { at: now, entries });
+  cache.set(org, { at: now, entries });
   // A failed read is not cached.
-  entries.catch(() => known.delete(org));
+  entries.catch(() => cache.delete(org));
   return entries;
 }
 
-const entered = (entry: LimitEntry | undefined): CountedLimit | undefined =>
+const organizationLimit = (entry: LimitEntry | undefined): LimitWithBasis | undefined =>
   entry === undefined ? undefined : { limit: entry.limit, overflow: entry.overflow, basis: entry.updatedAt };
 
-const hosts = (limit: number | undefined, overflow: Overflow): CountedLimit | undefined =>
+const hostLimit = (limit: number | undefined, overflow: Overflow): LimitWithBasis | undefined =>
   limit === undefined ? undefined : { limit, overflow, basis: `host ${limit}` };
 
-function lower(a: CountedLimit | undefined, b: CountedLimit | undefined): CountedLimit | undefined {
+function lowerLimit(a: LimitWithBasis | undefined, b: LimitWithBasis | undefined): LimitWithBasis | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return a.limit <= b.limit ? a : b;
 }

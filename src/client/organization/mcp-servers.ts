@@ -16,15 +16,15 @@ import {
 import { exactJsonBytes } from '../../json/bytes.ts';
 import { ClientError, onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { actorAttributes } from '../temporal/division.ts';
 import { mcpToolsId } from '../temporal/ids.ts';
-import { writeAlong } from '../temporal/rpc.ts';
+import { actorAttributes } from '../temporal/namespace-division.ts';
+import { writeUnqueued } from '../temporal/rpc.ts';
 import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 
 const SERVERS = 'mcp-servers';
 const TOOLS = 'mcp-tools';
 /** A worker lists the tools, or reports an error, within thirty seconds. */
-const LISTING_MS = 45_000;
+const LISTING_TIMEOUT_MS = 45_000;
 
 export type McpServerSettings = Omit<McpServerEntry, 'updatedAt'>;
 type McpServerView = McpServerEntry & { readonly name: string };
@@ -44,7 +44,7 @@ export async function putServer(
 /** @throws ClientError `mcp_server_not_found`. */
 export async function getServer(access: Access, org: string, name: string): Promise<McpServerView> {
   const entry = await readEntry<McpServerEntry>(access, org, SERVERS, name);
-  if (entry === undefined) throw missing(name);
+  if (entry === undefined) throw serverNotFound(name);
   return { name, ...entry };
 }
 
@@ -55,18 +55,22 @@ export async function listServers(access: Access, org: string): Promise<McpServe
 
 /** @throws ClientError `mcp_server_not_found`. */
 export async function deleteServer(access: WriteAccess, org: string, name: string): Promise<void> {
-  await deleteEntry(access, org, SERVERS, name, () => missing(name));
+  await deleteEntry(access, org, SERVERS, name, () => serverNotFound(name));
   await deleteEntry(access, org, TOOLS, name).catch(onCode('not_found', () => undefined));
 }
 
 /** The stored list of a server's tools. Undefined where an earlier entry of the server produced it. */
-export async function keptTools(access: Access, org: string, server: McpServerView): Promise<McpToolList | undefined> {
+export async function storedTools(
+  access: Access,
+  org: string,
+  server: McpServerView,
+): Promise<McpToolList | undefined> {
   const list = await readEntry<McpToolList>(access, org, TOOLS, server.name);
   return list?.of === server.updatedAt ? list : undefined;
 }
 
 /** Stores a list of tools. A list that is too large is not stored, so a worker lists the tools each time. */
-export async function keepTools(access: WriteAccess, org: string, server: string, list: McpToolList): Promise<void> {
+export async function storeTools(access: WriteAccess, org: string, server: string, list: McpToolList): Promise<void> {
   if (exactJsonBytes(list) > TOOL_LIST_BYTES) return;
   await putEntry(access, org, TOOLS, server, list).catch(onCode(['too_large', 'too_many'], () => undefined));
 }
@@ -80,10 +84,10 @@ export async function knownTools(
     listEntries<McpServerEntry>(access, org, SERVERS),
     listEntries<McpToolList>(access, org, TOOLS),
   ]);
-  const kept = new Map(lists);
+  const listByServer = new Map(lists);
   return new Map(
     servers.map(([name, { updatedAt }]) => {
-      const list = kept.get(name);
+      const list = listByServer.get(name);
       return [name, list?.of === updatedAt ? list.tools : undefined];
     }),
   );
@@ -100,17 +104,17 @@ export async function readTools(
   refresh: boolean,
 ): Promise<McpToolList> {
   const server = await getServer(access, org, name);
-  const kept = await keptTools(access, org, server);
-  if (!refresh && kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS) return kept;
-  const apart = await actorAttributes(access);
-  const handle = await writeAlong(access, 'rest', () =>
+  const stored = await storedTools(access, org, server);
+  if (!refresh && stored !== undefined && Date.now() - Date.parse(stored.listedAt) < TOOLS_FRESH_MS) return stored;
+  const attributes = await actorAttributes(access);
+  const handle = await writeUnqueued(access, 'rest', () =>
     access.client.workflow.start<(input: McpToolsInput) => Promise<McpToolList>>(MCP_TOOLS_WORKFLOW, {
       workflowId: mcpToolsId(org, name),
       taskQueue: access.taskQueue,
       args: [{ organizationId: org, server: name }],
       workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowExecutionTimeout: LISTING_MS,
-      ...apart,
+      workflowExecutionTimeout: LISTING_TIMEOUT_MS,
+      ...attributes,
     }),
   );
   try {
@@ -132,7 +136,7 @@ function listingError(name: string, error: unknown): unknown {
   });
 }
 
-const missing = (name: string): ClientError =>
+const serverNotFound = (name: string): ClientError =>
   new ClientError(
     'mcp_server_not_found',
     `There is no MCP server called ${name}. Store it with PUT /api/mcp-servers/${encodeURIComponent(name)}.`,

@@ -4,13 +4,13 @@
  */
 
 import type { ModelEntry } from '../../contract/models.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
 
 const COLLECTION = 'models';
-const LISTED_NAMES = 10;
+const MAX_SUGGESTED_NAMES = 10;
 
 export type ModelSettings = Omit<ModelEntry, 'defaultSince' | 'updatedAt'> & { readonly default?: boolean };
 
@@ -32,7 +32,7 @@ export async function putModel(
   const before = (await entriesOf(access, org)).find(([known]) => known === name)?.[1].defaultSince;
   // An absent member keeps its value.
   const defaultSince = isDefault === true ? now : isDefault === false ? undefined : before;
-  const stored: ModelEntry = { ...entry, updatedAt: now, ...defined({ defaultSince }) };
+  const stored: ModelEntry = { ...entry, updatedAt: now, ...omitUndefined({ defaultSince }) };
   const { created } = await putEntry(access, org, COLLECTION, name, stored);
   return { created, model: await getModel(access, org, name) };
 }
@@ -40,7 +40,7 @@ export async function putModel(
 /** @throws ClientError `not_found`. */
 export async function getModel(access: Access, org: string, name: string): Promise<ModelView> {
   const found = (await listModels(access, org)).find((model) => model.name === name);
-  if (found === undefined) throw missing(name);
+  if (found === undefined) throw modelNotFound(name);
   return found;
 }
 
@@ -53,7 +53,7 @@ export async function listModels(access: Access, org: string): Promise<ModelView
 
 /** @throws ClientError `not_found`. */
 export function deleteModel(access: WriteAccess, org: string, name: string): Promise<void> {
-  return deleteEntry(access, org, COLLECTION, name, () => missing(name));
+  return deleteEntry(access, org, COLLECTION, name, () => modelNotFound(name));
 }
 
 /**
@@ -72,7 +72,7 @@ export async function resolveModel(
   if (found !== undefined) return { ...found[1], name: found[0] };
   if (entries.length === 0)
     throw new ClientError('model_not_found', 'The organization has no model. Store one with PUT /api/models/NAME.');
-  const names = entries.slice(0, LISTED_NAMES).map(([known]) => `'${known}'`);
+  const names = entries.slice(0, MAX_SUGGESTED_NAMES).map(([known]) => `'${known}'`);
   throw new ClientError(
     'model_not_found',
     wanted === undefined
@@ -98,4 +98,4 @@ function defaultOf(entries: Entries): string | undefined {
   return chosen?.[0];
 }
 
-const missing = (name: string): ClientError => new ClientError('not_found', `There is no model called ${name}.`);
+const modelNotFound = (name: string): ClientError => new ClientError('not_found', `There is no model called ${name}.`);

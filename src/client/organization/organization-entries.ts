@@ -8,11 +8,11 @@ import {
   type OrganizationStart,
   type PutEntry,
 } from '../../contract/actors.ts';
-import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
-import { type ClientError, insteadOf } from '../errors.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { type ClientError, rethrowAs } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { type Actor, describe, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { type Actor, describe, readMemo, updateActor, updateWithStart } from '../temporal/actor-calls.ts';
 import { organizationId as organizationActorId } from '../temporal/ids.ts';
 
 export const organizationActor = (access: Access, org: string): Actor<OrganizationStart> => ({
@@ -30,7 +30,7 @@ export function putEntry(
   value: object,
 ): Promise<{ created: boolean }> {
   const entry = { collection, name, value: value as JsonObject };
-  return writeOrStart<PutEntry, { created: boolean }>(access, organizationActor(access, org), 'put', entry);
+  return updateWithStart<PutEntry, { created: boolean }>(access, organizationActor(access, org), 'put', entry);
 }
 
 /**
@@ -45,11 +45,11 @@ export async function amendEntry(
   members: JsonObject,
   expect?: JsonObject,
 ): Promise<void> {
-  await writeTo<AmendEntry, { amended: boolean }>(access, organizationActorId(org), 'amend', {
+  await updateActor<AmendEntry, { amended: boolean }>(access, organizationActorId(org), 'amend', {
     collection,
     name,
     members,
-    ...defined({ expect }),
+    ...omitUndefined({ expect }),
   });
 }
 
@@ -62,8 +62,8 @@ export async function deleteEntry(
   missing: (refusal: ClientError) => ClientError = (refusal) => refusal,
 ): Promise<void> {
   const request = { collection, name };
-  await writeTo<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', request).catch(
-    insteadOf('not_found', missing),
+  await updateActor<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', request).catch(
+    rethrowAs('not_found', missing),
   );
 }
 
@@ -74,10 +74,10 @@ export async function listEntries<T>(
   collection: OrganizationCollection,
 ): Promise<(readonly [name: string, entry: T])[]> {
   const description = await describe(access, organizationActorId(org));
-  const place = `${collection}/`;
+  const prefix = `${collection}/`;
   return Object.entries(description?.memo ?? {})
-    .filter(([field]) => field.startsWith(place))
-    .map(([field, entry]) => [field.slice(place.length), entry as T] as const)
+    .filter(([field]) => field.startsWith(prefix))
+    .map(([field, entry]) => [field.slice(prefix.length), entry as T] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
@@ -96,9 +96,9 @@ export function entriesIn<T>(
   collection: OrganizationCollection,
 ): ReadonlyMap<string, T> {
   if (description?.status.name !== 'RUNNING') return new Map();
-  const place = `${collection}/`;
-  const fields = Object.entries(description.memo ?? {}).filter(([field]) => field.startsWith(place));
-  return new Map(fields.map(([field, entry]) => [field.slice(place.length), entry as T]));
+  const prefix = `${collection}/`;
+  const fields = Object.entries(description.memo ?? {}).filter(([field]) => field.startsWith(prefix));
+  return new Map(fields.map(([field, entry]) => [field.slice(prefix.length), entry as T]));
 }
 
 /** All present entries, by `{collection}/{name}`. */

@@ -5,7 +5,7 @@
 
 import type { OrganizationRecord } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import { type Access, callingFor, type WriteAccess } from '../temporal/access.ts';
+import { type Access, type WriteAccess, withCaller } from '../temporal/access.ts';
 import { perClient } from '../temporal/per-client.ts';
 import { listEntries, putEntry, readEntry } from './organization-entries.ts';
 
@@ -13,23 +13,23 @@ const COLLECTION = 'organizations';
 
 /** All organizations, `default` first. */
 export async function listOrganizations(access: Access): Promise<readonly string[]> {
-  const made = await listEntries<OrganizationRecord>(access, DEFAULT_ORGANIZATION, COLLECTION);
-  return [DEFAULT_ORGANIZATION, ...made.map(([name]) => name)];
+  const created = await listEntries<OrganizationRecord>(access, DEFAULT_ORGANIZATION, COLLECTION);
+  return [DEFAULT_ORGANIZATION, ...created.map(([name]) => name)];
 }
 
 /** How often the list is asked: another gateway may have created an organization. */
 const FRESH_MS = 5_000;
 /** The calls of gateways that check who asks. They wait for no caller's. */
-export const CHECKS = 'checks';
+export const AUTHENTICATION_CALLER = 'checks';
 
-interface Known {
+interface OrganizationCache {
   /** Organizations are never deleted. */
   readonly names: Set<string>;
   reading?: Promise<void>;
   readAt?: number;
 }
 
-const knownBy = perClient((): Known => ({ names: new Set([DEFAULT_ORGANIZATION]) }));
+const organizationCacheOf = perClient((): OrganizationCache => ({ names: new Set([DEFAULT_ORGANIZATION]) }));
 
 /**
  * A time in the future is not fresh. After the clock was set back, it would otherwise stay fresh until the clock caught
@@ -46,32 +46,32 @@ export function isFresh(readAt: number, freshMs: number): boolean {
  * @throws ClientError `temporal_unreachable`.
  */
 export async function isOrganization(access: Access, name: string): Promise<boolean> {
-  const known = knownBy(access);
-  if (!known.names.has(name)) await refreshed(access, known);
-  return known.names.has(name);
+  const cache = organizationCacheOf(access);
+  if (!cache.names.has(name)) await refreshIfStale(access, cache);
+  return cache.names.has(name);
 }
 
 /** Whether several organizations are known. Asks for the list again in the background. */
-export function areSeveral(access: Access): boolean {
-  const known = knownBy(access);
-  refreshed(access, known).catch(() => undefined);
-  return known.names.size > 1;
+export function hasSeveralOrganizations(access: Access): boolean {
+  const cache = organizationCacheOf(access);
+  refreshIfStale(access, cache).catch(() => undefined);
+  return cache.names.size > 1;
 }
 
 /** Reads the list unless it is fresh. After a failed request, the next caller asks again. */
-function refreshed(access: Access, known: Known): Promise<void> {
-  if (known.reading !== undefined) return known.reading;
-  if (known.readAt !== undefined && isFresh(known.readAt, FRESH_MS)) return Promise.resolve();
+function refreshIfStale(access: Access, cache: OrganizationCache): Promise<void> {
+  if (cache.reading !== undefined) return cache.reading;
+  if (cache.readAt !== undefined && isFresh(cache.readAt, FRESH_MS)) return Promise.resolve();
   const readAt = Date.now();
-  known.reading = listOrganizations(callingFor(access, CHECKS))
+  cache.reading = listOrganizations(withCaller(access, AUTHENTICATION_CALLER))
     .then((names) => {
-      for (const name of names) known.names.add(name);
-      known.readAt = readAt;
+      for (const name of names) cache.names.add(name);
+      cache.readAt = readAt;
     })
     .finally(() => {
-      delete known.reading;
+      delete cache.reading;
     });
-  return known.reading;
+  return cache.reading;
 }
 
 /** Adds the organization to the list, unless the list has it. */
@@ -81,5 +81,5 @@ export async function ensureOrganization(access: WriteAccess, org: string): Prom
     const record: OrganizationRecord = { createdAt: new Date().toISOString() };
     await putEntry(access, DEFAULT_ORGANIZATION, COLLECTION, org, record);
   }
-  knownBy(access).names.add(org);
+  organizationCacheOf(access).names.add(org);
 }

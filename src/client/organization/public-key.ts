@@ -6,7 +6,7 @@
 
 import { ulid } from 'ulid';
 import { BoundedMap } from '../../json/bounded-map.ts';
-import { hmacHex, sameText } from '../payloads/keys.ts';
+import { constantTimeEqual, hmacHex } from '../payloads/keys.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { perClient } from '../temporal/per-client.ts';
 import { putEntry, readEntry } from './organization-entries.ts';
@@ -29,7 +29,7 @@ export async function readPublicKey(access: Access, org: string): Promise<string
 export async function renewPublicKey(access: WriteAccess, org: string): Promise<string> {
   const generation = ulid();
   await putEntry(access, org, COLLECTION, NAME, { generation } satisfies Generation);
-  keep(access, org, Promise.resolve(generation));
+  cacheGeneration(access, org, Promise.resolve(generation));
   return keyOf(access.keys.publicKeys, org, generation);
 }
 
@@ -40,37 +40,37 @@ export async function organizationOfPublicKey(access: Access, given: string): Pr
   const org = Buffer.from(name, 'base64url').toString('utf8');
   // A forged key must not cost a request to Temporal.
   if (!(await isOrganization(access, org))) return undefined;
-  const isOf = (generation: string): boolean =>
-    keysFor(access, 'publicKeys').some((key) => sameText(keyOf(key, org, generation), given));
-  const last = keptBy(access).get(org);
+  const matches = (generation: string): boolean =>
+    keysFor(access, 'publicKeys').some((key) => constantTimeEqual(keyOf(key, org, generation), given));
+  const last = cacheOf(access).get(org);
   if (last !== undefined && isFresh(last.readAt, FRESH_MS)) {
-    if (!isOf(await last.generation)) return undefined;
+    if (!matches(await last.generation)) return undefined;
     // It may have been replaced in the meantime.
-    return isOf(await generationOf(access, org)) ? org : undefined;
+    return matches(await generationOf(access, org)) ? org : undefined;
   }
   const generation = generationOf(access, org);
-  keep(access, org, generation);
-  return isOf(await generation) ? org : undefined;
+  cacheGeneration(access, org, generation);
+  return matches(await generation) ? org : undefined;
 }
 
 /** How often an organization's generation is asked for keys that do not belong to it. */
 const FRESH_MS = 5_000;
-const MOST_KEPT = 1_000;
+const MAX_CACHED_GENERATIONS = 1_000;
 
-interface Kept {
+interface CachedGeneration {
   readonly generation: Promise<string>;
   readonly readAt: number;
 }
 
 /** By organization. */
-const keptBy = perClient(() => new BoundedMap<string, Kept>(MOST_KEPT));
+const cacheOf = perClient(() => new BoundedMap<string, CachedGeneration>(MAX_CACHED_GENERATIONS));
 
-function keep(access: Access, org: string, generation: Promise<string>): void {
-  const known = keptBy(access);
+function cacheGeneration(access: Access, org: string, generation: Promise<string>): void {
+  const cache = cacheOf(access);
   const entry = { generation, readAt: Date.now() };
-  known.set(org, entry);
+  cache.set(org, entry);
   // After a failed request, the next caller asks again.
-  generation.catch(() => known.get(org) === entry && known.delete(org));
+  generation.catch(() => cache.get(org) === entry && cache.delete(org));
 }
 
 const generationOf = async (access: Access, org: string): Promise<string> =>

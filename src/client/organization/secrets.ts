@@ -4,22 +4,22 @@
  * unreadable.
  */
 
-import type { RunsDefinition } from '../../contract/activity.ts';
+import type { RunDefinitionRef } from '../../contract/activity.ts';
 import type { SealedSecret } from '../../contract/actors.ts';
-import { noRoomFor } from '../../contract/organization.ts';
-import { SHORTEST_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
+import { capacityProblemOf } from '../../contract/organization.ts';
+import { MIN_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { asJson } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
-import { readArgument } from '../temporal/first-event.ts';
+import { readArgument } from '../temporal/start-and-close-events.ts';
 import { isVersionOf } from '../versions/version-history.ts';
 import { allEntries, deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 
 const COLLECTION = 'secrets';
-export const LONGEST_SECRET_BYTES = 64 * 1024;
+export const MAX_SECRET_BYTES = 64 * 1024;
 
 /** A secret as lists show it, without its value. */
 interface SecretSummary {
@@ -52,32 +52,32 @@ export interface SecretUse {
   /** The slug of the workflow whose run uses the secret, or whose webhook is called. */
   readonly workflow: string;
   /** The definition that the run walks, where a run uses the secret. */
-  readonly definition?: RunsDefinition;
+  readonly definition?: RunDefinitionRef;
   /** The run that uses the secret. */
   readonly executionId?: string;
 }
 
 /** The names of secrets that a definition brings which is not stored. Its run holds them, sealed. */
-export const INLINE_SECRETS = 'inline/';
+export const INLINE_SECRET_PREFIX = 'inline/';
 /** Secrets of runs that a reader remembers, sealed. */
-const MOST_REMEMBERED = 1_000;
+const MAX_CACHED_SECRETS = 1_000;
 
 /**
  * `pointer`: the JSON pointer of the value in the request. @throws ClientError `secret_too_short`, `payload_too_large`.
  */
-export function demandLength(name: string, value: string, pointer?: string): void {
-  if (value.length < SHORTEST_SECRET_CHARACTERS) {
+export function demandSecretLength(name: string, value: string, pointer?: string): void {
+  if (value.length < MIN_SECRET_CHARACTERS) {
     const code = 'secret_too_short';
     const message =
-      `The secret ${name} has fewer than ${SHORTEST_SECRET_CHARACTERS} characters: it could not be ` +
+      `The secret ${name} has fewer than ${MIN_SECRET_CHARACTERS} characters: it could not be ` +
       'kept out of results. Take a longer one.';
     throw new ClientError(code, message, {
       ...(pointer === undefined ? {} : { details: { problems: [{ pointer, code, message }] } }),
     });
   }
   const bytes = Buffer.byteLength(value);
-  if (bytes > LONGEST_SECRET_BYTES) {
-    throw new ClientError('payload_too_large', `The secret has ${bytes} bytes; the limit is ${LONGEST_SECRET_BYTES}.`);
+  if (bytes > MAX_SECRET_BYTES) {
+    throw new ClientError('payload_too_large', `The secret has ${bytes} bytes; the limit is ${MAX_SECRET_BYTES}.`);
   }
 }
 
@@ -91,7 +91,7 @@ export async function putSecret(
   name: string,
   { value, ...given }: SecretWrite,
 ): Promise<{ created: boolean; secret: SecretSummary }> {
-  demandLength(name, value, '/value');
+  demandSecretLength(name, value, '/value');
   const before = await readEntry<SealedSecret>(access, org, COLLECTION, name);
   const entry = sealedEntry(access, org, name, value, boundsOf({ ...before, ...given }));
   const { created } = await putEntry(access, org, COLLECTION, name, entry);
@@ -107,14 +107,14 @@ function sealedEntry(access: WriteAccess, org: string, name: string, value: stri
  * Seals secrets that were extracted from a definition which is not stored, for its run. `hash` is the definition's.
  * @throws ClientError `secret_too_short`, `payload_too_large`.
  */
-export function sealTakenSecrets(
+export function sealExtractedSecrets(
   access: WriteAccess,
   org: string,
   hash: string,
   secrets: readonly { readonly name: string; readonly value: string }[],
 ): { readonly [name: string]: SealedSecret } {
   const sealed = secrets.map(({ name, value }) => {
-    demandLength(name, value);
+    demandSecretLength(name, value);
     return [name, sealedEntry(access, org, name, value, { allowedWorkflows: [hash] })] as const;
   });
   return Object.fromEntries(sealed);
@@ -124,7 +124,7 @@ export function sealTakenSecrets(
  * Stores secrets that were extracted from a definition, for its workflow only. `owner` is the slug of the workflow.
  * Bounds that a person has changed since stay.
  */
-export async function putTakenSecrets(
+export async function putExtractedSecrets(
   access: WriteAccess,
   org: string,
   owner: string,
@@ -137,22 +137,22 @@ export async function putTakenSecrets(
 }
 
 /**
- * Checks that putTakenSecrets will find room, before a definition is written that needs the secrets.
+ * Checks that putExtractedSecrets will find room, before a definition is written that needs the secrets.
  * @throws ClientError `secret_too_short`, `payload_too_large`, `too_many`, `too_large`.
  */
-export async function demandRoom(
+export async function demandRoomForSecrets(
   access: WriteAccess,
   org: string,
-  taken: readonly { readonly name: string; readonly value: string; readonly owner: string }[],
+  extracted: readonly { readonly name: string; readonly value: string; readonly owner: string }[],
 ): Promise<void> {
-  for (const { name, value } of taken) demandLength(name, value);
-  if (taken.length === 0) return;
+  for (const { name, value } of extracted) demandSecretLength(name, value);
+  if (extracted.length === 0) return;
   const entries = new Map(await allEntries(access, org));
-  for (const { name, value, owner } of taken) {
+  for (const { name, value, owner } of extracted) {
     const field = `${COLLECTION}/${name}`;
     const entry = asJson(sealedEntry(access, org, name, value, { allowedWorkflows: [owner] }));
-    const full = noRoomFor(entries, field, entry);
-    if (full !== undefined) throw new ClientError(full.code, full.message);
+    const problem = capacityProblemOf(entries, field, entry);
+    if (problem !== undefined) throw new ClientError(problem.code, problem.message);
     entries.set(field, entry);
   }
 }
@@ -183,7 +183,7 @@ export async function readSecret(
     Promise.resolve(undefined),
 ): Promise<string> {
   const { executionId } = use;
-  const isOfRun = name.startsWith(INLINE_SECRETS) && executionId !== undefined;
+  const isOfRun = name.startsWith(INLINE_SECRET_PREFIX) && executionId !== undefined;
   // Runs that began before version 0.4 have theirs in the organization.
   const entry =
     (isOfRun ? await sealedInRun(name, executionId) : undefined) ??
@@ -198,7 +198,7 @@ export async function readSecret(
   if (bounds.allowedWorkflows !== undefined) await demandWorkflow(access, org, name, use, bounds.allowedWorkflows);
   if (
     bounds.allowedHosts !== undefined &&
-    (use.host === undefined || !bounds.allowedHosts.some((host) => covers(host, use.host ?? '')))
+    (use.host === undefined || !bounds.allowedHosts.some((host) => hostMatches(host, use.host ?? '')))
   ) {
     throw new ClientError(
       'secret_not_allowed',
@@ -253,16 +253,16 @@ export interface SecretReader {
 }
 
 export function secretReader(access: Access): SecretReader {
-  const remembered = new BoundedMap<string, SealedSecret>(MOST_REMEMBERED);
+  const cache = new BoundedMap<string, SealedSecret>(MAX_CACHED_SECRETS);
   const sealedInRun = async (name: string, executionId: string): Promise<SealedSecret | undefined> => {
-    const place = JSON.stringify([executionId, name]);
-    const known = remembered.get(place);
+    const cacheKey = JSON.stringify([executionId, name]);
+    const known = cache.get(cacheKey);
     if (known !== undefined) return known;
     const argument = runInputOf(await readArgument<unknown>(access, executionId));
     const { sealedSecrets = {} } = argument ?? {};
     const found = Object.hasOwn(sealedSecrets, name) ? sealedSecrets[name] : undefined;
     if (found === undefined) return undefined;
-    remembered.set(place, found);
+    cache.set(cacheKey, found);
     return found;
   };
   return { read: (org, name, use) => readSecret(access, org, name, use, sealedInRun) };
@@ -288,7 +288,7 @@ export const sealContext = (org: string, name: string, bounds: Bounds): string =
 /**
  * `api.example.com` matches itself. `*.example.com` matches every name below it. With a port, only that port matches.
  */
-export function covers(allowed: string, host: string): boolean {
+export function hostMatches(allowed: string, host: string): boolean {
   const [wanted, given] = [allowed.toLowerCase(), host.toLowerCase()];
   const withoutPort = given.replace(/:\d+$/, '');
   if (wanted.startsWith('*.')) return given.endsWith(wanted.slice(1)) || withoutPort.endsWith(wanted.slice(1));

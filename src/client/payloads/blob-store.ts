@@ -19,7 +19,7 @@ export interface StoredBlob extends BlobName {
   readonly writtenAt: number;
 }
 
-/** Every function rejects with BlobFault only. */
+/** Every function rejects with BlobStoreError only. */
 export interface BlobStore {
   readonly kind: 'folder' | 's3';
   /**
@@ -42,13 +42,13 @@ export interface BlobStore {
 export const BLOB_CODES = ['blob_unavailable', 'blob_denied', 'blob_damaged'] as const;
 export type BlobCode = (typeof BLOB_CODES)[number];
 
-/** `why` names the store's own reason, such as ENOENT or NoSuchBucket, and no path and no secret. */
-export class BlobFault extends Error {
+/** `reason` is the store's own, such as ENOENT or NoSuchBucket. It names no path and no secret. */
+export class BlobStoreError extends Error {
   readonly code: BlobCode;
-  readonly why: string;
-  constructor(code: BlobCode, why: string, options?: ErrorOptions) {
-    super(why, options);
+  readonly reason: string;
+  constructor(code: BlobCode, reason: string, options?: ErrorOptions) {
+    super(reason, options);
     this.code = code;
-    this.why = why;
+    this.reason = reason;
   }
 }

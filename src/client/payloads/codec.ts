@@ -13,43 +13,43 @@ import type { Config } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
 import { ClientError } from '../errors.ts';
 import { deriveKeys } from './keys.ts';
-import { decryptedFor, encryptedFor } from './seal.ts';
+import { decryptBytes, encryptBytes } from './seal.ts';
 
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const ID_DIGITS = 16;
 /**
- * Payloads that are not encrypted again: encrypted ones, and nulls, which reveal nothing and remove fields of memos.
- * References to stored payloads are not encrypted either: external storage has to find them.
+ * Payloads that the codec leaves as they are: encrypted ones, and nulls, which reveal nothing and remove fields of
+ * memos. References to stored payloads are not encrypted either: external storage has to find them.
  */
-const LEFT: ReadonlySet<string | undefined> = new Set([ENCODING, 'binary/null']);
-/** A mark of payloads that are not stored apart, whatever their size. It is not encrypted, since storage follows it. */
-const IN_HISTORY = 'signalbox-in-history';
+const UNENCRYPTED_ENCODINGS: ReadonlySet<string | undefined> = new Set([ENCODING, 'binary/null']);
+/** Marks payloads that stay in history, whatever their size. It is not encrypted, since external storage reads it. */
+const IN_HISTORY_KEY = 'signalbox-in-history';
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 export type CodecSettings = Pick<Config, 'codec' | 'masterKey' | 'formerMasterKeys' | 'dataDir'>;
 
 /** The codec of these settings. The master key is read when it is first needed. */
 export function payloadCodecOf(settings: CodecSettings): PayloadCodec {
-  let known: ReadonlyMap<string, Uint8Array> | undefined;
-  /** By id, the present one first. */
+  let cachedKeys: ReadonlyMap<string, Uint8Array> | undefined;
+  /** By id, the current one first. */
   const keys = () => {
-    known ??= new Map(
+    cachedKeys ??= new Map(
       [loadMasterKey(settings), ...settings.formerMasterKeys].map((master) => {
         const key = deriveKeys(master).payloads;
-        return [idOf(key), key];
+        return [keyIdOf(key), key];
       }),
     );
-    return known;
+    return cachedKeys;
   };
   return {
     encode: async (payloads) => {
       if (!settings.codec) return payloads;
-      const [present] = keys();
-      return present === undefined ? payloads : payloads.map((payload) => encrypted(...present, payload));
+      const [currentKey] = keys();
+      return currentKey === undefined ? payloads : payloads.map((payload) => encryptPayload(...currentKey, payload));
     },
     decode: async (payloads) =>
-      payloads.map((payload) => (isEncrypted(payload) ? decrypted(keys(), payload) : payload)),
+      payloads.map((payload) => (isEncrypted(payload) ? decryptPayload(keys(), payload) : payload)),
   };
 }
 
@@ -57,40 +57,40 @@ export function payloadCodecOf(settings: CodecSettings): PayloadCodec {
 export const isEncrypted = (payload: Payload): boolean => textOf(payload, 'encoding') === ENCODING;
 
 /** The payload with the mark that keeps it out of external storage. */
-export const staysInHistory = (payload: Payload): Payload => ({
+export const markInHistory = (payload: Payload): Payload => ({
   ...payload,
-  metadata: { ...payload.metadata, [IN_HISTORY]: Buffer.from('1') },
+  metadata: { ...payload.metadata, [IN_HISTORY_KEY]: Buffer.from('1') },
 });
 
-export const isKeptInHistory = (payload: Payload): boolean => payload.metadata?.[IN_HISTORY] != null;
+export const isMarkedInHistory = (payload: Payload): boolean => payload.metadata?.[IN_HISTORY_KEY] != null;
 
 /** A payload that was encrypted under an unknown key, or was changed since. */
 export class UnreadablePayload extends ValueError {}
 
 /** Identifies a key without revealing it. */
-const idOf = (key: Uint8Array): string => createHash('sha256').update(key).digest('hex').slice(0, ID_DIGITS);
+const keyIdOf = (key: Uint8Array): string => createHash('sha256').update(key).digest('hex').slice(0, ID_DIGITS);
 
-function encrypted(id: string, key: Uint8Array, payload: Payload): Payload {
-  if (LEFT.has(textOf(payload, 'encoding')) || isReferencePayload(payload)) return payload;
+function encryptPayload(id: string, key: Uint8Array, payload: Payload): Payload {
+  if (UNENCRYPTED_ENCODINGS.has(textOf(payload, 'encoding')) || isReferencePayload(payload)) return payload;
   return {
     metadata: {
       encoding: Buffer.from(ENCODING),
       [KEY_ID]: Buffer.from(id),
-      ...(isKeptInHistory(payload) ? { [IN_HISTORY]: Buffer.from('1') } : {}),
+      ...(isMarkedInHistory(payload) ? { [IN_HISTORY_KEY]: Buffer.from('1') } : {}),
     },
-    data: encryptedFor(key, id, PayloadMessage.encode(payload).finish()),
+    data: encryptBytes(key, id, PayloadMessage.encode(payload).finish()),
   };
 }
 
 /** @throws UnreadablePayload. */
-function decrypted(keys: ReadonlyMap<string, Uint8Array>, payload: Payload): Payload {
+function decryptPayload(keys: ReadonlyMap<string, Uint8Array>, payload: Payload): Payload {
   const id = textOf(payload, KEY_ID) ?? '';
   const key = keys.get(id);
   if (key === undefined)
     throw new UnreadablePayload(
       `A payload was encrypted under another master key (${id}). Name that key in SIGNALBOX_FORMER_MASTER_KEYS.`,
     );
-  const clear = decryptedFor(key, id, payload.data ?? new Uint8Array());
+  const clear = decryptBytes(key, id, payload.data ?? new Uint8Array());
   if (clear === undefined) throw new UnreadablePayload('A payload was changed since it was encrypted.');
   return PayloadMessage.decode(clear);
 }
@@ -109,14 +109,14 @@ interface JsonPayload {
 /** Encodes or decodes as a codec server. @throws ClientError `codec_failed` where a payload cannot be decoded. */
 export async function transcode(
   codec: PayloadCodec,
-  way: 'encode' | 'decode',
+  direction: 'encode' | 'decode',
   payloads: readonly JsonPayload[],
 ): Promise<JsonPayload[]> {
   const given = payloads.map(({ metadata = {}, data = '' }) => ({
     metadata: mapped(metadata, (text) => Buffer.from(text, 'base64')),
     data: Buffer.from(data, 'base64'),
   }));
-  const made = await codec[way](given).catch((error: unknown) => {
+  const made = await codec[direction](given).catch((error: unknown) => {
     if (error instanceof UnreadablePayload) throw new ClientError('codec_failed', error.message);
     throw error;
   });

@@ -1,8 +1,8 @@
 import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../../config/config.ts';
-import { blobStorage } from './blobs.ts';
 import { type CodecSettings, payloadCodecOf } from './codec.ts';
-import { blobStoreOf } from './store-of.ts';
+import { blobStorage } from './external-storage.ts';
+import { blobStoreOf } from './open-blob-store.ts';
 
 /**
  * Writes payloads to Temporal and reads them back. Every client and worker must use it: the gateway, the workers and

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BlobFault, type BlobName, type BlobStore, DIGEST, OWNER_FILE, type StoredBlob } from './blob-store.ts';
+import { type BlobName, type BlobStore, BlobStoreError, DIGEST, OWNER_FILE, type StoredBlob } from './blob-store.ts';
 
 const DENIED = ['EACCES', 'EPERM', 'EROFS'];
 
@@ -11,14 +11,14 @@ export function folderStore(root: string): BlobStore {
   return {
     kind: 'folder',
     write: (blob, content) =>
-      typed(async () => {
+      withBlobErrors(async () => {
         await mkdir(join(root, blob.place), { recursive: true, mode: 0o700 });
         await replace(pathOf(blob), content);
       }),
-    read: (blob, signal) => typed(() => readFile(pathOf(blob), signal === undefined ? {} : { signal })),
+    read: (blob, signal) => withBlobErrors(() => readFile(pathOf(blob), signal === undefined ? {} : { signal })),
     list: () => filesOf(root),
     removeOlder: (blob, before) =>
-      typed(async () => {
+      withBlobErrors(async () => {
         // Another process may be sweeping too.
         const found = await stat(pathOf(blob)).catch(() => undefined);
         if (found === undefined || found.mtimeMs >= before) return false;
@@ -61,11 +61,11 @@ async function* filesOf(root: string): AsyncGenerator<StoredBlob> {
   }
 }
 
-async function typed<T>(act: () => Promise<T>): Promise<T> {
+async function withBlobErrors<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new BlobFault(DENIED.includes(why) ? 'blob_denied' : 'blob_unavailable', why, { cause: error });
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new BlobStoreError(DENIED.includes(reason) ? 'blob_denied' : 'blob_unavailable', reason, { cause: error });
   }
 }

@@ -63,17 +63,17 @@ export function signedToken(key: Uint8Array, parts: readonly string[]): string {
 }
 
 /** The parts of a token that this host made with the key; undefined for any other text. */
-export function tokenParts(key: Uint8Array, token: string): readonly string[] | undefined {
+export function verifiedTokenParts(key: Uint8Array, token: string): readonly string[] | undefined {
   const dot = token.indexOf('.');
   const body = token.slice(0, dot);
-  if (dot < 1 || !sameText(token.slice(dot + 1), tokenMac(key, body))) return undefined;
+  if (dot < 1 || !constantTimeEqual(token.slice(dot + 1), tokenMac(key, body))) return undefined;
   return JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as string[];
 }
 
 const tokenMac = (key: Uint8Array, body: string): string => createHmac('sha256', key).update(body).digest('base64url');
 
 /** Compares in constant time; texts of different length are unequal. */
-export function sameText(a: string, b: string): boolean {
+export function constantTimeEqual(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -1,7 +1,7 @@
 /**
- * Large results of activities, which are stored before the activity ends, and inputs that the store did not give when
- * it began. The SDK stores a result after the end: where the store is away then, the attempt has failed although its
- * effect is done.
+ * Large results of activities, which are stored before the activity ends, and inputs that the store could not deliver
+ * when it began. The SDK stores a result after the end: where the store is unavailable then, the attempt fails although
+ * its effect is done.
  *
  * What is returned to the SDK is a payload, which it passes on: the reference, or the result with the mark that keeps
  * it in history.
@@ -15,25 +15,25 @@ import {
   loadDataConverter,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { AttemptOwner, LargeResult } from '../../contract/activity.ts';
-import { BLOB_BYTES, MAX_TEMPORAL_BYTES } from '../../definition/document/limits.ts';
+import { MAX_TEMPORAL_BYTES, MIN_BLOB_BYTES } from '../../definition/document/limits.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
-import { staysInHistory } from './codec.ts';
-import { referenceIn } from './late-input.ts';
+import { markInHistory } from './codec.ts';
+import { referenceIn } from './deferred-input.ts';
 
 /**
- * What this process leaves in the history of one execution while the store is away. Many results of a run can arrive
- * together, and the server terminates a run at 50 MB.
+ * What this process leaves in the history of one execution while the store is unavailable. Many results of a run can
+ * arrive together, and the server terminates a run at 50 MB.
  */
-const MOST_IN_HISTORY_BYTES = 5_000_000;
-const MOST_RUNS = 1_000;
-/** After this time without a failure the store is asked again. */
-const AWAY_MS = 30_000;
+const MAX_IN_HISTORY_BYTES = 5_000_000;
+const MAX_RUNS = 1_000;
+/** How long after a failure the store counts as unavailable. */
+const UNAVAILABLE_MS = 30_000;
 
 /** Results and heartbeats of activities for external storage with these settings. */
 export class LargeResults {
   readonly #converter;
   readonly #runner: ExternalStorageRunner | undefined;
-  readonly #inHistory = new BoundedMap<string, number>(MOST_RUNS);
+  readonly #historyBytes = new BoundedMap<string, number>(MAX_RUNS);
   #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(converter: DataConverter) {
@@ -42,9 +42,9 @@ export class LargeResults {
     this.#runner = externalStorage && new ExternalStorageRunner(externalStorage);
   }
 
-  /** Whether the store has lately failed, and taken nothing since. */
+  /** Whether the store has failed recently, and stored nothing since. */
   get isAway(): boolean {
-    return performance.now() - this.#failedAt < AWAY_MS;
+    return performance.now() - this.#failedAt < UNAVAILABLE_MS;
   }
 
   /** Undefined for a result that is not stored. */
@@ -52,7 +52,7 @@ export class LargeResults {
     const runner = this.#runner;
     const payload = await encodeToPayload(this.#converter, output);
     const bytes = payload.data?.length ?? 0;
-    if (runner === undefined || bytes < BLOB_BYTES) return undefined;
+    if (runner === undefined || bytes < MIN_BLOB_BYTES) return undefined;
     const { namespace, workflowId: id, runId, type } = owner;
     const target = { kind: 'workflow', namespace, id, runId, type } as const;
     return {
@@ -66,7 +66,7 @@ export class LargeResults {
           throw error;
         }
       },
-      inHistory: () => (this.#hasRoom(runId, bytes) ? raw(staysInHistory(payload)) : undefined),
+      inHistory: () => (this.#reserveHistory(runId, bytes) ? raw(markInHistory(payload)) : undefined),
     };
   }
 
@@ -74,7 +74,7 @@ export class LargeResults {
    * A value that is never stored, such as details of a heartbeat: the SDK ends the worker where they cannot be stored.
    */
   reported(value: unknown): unknown {
-    return raw(staysInHistory(defaultPayloadConverter.toPayload(value)));
+    return raw(markInHistory(defaultPayloadConverter.toPayload(value)));
   }
 
   /** Reads the input of the activity. Undefined where the argument is the input. @throws ApplicationFailure */
@@ -86,10 +86,10 @@ export class LargeResults {
       decodeFromPayloadsAtIndex(this.#converter, 0, await runner.retrieve([reference], { abortSignal }));
   }
 
-  #hasRoom(runId: string, bytes: number): boolean {
-    const all = (this.#inHistory.get(runId) ?? 0) + bytes;
-    if (bytes > MAX_TEMPORAL_BYTES || all > MOST_IN_HISTORY_BYTES) return false;
-    this.#inHistory.set(runId, all);
+  #reserveHistory(runId: string, bytes: number): boolean {
+    const total = (this.#historyBytes.get(runId) ?? 0) + bytes;
+    if (bytes > MAX_TEMPORAL_BYTES || total > MAX_IN_HISTORY_BYTES) return false;
+    this.#historyBytes.set(runId, total);
     return true;
   }
 }

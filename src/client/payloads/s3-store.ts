@@ -6,24 +6,24 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { Agent, request } from 'undici';
-import type { S3Place } from '../../config/blob-place.ts';
-import { defined } from '../../json/defined.ts';
+import type { S3Settings } from '../../config/blob-settings.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { type AwsCredentials, roleCredentials } from './aws-credentials.ts';
-import { BlobFault, type BlobName, type BlobStore, DIGEST, OWNER_FILE, type StoredBlob } from './blob-store.ts';
+import { type BlobName, type BlobStore, BlobStoreError, DIGEST, OWNER_FILE, type StoredBlob } from './blob-store.ts';
 
 const CONNECT_MS = 3_000;
 /** One attempt: 16 MB at 2 MB a second. */
 const ATTEMPT_MS = 8_000;
 const ATTEMPTS = 3;
-const PAUSE_MS = 100;
-const LONGEST_MESSAGE = 10_000;
+const BACKOFF_MS = 100;
+const MAX_MESSAGE = 10_000;
 /** More than any payload or page of a list has. What is larger was put there by others, and is not read. */
-const MOST_BYTES = 64_000_000;
+const MAX_BYTES = 64_000_000;
 const TOO_LARGE = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
-/** What the store says of its settings and its credentials, not of the moment. */
+/** Statuses that concern settings or credentials, and so are not transient. */
 const DENIED: ReadonlySet<number> = new Set([301, 307, 400, 401, 403]);
 
-interface Sent {
+interface S3Request {
   readonly method: 'PUT' | 'GET' | 'HEAD' | 'DELETE';
   readonly key: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -31,31 +31,31 @@ interface Sent {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Answer {
+interface S3Response {
   readonly status: number;
   readonly body: Buffer;
   readonly modifiedAt: number;
 }
 
 /** How long an attempt may take, for tests. */
-interface S3Limits {
+interface S3Timeouts {
   readonly attemptMs?: number;
 }
 
-export function s3Store(place: S3Place, { attemptMs = ATTEMPT_MS }: S3Limits = {}): BlobStore {
-  const dispatcher = new Agent({ connect: { timeout: Math.min(CONNECT_MS, attemptMs) }, maxResponseSize: MOST_BYTES });
+export function s3Store(settings: S3Settings, { attemptMs = ATTEMPT_MS }: S3Timeouts = {}): BlobStore {
+  const dispatcher = new Agent({ connect: { timeout: Math.min(CONNECT_MS, attemptMs) }, maxResponseSize: MAX_BYTES });
   const cache = new Map<string, ArrayBuffer>();
-  const credentials = credentialsOf(place);
-  const keyOf = ({ place: folder, name }: BlobName): string => `${place.prefix}${folder}/${name}`;
+  const credentials = credentialsOf(settings);
+  const keyOf = ({ place, name }: BlobName): string => `${settings.prefix}${place}/${name}`;
 
-  async function attempt({ method, key, query = {}, body, signal }: Sent): Promise<Answer> {
+  async function attempt({ method, key, query = {}, body, signal }: S3Request): Promise<S3Response> {
     const signed = await new AwsV4Signer({
       ...(await credentials()),
       service: 's3',
-      region: place.region,
+      region: settings.region,
       cache,
       method,
-      url: `${urlOf(place)}/${key}${queryText(query)}`,
+      url: `${urlOf(settings)}/${key}${queryText(query)}`,
       // The server compares it with what arrives.
       headers: {
         'x-amz-content-sha256': createHash('sha256')
@@ -72,30 +72,30 @@ export function s3Store(place: S3Place, { attemptMs = ATTEMPT_MS }: S3Limits = {
       headers: Object.fromEntries(signed.headers),
       dispatcher,
       signal: AbortSignal.any([AbortSignal.timeout(attemptMs), ...(signal === undefined ? [] : [signal])]),
-      ...defined({ body }),
+      ...omitUndefined({ body }),
     });
     const modifiedAt = Date.parse(String(headers['last-modified'] ?? ''));
     return { status: statusCode, body: Buffer.from(await answer.arrayBuffer()), modifiedAt };
   }
 
-  /** Repeats what may pass: no answer, 5xx, and too many requests. @throws BlobFault for all that is not 2xx or 404 */
-  async function send(sent: Sent): Promise<Answer> {
+  /** Retries where there is no answer, 5xx, or too many requests. @throws BlobStoreError unless it is 2xx or 404 */
+  async function send(s3Request: S3Request): Promise<S3Response> {
     for (let tried = 1; ; tried++) {
-      const fault = await attempt(sent).then(
-        (answer) => faultOf(answer) ?? answer,
-        (error: unknown) => (error instanceof BlobFault ? error : silenceOf(error)),
+      const fault = await attempt(s3Request).then(
+        (answer) => statusError(answer) ?? answer,
+        (error: unknown) => (error instanceof BlobStoreError ? error : networkError(error)),
       );
-      if (!(fault instanceof BlobFault)) return fault;
-      if (fault.code !== 'blob_unavailable' || tried === ATTEMPTS || sent.signal?.aborted === true) throw fault;
-      await sleep(PAUSE_MS * 2 ** tried * (0.5 + Math.random() / 2));
+      if (!(fault instanceof BlobStoreError)) return fault;
+      if (fault.code !== 'blob_unavailable' || tried === ATTEMPTS || s3Request.signal?.aborted === true) throw fault;
+      await sleep(BACKOFF_MS * 2 ** tried * (0.5 + Math.random() / 2));
     }
   }
 
   async function page(after: string | undefined): Promise<{ found: StoredBlob[]; next: string | undefined }> {
-    const query = { 'list-type': '2', prefix: place.prefix, ...defined({ 'continuation-token': after }) };
+    const query = { 'list-type': '2', prefix: settings.prefix, ...omitUndefined({ 'continuation-token': after }) };
     const { status, body } = await send({ method: 'GET', key: '', query });
     if (status === 404) throw noBucket();
-    return pageOf(body.toString(), place.prefix);
+    return pageOf(body.toString(), settings.prefix);
   }
 
   return {
@@ -107,8 +107,8 @@ export function s3Store(place: S3Place, { attemptMs = ATTEMPT_MS }: S3Limits = {
     read: async (blob, signal) => {
       const { status, body } = await send({ method: 'GET', key: keyOf(blob), signal });
       if (status !== 404) return body;
-      const why = codeOf(body) ?? 'NoSuchKey';
-      throw new BlobFault(why === 'NoSuchKey' ? 'blob_unavailable' : 'blob_denied', why);
+      const reason = codeOf(body) ?? 'NoSuchKey';
+      throw new BlobStoreError(reason === 'NoSuchKey' ? 'blob_unavailable' : 'blob_denied', reason);
     },
     list: async function* () {
       let next: string | undefined;
@@ -129,18 +129,18 @@ export function s3Store(place: S3Place, { attemptMs = ATTEMPT_MS }: S3Limits = {
   };
 }
 
-function credentialsOf({ credentials, role }: S3Place): () => Promise<AwsCredentials> {
+function credentialsOf({ credentials, role }: S3Settings): () => Promise<AwsCredentials> {
   if (role !== undefined) return roleCredentials(role);
   return async () => {
     if (credentials !== undefined) return credentials;
-    throw new BlobFault('blob_denied', 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set');
+    throw new BlobStoreError('blob_denied', 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set');
   };
 }
 
-const noBucket = (): BlobFault => new BlobFault('blob_denied', 'NoSuchBucket');
+const noBucket = (): BlobStoreError => new BlobStoreError('blob_denied', 'NoSuchBucket');
 
 /** The URL of the bucket. AWS has a host for each, but no certificate for names with dots. Other servers take paths. */
-export function urlOf({ bucket, region, endpoint }: S3Place): string {
+export function urlOf({ bucket, region, endpoint }: S3Settings): string {
   if (endpoint !== undefined) return `${endpoint}/${bucket}`;
   const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
@@ -152,29 +152,32 @@ const queryText = (query: Readonly<Record<string, string>>): string => {
 };
 
 /** Undefined for 2xx and 404. */
-function faultOf({ status, body }: Answer): BlobFault | undefined {
+function statusError({ status, body }: S3Response): BlobStoreError | undefined {
   if ((status >= 200 && status < 300) || status === 404) return undefined;
-  const why = codeOf(body) ?? `status ${status}`;
-  return new BlobFault(DENIED.has(status) && why !== 'RequestTimeout' ? 'blob_denied' : 'blob_unavailable', why);
+  const reason = codeOf(body) ?? `status ${status}`;
+  const isDenied = DENIED.has(status) && reason !== 'RequestTimeout';
+  return new BlobStoreError(isDenied ? 'blob_denied' : 'blob_unavailable', reason);
 }
 
-/** There was no answer: by the system's code, such as ECONNREFUSED. */
-function silenceOf(error: unknown): BlobFault {
+/** For a request without an answer. Its reason is the system's code, such as ECONNREFUSED. */
+function networkError(error: unknown): BlobStoreError {
   const chain = [error, error instanceof Error ? error.cause : undefined];
-  const late = chain.some((one) => one instanceof Error && one.name === 'TimeoutError');
+  const isTimeout = chain.some((one) => one instanceof Error && one.name === 'TimeoutError');
   const code = chain.flatMap((one) =>
     one instanceof Error && 'code' in one && typeof one.code === 'string' ? [one.code] : [],
   )[0];
-  if (code === TOO_LARGE) return new BlobFault('blob_damaged', 'it is larger than any payload', { cause: error });
-  return new BlobFault('blob_unavailable', late ? 'no answer in time' : (code ?? 'no answer'), { cause: error });
+  if (code === TOO_LARGE) return new BlobStoreError('blob_damaged', 'it is larger than any payload', { cause: error });
+  return new BlobStoreError('blob_unavailable', isTimeout ? 'no answer in time' : (code ?? 'no answer'), {
+    cause: error,
+  });
 }
 
 /** The `Code` of an error's XML. It becomes part of messages, so it has to look like one. */
 function codeOf(body: Buffer): string | undefined {
-  return /<Code>([A-Za-z0-9.]{1,100})<\/Code>/.exec(body.subarray(0, LONGEST_MESSAGE).toString())?.[1];
+  return /<Code>([A-Za-z0-9.]{1,100})<\/Code>/.exec(body.subarray(0, MAX_MESSAGE).toString())?.[1];
 }
 
-/** What a list answers. Keys of ours need no decoding of XML; others are left out. */
+/** Reads a page of a list. Keys of ours need no decoding of XML; others are left out. */
 function pageOf(xml: string, prefix: string): { found: StoredBlob[]; next: string | undefined } {
   const found: StoredBlob[] = [];
   for (const [, content = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
@@ -193,6 +196,6 @@ const textOf = (xml: string, tag: string): string | undefined => new RegExp(`<${
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 const unescaped = (text: string): string =>
-  text.replace(/&(?:#(\d+)|(\w+));/g, (whole, digits?: string, name = '') =>
-    digits === undefined ? (ENTITIES[name] ?? whole) : String.fromCodePoint(Number(digits)),
+  text.replace(/&(?:#(\d+)|(\w+));/g, (entity, digits?: string, name = '') =>
+    digits === undefined ? (ENTITIES[name] ?? entity) : String.fromCodePoint(Number(digits)),
   );

@@ -5,24 +5,24 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ulid } from 'ulid';
 import {
-  CALL_MS,
+  CALL_OVERDUE_MS,
+  CALL_TIMEOUT_MS,
   type CallInput,
-  OVERDUE_MS,
   RECORDED_CALL_WORKFLOW,
   type RecordedCallResult,
   type RecordedCallStart,
   type ShownStep,
 } from '../../contract/recording.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError } from '../errors.ts';
 import { unaudited, type WriteAccess } from '../temporal/access.ts';
 import { startUnlessTaken } from '../temporal/actor-calls.ts';
-import { actorAttributes } from '../temporal/division.ts';
 import { recordedCallId, recordingId, sha256Hex } from '../temporal/ids.ts';
+import { actorAttributes } from '../temporal/namespace-division.ts';
 import { findTool } from './offered-tools.ts';
-import { ask, changeRecording, demandKnownReferences, demandRecording, readStep } from './recordings.ts';
+import { changeRecording, demandKnownReferences, demandRecording, queryRecording, readStep } from './recordings.ts';
 
 interface ToolCall {
   readonly tool: string;
@@ -50,14 +50,14 @@ export async function recordCall(
   access: WriteAccess,
   org: string,
   id: string,
-  { tool: wanted, server: at, input, key = ulid(), by }: ToolCall,
+  { tool: wanted, server: wantedServer, input, key = ulid(), by }: ToolCall,
   onSent: () => void = () => undefined,
 ): Promise<CalledTool> {
   await demandRecording(access, org, id);
   await demandKnownReferences(access, org, id, input, '/input');
-  const { server, tool } = await findTool(unaudited(access), org, wanted, at);
+  const { server, tool } = await findTool(unaudited(access), org, wanted, wantedServer);
   const content = sha256Hex(canonicalText([server, tool.name, input])).slice(0, 32);
-  const call = { tool: tool.name, server, input, content, ...defined({ by }) };
+  const call = { tool: tool.name, server, input, content, ...omitUndefined({ by }) };
   const begun = await changeRecording(access, org, id, 'call', call, key);
   if (begun.content !== content)
     throw new ClientError(
@@ -66,20 +66,20 @@ export async function recordCall(
     );
   onSent();
   // After this time Temporal may have forgotten the call, and would make it again.
-  if (Date.now() - begun.startedAt > OVERDUE_MS)
+  if (Date.now() - begun.startedAt > CALL_OVERDUE_MS)
     return { step: await readStep(access, org, id, begun.name), content: [] };
-  const result = await called(access, org, id, begun.name, { server, tool: tool.name });
+  const result = await callTool(access, org, id, begun.name, { server, tool: tool.name });
   return { step: await readStep(access, org, id, begun.name), ...result };
 }
 
-async function called(
+async function callTool(
   access: WriteAccess,
   org: string,
   id: string,
   name: string,
   target: Pick<RecordedCallStart, 'server' | 'tool'>,
 ): Promise<RecordedCallResult> {
-  const resolved = await ask<CallInput>(access, org, id, 'callInput', name);
+  const resolved = await queryRecording<CallInput>(access, org, id, 'callInput', name);
   if ('problem' in resolved) throw new ClientError('unresolved_reference', resolved.problem);
   const { input } = resolved;
   const start: RecordedCallStart = { organizationId: org, recording: recordingId(org, id), name, ...target, input };
@@ -87,7 +87,7 @@ async function called(
   await startUnlessTaken(access, 'rest', RECORDED_CALL_WORKFLOW, {
     workflowId,
     args: [start],
-    workflowExecutionTimeout: CALL_MS,
+    workflowExecutionTimeout: CALL_TIMEOUT_MS,
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     ...(await actorAttributes(access)),

@@ -1,12 +1,11 @@
 import { ulid } from 'ulid';
 import {
   type AppendStep,
-  BESIDE_STEPS_BYTES,
   type ChangeRecording,
   type ConfirmReferences,
+  DEFAULT_IDLE_MS,
   type DropStep,
-  IDLE_MS,
-  MOST_RECORDINGS,
+  MAX_RECORDINGS,
   type NoteSaved,
   type PresetOutput,
   RECORDING_MEMO,
@@ -17,23 +16,24 @@ import {
   type RecordingSummary,
   type RecordingView,
   type ShownStep,
+  STATE_OVERHEAD_BYTES,
   type Suggestion,
 } from '../../contract/recording.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { strayReferences } from '../../recording/references.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { unknownReferencesInText } from '../../recording/references.ts';
 import { summaryOf } from '../../recording/view.ts';
-import { ClientError, insteadOf } from '../errors.ts';
+import { ClientError, rethrowAs } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { describe, startUnlessTaken, writeTo } from '../temporal/actor-calls.ts';
-import { actorAttributes, actorQuery } from '../temporal/division.ts';
+import { describe, startUnlessTaken, updateActor } from '../temporal/actor-calls.ts';
 import { recordingId } from '../temporal/ids.ts';
+import { actorAttributes, actorQuery } from '../temporal/namespace-division.ts';
 import { compare } from '../temporal/query.ts';
 import { read } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { countOf } from '../visibility/count.ts';
-import { listPage, type Page, type PageRequest, partedRows, type Unread } from '../visibility/listing.ts';
+import { listPage, type Page, type PageRequest, partitionRows, type UnreadableRow } from '../visibility/listing.ts';
 
 interface NewRecording {
   /** Default: a new one. The same id again is the same recording. */
@@ -54,41 +54,49 @@ interface NewRecording {
 export async function createRecording(
   access: WriteAccess,
   org: string,
-  { id = ulid(), idleMs = IDLE_MS, ...given }: NewRecording,
+  { id = ulid(), idleMs = DEFAULT_IDLE_MS, ...given }: NewRecording,
 ): Promise<RecordingSummary> {
   const start: RecordingStart = {
     organizationId: org,
     historyLimit: access.historyLimit,
     id,
     idleMs,
-    maxBytes: Math.min(access.dataBytes, MAX_BLOB_STATE_BYTES) - BESIDE_STEPS_BYTES,
+    maxBytes: Math.min(access.dataBytes, MAX_BLOB_STATE_BYTES) - STATE_OVERHEAD_BYTES,
     ...given,
   };
   const now = Date.now();
   const { name, input, description, by } = given;
-  const state = { name, input, createdAt: now, changedAt: now, steps: [], named: {}, ...defined({ description, by }) };
+  const state = {
+    name,
+    input,
+    createdAt: now,
+    changedAt: now,
+    steps: [],
+    named: {},
+    ...omitUndefined({ description, by }),
+  };
   const summary = summaryOf(start, state);
-  const apart = await actorAttributes(access, { key: searchAttributes.org, value: org });
+  const attributes = await actorAttributes(access, { key: searchAttributes.org, value: org });
   const workflowId = recordingId(org, id);
-  await demandRoom(access, org, workflowId);
+  await demandRecordingQuota(access, org, workflowId);
   await startUnlessTaken(access, 'rest', RECORDING_WORKFLOW, {
     workflowId,
     args: [start],
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     memo: { [RECORDING_MEMO]: summary },
-    ...apart,
+    ...attributes,
   });
   return summary;
 }
 
 /** A request that is repeated finds the recording that it began. */
-async function demandRoom(access: Access, org: string, workflowId: string): Promise<void> {
-  if ((await countOf(access, await openRecordings(access, org))) < MOST_RECORDINGS) return;
+async function demandRecordingQuota(access: Access, org: string, workflowId: string): Promise<void> {
+  if ((await countOf(access, await openRecordings(access, org))) < MAX_RECORDINGS) return;
   if ((await describe(access, workflowId)) !== undefined) return;
   throw new ClientError(
     'too_many',
-    `${MOST_RECORDINGS} recordings of the organization are open. Delete some, or wait until they expire.`,
+    `${MAX_RECORDINGS} recordings of the organization are open. Delete some, or wait until they expire.`,
   );
 }
 
@@ -97,13 +105,13 @@ const openRecordings = (access: Access, org: string): Promise<string> =>
 
 export interface RecordingPage extends Page<RecordingSummary> {
   /** Recordings of the page that cannot be read. */
-  readonly unreadable: readonly Unread<{ readonly id: string }>[];
+  readonly unreadable: readonly UnreadableRow<{ readonly id: string }>[];
 }
 
 /** The open recordings, latest first. The list may lag. */
 export async function listRecordings(access: Access, org: string, request: PageRequest): Promise<RecordingPage> {
   const page = await listPage(access, await openRecordings(access, org), request);
-  const { readable, unreadable } = partedRows(page.items, ({ workflowId }) => ({
+  const { readable, unreadable } = partitionRows(page.items, ({ workflowId }) => ({
     id: workflowId.split('.').at(-1) ?? '',
   }));
   const items = readable.flatMap(({ memo }) => {
@@ -115,14 +123,14 @@ export async function listRecordings(access: Access, org: string, request: PageR
 
 /** The recording with its steps. @throws ClientError `not_found`, `gone`, `temporal_unreachable`. */
 export async function readRecording(access: Access, org: string, id: string): Promise<RecordingView> {
-  const view = await ask<RecordingView>(access, org, id, 'view');
-  if (view.ended !== undefined) throw ended(id, view.ended);
+  const view = await queryRecording<RecordingView>(access, org, id, 'view');
+  if (view.ended !== undefined) throw recordingEnded(id, view.ended);
   return view;
 }
 
 /** One step, with its whole output. @throws as readRecording, and `no_such_step`. */
 export async function readStep(access: Access, org: string, id: string, name: string): Promise<ShownStep> {
-  const step = await ask<ShownStep | null>(access, org, id, 'step', name);
+  const step = await queryRecording<ShownStep | null>(access, org, id, 'step', name);
   if (step !== null) return step;
   throw new ClientError('no_such_step', `The recording has no step "${name.slice(0, 80)}".`);
 }
@@ -130,7 +138,7 @@ export async function readStep(access: Access, org: string, id: string, name: st
 /** @throws as readRecording. */
 export async function readSuggestions(access: Access, org: string, id: string): Promise<readonly Suggestion[]> {
   await demandRecording(access, org, id);
-  return ask<Suggestion[]>(access, org, id, 'suggestions');
+  return queryRecording<Suggestion[]>(access, org, id, 'suggestions');
 }
 
 /** The outputs of the steps that have one, by their names. @throws as readRecording. */
@@ -149,7 +157,7 @@ export async function readOutputs(
   return outputs;
 }
 
-interface Updates {
+interface RecordingUpdates {
   readonly call: [RecordCall, RecordCallAnswer];
   readonly append: [AppendStep, { name: string }];
   readonly preset: [PresetOutput, { name: string }];
@@ -164,26 +172,34 @@ interface Updates {
  * Sends an update to the recording. A repeated `key` gets the same answer.
  * @throws ClientError `not_found`, `gone`, and those of the update (src/contract/recording.ts).
  */
-export function changeRecording<Name extends keyof Updates>(
+export function changeRecording<Name extends keyof RecordingUpdates>(
   access: WriteAccess,
   org: string,
   id: string,
   update: Name,
-  request: Omit<Updates[Name][0], 'key'>,
+  request: Omit<RecordingUpdates[Name][0], 'key'>,
   key?: string,
-): Promise<Updates[Name][1]> {
-  const sent = writeTo<Updates[Name][0], Updates[Name][1]>(access, recordingId(org, id), update, request, key);
-  return sent.catch(insteadOf('not_found', async () => ended(id, (await described(access, org, id)).summary?.ended)));
+): Promise<RecordingUpdates[Name][1]> {
+  const sent = updateActor<RecordingUpdates[Name][0], RecordingUpdates[Name][1]>(
+    access,
+    recordingId(org, id),
+    update,
+    request,
+    key,
+  );
+  return sent.catch(
+    rethrowAs('not_found', async () => recordingEnded(id, (await describeRecording(access, org, id)).summary?.ended)),
+  );
 }
 
 /** @throws ClientError `not_found`, `gone`. */
 export async function demandRecording(access: Access, org: string, id: string): Promise<RecordingSummary> {
-  const { isOpen, summary } = await described(access, org, id);
+  const { isOpen, summary } = await describeRecording(access, org, id);
   if (isOpen && summary !== undefined && summary.ended === undefined) return summary;
-  throw ended(id, summary?.ended);
+  throw recordingEnded(id, summary?.ended);
 }
 
-async function described(access: Access, org: string, id: string) {
+async function describeRecording(access: Access, org: string, id: string) {
   const description = await describe(access, recordingId(org, id));
   const summary = description?.memo?.[RECORDING_MEMO] as RecordingSummary | undefined;
   return { isOpen: description?.status.name === 'RUNNING', summary };
@@ -201,20 +217,20 @@ export async function demandKnownReferences(
   written: Json,
   at: string,
 ): Promise<void> {
-  if (strayReferences(written, []).length === 0) return;
+  if (unknownReferencesInText(written, []).length === 0) return;
   const { recorded } = await readRecording(access, org, id);
-  const stray = strayReferences(
+  const unknown = unknownReferencesInText(
     written,
     recorded.map(({ name }) => name),
   );
-  const [first] = stray;
+  const [first] = unknown;
   if (first === undefined) return;
-  const problems = stray.map((one) => ({ ...one, pointer: `${at}${one.pointer}` }));
+  const problems = unknown.map((one) => ({ ...one, pointer: `${at}${one.pointer}` }));
   throw new ClientError('unknown_reference', first.message, { details: { problems } });
 }
 
 /** Asks the actor. @throws ClientError `not_found`, `temporal_unreachable`. */
-export async function ask<Answer>(
+export async function queryRecording<Answer>(
   access: Access,
   org: string,
   id: string,
@@ -222,14 +238,14 @@ export async function ask<Answer>(
   argument?: string,
 ): Promise<Answer> {
   const handle = access.client.workflow.getHandle(recordingId(org, id));
-  const asked = read(access, () =>
+  const answer = read(access, () =>
     handle.query<Answer, [string?]>(query, ...(argument === undefined ? [] : [argument])),
   );
-  return asked.catch(insteadOf('not_found', () => ended(id, undefined)));
+  return answer.catch(rethrowAs('not_found', () => recordingEnded(id, undefined)));
 }
 
 /** A deleted recording is as one that never was. */
-const ended = (id: string, how: RecordingSummary['ended']): ClientError =>
+const recordingEnded = (id: string, how: RecordingSummary['ended']): ClientError =>
   how === 'expired'
     ? new ClientError('gone', 'The recording was idle, and has expired. Begin another one.')
     : new ClientError('not_found', `There is no recording ${id.slice(0, 80)}.`);

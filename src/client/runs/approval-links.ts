@@ -6,18 +6,18 @@
  */
 import { isNamed } from '../../contract/people.ts';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { isBy, standsFor } from '../../steps/kinds/approval/approval-persons.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { isDecidedBy, matchingAudience } from '../../steps/kinds/approval/approval-persons.ts';
 import type { Vote } from '../../steps/kinds/approval/approval-votes.ts';
 import { readableTime } from '../../template/time.ts';
-import { ClientError, hasCode, insteadOf } from '../errors.ts';
+import { ClientError, hasCode, rethrowAs } from '../errors.ts';
 import { readPeople } from '../organization/api-keys.ts';
-import { signedToken, tokenParts } from '../payloads/keys.ts';
+import { signedToken, verifiedTokenParts } from '../payloads/keys.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { isOpen } from '../temporal/run-status.ts';
-import { type Decider, deciderOf, LINK } from './link-persons.ts';
+import { type Decider, deciderOf, VIA_LINK } from './link-decider.ts';
 import { type GivenAnswer, type Question, readQuestion } from './question.ts';
 import { decide } from './run-actions.ts';
 import { organizationOf } from './run-read.ts';
@@ -40,10 +40,10 @@ export const approvalToken = (key: Uint8Array, { executionId, path, person, sinc
 
 /** What the token names; undefined for a token that this host did not make. */
 function readApprovalToken(key: Uint8Array, token: string): ApprovalLink | undefined {
-  const parts = tokenParts(key, token);
+  const parts = verifiedTokenParts(key, token);
   if (parts === undefined) return undefined;
   const [executionId = '', path = '', person = '', since = '', to] = parts;
-  return { executionId, path, person, since, ...defined({ to }) };
+  return { executionId, path, person, since, ...omitUndefined({ to }) };
 }
 
 export interface LinkedQuestion {
@@ -69,14 +69,14 @@ export async function openLink(access: Access, token: string, hasOperator: boole
   const organizationId = organizationOf(description);
   const [known, question] = await Promise.all([
     readPeople(access, organizationId, hasOperator),
-    readLinked(access, organizationId, link),
+    readLinkedQuestion(access, organizationId, link),
   ]);
   const decider = deciderOf(link, known, question.outsiders === true);
-  demandOpen(question, link, decider, isOpen(description.status.name));
+  demandOpenQuestion(question, link, decider, isOpen(description.status.name));
   const { audience = [], notBy = [], requester } = question;
   const { id: by, as, holder } = decider;
   if (as === undefined) return { link, organizationId, question, decider, askedAs: [] };
-  const isExcluded = (name: string): boolean => isBy({ by, as, ...defined({ holder }) }, name);
+  const isExcluded = (name: string): boolean => isDecidedBy({ by, as, ...omitUndefined({ holder }) }, name);
   // The run says whom it excludes: also the person who started it, where they may not decide.
   if (requester !== undefined && notBy.includes(requester) && isExcluded(requester))
     throw new ClientError(
@@ -90,7 +90,7 @@ export async function openLink(access: Access, token: string, hasOperator: boole
       description.memo?.['forkOf'] === undefined ? '' : ', or started the run that this one was forked from';
     throw new ClientError('already_voted', `${voter} has voted already (and that vote counts)${other}.`);
   }
-  const askedAs = standsFor(audience, { by, as });
+  const askedAs = matchingAudience(audience, { by, as });
   if (audience.length > 0 && askedAs.length === 0)
     throw new ClientError(
       'not_an_approver',
@@ -101,17 +101,17 @@ export async function openLink(access: Access, token: string, hasOperator: boole
 }
 
 /** @throws ClientError `gone` for a visit that was not taken into another run under this id. */
-const readLinked = (access: Access, org: string, { executionId, path }: ApprovalLink): Promise<Question> =>
+const readLinkedQuestion = (access: Access, org: string, { executionId, path }: ApprovalLink): Promise<Question> =>
   readQuestion(access, org, { role: 'viewer', roles: [], groups: [] }, executionId, path).catch(
-    insteadOf('no_such_step', gone),
+    rethrowAs('no_such_step', questionOver),
   );
 
 /** @throws ClientError `already_decided`, `gone`. */
-function demandOpen(question: Question, { since }: ApprovalLink, decider: Decider, isRunOpen: boolean): void {
+function demandOpenQuestion(question: Question, { since }: ApprovalLink, decider: Decider, isRunOpen: boolean): void {
   const { status, answer, since: asked } = question;
   if (answer !== undefined && (status === 'approved' || status === 'rejected')) {
     const { at, by, votes = [] } = answer;
-    const vote = [answer, ...(votes as Vote[])].find((one) => isOwn(one, decider));
+    const vote = [answer, ...(votes as Vote[])].find((one) => isDecidedByLink(one, decider));
     const decision = `${status}${by === undefined || by === null ? '' : ` by ${by}`} at ${readableTime(at)}`;
     const text =
       vote === undefined
@@ -120,17 +120,17 @@ function demandOpen(question: Question, { since }: ApprovalLink, decider: Decide
           ? `Your decision was taken: this was ${decision}.`
           : `Your vote was taken. This was then ${decision}.`;
     throw new ClientError('already_decided', text, {
-      details: { isOwn: vote !== undefined, answer: { at, ...defined({ by }) } },
+      details: { isOwn: vote !== undefined, answer: { at, ...omitUndefined({ by }) } },
     });
   }
-  if (status !== 'pending' || !isRunOpen || asked !== since) throw gone();
+  if (status !== 'pending' || !isRunOpen || asked !== since) throw questionOver();
 }
 
 /** Whether the person of the link has made that decision or vote by a link. */
-const isOwn = ({ by, via }: Pick<GivenAnswer, 'by' | 'via'>, { id, as }: Decider): boolean =>
-  typeof by === 'string' && isNamed(id, as?.names, by) && via?.startsWith(LINK) === true;
+const isDecidedByLink = ({ by, via }: Pick<GivenAnswer, 'by' | 'via'>, { id, as }: Decider): boolean =>
+  typeof by === 'string' && isNamed(id, as?.names, by) && via?.startsWith(VIA_LINK) === true;
 
-const gone = (): ClientError =>
+const questionOver = (): ClientError =>
   new ClientError('gone', 'This question is over: its time has passed, or its run has ended.');
 
 export interface LinkDecision {
@@ -152,7 +152,7 @@ export async function decideByLink(access: WriteAccess, linked: LinkedQuestion, 
   } catch (error) {
     if (!hasCode(error, 'closed', 'not_waiting', 'no_such_step', 'already_decided')) throw error;
     // Another decision came first, or the question is over.
-    demandOpen(await readLinked(access, organizationId, link), link, decider, false);
-    throw gone();
+    demandOpenQuestion(await readLinkedQuestion(access, organizationId, link), link, decider, false);
+    throw questionOver();
   }
 }

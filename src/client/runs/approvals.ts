@@ -2,21 +2,21 @@
 
 import { includesRole, type Role } from '../../contract/organization.ts';
 import { isNamed } from '../../contract/people.ts';
-import type { ShownWaitingFor, Standing } from '../../contract/run.ts';
+import type { RoleClaims, ShownWaitingFor } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
-import { defined } from '../../json/defined.ts';
-import { standsFor } from '../../steps/kinds/approval/approval-persons.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { matchingAudience } from '../../steps/kinds/approval/approval-persons.ts';
 import type { Access } from '../temporal/access.ts';
-import { readArgument } from '../temporal/first-event.ts';
-import { legible } from '../temporal/unreadable.ts';
+import { readArgument } from '../temporal/start-and-close-events.ts';
+import { tryRead } from '../temporal/unreadable-data.ts';
 import type { Page, PageRequest } from '../visibility/listing.ts';
-import { newestOfParts } from '../visibility/parts.ts';
+import { pageOfSortedChunks } from '../visibility/sorted-chunks.ts';
 import { resumeToken } from './resume-token.ts';
 import { listRuns } from './run-list.ts';
-import { wantsComment } from './run-read.ts';
+import { requiresComment } from './run-read.ts';
 import type { ExecutionView } from './run-view.ts';
 
 const USER = 'user:';
@@ -25,7 +25,7 @@ export const QUESTION_KINDS = ['approval', 'input'] as const;
 type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** The caller. Without an id there are no persons, and every caller may decide. */
-export interface Viewer extends Standing {
+export interface Viewer extends RoleClaims {
   readonly id?: string;
   readonly role: Role;
 }
@@ -67,14 +67,14 @@ export interface ApprovalFilter extends QuestionFilter, PageRequest {
 }
 
 /**
- * The newest question comes first among those of so many runs, which are read at once. Further runs follow, the latest
- * start first.
+ * The newest question comes first among those of a page of runs, which are read together. Further runs follow, the
+ * latest start first.
  */
-const RUNS_AT_ONCE = 500;
-/** The parts that are counted. */
-const COUNTED_PARTS = 4;
+const RUNS_PER_PAGE = 500;
+/** The pages that are counted. */
+const MAX_COUNTED_PAGES = 4;
 
-interface Found {
+interface FoundQuestion {
   readonly run: ExecutionView;
   readonly view: ApprovalView;
 }
@@ -91,16 +91,22 @@ export async function listApprovals(
   { mine, cursor, limit, ...filter }: ApprovalFilter,
 ): Promise<Page<ApprovalView>> {
   const list = JSON.stringify(['approvals', org, mine, viewer.id ?? null, filter]);
-  const partFrom = async (from: string | undefined): Promise<Page<Found>> => {
-    const part = await partOf(access, org, viewer, filter, from);
+  const pageFrom = async (from: string | undefined): Promise<Page<FoundQuestion>> => {
+    const page = await questionPage(access, org, viewer, filter, from);
     return {
-      ...part,
-      items: part.items.filter(({ view }) => !mine || view.mayAnswer || view.unreadable !== undefined),
+      ...page,
+      items: page.items.filter(({ view }) => !mine || view.mayAnswer || view.unreadable !== undefined),
     };
   };
-  const place = ({ view }: Found): string => placeOf(view);
-  const { items, ...page } = await newestOfParts(access, list, { limit, ...defined({ cursor }) }, partFrom, place);
-  return { ...page, items: await Promise.all(items.map((one) => withFacts(access, org, one))) };
+  const sortKey = ({ view }: FoundQuestion): string => questionSortKey(view);
+  const { items, ...page } = await pageOfSortedChunks(
+    access,
+    list,
+    { limit, ...omitUndefined({ cursor }) },
+    pageFrom,
+    sortKey,
+  );
+  return { ...page, items: await Promise.all(items.map((one) => withDefinitionFacts(access, org, one))) };
 }
 
 export interface QuestionCount {
@@ -120,45 +126,45 @@ export async function countApprovals(
 ): Promise<QuestionCount> {
   let [mine, all] = [0, 0];
   let from: string | undefined;
-  for (let parts = 0; parts < COUNTED_PARTS; parts++) {
-    const part = await partOf(access, org, viewer, filter, from);
-    all += part.items.length;
-    mine += part.items.filter(({ view }) => view.mayAnswer).length;
-    from = part.nextCursor;
+  for (let pages = 0; pages < MAX_COUNTED_PAGES; pages++) {
+    const page = await questionPage(access, org, viewer, filter, from);
+    all += page.items.length;
+    mine += page.items.filter(({ view }) => view.mayAnswer).length;
+    from = page.nextCursor;
     if (from === undefined) return { mine, all };
   }
   return { mine, all, isPartial: true };
 }
 
-/** The questions of a part of the runs. */
-async function partOf(
+/** The questions of a page of runs. */
+async function questionPage(
   access: Access,
   org: string,
   viewer: Viewer,
   { kinds, priority, resourceId, waiting, ...runs }: QuestionFilter,
   from: string | undefined,
-): Promise<Page<Found>> {
+): Promise<Page<FoundQuestion>> {
   const isListed = (wait: ShownWaitingFor): boolean =>
     kinds.some((kind) => kind === wait.kind) &&
     (priority === undefined || wait.priority === priority) &&
     (resourceId === undefined || wait.resourceId === resourceId);
   const page = await listRuns(access, org, {
     ...runs,
-    limit: RUNS_AT_ONCE,
-    ...defined({ cursor: from }),
+    limit: RUNS_PER_PAGE,
+    ...omitUndefined({ cursor: from }),
     status: ['pending', 'running', 'waiting', 'rolling_back'],
     waiting,
     awaited: kinds,
   });
-  const items = page.items.flatMap((run): Found[] =>
+  const items = page.items.flatMap((run): FoundQuestion[] =>
     run.unreadable === undefined
       ? run.waitingFor.filter(isListed).map((wait) => ({ run, view: approvalView(access, viewer, run, wait) }))
-      : [{ run, view: unreadApproval(run, run.unreadable) }],
+      : [{ run, view: unreadableApproval(run, run.unreadable) }],
   );
   return { ...page, items };
 }
 
-const placeOf = ({ since, executionId, path }: ApprovalView): string => `${since} ${executionId} ${path}`;
+const questionSortKey = ({ since, executionId, path }: ApprovalView): string => `${since} ${executionId} ${path}`;
 
 /** A question of a run as its viewer sees it. */
 export function approvalView(access: Access, viewer: Viewer, run: ExecutionView, wait: ShownWaitingFor): ApprovalView {
@@ -166,7 +172,7 @@ export function approvalView(access: Access, viewer: Viewer, run: ExecutionView,
   return {
     executionId: run.id,
     workflowId: run.workflowId,
-    ...defined({ requester: run.initiator }),
+    ...omitUndefined({ requester: run.initiator }),
     status: 'pending',
     mayAnswer: mayAnswer(viewer, wait),
     ...(person === undefined ? {} : { approverMemberId: person.slice(USER.length) }),
@@ -175,7 +181,7 @@ export function approvalView(access: Access, viewer: Viewer, run: ExecutionView,
 }
 
 /** The open question of the run is unknown. */
-function unreadApproval({ id, workflowId, startedAt }: ExecutionView, unreadable: Unreadable): ApprovalView {
+function unreadableApproval({ id, workflowId, startedAt }: ExecutionView, unreadable: Unreadable): ApprovalView {
   return {
     executionId: id,
     workflowId,
@@ -190,46 +196,46 @@ function unreadApproval({ id, workflowId, startedAt }: ExecutionView, unreadable
 }
 
 /** What a definition says beside a question. */
-interface Facts {
+interface DefinitionFacts {
   readonly name: string;
   /** Approvals that want a comment. */
-  readonly commented: ReadonlySet<string>;
+  readonly commentRequiredSteps: ReadonlySet<string>;
 }
 
-const MOST_FACTS = 1_000;
+const MAX_CACHED_FACTS = 1_000;
 /** By organization and hash, the least recently used first. A hash names one definition for ever. */
-const known = new BoundedMap<string, Promise<Facts | undefined>>(MOST_FACTS);
+const factsCache = new BoundedMap<string, Promise<DefinitionFacts | undefined>>(MAX_CACHED_FACTS);
 
-async function withFacts(access: Access, org: string, { run, view }: Found): Promise<ApprovalView> {
-  const facts = await factsOf(access, org, run);
+async function withDefinitionFacts(access: Access, org: string, { run, view }: FoundQuestion): Promise<ApprovalView> {
+  const facts = await definitionFactsOf(access, org, run);
   if (facts === undefined) return view;
-  const { name: workflowName, commented } = facts;
+  const { name: workflowName, commentRequiredSteps } = facts;
   return {
     ...view,
     workflowName,
-    ...(view.kind === 'approval' && commented.has(view.stepSlug) ? { commentRequired: true as const } : {}),
+    ...(view.kind === 'approval' && commentRequiredSteps.has(view.stepSlug) ? { commentRequired: true as const } : {}),
   };
 }
 
 /** What the definition of the run says; undefined where it cannot be read. */
-export function factsOf(access: Access, org: string, { id, workflowHash, temporal }: ExecutionView) {
+export function definitionFactsOf(access: Access, org: string, { id, workflowHash, temporal }: ExecutionView) {
   const key = JSON.stringify([access.namespace, org, workflowHash ?? temporal.runId]);
-  const facts = known.get(key) ?? readFacts(access, id, temporal.runId);
-  known.set(key, facts);
+  const facts = factsCache.get(key) ?? readFacts(access, id, temporal.runId);
+  factsCache.set(key, facts);
   // What cannot be read now may be readable later.
   void facts.then((read) => {
-    if (read === undefined) known.delete(key);
+    if (read === undefined) factsCache.delete(key);
   });
   return facts;
 }
 
-async function readFacts(access: Access, id: string, runId: string): Promise<Facts | undefined> {
+async function readFacts(access: Access, id: string, runId: string): Promise<DefinitionFacts | undefined> {
   try {
-    const { value } = await legible(() => readArgument<unknown>(access, id, runId));
+    const { value } = await tryRead(() => readArgument<unknown>(access, id, runId));
     const definition: Definition | undefined = value === undefined ? undefined : runInputOf(value)?.definition;
     if (definition === undefined) return undefined;
-    const commented = Object.keys(definition.steps).filter((slug) => wantsComment(definition, slug));
-    return { name: definition.name, commented: new Set(commented) };
+    const commentRequired = Object.keys(definition.steps).filter((slug) => requiresComment(definition, slug));
+    return { name: definition.name, commentRequiredSteps: new Set(commentRequired) };
   } catch {
     // The run is gone, or Temporal does not answer: the list itself is right without it.
     return undefined;
@@ -242,7 +248,7 @@ function mayAnswer(viewer: Viewer, { kind, audience = [], notBy = [] }: ShownWai
   const { id } = viewer;
   if (id === undefined) return true;
   if (notBy.some((name) => isNamed(id, viewer.names, name))) return false;
-  return audience.length === 0 || standsFor(audience, { by: id, as: viewer }).length > 0;
+  return audience.length === 0 || matchingAudience(audience, { by: id, as: viewer }).length > 0;
 }
 
 /** An approval shows its token only to viewers who may decide it. */

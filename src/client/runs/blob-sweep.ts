@@ -1,45 +1,45 @@
 /**
- * Removes large payloads that no event refers to any more (blobs.ts), from a folder or a bucket. Temporal deletes a
- * closed run after the retention period without a notice, so the sweep asks. A payload is written before the event that
- * refers to it. So no event refers to a payload that is older than the first event of the oldest existing run under the
- * workflow id.
+ * Removes large payloads that no event refers to any more (external-storage.ts), from a folder or a bucket. Temporal
+ * deletes a closed run after the retention period without a notice, so the sweep asks. A payload is written before the
+ * event that refers to it. So no event refers to a payload that is older than the first event of the oldest existing
+ * run under the workflow id.
  */
 import { ClientError, hasCode, onCode } from '../errors.ts';
-import { BlobFault, type BlobStore, OWNER_FILE, type StoredBlob } from '../payloads/blob-store.ts';
-import type { BlobOwner } from '../payloads/blobs.ts';
+import { type BlobStore, BlobStoreError, OWNER_FILE, type StoredBlob } from '../payloads/blob-store.ts';
+import type { BlobOwner } from '../payloads/external-storage.ts';
 import type { Access } from '../temporal/access.ts';
-import { inGroups } from '../temporal/each-concurrently.ts';
-import { bareHistoryPage } from '../temporal/history-page.ts';
+import { mapInBatches } from '../temporal/each-concurrently.ts';
+import { rawHistoryPage } from '../temporal/history-page.ts';
 import { compare } from '../temporal/query.ts';
 import { read } from '../temporal/rpc.ts';
 import { tokenPages } from '../temporal/token-pages.ts';
 
 const DAY_MS = 86_400_000;
 /** A payload is written somewhat before its event, and clocks differ. */
-const MARGIN_MS = DAY_MS;
+const CLOCK_MARGIN_MS = DAY_MS;
 /** As many payloads are removed at the same time. */
-const AT_ONCE = 8;
+const DELETE_CONCURRENCY = 8;
 
-type Asking = Pick<Access, 'client' | 'namespace'>;
+type SweepAccess = Pick<Access, 'client' | 'namespace'>;
 
 /**
  * Answers the number of payloads that were removed.
  * @throws ClientError where Temporal or the store cannot be asked. The remaining payloads wait for the next sweep.
  */
-export async function sweepBlobs(access: Asking, store: BlobStore, retentionDays: number): Promise<number> {
-  const before = Date.now() - retentionDays * DAY_MS - MARGIN_MS;
+export async function sweepBlobs(access: SweepAccess, store: BlobStore, retentionDays: number): Promise<number> {
+  const before = Date.now() - retentionDays * DAY_MS - CLOCK_MARGIN_MS;
   let removed = 0;
   try {
-    for await (const blobs of byPlace(store.list())) removed += await sweepPlace(access, store, blobs, before);
+    for await (const blobs of groupedByPlace(store.list())) removed += await sweepPlace(access, store, blobs, before);
   } catch (error) {
-    if (error instanceof BlobFault) throw new ClientError(error.code, error.message, { cause: error });
+    if (error instanceof BlobStoreError) throw new ClientError(error.code, error.message, { cause: error });
     throw error;
   }
   return removed;
 }
 
 async function sweepPlace(
-  access: Asking,
+  access: SweepAccess,
   store: BlobStore,
   blobs: readonly StoredBlob[],
   before: number,
@@ -49,21 +49,22 @@ async function sweepPlace(
   const owner = await ownerOf(store, blobs);
   if (owner?.namespace !== access.namespace) return 0;
   const oldest = await oldestEventOf(access, owner.workflowId);
-  // A worker may still count on an owner file that is young (blobs.ts).
-  const isOver = oldest === undefined && blobs.every(({ writtenAt }) => writtenAt < before);
-  const unreferred = isOver ? before : Math.min(before, (oldest ?? Number.POSITIVE_INFINITY) - MARGIN_MS);
-  const removed = await removeOlder(store, payloads, unreferred);
-  if (isOver && removed === payloads.length) await removeOlder(store, blobs, before);
+  // A worker may still count on an owner file that is young (external-storage.ts).
+  const isGone = oldest === undefined && blobs.every(({ writtenAt }) => writtenAt < before);
+  const unreferencedBefore = isGone ? before : Math.min(before, (oldest ?? Number.POSITIVE_INFINITY) - CLOCK_MARGIN_MS);
+  const removed = await removeOlder(store, payloads, unreferencedBefore);
+  if (isGone && removed === payloads.length) await removeOlder(store, blobs, before);
   return removed;
 }
 
 async function removeOlder(store: BlobStore, blobs: readonly StoredBlob[], before: number): Promise<number> {
   const old = blobs.filter(({ writtenAt }) => writtenAt < before);
-  return (await inGroups(old, AT_ONCE, (blob) => store.removeOlder(blob, before))).filter(Boolean).length;
+  return (await mapInBatches(old, DELETE_CONCURRENCY, (blob) => store.removeOlder(blob, before))).filter(Boolean)
+    .length;
 }
 
 /** The store lists those of a place after each other. */
-async function* byPlace(all: AsyncIterable<StoredBlob>): AsyncGenerator<StoredBlob[]> {
+async function* groupedByPlace(all: AsyncIterable<StoredBlob>): AsyncGenerator<StoredBlob[]> {
   let blobs: StoredBlob[] = [];
   for await (const blob of all) {
     if (blobs.length > 0 && blobs[0]?.place !== blob.place) {
@@ -88,12 +89,12 @@ async function ownerOf(store: BlobStore, blobs: readonly StoredBlob[]): Promise<
 }
 
 /** Epoch milliseconds of the first event of all runs under that id, open and closed. Undefined where no run exists. */
-async function oldestEventOf(access: Asking, workflowId: string): Promise<number | undefined> {
+async function oldestEventOf(access: SweepAccess, workflowId: string): Promise<number | undefined> {
   let oldest: number | undefined;
   for (const runId of await runsOf(access, workflowId)) {
     try {
       // The run's own first event: the history of a reset run begins with events that are older than the run.
-      const page = await bareHistoryPage(access, { execution: { workflowId, runId }, maximumPageSize: 1 });
+      const page = await rawHistoryPage(access, { execution: { workflowId, runId }, maximumPageSize: 1 });
       const seconds = Number(page.history?.events?.[0]?.eventTime?.seconds ?? 0);
       oldest = Math.min(oldest ?? Number.POSITIVE_INFINITY, seconds * 1_000);
     } catch (error) {
@@ -104,7 +105,7 @@ async function oldestEventOf(access: Asking, workflowId: string): Promise<number
 }
 
 /** Visibility lists the runs. It may not have the latest run yet, so that one is read by its id. */
-async function runsOf(access: Asking, workflowId: string): Promise<Set<string>> {
+async function runsOf(access: SweepAccess, workflowId: string): Promise<Set<string>> {
   const { client, namespace } = access;
   const runs = new Set<string>();
   const described = await read(access, () =>

@@ -13,24 +13,24 @@ import {
   type BulkProgress,
   type BulkRetryStart,
 } from '../../contract/bulk.ts';
-import type { ListsWanted } from '../../contract/search-attributes.ts';
-import { defined } from '../../json/defined.ts';
+import type { ListAttributeFilters } from '../../contract/search-attributes.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, startUnlessTaken } from '../temporal/actor-calls.ts';
-import { actorAttributes } from '../temporal/division.ts';
-import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { bulkId } from '../temporal/ids.ts';
+import { actorAttributes } from '../temporal/namespace-division.ts';
 import { grpcOf, read, write } from '../temporal/rpc.ts';
+import { readArgument, readCloseOutcome } from '../temporal/start-and-close-events.ts';
 import { dateOf } from '../temporal/timestamps.ts';
 import { countOf } from '../visibility/count.ts';
 import { currentPage } from '../visibility/current-runs.ts';
-import { idsAmongOthers, listBareExact, listsWanted } from '../visibility/exact-lists.ts';
+import { exactMatchIds, listBareExact, listFiltersOf } from '../visibility/exact-list-filter.ts';
 import { pagesOf } from '../visibility/pages.ts';
 import { retryRun } from './retry.ts';
 import { errorsOf } from './run-errors.ts';
-import { type Part, runQuery } from './run-list.ts';
+import { type BulkScope, runQuery } from './run-list.ts';
 import type { RowFilter } from './run-rows.ts';
 
 export const BULK_ACTIONS = ['cancel', 'terminate', 'retry'] as const;
@@ -58,12 +58,12 @@ export interface BulkView {
   readonly completedAt?: string;
 }
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 /** The most runs that one batch operation of Temporal can name. */
-const MOST_NAMED = 1_000;
+const MAX_BATCH_EXECUTIONS = 1_000;
 /** Rows of a page that only counts. */
-const COUNTED = 1_000;
-const AT_ONCE = 5;
+const COUNT_PAGE_SIZE = 1_000;
+const RETRY_CONCURRENCY = 5;
 const { BATCH_OPERATION_STATE_COMPLETED, BATCH_OPERATION_STATE_RUNNING } =
   proto.temporal.api.enums.v1.BatchOperationState;
 
@@ -73,27 +73,28 @@ export function countBulk(
   org: string,
   request: Pick<BulkRequest, 'action' | 'filter'>,
 ): Promise<number> {
-  return countRuns(access, org, request, queryOf(org, request, Date.now()));
+  return countSelectedRuns(access, org, request, queryOf(org, request, Date.now()));
 }
 
 /** An open run is the last run of its id. Temporal would count every failed run of an execution that was retried. */
-async function countRuns(
+async function countSelectedRuns(
   access: Access,
   org: string,
   { action, filter }: Pick<BulkRequest, 'action' | 'filter'>,
   query: string,
 ): Promise<number> {
-  const wanted = listsWanted(filter);
-  if (action !== 'retry') return (await idsAmongOthers(access, query, wanted))?.length ?? countOf(access, query);
+  const wanted = listFiltersOf(filter);
+  if (action !== 'retry') return (await exactMatchIds(access, query, wanted))?.length ?? countOf(access, query);
   const { errorCode } = filter;
   let found = 0;
-  for await (const runs of currentRuns(access, org, { query, wanted, errorCode }, COUNTED)) found += runs.length;
+  for await (const runs of currentRuns(access, org, { query, wanted, errorCode }, COUNT_PAGE_SIZE))
+    found += runs.length;
   return found;
 }
 
 interface Selection {
   readonly query: string;
-  readonly wanted: ListsWanted;
+  readonly wanted: ListAttributeFilters;
   readonly errorCode: readonly string[] | undefined;
 }
 
@@ -117,13 +118,13 @@ export async function startBulk(access: WriteAccess, org: string, request: BulkR
   let total: number;
   let isNew: boolean;
   if (action === 'retry') {
-    total = await countRuns(access, org, request, query);
-    const wanted = listsWanted(filter);
+    total = await countSelectedRuns(access, org, request, query);
+    const wanted = listFiltersOf(filter);
     const { errorCode } = filter;
-    const some = { ...(wanted.length === 0 ? {} : { wanted }), ...defined({ errorCode }) };
+    const some = { ...(wanted.length === 0 ? {} : { wanted }), ...omitUndefined({ errorCode }) };
     isNew = await startRetries(access, operationId, { organizationId: org, query, ...some, total });
   } else {
-    const ids = await idsAmongOthers(access, query, listsWanted(filter));
+    const ids = await exactMatchIds(access, query, listFiltersOf(filter));
     total = ids?.length ?? (await countOf(access, query));
     isNew = await startBatch(access, operationId, action, targetOf(org, request, query, ids), reason);
   }
@@ -136,12 +137,12 @@ type BatchTarget = { readonly visibilityQuery: string } | { readonly executions:
 /** All runs of the query, or only the named ones. @throws ClientError `invalid_query`. */
 function targetOf(org: string, request: BulkRequest, query: string, ids: readonly string[] | undefined): BatchTarget {
   if (ids === undefined) return { visibilityQuery: query };
-  if (ids.length > MOST_NAMED)
+  if (ids.length > MAX_BATCH_EXECUTIONS)
     throw new ClientError(
       'invalid_query',
       `The filter is for ${ids.length} runs, and others have values that differ from it in case alone, which ` +
-        `Temporal does not tell apart here: then at most ${MOST_NAMED} may be meant. Narrow it, by a workflow or a ` +
-        'time.',
+        `Temporal does not tell apart here: then at most ${MAX_BATCH_EXECUTIONS} may be meant. Narrow it, by a ` +
+        'workflow or a time.',
     );
   if (ids.length > 0) return { executions: ids.map((workflowId) => ({ workflowId })) };
   // Temporal refuses a batch operation without runs.
@@ -151,24 +152,26 @@ function targetOf(org: string, request: BulkRequest, query: string, ids: readonl
 /** @throws ClientError `not_found`, also for an operation of another organization. */
 export async function readBulk(access: Access, org: string, operationId: string): Promise<BulkView> {
   const action = BULK_ACTIONS.find((one) => operationId.startsWith(bulkId(org, one, '')));
-  if (action === undefined) throw missing();
+  if (action === undefined) throw operationNotFound();
   return action === 'retry' ? readRetries(access, operationId) : readBatch(access, operationId, action);
 }
 
-/** The activities of the workflow. `told` reads the heartbeat of the previous attempt, `tell` sends a heartbeat. */
-export const bulkActivitiesOver = (
+/** The activities of the workflow. `heartbeat.last` reads the heartbeat of the previous attempt. */
+export const bulkActivities = (
   access: WriteAccess,
-  beat: { told(): BulkProgress | undefined; tell(progress: BulkProgress): void },
+  heartbeat: { last(): BulkProgress | undefined; send(progress: BulkProgress): void },
 ): BulkActivities => ({
   retryRuns: async ({ organizationId, query, wanted = [], errorCode }) => {
-    const progress = { ...(beat.told() ?? { done: 0, failed: 0 }) };
-    for await (const runs of currentRuns(access, organizationId, { query, wanted, errorCode }, PAGE)) {
-      for (let from = 0; from < runs.length; from += AT_ONCE) {
-        const some = runs.slice(from, from + AT_ONCE);
-        const retried = await Promise.all(some.map(({ workflowId }) => goesOn(access, organizationId, workflowId)));
+    const progress = { ...(heartbeat.last() ?? { done: 0, failed: 0 }) };
+    for await (const runs of currentRuns(access, organizationId, { query, wanted, errorCode }, PAGE_SIZE)) {
+      for (let from = 0; from < runs.length; from += RETRY_CONCURRENCY) {
+        const some = runs.slice(from, from + RETRY_CONCURRENCY);
+        const retried = await Promise.all(
+          some.map(({ workflowId }) => isRetriedOrContinued(access, organizationId, workflowId)),
+        );
         progress.done += retried.filter(Boolean).length;
         progress.failed += retried.filter((one) => !one).length;
-        beat.tell({ ...progress });
+        heartbeat.send({ ...progress });
       }
     }
     return progress;
@@ -176,7 +179,7 @@ export const bulkActivitiesOver = (
 });
 
 /** Whether the run continues. A run that continued already counts too. */
-async function goesOn(access: WriteAccess, org: string, executionId: string): Promise<boolean> {
+async function isRetriedOrContinued(access: WriteAccess, org: string, executionId: string): Promise<boolean> {
   try {
     await retryRun(access, org, executionId);
     return true;
@@ -189,8 +192,8 @@ async function goesOn(access: WriteAccess, org: string, executionId: string): Pr
 
 function queryOf(org: string, { action, filter }: Pick<BulkRequest, 'action' | 'filter'>, now: number): string {
   // A run that fails again in the meantime is not retried again and again.
-  const part: Part = action === 'retry' ? { failedBy: now } : { open: true };
-  return runQuery(org, filter, part);
+  const scope: BulkScope = action === 'retry' ? { failedBy: now } : { open: true };
+  return runQuery(org, filter, scope);
 }
 
 /** False where the operation was started before. */
@@ -256,21 +259,21 @@ async function readBatch(access: Access, operationId: string, action: BulkAction
     done: Number(job.completeOperationCount ?? 0),
     failed: Number(job.failureOperationCount ?? 0),
     startedAt: (dateOf(job.startTime) ?? new Date(0)).toISOString(),
-    ...defined({ completedAt }),
+    ...omitUndefined({ completedAt }),
   };
 }
 
 async function readRetries(access: Access, operationId: string): Promise<BulkView> {
   const description = await describe(access, operationId);
-  if (description?.type !== BULK_RETRY_WORKFLOW) throw missing();
+  if (description?.type !== BULK_RETRY_WORKFLOW) throw operationNotFound();
   const { status, runId, startTime, closeTime, raw } = description;
   const start = await readArgument<BulkRetryStart>(access, operationId, runId);
-  const closing = status.name === 'RUNNING' ? undefined : await readClosing(access, operationId, runId);
-  const [told] = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
+  const closing = status.name === 'RUNNING' ? undefined : await readCloseOutcome(access, operationId, runId);
+  const [heartbeat] = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
   const progress = (
     closing?.how === 'completed'
       ? closing.output
-      : await decodeOptionalSinglePayload(access.client.options.loadedDataConverter, told)
+      : await decodeOptionalSinglePayload(access.client.options.loadedDataConverter, heartbeat)
   ) as BulkProgress | undefined;
   return {
     operationId,
@@ -284,4 +287,4 @@ async function readRetries(access: Access, operationId: string): Promise<BulkVie
   };
 }
 
-const missing = (): ClientError => new ClientError('not_found', 'There is no bulk operation with that id.');
+const operationNotFound = (): ClientError => new ClientError('not_found', 'There is no bulk operation with that id.');

@@ -8,13 +8,13 @@ import { RUN_WORKFLOW, type RunError } from '../../contract/run.ts';
 import { exactJsonBytes } from '../../json/bytes.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
-import { readClosing } from '../temporal/first-event.ts';
 import { isOpen } from '../temporal/run-status.ts';
+import { readCloseOutcome } from '../temporal/start-and-close-events.ts';
 import { outcomeOf } from './run-view.ts';
 
 /** The answer becomes one activity's result, which Temporal keeps below 2 MB. */
-const MOST_BYTES = 1_800_000;
-const AT_ONCE = 10;
+const MAX_ANSWER_BYTES = 1_800_000;
+const DESCRIBE_CONCURRENCY = 10;
 
 /** The children that have ended, with their output or error. `more` is set where not all of them fit. */
 export async function describeChildren(
@@ -24,36 +24,42 @@ export async function describeChildren(
 ): Promise<DescribedChildren> {
   const ended: EndedChild[] = [];
   let bytes = 0;
-  for (let from = 0; from < children.length; from += AT_ONCE) {
-    const some = await Promise.all(children.slice(from, from + AT_ONCE).map((child) => endOf(access, org, child)));
+  for (let from = 0; from < children.length; from += DESCRIBE_CONCURRENCY) {
+    const some = await Promise.all(
+      children.slice(from, from + DESCRIBE_CONCURRENCY).map((child) => childEndOf(access, org, child)),
+    );
     for (const end of some) {
       if (end === undefined) continue;
       bytes += exactJsonBytes(end);
       // A single one always fits: a run's output is smaller than this.
-      if (bytes > MOST_BYTES && ended.length > 0) return { ended, more: true };
+      if (bytes > MAX_ANSWER_BYTES && ended.length > 0) return { ended, more: true };
       ended.push(end);
     }
   }
   return { ended, more: false };
 }
 
-async function endOf(access: Access, org: string, { id, executionId }: OpenChild): Promise<EndedChild | undefined> {
+async function childEndOf(
+  access: Access,
+  org: string,
+  { id, executionId }: OpenChild,
+): Promise<EndedChild | undefined> {
   const description = await describe(access, executionId);
   const isChild = description?.type === RUN_WORKFLOW && description.memo?.['organizationId'] === org;
   if (description === undefined || !isChild)
-    return { id, error: gone('child_not_found', `Temporal no longer knows the run ${executionId}.`) };
+    return { id, error: childError('child_not_found', `Temporal no longer knows the run ${executionId}.`) };
   if (isOpen(description.status.name)) return undefined;
-  const closing = await readClosing(access, executionId, description.runId);
+  const closing = await readCloseOutcome(access, executionId, description.runId);
   if (closing === undefined || closing.how === 'continued') return undefined;
   switch (closing.how) {
     case 'cancelled':
-      return { id, error: gone('child_cancelled', `The run ${executionId} was cancelled.`) };
+      return { id, error: childError('child_cancelled', `The run ${executionId} was cancelled.`) };
     case 'terminated':
-      return { id, error: gone('child_terminated', `The run ${executionId} was terminated.`) };
+      return { id, error: childError('child_terminated', `The run ${executionId} was terminated.`) };
     case 'timedOut':
       return {
         id,
-        error: gone('child_timed_out', `The run ${executionId} took longer than Temporal was told to allow.`),
+        error: childError('child_timed_out', `The run ${executionId} took longer than Temporal was told to allow.`),
       };
     default: {
       const { output, error } = outcomeOf(closing);
@@ -64,6 +70,6 @@ async function endOf(access: Access, org: string, { id, executionId }: OpenChild
   }
 }
 
-function gone(code: string, message: string): RunError {
+function childError(code: string, message: string): RunError {
   return { code, message, retryable: false };
 }

@@ -7,13 +7,13 @@
 import type { DECIDED_FILTERS } from '../../contract/run.ts';
 import { DECIDED_MORE, decidedResource, deciderValue, verdictValue } from '../../contract/search-attributes.ts';
 import type { Unreadable } from '../../history/events.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
-import { inGroups } from '../temporal/each-concurrently.ts';
+import { mapInBatches } from '../temporal/each-concurrently.ts';
 import type { Page, PageRequest } from '../visibility/listing.ts';
-import { newestOfParts } from '../visibility/parts.ts';
-import { type ApprovalView, factsOf } from './approvals.ts';
+import { pageOfSortedChunks } from '../visibility/sorted-chunks.ts';
+import { type ApprovalView, definitionFactsOf } from './approvals.ts';
 import { answerBy, type GivenAnswer } from './question.ts';
 import { listRuns, type RunFilter } from './run-list.ts';
 import type { ExecutionView } from './run-view.ts';
@@ -29,7 +29,7 @@ export interface DecidedFilter {
   readonly executionId?: string;
 }
 
-type DecidedView = Omit<ApprovalView, 'kind' | 'status' | 'unreadable'> & {
+type DecidedApprovalView = Omit<ApprovalView, 'kind' | 'status' | 'unreadable'> & {
   readonly kind: 'approval';
   /** `decided`: the run has decisions, and its history cannot be read. */
   readonly status: 'approved' | 'rejected' | 'decided';
@@ -37,32 +37,32 @@ type DecidedView = Omit<ApprovalView, 'kind' | 'status' | 'unreadable'> & {
   readonly unreadable?: Unreadable;
 };
 
-/** The newest decision comes first among those of so many runs. Further runs follow, the latest start first. */
-const RUNS_AT_ONCE = 25;
+/** The newest decision comes first among those of a page of runs. Further runs follow, the latest start first. */
+const RUNS_PER_PAGE = 25;
 /** Traces that are folded at the same time. */
-const FOLDS_AT_ONCE = 5;
-const ROWS = 10_000;
+const FOLD_CONCURRENCY = 5;
+const TRACE_PAGE_SIZE = 10_000;
 
 /** @throws ClientError `invalid_cursor`. */
-export function listDecided(
+export function listDecidedApprovals(
   access: Access,
   org: string,
   { limit, cursor, ...filter }: DecidedFilter & PageRequest,
-): Promise<Page<DecidedView>> {
+): Promise<Page<DecidedApprovalView>> {
   const list = JSON.stringify(['decided', org, filter]);
-  const partFrom = async (from: string | undefined): Promise<Page<DecidedView>> => {
-    const runs = await listRuns(access, org, runsOf(filter, from));
-    const found = await inGroups(runs.items, FOLDS_AT_ONCE, (run) => decidedIn(access, org, run, filter));
+  const pageFrom = async (from: string | undefined): Promise<Page<DecidedApprovalView>> => {
+    const runs = await listRuns(access, org, runFilterOf(filter, from));
+    const found = await mapInBatches(runs.items, FOLD_CONCURRENCY, (run) => decisionsOfRun(access, org, run, filter));
     return { ...runs, items: found.flat() };
   };
-  return newestOfParts(access, list, { limit, ...defined({ cursor }) }, partFrom, placeOf);
+  return pageOfSortedChunks(access, list, { limit, ...omitUndefined({ cursor }) }, pageFrom, decisionSortKey);
 }
 
-const placeOf = ({ answer, since, executionId, path }: DecidedView): string =>
+const decisionSortKey = ({ answer, since, executionId, path }: DecidedApprovalView): string =>
   `${answer?.at ?? since} ${executionId} ${path}`;
 
 /** The runs that may have such a decision. */
-function runsOf(filter: DecidedFilter, from: string | undefined): RunFilter {
+function runFilterOf(filter: DecidedFilter, from: string | undefined): RunFilter {
   const { decided, approvers, resourceType, resourceId, workflowId, executionId } = filter;
   const verdicts = decided === 'any' ? (['approved', 'rejected'] as const) : [decided];
   const values = [
@@ -70,35 +70,35 @@ function runsOf(filter: DecidedFilter, from: string | undefined): RunFilter {
     ...(resourceType === undefined || resourceId === undefined ? [] : [decidedResource(resourceType, resourceId)]),
   ];
   return {
-    limit: RUNS_AT_ONCE,
+    limit: RUNS_PER_PAGE,
     stateGroups: [verdicts.map(verdictValue), ...values.map((value) => [value, DECIDED_MORE])],
-    ...defined({ cursor: from, workflowId, executionId }),
+    ...omitUndefined({ cursor: from, workflowId, executionId }),
   };
 }
 
-async function decidedIn(access: Access, org: string, run: ExecutionView, filter: DecidedFilter) {
+async function decisionsOfRun(access: Access, org: string, run: ExecutionView, filter: DecidedFilter) {
   const { id: executionId, workflowId, initiator: requester } = run;
-  const name = (await factsOf(access, org, run))?.name;
-  const about = {
+  const name = (await definitionFactsOf(access, org, run))?.name;
+  const base = {
     executionId,
     workflowId,
-    ...defined({ requester, workflowName: name }),
+    ...omitUndefined({ requester, workflowName: name }),
     kind: 'approval',
     mayAnswer: false,
   } as const;
-  const found: DecidedView[] = [];
+  const found: DecidedApprovalView[] = [];
   try {
     for (let cursor: string | undefined; ; ) {
       const page = await readTrace(access, executionId, {
         decided: true,
         exclude: WITHOUT_VALUES,
-        limit: ROWS,
-        ...defined({ cursor }),
+        limit: TRACE_PAGE_SIZE,
+        ...omitUndefined({ cursor }),
       });
-      for (const step of page.items) if (isWanted(step, filter)) found.push({ ...about, ...viewOf(step) });
+      for (const step of page.items) if (isWanted(step, filter)) found.push({ ...base, ...viewOf(step) });
       cursor = page.nextCursor;
       if (page.unreadable !== undefined)
-        return [...found, { ...about, ...NOWHERE, since: run.startedAt, unreadable: page.unreadable }];
+        return [...found, { ...base, ...UNREADABLE_DECISION, since: run.startedAt, unreadable: page.unreadable }];
       if (cursor === undefined) return found;
     }
   } catch (error) {
@@ -109,7 +109,7 @@ async function decidedIn(access: Access, org: string, run: ExecutionView, filter
 }
 
 const WITHOUT_VALUES = new Set(['input', 'output', 'error'] as const);
-const NOWHERE = { status: 'decided', path: '', stepSlug: '' } as const;
+const UNREADABLE_DECISION = { status: 'decided', path: '', stepSlug: '' } as const;
 
 type DecidedStep = Step & Required<Pick<Step, 'decision'>>;
 
@@ -132,7 +132,7 @@ function viewOf({ path, stepSlug, startedAt, decision }: DecidedStep) {
     stepSlug,
     since: startedAt,
     message,
-    ...defined({ resourceType, resourceId }),
+    ...omitUndefined({ resourceType, resourceId }),
     answer: answerBy(decision),
   };
 }

@@ -7,25 +7,25 @@
 import type { RunError, RunStatus } from '../../contract/run.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, onCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
-import { describeLegibly } from '../temporal/actor-calls.ts';
-import { readClosing } from '../temporal/first-event.ts';
+import { describePartially } from '../temporal/actor-calls.ts';
+import { CooperativeScheduler } from '../temporal/cooperative-scheduler.ts';
 import { GRPC } from '../temporal/grpc.ts';
-import { historyOf, plainEvents } from '../temporal/histories.ts';
-import { askForHistory } from '../temporal/history-page.ts';
-import { grpcOf, translated } from '../temporal/rpc.ts';
-import { Turns } from '../temporal/turns.ts';
-import { legible, writable } from '../temporal/unreadable.ts';
-import { type News, RunEvents } from './run-events.ts';
+import { decodeHistoryPage, historyOf } from '../temporal/histories.ts';
+import { requestHistory } from '../temporal/history-page.ts';
+import { grpcOf, toClientError } from '../temporal/rpc.ts';
+import { readCloseOutcome } from '../temporal/start-and-close-events.ts';
+import { tryRead, withoutTooDeep } from '../temporal/unreadable-data.ts';
+import { type RunEvent, RunEvents } from './run-events.ts';
 import { outcomeOf } from './run-view.ts';
 
 /** An event of a stream. */
-export type Happening = { readonly id: string } & (News | { readonly event: 'end'; readonly data: End });
+export type StreamEvent = { readonly id: string } & (RunEvent | { readonly event: 'end'; readonly data: RunEnd });
 
-interface End {
+interface RunEnd {
   readonly status: RunStatus;
   readonly output?: Json;
   readonly error?: RunError;
@@ -34,7 +34,7 @@ interface End {
 }
 
 /** Temporal answers a long poll after 20 s at the latest. */
-const LONGEST_POLL_MS = 25_000;
+const MAX_POLL_MS = 25_000;
 const EVENTS_PER_PAGE = 200;
 
 /**
@@ -47,26 +47,26 @@ export async function followRun(
   executionId: string,
   signal: AbortSignal,
   after?: string,
-): Promise<AsyncGenerator<Happening>> {
-  const seen = after === undefined ? undefined : positionOf(after);
-  return follow(access, executionId, signal, await chainOf(access, executionId, seen?.runId), seen);
+): Promise<AsyncGenerator<StreamEvent>> {
+  const seen = after === undefined ? undefined : parsePosition(after);
+  return streamRuns(access, executionId, signal, await runChainOf(access, executionId, seen?.runId), seen);
 }
 
-type Position = { readonly runId: string; readonly number: number };
+type StreamPosition = { readonly runId: string; readonly number: number };
 
-async function* follow(
+async function* streamRuns(
   access: Access,
   executionId: string,
   signal: AbortSignal,
   runs: string[],
-  seen: Position | undefined,
-): AsyncGenerator<Happening> {
+  seen: StreamPosition | undefined,
+): AsyncGenerator<StreamEvent> {
   for (let n = 0; n < runs.length && !signal.aborted; n++) {
     const runId = runs[n]!;
     const skip = runId === seen?.runId ? seen.number : 0;
     const run = new FollowedRun(executionId, runId);
-    for await (const happening of run.follow(access, signal)) {
-      if (run.events.told > skip) yield happening;
+    for await (const streamEvent of run.follow(access, signal)) {
+      if (run.events.emitted > skip) yield streamEvent;
     }
     const { closed } = run;
     if (closed?.how === 'continued' && closed.nextRunId !== undefined) {
@@ -74,23 +74,23 @@ async function* follow(
       continue;
     }
     if (closed === undefined || runs[n + 1] !== undefined) continue;
-    const data = await endOf(access, executionId, runId, closed);
-    if (data !== undefined && run.events.told + 1 > skip) yield { id: run.events.nextId(), event: 'end', data };
+    const data = await runEndOf(access, executionId, runId, closed);
+    if (data !== undefined && run.events.emitted + 1 > skip) yield { id: run.events.nextId(), event: 'end', data };
   }
 }
 
-/** The end of the last run of the chain; undefined where there is none to tell. */
-export async function endOf(
+/** The end of the last run of the chain; undefined where it has none. */
+export async function runEndOf(
   access: Access,
   executionId: string,
   runId: string,
   { how }: Closed,
-): Promise<End | undefined> {
-  const closing = await legible(() => readClosing(access, executionId, runId));
+): Promise<RunEnd | undefined> {
+  const closing = await tryRead(() => readCloseOutcome(access, executionId, runId));
   if (closing.unreadable !== undefined) return { status: STATUSES[how], unreadable: closing.unreadable };
   if (closing.value === undefined) return undefined;
-  const { value, unreadable } = writable(outcomeOf(closing.value), ['output', 'error']);
-  return { ...value, ...defined({ unreadable }) };
+  const { value, unreadable } = withoutTooDeep(outcomeOf(closing.value), ['output', 'error']);
+  return { ...value, ...omitUndefined({ unreadable }) };
 }
 
 /** The closing status of a run, where the rest of its end cannot be read. */
@@ -116,28 +116,28 @@ class FollowedRun {
     this.events = new RunEvents(executionId, runId, { from: 0, to: 0 });
   }
 
-  async *follow(access: Access, signal: AbortSignal): AsyncGenerator<Happening> {
-    const turns = new Turns();
+  async *follow(access: Access, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+    const scheduler = new CooperativeScheduler();
     for await (const page of pagesOf(access, this.#executionId, this.#runId, signal)) {
       for (const event of page) {
-        await turns.take(this.events.push(event));
-        await turns.rest();
+        await scheduler.run(this.events.push(event));
+        await scheduler.yieldIfDue();
         if (event.type === 'closed') this.closed = event;
-        yield* this.#news();
+        yield* this.#takeEvents();
       }
-      await turns.take(this.events.settle());
-      yield* this.#news();
+      await scheduler.run(this.events.settle());
+      yield* this.#takeEvents();
     }
   }
 
-  *#news(): Generator<Happening> {
-    for (const news of this.events.takeNews()) yield { id: this.events.nextId(), ...shown(news) };
+  *#takeEvents(): Generator<StreamEvent> {
+    for (const event of this.events.takeEvents()) yield { id: this.events.nextId(), ...writableEvent(event) };
   }
 }
 
 /** Values that cannot be written as JSON are left out. */
-function shown(news: News): News {
-  return news.event === 'step' ? { ...news, data: writable(news.data, ['output', 'error']).value } : news;
+function writableEvent(event: RunEvent): RunEvent {
+  return event.event === 'step' ? { ...event, data: withoutTooDeep(event.data, ['output', 'error']).value } : event;
 }
 
 /** Yields the existing pages, and then the new ones until the run is closed. A page has whole transactions. */
@@ -155,32 +155,32 @@ async function* pagesOf(
       waitNewEvent: true,
       nextPageToken,
     };
-    const page = await polled(access, signal, () => askForHistory(access, request));
+    const page = await pollOnce(access, signal, () => requestHistory(access, request));
     if (page === undefined) continue;
-    yield await plainEvents(access, page);
+    yield await decodeHistoryPage(access, page);
     nextPageToken = page.nextPageToken ?? new Uint8Array();
     if (nextPageToken.length === 0) return;
   } while (!signal.aborted);
 }
 
 /** Undefined when no event arrived in time, or when the reader disconnected. */
-async function polled<T>(access: Access, signal: AbortSignal, ask: () => Promise<T>): Promise<T | undefined> {
+async function pollOnce<T>(access: Access, signal: AbortSignal, request: () => Promise<T>): Promise<T | undefined> {
   const { client } = access;
   try {
     // The SDK leaves its listener on the signal that it receives, so each poll has its own signal.
-    const once = AbortSignal.any([signal]);
-    return await client.withAbortSignal(once, () => client.withDeadline(Date.now() + LONGEST_POLL_MS, ask));
+    const pollSignal = AbortSignal.any([signal]);
+    return await client.withAbortSignal(pollSignal, () => client.withDeadline(Date.now() + MAX_POLL_MS, request));
   } catch (error) {
-    if (signal.aborted || isLate(error)) return undefined;
-    throw translated(error, false);
+    if (signal.aborted || isDeadlineExceeded(error)) return undefined;
+    throw toClientError(error, false);
   }
 }
 
-const isLate = (error: unknown): boolean => grpcOf(error)?.code === GRPC.DEADLINE_EXCEEDED;
+const isDeadlineExceeded = (error: unknown): boolean => grpcOf(error)?.code === GRPC.DEADLINE_EXCEEDED;
 
 /** The runs of the chain that the server still has, oldest first, from `first` on. */
-async function chainOf(access: Access, executionId: string, first: string | undefined): Promise<string[]> {
-  const described = await describeLegibly(access, executionId);
+async function runChainOf(access: Access, executionId: string, first: string | undefined): Promise<string[]> {
+  const described = await describePartially(access, executionId);
   if (described === undefined) throw new ClientError('not_found', 'There is no execution with that id.');
   const runs = [described.runId];
   while (runs[0] !== first) {
@@ -188,7 +188,7 @@ async function chainOf(access: Access, executionId: string, first: string | unde
     if (before === undefined) break;
     runs.unshift(before);
   }
-  if (first !== undefined && runs[0] !== first) throw foreign();
+  if (first !== undefined && runs[0] !== first) throw foreignEventId();
   return runs;
 }
 
@@ -200,11 +200,11 @@ async function runBefore(access: Access, executionId: string, runId: string): Pr
   return event.continuedFrom ?? runInputOf(event.argument)?.retryOf?.runId;
 }
 
-function positionOf(id: string): Position {
+function parsePosition(id: string): StreamPosition {
   const [, runId, number] = /^([0-9a-f-]{36}):(\d{1,12})$/.exec(id) ?? [];
-  if (runId === undefined) throw foreign();
+  if (runId === undefined) throw foreignEventId();
   return { runId, number: Number(number) };
 }
 
-const foreign = (): ClientError =>
+const foreignEventId = (): ClientError =>
   new ClientError('invalid_cursor', 'The Last-Event-ID is not one of this execution. Leave it out to begin anew.');

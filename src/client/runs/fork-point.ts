@@ -7,11 +7,11 @@ import type { FoldOptions } from '../../history/fold.ts';
 import { RequestTargets } from '../../history/request-targets.ts';
 import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
 import type { RunTrace } from '../../history/run-trace.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
-import { foldWith } from '../temporal/histories.ts';
+import { foldSingleRun } from '../temporal/histories.ts';
 
 export interface ForkPoint {
   readonly program: Program;
@@ -22,7 +22,7 @@ export interface ForkPoint {
 }
 
 /** The most paths that a refusal names. */
-const MOST_PATHS = 100;
+const MAX_PATHS = 100;
 
 /**
  * The state at the end of the run as if the visit had not begun. Parallel branches keep their progress; failed branches
@@ -38,19 +38,19 @@ export async function findForkPoint(
   from: string | undefined,
   error: RunError | undefined,
 ): Promise<ForkPoint> {
-  const { runs, program, addressees } = await visitsOf(access, executionId, lastRunId);
-  const place = placeOf(runs, from);
+  const { runs, program, requestTargets } = await visitsOf(access, executionId, lastRunId);
+  const visit = resolveVisit(runs, from);
   // Omits the effects of a retry after the visit.
-  const end = runs.findIndex(({ restarted }, n) => n > place.run && restarted);
-  const part = runs.slice(place.run, end < 0 ? runs.length : end).map(({ runId }) => runId);
-  const walk = (options: Pick<Walk, 'runs' | 'error' | 'atOnce'>) =>
-    walked({ access, executionId, program, addressees, path: place.path, ...options });
+  const end = runs.findIndex(({ restarted }, n) => n > visit.run && restarted);
+  const part = runs.slice(visit.run, end < 0 ? runs.length : end).map(({ runId }) => runId);
+  const replay = (options: Pick<ReplayOptions, 'runs' | 'error' | 'stopAtVisit'>) =>
+    replayTo({ access, executionId, program, requestTargets, path: visit.path, ...options });
   const found =
-    (end < 0 && error !== undefined ? await walk({ runs: part, error }) : undefined) ??
-    (await walk({ runs: part })) ??
-    (await walk({ runs: part.slice(0, 1), atOnce: true }));
+    (end < 0 && error !== undefined ? await replay({ runs: part, error }) : undefined) ??
+    (await replay({ runs: part })) ??
+    (await replay({ runs: part.slice(0, 1), stopAtVisit: true }));
   if (found !== undefined) return found;
-  throw new ClientError('not_retryable', `The history of the run does not tell how it stood at ${place.path}.`);
+  throw new ClientError('not_retryable', `The history of the run does not tell how it stood at ${visit.path}.`);
 }
 
 export const unwalkable = (): ClientError =>
@@ -68,22 +68,22 @@ async function visitsOf(
   access: Access,
   executionId: string,
   lastRunId: string,
-): Promise<{ runs: VisitedRun[]; program: Program; addressees: RequestTargets }> {
+): Promise<{ runs: VisitedRun[]; program: Program; requestTargets: RequestTargets }> {
   const runs: VisitedRun[] = [];
-  const addressees = new RequestTargets();
+  const requestTargets = new RequestTargets();
   let program: Program | undefined;
   for (let runId: string | undefined = lastRunId; runId !== undefined; ) {
     const visits = new Map<string, string>();
-    const heard: FoldOptions['heard'] = (line) => {
+    const onTraceLine: FoldOptions['onTraceLine'] = (line) => {
       if (line.t === 'begin' && line.stepType !== 'rollback') visits.set(line.path, line.slug);
     };
     let trace: RunTrace;
     try {
       const place = `${runId} `;
-      trace = await foldWith(access, executionId, runId, {
-        heard,
-        takes: (event, at) => {
-          addressees.note(at.program, at.state, event, place + at.place);
+      trace = await foldSingleRun(access, executionId, runId, {
+        onTraceLine,
+        mapEvent: (event, at) => {
+          requestTargets.note(at.program, at.state, event, place + at.place);
           return event;
         },
       });
@@ -96,24 +96,24 @@ async function visitsOf(
     runId = trace.continuedFrom;
   }
   if (program === undefined) throw unwalkable();
-  return { runs, program, addressees };
+  return { runs, program, requestTargets };
 }
 
 /** `run`: the number of the run in which the visit began last. */
-function placeOf(runs: readonly VisitedRun[], from: string | undefined): { path: string; run: number } {
+function resolveVisit(runs: readonly VisitedRun[], from: string | undefined): { path: string; run: number } {
   if (from === undefined) return firstVisit(runs);
   const lastWith = (path: string) => runs.findLastIndex(({ visits }) => visits.has(path));
   const known = runs[lastWith(from)]?.visits.get(from);
-  if (known !== undefined && !isInner(runs, from, known)) return { path: from, run: lastWith(from) };
+  if (known !== undefined && !isInnerCall(runs, from, known)) return { path: from, run: lastWith(from) };
   const paths = new Set<string>();
   for (const { visits } of runs)
-    for (const [path, slug] of visits) if (slug === from && !isInner(runs, path, slug)) paths.add(path);
+    for (const [path, slug] of visits) if (slug === from && !isInnerCall(runs, path, slug)) paths.add(path);
   const [path] = paths;
   if (path === undefined)
     throw new ClientError('no_such_step', `The run has no visit '${from}'. Take a path of its steps.`);
   if (paths.size > 1)
     throw new ClientError('ambiguous_step', `'${from}' was visited ${paths.size} times; name one visit by its path.`, {
-      details: { paths: [...paths].slice(0, MOST_PATHS) },
+      details: { paths: [...paths].slice(0, MAX_PATHS) },
     });
   return { path, run: lastWith(path) };
 }
@@ -127,58 +127,58 @@ function firstVisit(runs: readonly VisitedRun[]): { path: string; run: number } 
 }
 
 /** A call of an agent: its path is below the path of its visit. It is not a visit, so a fork cannot begin at it. */
-function isInner(runs: readonly VisitedRun[], path: string, slug: string): boolean {
+function isInnerCall(runs: readonly VisitedRun[], path: string, slug: string): boolean {
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
     if (runs.some(({ visits }) => visits.get(path.slice(0, end)) === slug)) return true;
   return false;
 }
 
-interface Walk {
+interface ReplayOptions {
   readonly access: Access;
   readonly executionId: string;
   readonly program: Program;
-  readonly addressees: RequestTargets;
+  readonly requestTargets: RequestTargets;
   readonly path: string;
   readonly runs: readonly string[];
   /** Also omits failures beside the visit. */
   readonly error?: RunError;
   /** Ends the replay where the visit begins. */
-  readonly atOnce?: true;
+  readonly stopAtVisit?: true;
 }
 
-/** Undefined where the place no longer exists at the end. */
-async function walked({
+/** Undefined where the visit no longer exists at the end. */
+async function replayTo({
   access,
   executionId,
   program,
-  addressees,
+  requestTargets,
   path,
   runs,
   error,
-  atOnce,
-}: Walk): Promise<ForkPoint | undefined> {
+  stopAtVisit,
+}: ReplayOptions): Promise<ForkPoint | undefined> {
   let target: RewindTarget | undefined;
   let state: RunState | undefined;
   try {
     const failures = error === undefined ? undefined : new RetryPlan(error);
     if (failures !== undefined)
-      for (const runId of runs) await foldWith(access, executionId, runId, failures.search(runId));
+      for (const runId of runs) await foldSingleRun(access, executionId, runId, failures.searchOptions(runId));
     for (const runId of runs) {
-      const without = failures?.without(runId);
-      const trace = await foldWith(access, executionId, runId, {
-        ...defined({ from: state }),
+      const replay = failures?.replayOptions(runId);
+      const trace = await foldSingleRun(access, executionId, runId, {
+        ...omitUndefined({ initialState: state }),
         postpone: (at, work) => {
-          if (at !== path) return without?.postpone?.(at, work) ?? false;
+          if (at !== path) return replay?.postpone?.(at, work) ?? false;
           target = work;
           return true;
         },
-        takes: (event, at) => {
+        mapEvent: (event, at) => {
           // A retry may have begun at it.
           target ??= rewindOpenVisit(program, at.state, path);
-          if (atOnce === true && target !== undefined) return undefined;
-          return without?.takes === undefined
-            ? addressees.named(event, `${runId} ${at.place}`)
-            : without.takes(event, at);
+          if (stopAtVisit === true && target !== undefined) return undefined;
+          return replay?.mapEvent === undefined
+            ? requestTargets.withTarget(event, `${runId} ${at.place}`)
+            : replay.mapEvent(event, at);
         },
       });
       state = trace.state;

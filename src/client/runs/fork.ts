@@ -6,21 +6,21 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import type { RunInput } from '../../contract/run.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
-import { type ForkEdits, forkState, forkWork, placeGone } from '../../engine/resume/fork.ts';
+import { type ForkEdits, forkState, forkWork, missingStepReason } from '../../engine/resume/fork.ts';
 import { serialize } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
-import { defined } from '../../json/defined.ts';
-import { compileInParts } from '../../steps/compile/program.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { compileInChunks } from '../../steps/compile/program.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError } from '../errors.ts';
 import { acceptedInput, acceptedState } from '../starts/accepted-input.ts';
-import { definitionOf, type StartedRun } from '../starts/begin-run.ts';
 import type { PreparedRun } from '../starts/prepare-run.ts';
 import { type RequestKey, startRun } from '../starts/start.ts';
+import { definitionOf, type StartedRun } from '../starts/start-prepared-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { readArgument, readClosing } from '../temporal/first-event.ts';
+import { CooperativeScheduler } from '../temporal/cooperative-scheduler.ts';
 import { isOpen } from '../temporal/run-status.ts';
-import { Turns } from '../temporal/turns.ts';
+import { readArgument, readCloseOutcome } from '../temporal/start-and-close-events.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
 import { demandRunnableAgain } from '../versions/version-history.ts';
 import { type ForkPoint, findForkPoint, unwalkable } from './fork-point.ts';
@@ -57,11 +57,11 @@ export async function forkRun(
   const started = await startRun(access, org, {
     trigger,
     // A repeated request gets the earlier fork, even while the original continues after a retry.
-    ...defined({ initiator, key: request.key }),
+    ...omitUndefined({ initiator, key: request.key }),
     run: {
       workflows: [definition.slug],
       prepare: async () => {
-        const persons = defined({ initiator, requesters });
+        const persons = omitUndefined({ initiator, requesters });
         const planned = await planFork(access, org, description, argument, { ...request, ...persons });
         warnings = planned.warnings;
         return planned.run;
@@ -97,50 +97,53 @@ async function planFork(
       'invalid_input',
       'Several steps of a graph (flow: dag) may come first: say in `from` where the fork begins.',
     );
-  const closing = await readClosing(access, executionId, description.runId);
+  const closing = await readCloseOutcome(access, executionId, description.runId);
   const error = closing?.how === 'failed' ? outcomeOf(closing).error : undefined;
-  const stood = await findForkPoint(access, executionId, description.runId, request.from, error);
+  const forkPoint = await findForkPoint(access, executionId, description.runId, request.from, error);
   const chosen =
     request.version === undefined
-      ? await walkedAgain(access, org, argument)
+      ? await originalDefinition(access, org, argument)
       : await resolveWorkflow(access, org, { workflow: argument.definition.slug, version: request.version });
-  const program = request.version === undefined ? stood.program : await programOf(chosen.definition);
-  const work = forkWork(stood.program, stood.state, stood.target);
-  const gone = placeGone(program, stood.state, work, request.version === undefined);
-  if (gone !== undefined)
-    throw new ClientError('place_gone', `The run cannot be forked at ${stood.path}: ${gone}. Choose another version.`);
-  const edits = acceptedEdits(program, request.edits);
-  const { genesis } = stood.state;
+  const program = request.version === undefined ? forkPoint.program : await programOf(chosen.definition);
+  const work = forkWork(forkPoint.program, forkPoint.state, forkPoint.target);
+  const problem = missingStepReason(program, forkPoint.state, work, request.version === undefined);
+  if (problem !== undefined)
+    throw new ClientError(
+      'place_gone',
+      `The run cannot be forked at ${forkPoint.path}: ${problem}. Choose another version.`,
+    );
+  const edits = validatedEdits(program, request.edits);
+  const { genesis } = forkPoint.state;
   const { initiator, requesters } = request;
   const run: PreparedRun = {
     definition: chosen.definition,
-    ...defined({ hash: chosen.hash }),
+    ...omitUndefined({ hash: chosen.hash }),
     input: edits.input === undefined ? genesis.input : edits.input,
-    forkOf: { executionId, path: stood.path },
+    forkOf: { executionId, path: forkPoint.path },
     carried: (id, gates) =>
       serialize(
         program,
-        forkState(program, stood.state, work, edits, {
+        forkState(program, forkPoint.state, work, edits, {
           executionId: id,
           at: Date.now(),
           gates,
-          ...defined({ hash: chosen.hash, initiator, requesters }),
+          ...omitUndefined({ hash: chosen.hash, initiator, requesters }),
         }),
       ),
-    ...defined({ inline: argument.inline, sealedSecrets: argument.sealedSecrets }),
-    ...defined({ timeoutMs: argument.timeoutMs, requesters }),
+    ...omitUndefined({ inline: argument.inline, sealedSecrets: argument.sealedSecrets }),
+    ...omitUndefined({ timeoutMs: argument.timeoutMs, requesters }),
   };
-  return { run, warnings: request.version === undefined ? [] : changedKinds(stood, program) };
+  return { run, warnings: request.version === undefined ? [] : changedKinds(forkPoint, program) };
 }
 
 /** What the original walks. @throws ClientError `version_not_found` where that must not run. */
-async function walkedAgain(
+async function originalDefinition(
   access: Access,
   org: string,
   argument: RunInput,
 ): Promise<Pick<RunInput, 'hash'> & Pick<PreparedRun, 'definition'>> {
   await demandRunnableAgain(access, org, argument);
-  return { definition: definitionOf(argument), ...defined({ hash: argument.hash }) };
+  return { definition: definitionOf(argument), ...omitUndefined({ hash: argument.hash }) };
 }
 
 /**
@@ -151,25 +154,21 @@ function changedKinds({ program: before, state, target }: ForkPoint, program: Pr
   return [...slugs].flatMap((slug) => {
     const [old, now] = [before.steps.get(slug)?.kind.type, program.steps.get(slug)?.kind.type];
     if (old === undefined || now === undefined || old === now) return [];
-    const does = slug === target.slug ? 'It begins as that.' : 'What it has put out is kept as it was.';
-    return [
-      {
-        pointer: `/steps/${slug}/stepType`,
-        code: 'kind_changed',
-        message: `The step '${slug}' was of kind '${old}' in the run, and is of kind '${now}' in this version. ${does}`,
-      },
-    ];
+    const change = `was of kind '${old}' in the run, and is of kind '${now}' in this version`;
+    const effect = slug === target.slug ? 'It begins as that.' : 'What it has put out is kept as it was.';
+    const message = `The step '${slug}' ${change}. ${effect}`;
+    return [{ pointer: `/steps/${slug}/stepType`, code: 'kind_changed', message }];
   });
 }
 
 async function programOf(definition: Definition): Promise<Program> {
-  const result = await new Turns().take(compileInParts(definition));
+  const result = await new CooperativeScheduler().run(compileInChunks(definition));
   if ('program' in result) return result.program;
   throw unwalkable();
 }
 
 /** @throws ClientError `invalid_input`. */
-function acceptedEdits(program: Program, edits: ForkEdits): ForkEdits {
+function validatedEdits(program: Program, edits: ForkEdits): ForkEdits {
   const { definition } = program;
   const unknown = Object.keys(edits.steps ?? {}).find((slug) => !program.steps.has(slug));
   if (unknown !== undefined)

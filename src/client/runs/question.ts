@@ -3,13 +3,13 @@
 import type { MadeDecision, WaitingFor } from '../../contract/run.ts';
 import { waitAt } from '../../engine/inbound/view.ts';
 import type { Unreadable } from '../../history/events.ts';
-import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { kindOf } from '../../steps/kinds/table.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { isOpen } from '../temporal/run-status.ts';
-import { legible, writable } from '../temporal/unreadable.ts';
+import { tryRead, withoutTooDeep } from '../temporal/unreadable-data.ts';
 import { type ApprovalView, approvalView, QUESTION_KINDS, type Viewer } from './approvals.ts';
 import { approvalRules, describeRun, executionOf, readStart } from './run-read.ts';
 import { type ExecutionView, executionView, waitsOf } from './run-view.ts';
@@ -50,7 +50,7 @@ export interface Question extends Omit<ApprovalView, 'status' | 'unreadable'> {
 }
 
 /** Where lists cut a message off. */
-const CUT = '…';
+const ELLIPSIS = '…';
 
 /**
  * The question at that path.
@@ -67,41 +67,41 @@ export async function readQuestion(
   const description = await describeRun(access, org, executionId);
   const execution = executionOf(description);
   const [start, step] = await Promise.all([
-    legible(() => readStart(access, description)),
+    tryRead(() => readStart(access, description)),
     stepAt(access, executionId, path),
   ]);
   const run = executionView(access, execution, start.value);
   const listed = waitsOf(execution).find((wait) => wait.path === path);
-  const isWhole = listed !== undefined && listed.message?.endsWith(CUT) !== true;
+  const isComplete = listed !== undefined && listed.message?.endsWith(ELLIPSIS) !== true;
   const state =
-    isWhole || !isOpen(execution.status) ? undefined : await readFoldedState(access, executionId, execution.runId);
-  const wait = isWhole ? listed : waitIn(state, path);
-  const question = isQuestion(wait) ? wait : askedBy(step, path);
+    isComplete || !isOpen(execution.status) ? undefined : await readFoldedState(access, executionId, execution.runId);
+  const wait = isComplete ? listed : waitIn(state, path);
+  const question = isQuestion(wait) ? wait : questionOfStep(step, path);
   const { status: _pending, ...shown } = approvalView(access, viewer, run, question);
   const answer = isQuestion(wait)
     ? undefined
-    : (answerOf(question, step, run) ??
-      endingIn(state, path) ??
+    : (answerOfQuestion(question, step, run) ??
+      pendingDecisionIn(state, path) ??
       // It may have ended after the step was read.
-      answerOf(question, await stepAt(access, executionId, path), run));
-  const { value: given, unreadable } = writable(defined({ input: start.value?.input, stepInput: step?.input }), [
-    'input',
-    'stepInput',
-  ]);
+      answerOfQuestion(question, await stepAt(access, executionId, path), run));
+  const { value: given, unreadable } = withoutTooDeep(
+    omitUndefined({ input: start.value?.input, stepInput: step?.input }),
+    ['input', 'stepInput'],
+  );
   return {
     ...shown,
     status: answer?.status ?? 'pending',
     // A decision may be made already, and its messages on their way.
     mayAnswer: answer === undefined && isQuestion(wait) && shown.mayAnswer,
     executionStatus: run.status,
-    ...defined({ workflowName: run.workflowName, workflowVersion: run.workflowVersion }),
-    ...(question.kind === 'approval' ? demandsOf(approvalRules(start.value?.definition, question.stepSlug)) : {}),
+    ...omitUndefined({ workflowName: run.workflowName, workflowVersion: run.workflowVersion }),
+    ...(question.kind === 'approval' ? ruleFlagsOf(approvalRules(start.value?.definition, question.stepSlug)) : {}),
     ...given,
-    ...defined({ answer, unreadable: start.unreadable ?? step?.unreadable ?? unreadable }),
+    ...omitUndefined({ answer, unreadable: start.unreadable ?? step?.unreadable ?? unreadable }),
   };
 }
 
-const demandsOf = ({ commentRequired, outsiders }: JsonObject): Pick<Question, 'commentRequired' | 'outsiders'> => ({
+const ruleFlagsOf = ({ commentRequired, outsiders }: JsonObject): Pick<Question, 'commentRequired' | 'outsiders'> => ({
   ...(commentRequired === true ? { commentRequired } : {}),
   ...(outsiders === true ? { outsiders } : {}),
 });
@@ -113,15 +113,15 @@ const demandsOf = ({ commentRequired, outsiders }: JsonObject): Pick<Question, '
 export async function withAnswer(access: Access, executionId: string, step: string | undefined, refusal: unknown) {
   if (!hasCode(refusal, 'already_decided', 'not_waiting', 'closed', 'no_such_step')) return refusal;
   try {
-    const page = await readTrace(access, executionId, { limit: 10_000, ...defined({ step }) });
-    const last = page.items.findLast((one) => kindAsked(one) !== undefined && one.completedAt !== undefined);
-    const question = last === undefined ? undefined : askedBy(last, last.path);
-    const answer = question === undefined ? undefined : endOf(question, last);
+    const page = await readTrace(access, executionId, { limit: 10_000, ...omitUndefined({ step }) });
+    const last = page.items.findLast((one) => questionKindOf(one) !== undefined && one.completedAt !== undefined);
+    const question = last === undefined ? undefined : questionOfStep(last, last.path);
+    const answer = question === undefined ? undefined : answerOfStep(question, last);
     if (answer === undefined || last === undefined) return refusal;
-    const { votes: _votes, data: _data, ...said } = answer;
+    const { votes: _votes, data: _data, ...answerDetails } = answer;
     const details = isObject(refusal.details) ? refusal.details : {};
     return new ClientError(refusal.code, refusal.message, {
-      details: { ...details, answer: { path: last.path, ...said } },
+      details: { ...details, answer: { path: last.path, ...answerDetails } },
       cause: refusal,
     });
   } catch {
@@ -144,7 +144,7 @@ const isQuestion = (wait: WaitingFor | undefined): wait is WaitingFor =>
   wait !== undefined && QUESTION_KINDS.some((kind) => kind === wait.kind);
 
 /** The kind of question that the step asks. */
-function kindAsked({ stepType, decision }: Step): 'approval' | 'input' | undefined {
+function questionKindOf({ stepType, decision }: Step): 'approval' | 'input' | undefined {
   if (decision !== undefined) return 'approval';
   const type = kindOf(stepType)?.type;
   if (type === 'approval') return 'approval';
@@ -152,8 +152,8 @@ function kindAsked({ stepType, decision }: Step): 'approval' | 'input' | undefin
 }
 
 /** A question that is open no longer, as its visit shows it. @throws ClientError `no_such_step`. */
-function askedBy(step: Step | undefined, path: string): WaitingFor {
-  const kind = step === undefined ? undefined : kindAsked(step);
+function questionOfStep(step: Step | undefined, path: string): WaitingFor {
+  const kind = step === undefined ? undefined : questionKindOf(step);
   if (step === undefined || kind === undefined)
     throw new ClientError('no_such_step', `The run has asked nobody anything at '${path}'.`);
   const message = step.decision?.message ?? (isObject(step.input) ? step.input['message'] : undefined);
@@ -167,34 +167,36 @@ function askedBy(step: Step | undefined, path: string): WaitingFor {
 }
 
 /** The decision of an approval whose messages about it are still being sent. */
-function endingIn(state: FoldedState, path: string): GivenAnswer | undefined {
+function pendingDecisionIn(state: FoldedState, path: string): GivenAnswer | undefined {
   const visit = Object.values(state?.frames ?? {}).find((frame) => frame.visit?.path === path)?.visit;
   const ending = visit?.answered === true && isObject(visit.state) ? visit.state['ending'] : undefined;
-  const said = ending !== undefined && isObject(ending) ? ending['data'] : undefined;
-  return said !== undefined && isObject(said) ? decisionIn(said, new Date(state?.now ?? 0).toISOString()) : undefined;
+  const decisionData = ending !== undefined && isObject(ending) ? ending['data'] : undefined;
+  return decisionData !== undefined && isObject(decisionData)
+    ? decisionIn(decisionData, new Date(state?.now ?? 0).toISOString())
+    : undefined;
 }
 
 /** The end of a question; one whose visit is open ended with its run. */
-function answerOf(question: WaitingFor, step: Step | undefined, run: ExecutionView): GivenAnswer | undefined {
-  const end = endOf(question, step);
+function answerOfQuestion(question: WaitingFor, step: Step | undefined, run: ExecutionView): GivenAnswer | undefined {
+  const end = answerOfStep(question, step);
   if (end !== undefined || run.completedAt === undefined) return end;
   return { status: 'cancelled', at: run.completedAt };
 }
 
-function endOf({ kind }: WaitingFor, step: Step | undefined): GivenAnswer | undefined {
+function answerOfStep({ kind }: WaitingFor, step: Step | undefined): GivenAnswer | undefined {
   // The output of an agent's call is not the decision about it.
   if (step?.decision !== undefined && kindOf(step.stepType)?.type !== 'approval') return answerBy(step.decision);
   if (step?.completedAt === undefined) return undefined;
   const at = step.completedAt;
   const output = isObject(step.output) ? step.output : {};
   const { data = null, meta = {} } = output as { data?: Json; meta?: Json };
-  const said: JsonObject = kind === 'approval' ? (isObject(data) ? data : {}) : isObject(meta) ? meta : {};
-  const decided = kind === 'approval' ? decisionIn(said, at) : undefined;
+  const answerFields: JsonObject = kind === 'approval' ? (isObject(data) ? data : {}) : isObject(meta) ? meta : {};
+  const decided = kind === 'approval' ? decisionIn(answerFields, at) : undefined;
   if (decided !== undefined) return decided;
   if (kind === 'input' && step.status === 'completed') {
-    const { via, submittedBy } = said;
+    const { via, submittedBy } = answerFields;
     if (via === 'timeout') return { status: 'timeout', at, via, data };
-    return { status: 'submitted', at, by: textOr(null, submittedBy), via: textOr('api', via), data };
+    return { status: 'submitted', at, by: textOrDefault(null, submittedBy), via: textOrDefault('api', via), data };
   }
   return { status: step.status === 'cancelled' || step.status === 'skipped' ? 'cancelled' : 'failed', at };
 }
@@ -208,19 +210,19 @@ export const answerBy = ({ status, at, by, via, comments }: MadeDecision): Given
 });
 
 /** The decision in the output of an approval; undefined where it has none. */
-function decisionIn(said: JsonObject, at: string): GivenAnswer | undefined {
-  const { decision, decidedBy, comments, submittedData, reviewedAt, votes, via } = said;
+function decisionIn(answerFields: JsonObject, at: string): GivenAnswer | undefined {
+  const { decision, decidedBy, comments, submittedData, reviewedAt, votes, via } = answerFields;
   if (decision !== 'approved' && decision !== 'rejected' && decision !== 'timeout') return undefined;
   return {
     status: decision,
-    at: textOr(at, reviewedAt),
-    ...(via === 'timeout' ? {} : { by: textOr(null, decidedBy) }),
-    via: textOr('api', via),
-    ...(comments === undefined ? {} : { comments: textOr(null, comments) }),
+    at: textOrDefault(at, reviewedAt),
+    ...(via === 'timeout' ? {} : { by: textOrDefault(null, decidedBy) }),
+    via: textOrDefault('api', via),
+    ...(comments === undefined ? {} : { comments: textOrDefault(null, comments) }),
     ...(submittedData === undefined || submittedData === null ? {} : { data: submittedData }),
     ...(Array.isArray(votes) && votes.length > 0 ? { votes } : {}),
   };
 }
 
-const textOr = <Other>(other: Other, value: Json | undefined): string | Other =>
+const textOrDefault = <Other>(other: Other, value: Json | undefined): string | Other =>
   typeof value === 'string' ? value : other;

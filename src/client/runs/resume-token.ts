@@ -1,6 +1,6 @@
 /** Resume tokens (LANGUAGE.md §6). A token proves that the decider saw exactly the wait that the decision is for. */
 import type { WaitingFor } from '../../contract/run.ts';
-import { hmacHex, sameText } from '../payloads/keys.ts';
+import { constantTimeEqual, hmacHex } from '../payloads/keys.ts';
 
 const PREFIX = 'wrf_rt_';
 const DIGITS = 24;
@@ -19,5 +19,5 @@ export function isResumeToken(
   wait: Pick<WaitingFor, 'path' | 'since'>,
   token: string,
 ): boolean {
-  return sameText(resumeToken(key, executionId, wait), token);
+  return constantTimeEqual(resumeToken(key, executionId, wait), token);
 }

@@ -6,25 +6,25 @@
 
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { GateWanted } from '../../contract/limiter.ts';
+import type { AppliedLimit } from '../../contract/limiter.ts';
 import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../../contract/run.ts';
-import { resumeWith } from '../../engine/resume/rewind.ts';
+import { resumedState } from '../../engine/resume/rewind.ts';
 import { serialize } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { RunState } from '../../engine/state/state.ts';
 import type { FoldOptions } from '../../history/fold.ts';
 import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
 import type { RunTrace } from '../../history/run-trace.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError } from '../errors.ts';
-import { consoleLink, measure } from '../starts/begin-run.ts';
 import { reserveSlots } from '../starts/limiters.ts';
+import { consoleLink, demandRunInputSize } from '../starts/start-prepared-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { startUnlessTaken } from '../temporal/actor-calls.ts';
-import { readArgument, readClosing } from '../temporal/first-event.ts';
-import { foldWith } from '../temporal/histories.ts';
+import { foldSingleRun } from '../temporal/histories.ts';
 import { isOpen, statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
+import { readArgument, readCloseOutcome } from '../temporal/start-and-close-events.ts';
 import { demandRunnableAgain } from '../versions/version-history.ts';
 import { describeRun } from './run-read.ts';
 import { outcomeOf } from './run-view.ts';
@@ -57,7 +57,7 @@ export async function retryRun(
   // A run that was terminated while activities were in flight has completed: its output counts.
   if (memo['decided'] !== undefined) throw notFailed('The execution has completed');
   if (isOpen(description.status.name)) throw notFailed('The execution has not ended');
-  const closing = await readClosing(access, executionId, runId);
+  const closing = await readCloseOutcome(access, executionId, runId);
   if (closing?.how === 'completed' || closing?.how === 'cancelled')
     throw notFailed(`The execution has ${closing.how === 'completed' ? 'completed' : 'been cancelled'}`);
   const argument = runInputOf(await readArgument<unknown>(access, executionId, runId));
@@ -65,13 +65,13 @@ export async function retryRun(
     throw new ClientError('not_retryable', 'The execution was started with nothing that can be walked.');
   await demandRunnableAgain(access, org, argument);
   const error = closing.how === 'failed' ? outcomeOf(closing).error : undefined;
-  const input = await armed(access, org, executionId, runId, argument, error);
-  measure(input, access.dataBytes);
-  return start(access, org, description, input, key);
+  const input = await retryInput(access, org, executionId, runId, argument, error);
+  demandRunInputSize(input, access.dataBytes);
+  return startRetry(access, org, description, input, key);
 }
 
 /** The argument of the new run. */
-async function armed(
+async function retryInput(
   access: WriteAccess,
   org: string,
   executionId: string,
@@ -80,17 +80,17 @@ async function armed(
   error: RunError | undefined,
 ): Promise<RunInput> {
   try {
-    const { state, program } = await rearm(access, executionId, runId, error);
-    const take = (gates: readonly GateWanted[]) => reserveSlots(access, org, executionId, gates);
+    const { state, program } = await findRetryState(access, executionId, runId, error);
+    const reserve = (gates: readonly AppliedLimit[]) => reserveSlots(access, org, executionId, gates);
     if (state === undefined || program === undefined) {
       // The run was terminated before a worker took it, so it begins. Without limiters in its argument it asks the
       // limiters of its definition.
       const { gates } = argument;
-      return { ...argument, ...(gates === undefined ? {} : { gates: await take(gates) }), retryOf: { runId } };
+      return { ...argument, ...(gates === undefined ? {} : { gates: await reserve(gates) }), retryOf: { runId } };
     }
     const { run, postponed } = state;
-    const gates = await take(run.genesis.gates ?? []);
-    const resumed = resumeWith(program, run, { work: postponed, at: Date.now(), gates });
+    const gates = await reserve(run.genesis.gates ?? []);
+    const resumed = resumedState(program, run, { work: postponed, at: Date.now(), gates });
     const { input: _given, presets: _set, carried: _before, ...rest } = argument;
     return { ...rest, carried: serialize(program, resumed), retryOf: { runId } };
   } catch (reason) {
@@ -99,19 +99,19 @@ async function armed(
   }
 }
 
-type Rearmed = Pick<RunTrace, 'program'> & {
+type RetryState = Pick<RunTrace, 'program'> & {
   readonly state?: { readonly run: RunState; readonly postponed: RetryPlan['postponed'] };
 };
 
-async function rearm(
+async function findRetryState(
   access: Access,
   executionId: string,
   lastRunId: string,
   error: RunError | undefined,
-): Promise<Rearmed> {
-  const rearming = new RetryPlan(error);
-  const fold = (runId: string, options: FoldOptions) => foldWith(access, executionId, runId, options);
-  const last = await fold(lastRunId, rearming.search(lastRunId));
+): Promise<RetryState> {
+  const plan = new RetryPlan(error);
+  const fold = (runId: string, options: FoldOptions) => foldSingleRun(access, executionId, runId, options);
+  const last = await fold(lastRunId, plan.searchOptions(lastRunId));
   const { program } = last;
   if (last.state?.rollback !== undefined) {
     throw new ClientError(
@@ -125,20 +125,20 @@ async function rearm(
   }
   const runs = [lastRunId];
   let oldest: RunTrace = last;
-  while (!rearming.found && oldest.continuedFrom !== undefined && !oldest.restarted) {
+  while (!plan.found && oldest.continuedFrom !== undefined && !oldest.restarted) {
     const { continuedFrom } = oldest;
-    oldest = await fold(continuedFrom, rearming.search(continuedFrom));
+    oldest = await fold(continuedFrom, plan.searchOptions(continuedFrom));
     runs.unshift(continuedFrom);
   }
   let state: RunState | undefined;
   for (const runId of runs) {
-    const without = rearming.without(runId);
-    state = (await fold(runId, state === undefined ? without : { ...without, from: state })).state;
+    const without = plan.replayOptions(runId);
+    state = (await fold(runId, state === undefined ? without : { ...without, initialState: state })).state;
   }
-  return { program, state: { run: rearming.done(state), postponed: rearming.postponed } };
+  return { program, state: { run: plan.checkedState(state), postponed: plan.postponed } };
 }
 
-async function start(
+async function startRetry(
   access: WriteAccess,
   org: string,
   failed: WorkflowExecutionDescription,
@@ -154,7 +154,7 @@ async function start(
     args: [input],
     workflowIdConflictPolicy: 'FAIL',
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-    memo: { ...memo, status: 'running', waitingFor: [], ...defined({ [RETRY_KEY]: key }) },
+    memo: { ...memo, status: 'running', waitingFor: [], ...omitUndefined({ [RETRY_KEY]: key }) },
     typedSearchAttributes: attributesOf(failed),
     ...(input.definition.name === undefined ? {} : { staticSummary: input.definition.name.slice(0, 190) }),
     ...consoleLink(access, executionId),
@@ -170,10 +170,10 @@ async function start(
 /** The search attributes of the failed run, without the attributes that describe its end. */
 function attributesOf(failed: WorkflowExecutionDescription): TypedSearchAttributes {
   const { durationMs, status, waiting } = searchAttributes;
-  const gone: readonly string[] = [durationMs.name, status.name, waiting.name];
-  const kept = failed.typedSearchAttributes.getAll().filter(({ key }) => !gone.includes(key.name));
+  const endAttributes: readonly string[] = [durationMs.name, status.name, waiting.name];
+  const copied = failed.typedSearchAttributes.getAll().filter(({ key }) => !endAttributes.includes(key.name));
   return new TypedSearchAttributes([
-    ...kept.filter(({ key }) => key.name.startsWith('Signalbox')),
+    ...copied.filter(({ key }) => key.name.startsWith('Signalbox')),
     { key: status, value: 'running' },
   ]);
 }

@@ -5,27 +5,27 @@ import type {
   Accepted,
   DecideSignal,
   Decision,
+  DecisionEffect,
   MessageSignal,
-  Recorded,
   Submission,
   SubmitSignal,
   WaitingFor,
 } from '../../contract/run.ts';
-import { defined } from '../../json/defined.ts';
-import { ClientError, hasCode, insteadOf } from '../errors.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { ClientError, hasCode, rethrowAs } from '../errors.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { isRunIdOf } from '../temporal/ids.ts';
-import { read, write, writeAlong } from '../temporal/rpc.ts';
+import { read, write, writeUnqueued } from '../temporal/rpc.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { identityFor, type TerminationReason } from '../temporal/termination-reason.ts';
-import { sendCounted } from './inbox.ts';
+import { sendCounted } from './inbox-limit.ts';
 import { isResumeToken } from './resume-token.ts';
 import { describeRun, executionOf } from './run-read.ts';
 import { type Execution, waitsOf } from './run-view.ts';
 import { readTrace } from './trace.ts';
 
 /** The most waits that the memo lists. Beyond this number the run is queried. */
-const MEMO_WAITS = 20;
+const MAX_MEMO_WAITS = 20;
 
 /** A decision as a caller of the API sends it. */
 interface DecideRequest extends Omit<Decision, 'via' | 'override' | 'reason'> {
@@ -43,12 +43,16 @@ interface DecideRequest extends Omit<Decision, 'via' | 'override' | 'reason'> {
  * The effect of a decision, by the present state of its approval, for answers of workers that do not say it. Undefined
  * where the run cannot be queried, or does not answer.
  */
-export async function recordedAs(access: Access, executionId: string, path: string): Promise<Recorded | undefined> {
+export async function decisionEffectOf(
+  access: Access,
+  executionId: string,
+  path: string,
+): Promise<DecisionEffect | undefined> {
   const handle = access.client.workflow.getHandle(executionId);
   const asked = await read(access, () => handle.query<WaitingFor[]>('waiting')).catch(() => undefined);
   const wait = asked?.find((one) => one.path === path && one.kind === 'approval');
   // The list has a limit, so the wait may be missing from it.
-  if (asked === undefined || (wait === undefined && asked.length >= MEMO_WAITS)) return undefined;
+  if (asked === undefined || (wait === undefined && asked.length >= MAX_MEMO_WAITS)) return undefined;
   return wait?.votes === undefined ? { recorded: 'decision' } : { recorded: 'vote', votes: wait.votes };
 }
 
@@ -63,13 +67,13 @@ export function decide(
   request: DecideRequest,
 ): Promise<Accepted> {
   const { resumeToken, step: asked, key, ...decision } = request;
-  return orAsAnswered(access, executionId, key, async () => {
+  return orStoredAnswer(access, executionId, key, async () => {
     const step =
       resumeToken === undefined
         ? asked
-        : await stepOfToken(access, await demandOpen(access, org, executionId), resumeToken, asked);
-    const signal: DecideSignal = { via: 'api', ...decision, ...defined({ step }) };
-    return update(access, org, executionId, 'decide', signal, key);
+        : await stepOfToken(access, await demandOpenRun(access, org, executionId), resumeToken, asked);
+    const signal: DecideSignal = { via: 'api', ...decision, ...omitUndefined({ step }) };
+    return sendUpdate(access, org, executionId, 'decide', signal, key);
   });
 }
 
@@ -87,7 +91,7 @@ export function submit(
 ): Promise<Accepted> {
   const { key, ...submission } = request;
   const signal: SubmitSignal = { ...submission, via: 'api' };
-  return orAsAnswered(access, executionId, key, () => update(access, org, executionId, 'submit', signal, key));
+  return orStoredAnswer(access, executionId, key, () => sendUpdate(access, org, executionId, 'submit', signal, key));
 }
 
 /**
@@ -100,10 +104,10 @@ export async function sendMessage(
   executionId: string,
   message: MessageSignal,
 ): Promise<void> {
-  const readMemo = async () => (await demandOpen(access, org, executionId)).memo;
+  const readMemo = async () => (await demandOpenRun(access, org, executionId)).memo;
   const handle = access.client.workflow.getHandle(executionId);
   await sendCounted(access, org, executionId, message, readMemo, () =>
-    onOpen(() => writeAlong(access, 'runs', () => handle.signal('message', message))),
+    closedIfNotFound(() => writeUnqueued(access, 'runs', () => handle.signal('message', message))),
   );
 }
 
@@ -114,7 +118,7 @@ export async function sendMessage(
  */
 export function sendEvent(access: WriteAccess, executionId: string, message: MessageSignal): Promise<void> {
   const handle = access.client.workflow.getHandle(executionId);
-  return onOpen(() => writeAlong(access, 'runs', () => handle.signal('message', message)));
+  return closedIfNotFound(() => writeUnqueued(access, 'runs', () => handle.signal('message', message)));
 }
 
 /**
@@ -125,9 +129,9 @@ export function cancelRun(
   access: WriteAccess,
   org: string,
   executionId: string,
-  words: TerminationReason,
+  reason: TerminationReason,
 ): Promise<void> {
-  const request = { ...ofRun(access, executionId, words), requestId: ulid() };
+  const request = { ...terminationRequest(access, executionId, reason), requestId: ulid() };
   return endRun(access, org, executionId, () => access.client.workflowService.requestCancelWorkflowExecution(request));
 }
 
@@ -136,9 +140,9 @@ export function terminateRun(
   access: WriteAccess,
   org: string,
   executionId: string,
-  words: TerminationReason,
+  reason: TerminationReason,
 ): Promise<void> {
-  const request = ofRun(access, executionId, words);
+  const request = terminationRequest(access, executionId, reason);
   return endRun(access, org, executionId, () => access.client.workflowService.terminateWorkflowExecution(request));
 }
 
@@ -148,29 +152,29 @@ async function endRun(
   executionId: string,
   end: () => Promise<unknown>,
 ): Promise<void> {
-  await demandOpen(access, org, executionId);
-  await onOpen(() => write(access, 'runs', executionId, end));
+  await demandOpenRun(access, org, executionId);
+  await closedIfNotFound(() => write(access, 'runs', executionId, end));
 }
 
 /** The reason that Temporal receives. readRun shows its words again. */
-const ofRun = ({ namespace }: Access, workflowId: string, { reason, by }: TerminationReason) => ({
+const terminationRequest = ({ namespace }: Access, workflowId: string, { reason, by }: TerminationReason) => ({
   namespace,
   workflowExecution: { workflowId },
   identity: identityFor(by),
-  ...defined({ reason }),
+  ...omitUndefined({ reason }),
 });
 
 /** All waits of an open run: the memo's list, or the run's own answer where the memo's list is incomplete. */
 function openWaits(access: Access, execution: Execution): Promise<readonly WaitingFor[]> | readonly WaitingFor[] {
   const waits = waitsOf(execution);
-  if (waits.length < MEMO_WAITS) return waits;
+  if (waits.length < MAX_MEMO_WAITS) return waits;
   return read(access, () => access.client.workflow.getHandle(execution.workflowId).query<WaitingFor[]>('waiting'));
 }
 
 /** @throws ClientError `not_found`, `closed`. */
-async function demandOpen(access: Access, org: string, executionId: string): Promise<Execution> {
+async function demandOpenRun(access: Access, org: string, executionId: string): Promise<Execution> {
   const execution = executionOf(await describeRun(access, org, executionId));
-  if (!isOpen(execution.status)) throw closed();
+  if (!isOpen(execution.status)) throw runClosed();
   return execution;
 }
 
@@ -179,7 +183,7 @@ async function demandOpen(access: Access, org: string, executionId: string): Pro
  * whether the run is open.
  * @throws ClientError `not_found`, `closed`, and the refusal of the run.
  */
-async function update(
+async function sendUpdate(
   access: WriteAccess,
   org: string,
   executionId: string,
@@ -188,20 +192,20 @@ async function update(
   key = ulid(),
 ): Promise<Accepted> {
   const isNamed = isRunIdOf(org, executionId);
-  if (!isNamed) await demandOpen(access, org, executionId);
+  if (!isNamed) await demandOpenRun(access, org, executionId);
   const handle = access.client.workflow.getHandle(executionId);
   const options = { args: [{ ...signal, key }] as [object], updateId: key };
   try {
     return await write(access, 'runs', executionId, () => handle.executeUpdate<Accepted, [object]>(name, options));
   } catch (error) {
     if (!hasCode(error, 'not_found')) throw error;
-    if (isNamed) await demandOpen(access, org, executionId);
-    throw closed();
+    if (isNamed) await demandOpenRun(access, org, executionId);
+    throw runClosed();
   }
 }
 
 /** The answer of `act`. Where the run has ended in the meantime, the stored answer of the key. */
-async function orAsAnswered(
+async function orStoredAnswer(
   access: Access,
   executionId: string,
   key: string | undefined,
@@ -219,13 +223,13 @@ async function orAsAnswered(
 }
 
 /** A run that ends in the meantime is `closed`, not `not_found`. */
-const onOpen = <T>(act: () => Promise<T>): Promise<T> => act().catch(insteadOf('not_found', closed));
+const closedIfNotFound = <T>(act: () => Promise<T>): Promise<T> => act().catch(rethrowAs('not_found', runClosed));
 
-const closed = (): ClientError =>
+const runClosed = (): ClientError =>
   new ClientError('closed', 'The execution has ended: there is nothing left to do to it.');
 
 /** The most rows of the trace that are searched for a past approval. */
-const MOST_ROWS = 50_000;
+const MAX_SEARCHED_ROWS = 50_000;
 
 /** Whether the token belongs to an approval that is no longer open. */
 async function wasResumeToken(
@@ -235,8 +239,8 @@ async function wasResumeToken(
   keys: readonly Uint8Array[],
 ): Promise<boolean> {
   let cursor: string | undefined;
-  for (let seen = 0; seen < MOST_ROWS; ) {
-    const page = await readTrace(access, executionId, { limit: 10_000, ...defined({ cursor }) });
+  for (let seen = 0; seen < MAX_SEARCHED_ROWS; ) {
+    const page = await readTrace(access, executionId, { limit: 10_000, ...omitUndefined({ cursor }) });
     for (const { path, startedAt: since } of page.items)
       if (keys.some((key) => isResumeToken(key, executionId, { path, since }, token))) return true;
     seen += page.items.length;
@@ -259,8 +263,8 @@ async function stepOfToken(
     throw new ClientError('not_waiting', 'No such approval is open: it has been decided, or it is not reached yet.');
   }
   const keys = keysFor(access, 'resumeTokens');
-  const meant = named.find((wait) => keys.some((key) => isResumeToken(key, execution.workflowId, wait, token)));
-  if (meant === undefined) {
+  const match = named.find((wait) => keys.some((key) => isResumeToken(key, execution.workflowId, wait, token)));
+  if (match === undefined) {
     if (await wasResumeToken(access, execution.workflowId, token, keys))
       throw new ClientError(
         'already_decided',
@@ -271,5 +275,5 @@ async function stepOfToken(
       'The resume token belongs to no open approval of this execution. Read the execution again for the current one.',
     );
   }
-  return meant.path;
+  return match.path;
 }

@@ -3,20 +3,20 @@ import { RUN_STATUSES, type RunStatus } from '../../contract/run.ts';
 import type { Access } from '../temporal/access.ts';
 import { countOf } from '../visibility/count.ts';
 import { currentPage } from '../visibility/current-runs.ts';
-import { listBareExact, listsWanted } from '../visibility/exact-lists.ts';
+import { listBareExact, listFiltersOf } from '../visibility/exact-list-filter.ts';
 import { type RunFilter, runQuery } from './run-list.ts';
 
 interface RunCounts {
   /** Of every status. */
   readonly statuses: { readonly [status in RunStatus]: number };
-  /** Some numbers may be too high: there were too many runs to tell which were retried since. */
+  /** Some numbers may be too high: there were too many runs to find those that were retried since. */
   readonly isApproximate?: true;
 }
 
 /** Visibility has a row for each run of an execution, so runs of these statuses may have been retried since. */
-const RETRIED: ReadonlySet<RunStatus> = new Set(['failed', 'aborted']);
-/** Up to so many rows are read. Beyond that Temporal's own count is taken. */
-const MOST_READ = 200;
+const RETRYABLE_STATUSES: ReadonlySet<RunStatus> = new Set(['failed', 'aborted']);
+/** Up to this number, the rows are read. Beyond it, Temporal's own count is taken. */
+const MAX_ROWS_READ = 200;
 
 /** @throws ClientError `invalid_query`. */
 export async function countRuns(
@@ -38,12 +38,12 @@ async function countStatus(
   { status, ...filter }: Omit<RunFilter, 'limit' | 'cursor' | 'status'> & { readonly status: RunStatus },
 ): Promise<{ readonly count: number; readonly isExact: boolean }> {
   const query = runQuery(org, { ...filter, status: [status] });
-  const wanted = listsWanted(filter);
+  const wanted = listFiltersOf(filter);
   const count = await countOf(access, query);
-  if (count === 0 || (wanted.length === 0 && !RETRIED.has(status))) return { count, isExact: true };
-  if (count > MOST_READ) return { count, isExact: false };
+  if (count === 0 || (wanted.length === 0 && !RETRYABLE_STATUSES.has(status))) return { count, isExact: true };
+  if (count > MAX_ROWS_READ) return { count, isExact: false };
   // Some more, since the list may be newer than the count.
-  const page = await currentPage(access, org, { limit: 2 * MOST_READ }, (request) =>
+  const page = await currentPage(access, org, { limit: 2 * MAX_ROWS_READ }, (request) =>
     listBareExact(access, query, wanted, request),
   );
   return { count: page.items.length, isExact: page.nextCursor === undefined };

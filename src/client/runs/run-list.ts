@@ -17,13 +17,13 @@ import {
   queryOf,
 } from '../temporal/query.ts';
 import { currentPage } from '../visibility/current-runs.ts';
-import { holdsAll, listsWanted, stateValue } from '../visibility/exact-lists.ts';
+import { listFiltersOf, matchesListFilters, stateValue } from '../visibility/exact-list-filter.ts';
 import { listPage, type Page, type PageRequest, type Row } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
 import { type ExecutionView, executionView } from './run-view.ts';
 import { validMemo } from './valid-memo.ts';
 
-const LISTENING_ROWS = 1_000;
+const LISTENING_PAGE_SIZE = 1_000;
 
 export const LISTED_STATUSES = [...RUN_STATUSES, 'waiting_approval'] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
@@ -89,7 +89,7 @@ export async function listRuns(access: Access, org: string, filter: RunFilter): 
  * The runs of one workflow that `list` finds. A deleted workflow may still have runs.
  * @throws ClientError `not_found` where the workflow never existed.
  */
-export async function listOfWorkflow<T, Filter extends RunFilter>(
+export async function listRunsOfWorkflow<T, Filter extends RunFilter>(
   access: Access,
   org: string,
   slug: string,
@@ -105,59 +105,59 @@ export async function listOfWorkflow<T, Filter extends RunFilter>(
 /** Each execution once, in its present state. A page may hold fewer rows than requested. */
 function listRows(access: Access, org: string, filter: RunFilter): Promise<Page<Row>> {
   const query = runQuery(org, filter);
-  const wanted = listsWanted(filter);
+  const wanted = listFiltersOf(filter);
   const list = async (request: PageRequest): Promise<Page<Row>> => {
     const page = await listPage(access, query, request);
-    return { ...page, items: page.items.filter((row) => holdsAll(row, wanted)) };
+    return { ...page, items: page.items.filter((row) => matchesListFilters(row, wanted)) };
   };
-  return currentPage(access, org, filter, list, isOfIds(filter));
+  return currentPage(access, org, filter, list, filtersByIdOnly(filter));
 }
 
 /** The members of a filter that all runs of an id fulfil, or none. */
-const OF_IDS: ReadonlySet<string> = new Set<keyof RunFilter>(['limit', 'cursor', 'workflowId', 'executionId']);
+const ID_FILTERS: ReadonlySet<string> = new Set<keyof RunFilter>(['limit', 'cursor', 'workflowId', 'executionId']);
 
-const isOfIds = (filter: RunFilter): boolean =>
-  Object.entries(filter).every(([name, value]) => value === undefined || OF_IDS.has(name));
+const filtersByIdOnly = (filter: RunFilter): boolean =>
+  Object.entries(filter).every(([name, value]) => value === undefined || ID_FILTERS.has(name));
 
 /**
  * The open runs that wait for one of these values and had started by `startedBy` (epoch milliseconds). Each run is read
- * once, and its row must have exactly the value (exact-lists.ts).
+ * once, and its row must have exactly the value (exact-list-filter.ts).
  */
-export async function listeningRuns(
+export async function listListeningRunIds(
   access: Access,
   org: string,
   tags: readonly string[],
   startedBy: number,
 ): Promise<string[]> {
   const query = queryOf(org, RUN_WORKFLOW, [
-    open,
+    openClause,
     any(...tags.map((tag) => compare('waiting', '=', tag))),
-    ...period('started', { lte: startedBy }),
+    ...timeRange('started', { lte: startedBy }),
   ]);
   const found: string[] = [];
-  for await (const rows of pagesOf(LISTENING_ROWS, (request) => listPage(access, query, request)))
+  for await (const rows of pagesOf(LISTENING_PAGE_SIZE, (request) => listPage(access, query, request)))
     found.push(
       ...rows
-        .filter((row) => tags.some((tag) => holdsAll(row, listsWanted({ waiting: [tag] }))))
+        .filter((row) => tags.some((tag) => matchesListFilters(row, listFiltersOf({ waiting: [tag] }))))
         .map((row) => row.workflowId),
     );
   return found;
 }
 
 /** The runs of a filter that a bulk operation applies to. */
-export type Part =
+export type BulkScope =
   | { readonly open: true }
   /** Runs that failed, timed out or were terminated by this time (epoch milliseconds). */
   | { readonly failedBy: number };
 
 /** The query of a filter. The organization and the type come first, whatever the filter contains. */
-export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'>, part?: Part): string {
+export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'>, scope?: BulkScope): string {
   const clauses: Clause[] = [compare('executionStatus', '!=', 'ContinuedAsNew')];
-  if (part !== undefined && 'open' in part) clauses.push(open);
-  else if (part !== undefined)
+  if (scope !== undefined && 'open' in scope) clauses.push(openClause);
+  else if (scope !== undefined)
     clauses.push(
-      any(failed, timedOut, compare('executionStatus', '=', 'Terminated')),
-      compare('closeTime', '<=', date(part.failedBy)),
+      any(failedClause, timedOutClause, compare('executionStatus', '=', 'Terminated')),
+      compare('closeTime', '<=', date(scope.failedBy)),
     );
   if (filter.status !== undefined && filter.status.length > 0) clauses.push(any(...filter.status.map(statusClause)));
   const equal: readonly (readonly [AttributeName, string | undefined])[] = [
@@ -182,12 +182,12 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
   for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', who));
   const { awaited = [] } = filter;
   // A run that was terminated keeps the attribute.
-  if (awaited.length > 0) clauses.push(open, any(...awaited.map((kind) => compare('waiting', '=', kind))));
-  clauses.push(...period('started', filter.started), ...period('closeTime', filter.ended));
-  clauses.push(...range('durationMs', filter.duration));
-  const tokens = range('tokens', filter.tokens);
+  if (awaited.length > 0) clauses.push(openClause, any(...awaited.map((kind) => compare('waiting', '=', kind))));
+  clauses.push(...timeRange('started', filter.started), ...timeRange('closeTime', filter.ended));
+  clauses.push(...numberRange('durationMs', filter.duration));
+  const tokens = numberRange('tokens', filter.tokens);
   // A run without a model has no tokens attribute, and used no tokens.
-  if (tokens.length > 0 && holdsZero(filter.tokens)) clauses.push(any(all(...tokens), isNull('tokens')));
+  if (tokens.length > 0 && includesZero(filter.tokens)) clauses.push(any(all(...tokens), isNull('tokens')));
   else clauses.push(...tokens);
   // `ended` and `duration` apply to completed runs (alloy).
   if (filter.ended !== undefined || filter.duration !== undefined)
@@ -197,7 +197,7 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
 
 const date = (epochMs: number): string => new Date(epochMs).toISOString();
 
-function range(name: 'durationMs' | 'tokens', bounds: Range | undefined): Clause[] {
+function numberRange(name: 'durationMs' | 'tokens', bounds: Range | undefined): Clause[] {
   const operators: readonly (readonly [Operator, number | undefined])[] = [
     ['=', bounds?.eq],
     ['>', bounds?.gt],
@@ -214,45 +214,45 @@ function range(name: 'durationMs' | 'tokens', bounds: Range | undefined): Clause
  * The bounds of a time in milliseconds, although Temporal may store a finer one. They are a nanosecond before a
  * millisecond begins, and no run has that time. SQLite compares times as texts, so .5 is less than .500.
  */
-function period(name: 'started' | 'closeTime', { eq, gt, gte, lt, lte }: Range = {}): Clause[] {
-  const from = [gte, eq, after(gt)].filter((bound) => bound !== undefined);
-  const before = [lt, after(eq), after(lte)].filter((bound) => bound !== undefined);
+function timeRange(name: 'started' | 'closeTime', { eq, gt, gte, lt, lte }: Range = {}): Clause[] {
+  const from = [gte, eq, nextMillisecond(gt)].filter((bound) => bound !== undefined);
+  const before = [lt, nextMillisecond(eq), nextMillisecond(lte)].filter((bound) => bound !== undefined);
   return [
     ...from.map((bound) => compare(name, '>=', justBefore(bound))),
     ...before.map((bound) => compare(name, '<', justBefore(bound))),
   ];
 }
 
-const after = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms + 1);
+const nextMillisecond = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms + 1);
 
 const justBefore = (ms: number): string => date(ms - 1).replace('Z', '999999Z');
 
-const holdsZero = ({ eq = 0, gt = -1, gte = 0, lt = 1, lte = 0 }: Range = {}): boolean =>
+const includesZero = ({ eq = 0, gt = -1, gte = 0, lt = 1, lte = 0 }: Range = {}): boolean =>
   eq === 0 && gt < 0 && gte <= 0 && lt > 0 && lte >= 0;
 
-const open = compare('executionStatus', '=', 'Running');
-const failed = compare('executionStatus', '=', 'Failed');
-const timedOut = compare('executionStatus', '=', 'TimedOut');
+const openClause = compare('executionStatus', '=', 'Running');
+const failedClause = compare('executionStatus', '=', 'Failed');
+const timedOutClause = compare('executionStatus', '=', 'TimedOut');
 
 /** Temporal's status takes precedence over the run's own. */
 function statusClause(status: ListedStatus): Clause {
   switch (status) {
     case 'completed':
       // A run that has returned stays open until its activities in flight end.
-      return any(compare('executionStatus', '=', 'Completed'), all(open, compare('status', '=', 'completed')));
+      return any(compare('executionStatus', '=', 'Completed'), all(openClause, compare('status', '=', 'completed')));
     case 'failed':
-      return any(all(failed, any(compare('status', '!=', 'aborted'), isNull('status'))), timedOut);
+      return any(all(failedClause, any(compare('status', '!=', 'aborted'), isNull('status'))), timedOutClause);
     case 'cancelled':
       return compare('executionStatus', '=', 'Canceled');
     case 'aborted':
       // For Temporal, a run that was evicted and rolled back has failed.
-      return any(compare('executionStatus', '=', 'Terminated'), all(failed, compare('status', '=', 'aborted')));
+      return any(compare('executionStatus', '=', 'Terminated'), all(failedClause, compare('status', '=', 'aborted')));
     case 'waiting_approval':
-      return all(open, compare('status', '=', 'waiting'), compare('waiting', '=', 'approval'));
+      return all(openClause, compare('status', '=', 'waiting'), compare('waiting', '=', 'approval'));
     case 'running':
       // A run started by hand has no status attribute until it first waits.
-      return all(open, any(compare('status', '=', 'running'), isNull('status')));
+      return all(openClause, any(compare('status', '=', 'running'), isNull('status')));
     default:
-      return all(open, compare('status', '=', status));
+      return all(openClause, compare('status', '=', status));
   }
 }

@@ -15,22 +15,22 @@ import type { Definition, StepDefinition } from '../../definition/document/types
 import { restore } from '../../engine/state/serialize.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { kindOf } from '../../steps/kinds/table.ts';
 import { ClientError, onCode } from '../errors.ts';
-import { knownToReturnEarly, noteEarlyReturns } from '../starts/early-returns.ts';
+import { cachedEarlyReturns, cacheEarlyReturns } from '../starts/early-returns.ts';
 import { positionOf } from '../starts/limiters.ts';
 import type { Access } from '../temporal/access.ts';
-import { describeLegibly, type LegibleDescription } from '../temporal/actor-calls.ts';
-import { firstRunId, readArgument, readClosing } from '../temporal/first-event.ts';
+import { describePartially, type PartialDescription } from '../temporal/actor-calls.ts';
 import { isRunIdOf } from '../temporal/ids.ts';
 import { isOpen } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
+import { firstRunId, readArgument, readCloseOutcome } from '../temporal/start-and-close-events.ts';
 import { msOf } from '../temporal/timestamps.ts';
-import { legible, writable } from '../temporal/unreadable.ts';
+import { tryRead, withoutTooDeep } from '../temporal/unreadable-data.ts';
 import { hasWorker } from '../temporal/worker-liveness.ts';
-import { type RetriedEffect, retriedEffects, storeWaits } from './pending.ts';
+import { type RetriedActivity, retriedActivities, storeWaits } from './pending-activities.ts';
 import { type Execution, type ExecutionView, executionView, outcomeOf, waitsOf } from './run-view.ts';
 import { readFoldedState } from './trace-chain.ts';
 import { validMemo } from './valid-memo.ts';
@@ -38,14 +38,14 @@ import { validMemo } from './valid-memo.ts';
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
 /** A task that is due waits so long before somebody asks whether a worker lives. */
-const UNTAKEN_MS = 2_000;
+const TASK_PICKUP_GRACE_MS = 2_000;
 
 /**
  * The run, if it is one of that organization.
  * @throws ClientError `not_found`, also for a run of another organization.
  */
-export async function describeRun(access: Access, org: string, executionId: string): Promise<LegibleDescription> {
-  const description = await describeLegibly(access, executionId);
+export async function describeRun(access: Access, org: string, executionId: string): Promise<PartialDescription> {
+  const description = await describePartially(access, executionId);
   const missing = () => new ClientError('not_found', 'There is no execution with that id.');
   if (description === undefined || description.type !== RUN_WORKFLOW) throw missing();
   // A run started by hand belongs to `default`. Its attributes show it only after its first wait.
@@ -54,12 +54,12 @@ export async function describeRun(access: Access, org: string, executionId: stri
 }
 
 export function organizationOf({ memo, typedSearchAttributes }: WorkflowExecutionDescription): string {
-  const said = memo?.['organizationId'] as string | null | undefined;
-  return said ?? typedSearchAttributes.get(searchAttributes.org) ?? DEFAULT_ORGANIZATION;
+  const memoOrganization = memo?.['organizationId'] as string | null | undefined;
+  return memoOrganization ?? typedSearchAttributes.get(searchAttributes.org) ?? DEFAULT_ORGANIZATION;
 }
 
 /** The latest execution of a run, from its description. */
-export function executionOf(description: LegibleDescription): Execution {
+export function executionOf(description: PartialDescription): Execution {
   return {
     workflowId: description.workflowId,
     runId: description.runId,
@@ -67,45 +67,51 @@ export function executionOf(description: LegibleDescription): Execution {
     startTime: description.startTime,
     // In a chain, only the first execution can be pending.
     ...(firstRunId(description) === description.runId ? { historyLength: description.historyLength } : {}),
-    ...defined({ closeTime: description.closeTime }),
+    ...omitUndefined({ closeTime: description.closeTime }),
     memo: validMemo(description.memo ?? {}),
-    ...defined({ unreadable: description.unreadable }),
+    ...omitUndefined({ unreadable: description.unreadable }),
     attributes: description.typedSearchAttributes,
   };
 }
 
 /**
- * The run with its input and, once it has ended, its output or error. `exclude` omits members. `dead`: identities of
- * workers that are known to have ended.
+ * The run with its input and, once it has ended, its output or error. `exclude` omits members. `deadWorkers`:
+ * identities of workers that are known to have ended.
  */
 export async function readRun(
   access: Access,
   org: string,
   executionId: string,
   exclude: ReadonlySet<string> = new Set(),
-  dead?: ReadonlySet<string>,
+  deadWorkers?: ReadonlySet<string>,
 ): Promise<ExecutionView> {
   const description = await describeRun(access, org, executionId);
   const execution = executionOf(description);
   const [start, end] = await Promise.all([
-    legible(() => readStart(access, description)),
-    legible(() => readEnd(access, description)),
+    tryRead(() => readStart(access, description)),
+    tryRead(() => readEnd(access, description)),
   ]);
   const argument = start.value;
-  const told = executionView(access, execution, argument);
-  const view = await withPositions(access, { ...told, waitingFor: withComments(told.waitingFor, argument) });
+  const listedView = executionView(access, execution, argument);
+  const view = await withQueuePositions(access, {
+    ...listedView,
+    waitingFor: withComments(listedView.waitingFor, argument),
+  });
   const converter = access.client.options.loadedDataConverter;
   // Temporal still lists the activities that a terminated run had.
   const pending = isOpen(description.status.name) ? description.raw.pendingActivities : [];
-  const [retrying, storing] = await Promise.all([retriedEffects(converter, pending), storeWaits(converter, pending)]);
+  const [retrying, storing] = await Promise.all([
+    retriedActivities(converter, pending),
+    storeWaits(converter, pending),
+  ]);
   const waitingFor = [
     ...view.waitingFor,
     ...retryWaits(retrying),
     ...storing.map((wait): ShownWaitingFor => ({ ...wait, kind: 'store', stepSlug: slugOf(wait.path) })),
-    ...(await workerWait(access, description, dead)),
+    ...(await workerWait(access, description, deadWorkers)),
   ];
   const { output, error } = end.value ?? {};
-  const whole = {
+  const fullView = {
     ...view,
     waitingFor,
     ...(retrying.length === 0 ? {} : { retrying }),
@@ -113,23 +119,23 @@ export async function readRun(
       ? {}
       : { input: argument.input === undefined ? {} : argument.input }),
     ...(output === undefined || exclude.has('output') ? {} : { output }),
-    ...defined({ error }),
+    ...omitUndefined({ error }),
   };
-  const { value, unreadable } = writable(whole, ['input', 'output', 'error']);
-  const why = view.unreadable ?? start.unreadable ?? end.unreadable ?? unreadable;
-  return why === undefined ? value : { ...value, unreadable: why };
+  const { value, unreadable } = withoutTooDeep(fullView, ['input', 'output', 'error']);
+  const reason = view.unreadable ?? start.unreadable ?? end.unreadable ?? unreadable;
+  return reason === undefined ? value : { ...value, unreadable: reason };
 }
 
 /** The end of the run, or the output that it returned before its end. */
-async function readEnd(access: Access, description: LegibleDescription): Promise<Partial<Outcome>> {
+async function readEnd(access: Access, description: PartialDescription): Promise<Partial<Outcome>> {
   const decided = await decidedOutcome(access, description);
   if (decided !== undefined || isOpen(description.status.name)) return decided ?? {};
-  const closing = await readClosing(access, description.workflowId, description.runId);
+  const closing = await readCloseOutcome(access, description.workflowId, description.runId);
   return closing === undefined ? {} : outcomeOf(closing);
 }
 
 /** Adds the place in the queue to the wait for a slot. The limiter knows it. */
-async function withPositions(access: Access, view: ExecutionView): Promise<ExecutionView> {
+async function withQueuePositions(access: Access, view: ExecutionView): Promise<ExecutionView> {
   const waitingFor = await Promise.all(
     view.waitingFor.map(async (wait) => {
       const position = wait.gate === undefined ? undefined : await positionOf(access, wait.gate, view.id);
@@ -140,28 +146,28 @@ async function withPositions(access: Access, view: ExecutionView): Promise<Execu
 }
 
 /** The activities that wait for their next attempt, and those that were paused. */
-function retryWaits(retrying: readonly RetriedEffect[]): ShownWaitingFor[] {
+function retryWaits(retrying: readonly RetriedActivity[]): ShownWaitingFor[] {
   return retrying.flatMap((effect): ShownWaitingFor[] => {
     const { path, attempt, maxAttempts, lastError, lastEndedAt, nextAttemptAt, pausedSince } = effect;
-    const at = { path, stepSlug: slugOf(path), attempt, ...defined({ maxAttempts }) };
+    const at = { path, stepSlug: slugOf(path), attempt, ...omitUndefined({ maxAttempts }) };
     if (nextAttemptAt !== undefined) {
       const since = lastEndedAt ?? nextAttemptAt;
-      return [{ ...at, kind: 'retry', since, until: nextAttemptAt, ...defined({ message: lastError?.message }) }];
+      return [{ ...at, kind: 'retry', since, until: nextAttemptAt, ...omitUndefined({ message: lastError?.message }) }];
     }
     if (pausedSince === undefined) return [];
-    return [{ ...at, kind: 'unpause', since: pausedSince, ...defined({ message: effect.pauseReason }) }];
+    return [{ ...at, kind: 'unpause', since: pausedSince, ...omitUndefined({ message: effect.pauseReason }) }];
   });
 }
 
-/** A path that was shortened does not tell its step. */
+/** A shortened path does not name its step. */
 const slugOf = (path: string): string =>
   path.includes('~~') ? '' : (/^[\w-]+/.exec(path.slice(path.lastIndexOf('/') + 1))?.[0] ?? '');
 
 /** The wait of a run with a task that nobody has taken for a while, where no worker lives. */
 async function workerWait(
   access: Access,
-  { status, raw, taskQueue }: LegibleDescription,
-  dead: ReadonlySet<string> | undefined,
+  { status, raw, taskQueue }: PartialDescription,
+  deadWorkers: ReadonlySet<string> | undefined,
 ): Promise<ShownWaitingFor[]> {
   if (!isOpen(status.name)) return [];
   const { pendingWorkflowTask: task, pendingActivities } = raw;
@@ -172,11 +178,13 @@ async function workerWait(
       .map(({ nextAttemptScheduleTime, scheduledTime }) => msOf(nextAttemptScheduleTime) ?? msOf(scheduledTime)),
   ].flatMap((at) => at ?? []);
   const since = Math.min(...due);
-  if (Date.now() - since < UNTAKEN_MS || due.length === 0) return [];
+  if (Date.now() - since < TASK_PICKUP_GRACE_MS || due.length === 0) return [];
   // A run that was started by hand may be on a queue of its own.
-  if (await hasWorker({ ...access, taskQueue }, dead)) return [];
+  if (await hasWorker({ ...access, taskQueue }, deadWorkers)) return [];
   const message = taskQueue === access.taskQueue ? undefined : `No worker polls its task queue '${taskQueue}'.`;
-  return [{ path: '', stepSlug: '', kind: 'worker', since: new Date(since).toISOString(), ...defined({ message }) }];
+  return [
+    { path: '', stepSlug: '', kind: 'worker', since: new Date(since).toISOString(), ...omitUndefined({ message }) },
+  ];
 }
 
 /** Adds whether a decision needs a comment, as the definition of the step says. */
@@ -185,7 +193,7 @@ function withComments<Wait extends ShownWaitingFor>(
   started: RunInput | undefined,
 ): readonly Wait[] {
   return waits.map((wait) =>
-    wait.kind === 'approval' && wantsComment(started?.definition, wait.stepSlug)
+    wait.kind === 'approval' && requiresComment(started?.definition, wait.stepSlug)
       ? { ...wait, commentRequired: true as const }
       : wait,
   );
@@ -199,7 +207,7 @@ export function approvalRules(definition: Definition | undefined, slug: string):
 }
 
 /** Whether no decision without a comment ends the step's approval. */
-export const wantsComment = (definition: Definition | undefined, slug: string): boolean =>
+export const requiresComment = (definition: Definition | undefined, slug: string): boolean =>
   approvalRules(definition, slug)['commentRequired'] === true;
 
 /** The present status of the run. Undefined where Temporal no longer has it. */
@@ -225,10 +233,10 @@ type Outcome = ReturnType<typeof outcomeOf>;
 
 async function returnsEarly(access: Access, description: WorkflowExecutionDescription): Promise<boolean> {
   const { workflowId } = description;
-  const known = knownToReturnEarly(access, workflowId);
+  const known = cachedEarlyReturns(access, workflowId);
   if (known !== undefined) return known;
-  const { value: start } = await legible(() => readStart(access, description));
-  return start === undefined ? false : noteEarlyReturns(access, workflowId, start.definition);
+  const { value: start } = await tryRead(() => readStart(access, description));
+  return start === undefined ? false : cacheEarlyReturns(access, workflowId, start.definition);
 }
 
 /**
@@ -255,43 +263,45 @@ export type RunResult =
   | ({ readonly ended: false } & Pick<ExecutionView, 'status' | 'waitingFor' | 'paused' | 'pausedSince'>);
 
 /** Temporal answers a long poll after 20 s at the latest, so a longer wait asks again. */
-const LONGEST_POLL_MS = 20_000;
+const MAX_POLL_MS = 20_000;
 /**
  * Near the deadline of a long poll Temporal answers immediately. Without this pause the last second would have hundreds
  * of requests.
  */
-const SHORTEST_POLL_MS = 100;
+const MIN_POLL_MS = 100;
 /** The time between two reads of a run that may return before it closes. */
-const LOOK_EVERY_MS = 500;
+const EARLY_RETURN_POLL_MS = 500;
 
 /** How long a result is waited for before the run is described, if it may return early. */
-const QUICK_MS = 100;
+const QUICK_RESULT_MS = 100;
 
 /**
  * The end of a run that completes while it is waited for, without a description: that is one call. Undefined where
  * more must be known, and for runs that may return early.
  */
-async function completedSoon(
+async function pollForCompletion(
   access: Access,
   executionId: string,
   until: number,
   signal: AbortSignal | undefined,
 ): Promise<RunResult | undefined> {
   const begun = Date.now();
-  const isPatient = knownToReturnEarly(access, executionId) === false;
-  const over = isPatient ? signal : AbortSignal.any([AbortSignal.timeout(QUICK_MS), ...(signal ? [signal] : [])]);
-  const last = isPatient ? until : Math.min(until, begun + QUICK_MS);
+  const isLongPoll = cachedEarlyReturns(access, executionId) === false;
+  const pollSignal = isLongPoll
+    ? signal
+    : AbortSignal.any([AbortSignal.timeout(QUICK_RESULT_MS), ...(signal ? [signal] : [])]);
+  const deadline = isLongPoll ? until : Math.min(until, begun + QUICK_RESULT_MS);
   // The latest run of the chain.
   let runId = '';
-  while (Date.now() < last && over?.aborted !== true) {
-    const asked = Date.now();
-    const { value: closing, unreadable } = await legible(() =>
-      readClosing(access, executionId, runId, Math.min(until - asked, LONGEST_POLL_MS), over),
+  while (Date.now() < deadline && pollSignal?.aborted !== true) {
+    const polledAt = Date.now();
+    const { value: closing, unreadable } = await tryRead(() =>
+      readCloseOutcome(access, executionId, runId, Math.min(until - polledAt, MAX_POLL_MS), pollSignal),
     );
-    if (closing?.how === 'completed') return endOf(outcomeOf(closing));
+    if (closing?.how === 'completed') return resultOf(outcomeOf(closing));
     if (closing?.how === 'continued') runId = closing.runId;
     else if (closing !== undefined || unreadable !== undefined) return undefined;
-    if (Date.now() - asked < SHORTEST_POLL_MS) await delay(Math.max(0, Math.min(SHORTEST_POLL_MS, last - Date.now())));
+    if (Date.now() - polledAt < MIN_POLL_MS) await delay(Math.max(0, Math.min(MIN_POLL_MS, deadline - Date.now())));
   }
   return undefined;
 }
@@ -306,59 +316,62 @@ export async function readResult(
 ): Promise<RunResult> {
   const until = Date.now() + waitMs;
   if (waitMs > 0 && isRunIdOf(org, executionId)) {
-    const soon = completedSoon(access, executionId, until, signal);
+    const soon = pollForCompletion(access, executionId, until, signal);
     // The description says the same of an id that does not exist, in the words of all routes.
     const end = await soon.catch(onCode('not_found', () => undefined));
     if (end !== undefined) return end;
   }
   let description = await describeRun(access, org, executionId);
   let runId = description.runId;
-  const looks = waitMs > 0 && isOpen(description.status.name) && (await returnsEarly(access, description));
+  const pollsForEarlyReturn =
+    waitMs > 0 && isOpen(description.status.name) && (await returnsEarly(access, description));
   for (;;) {
-    const early = await legible(() => decidedOutcome(access, description));
+    const early = await tryRead(() => decidedOutcome(access, description));
     if (early.value !== undefined) return { ended: true, ...early.value };
-    const asked = Date.now();
-    const remaining = until - asked;
+    const polledAt = Date.now();
+    const remaining = until - polledAt;
     const isClosed = !isOpen(description.status.name) && runId === description.runId;
     if (isClosed || remaining > 0) {
-      const pollMs = isClosed ? 0 : Math.min(remaining, looks ? LOOK_EVERY_MS : LONGEST_POLL_MS);
-      const { value: closing, unreadable } = await legible(() =>
-        readClosing(access, executionId, runId, pollMs, signal),
+      const pollMs = isClosed ? 0 : Math.min(remaining, pollsForEarlyReturn ? EARLY_RETURN_POLL_MS : MAX_POLL_MS);
+      const { value: closing, unreadable } = await tryRead(() =>
+        readCloseOutcome(access, executionId, runId, pollMs, signal),
       );
       if (unreadable !== undefined) {
         description = await describeRun(access, org, executionId);
-        if (!isOpen(description.status.name)) return unreadEnd(access, description, unreadable);
+        if (!isOpen(description.status.name)) return unreadableResult(access, description, unreadable);
         runId = description.runId;
       } else if (closing?.how === 'continued') runId = closing.runId;
-      else if (closing !== undefined) return endOf(outcomeOf(closing));
+      else if (closing !== undefined) return resultOf(outcomeOf(closing));
     }
     if (signal?.aborted || Date.now() >= until) break;
-    if (Date.now() - asked < SHORTEST_POLL_MS) await delay(Math.min(SHORTEST_POLL_MS, until - Date.now()));
-    if (looks) description = await describeRun(access, org, executionId);
+    if (Date.now() - polledAt < MIN_POLL_MS) await delay(Math.min(MIN_POLL_MS, until - Date.now()));
+    if (pollsForEarlyReturn) description = await describeRun(access, org, executionId);
   }
   if (waitMs > 0) description = await describeRun(access, org, executionId);
-  const end = await legible(() => readEnd(access, description));
+  const end = await tryRead(() => readEnd(access, description));
   if (end.unreadable !== undefined && !isOpen(description.status.name))
-    return unreadEnd(access, description, end.unreadable);
-  if (end.value?.status !== undefined) return endOf({ ...end.value, status: end.value.status });
+    return unreadableResult(access, description, end.unreadable);
+  if (end.value?.status !== undefined) return resultOf({ ...end.value, status: end.value.status });
   const execution = executionOf(description);
   const { status, paused, pausedSince } = executionView(access, execution);
   const waits = waitsOf(execution);
-  const isAsked = waits.some(({ kind }) => kind === 'approval');
+  const awaitsApproval = waits.some(({ kind }) => kind === 'approval');
   return {
     ended: false,
     status,
-    waitingFor: isAsked ? withComments(waits, (await legible(() => readStart(access, description))).value) : waits,
-    ...defined({ paused, pausedSince }),
+    waitingFor: awaitsApproval
+      ? withComments(waits, (await tryRead(() => readStart(access, description))).value)
+      : waits,
+    ...omitUndefined({ paused, pausedSince }),
   };
 }
 
-function endOf(outcome: Outcome): RunResult {
-  const { value, unreadable } = writable(outcome, ['output', 'error']);
-  return { ended: true, ...value, ...defined({ unreadable }) };
+function resultOf(outcome: Outcome): RunResult {
+  const { value, unreadable } = withoutTooDeep(outcome, ['output', 'error']);
+  return { ended: true, ...value, ...omitUndefined({ unreadable }) };
 }
 
 /** The run has ended, but its end is unreadable. */
-function unreadEnd(access: Access, description: LegibleDescription, unreadable: Unreadable): RunResult {
+function unreadableResult(access: Access, description: PartialDescription, unreadable: Unreadable): RunResult {
   return { ended: true, status: executionView(access, executionOf(description)).status, unreadable };
 }

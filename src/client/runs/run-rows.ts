@@ -1,7 +1,7 @@
 /** Run lists with what is not in Visibility: the names of workflows, and the errors of runs that failed. */
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Access } from '../temporal/access.ts';
-import { legible } from '../temporal/unreadable.ts';
+import { tryRead } from '../temporal/unreadable-data.ts';
 import { recentHead } from '../versions/definition-head.ts';
 import type { Page } from '../visibility/listing.ts';
 import { errorsOf } from './run-errors.ts';
@@ -17,8 +17,8 @@ export interface RowFilter extends RunFilter {
 }
 
 /** Pages without a run of the wanted code that are passed before an empty page is answered. */
-const PATIENCE = 10;
-const WITH_ERROR: ReadonlySet<string> = new Set(['failed', 'aborted']);
+const MAX_EMPTY_PAGES = 10;
+const STATUSES_WITH_ERROR: ReadonlySet<string> = new Set(['failed', 'aborted']);
 
 /**
  * As listRuns, with `parts` in each row. With `errorCode` a page may be short or empty although more runs follow, which
@@ -37,10 +37,10 @@ export async function listRunRows(
   }
   const ended = { ...filter, status: filter.status ?? (['failed', 'aborted'] as const) };
   let page = await listRuns(access, org, ended);
-  for (let passed = 0; ; passed++) {
+  for (let emptyPages = 0; ; emptyPages++) {
     const rows = await withParts(access, org, page.items, new Set<RowPart>([...parts, 'error']));
     const items = rows.filter(({ error }) => error !== undefined && errorCode.includes(error.code));
-    if (items.length > 0 || page.nextCursor === undefined || passed === PATIENCE) return { ...page, items };
+    if (items.length > 0 || page.nextCursor === undefined || emptyPages === MAX_EMPTY_PAGES) return { ...page, items };
     page = await listRuns(access, org, { ...ended, cursor: page.nextCursor });
   }
 }
@@ -52,14 +52,14 @@ async function withParts(
   parts: ReadonlySet<RowPart>,
 ): Promise<readonly ExecutionView[]> {
   const names = parts.has('workflowName') ? await namesOf(access, org, rows) : new Map<string, string>();
-  const failed = parts.has('error') ? rows.filter(({ status }) => WITH_ERROR.has(status)) : [];
+  const failed = parts.has('error') ? rows.filter(({ status }) => STATUSES_WITH_ERROR.has(status)) : [];
   const errors = await errorsOf(
     access,
     failed.map(({ temporal }) => temporal),
   );
   return rows.map((row) => ({
     ...row,
-    ...defined({
+    ...omitUndefined({
       workflowName: row.inline === true ? undefined : names.get(row.workflowId),
       error: errors.get(row.temporal.runId),
     }),
@@ -69,7 +69,7 @@ async function withParts(
 /** The present names of the workflows that are stored, by slug. */
 async function namesOf(access: Access, org: string, rows: readonly ExecutionView[]): Promise<Map<string, string>> {
   const slugs = [...new Set(rows.map(({ workflowId }) => workflowId).filter((slug) => slug !== ''))];
-  const heads = await Promise.all(slugs.map((slug) => legible(() => recentHead(access, org, slug))));
+  const heads = await Promise.all(slugs.map((slug) => tryRead(() => recentHead(access, org, slug))));
   return new Map(
     slugs.flatMap((slug, index) => {
       const name = heads[index]?.value?.name;

@@ -9,14 +9,14 @@ import { waitsOf } from '../../engine/state/waits.ts';
 import { openVisits } from '../../engine/walk/address.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { RunTrace } from '../../history/run-trace.ts';
-import { defined } from '../../json/defined.ts';
 import { asJson, type Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError } from '../errors.ts';
-import { definitionOf } from '../starts/begin-run.ts';
+import { definitionOf } from '../starts/start-prepared-run.ts';
 import type { Access } from '../temporal/access.ts';
-import { readArgument } from '../temporal/first-event.ts';
 import { isOpen } from '../temporal/run-status.ts';
-import { writable } from '../temporal/unreadable.ts';
+import { readArgument } from '../temporal/start-and-close-events.ts';
+import { withoutTooDeep } from '../temporal/unreadable-data.ts';
 import { describeRun, executionOf } from './run-read.ts';
 import { executionView } from './run-view.ts';
 import { readFolded } from './trace-chain.ts';
@@ -56,7 +56,7 @@ export async function readState(access: Access, org: string, executionId: string
     currentSteps: isOpen(execution.status) ? currentSteps(folded) : [],
     uncertain: folded.guesses.length > 0,
   };
-  const { value, unreadable = folded.unreadable } = writable(answer, ['variables', 'state', 'outputs']);
+  const { value, unreadable = folded.unreadable } = withoutTooDeep(answer, ['variables', 'state', 'outputs']);
   return unreadable === undefined ? value : { ...value, unreadable };
 }
 
@@ -99,7 +99,7 @@ export async function readSnapshot(access: Access, org: string, executionId: str
   const { workflowId, workflowVersion, workflowHash } = executionView(access, executionOf(description), input);
   return {
     workflowId,
-    ...defined({ workflowVersion, workflowHash }),
+    ...omitUndefined({ workflowVersion, workflowHash }),
     definition: shownDefinition(definitionOf(input)),
   };
 }

@@ -4,19 +4,19 @@
  * cached as for the trace.
  */
 
-import { briefsOf, guessesOf, totalOf } from '../../history/chain.ts';
+import { ambiguitiesOf, outlinesOf, totalOf } from '../../history/chain.ts';
 import type { Unreadable } from '../../history/events.ts';
 import * as summary from '../../history/summary.ts';
-import type { Brief, TraceRow } from '../../history/trace-rows.ts';
+import type { RowOutline, TraceRow } from '../../history/trace-rows.ts';
 import { assert } from '../../json/assert.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Access } from '../temporal/access.ts';
-import { iso, times } from '../temporal/timestamps.ts';
-import { Turns } from '../temporal/turns.ts';
-import { endOf } from './event-stream.ts';
-import { idOf } from './run-events.ts';
+import { CooperativeScheduler } from '../temporal/cooperative-scheduler.ts';
+import { iso, isoTimespan } from '../temporal/timestamps.ts';
+import { runEndOf } from './event-stream.ts';
+import { eventIdOf } from './run-events.ts';
 import { eventUrlOf } from './run-view.ts';
-import { describe, readChain } from './trace-chain.ts';
+import { describeLastRun, readChain } from './trace-chain.ts';
 
 /** A visit that a summary points to. Times are ISO 8601. */
 interface VisitRef {
@@ -63,7 +63,7 @@ export interface RunSummary {
   /** The run has more visits than are counted. */
   readonly partial?: true;
   readonly within?: string;
-  /** A stream of events goes on after it. */
+  /** A stream of events continues after it. */
   readonly lastEventId: string;
   /** The history is ambiguous (E6). */
   readonly uncertain: boolean;
@@ -81,30 +81,30 @@ export async function readSummary(
   executionId: string,
   query: summary.SummaryQuery,
 ): Promise<RunSummary> {
-  const described = await describe(access, executionId, undefined);
-  const chain = await readChain(access, executionId, described);
+  const lastRun = await describeLastRun(access, executionId, undefined);
+  const chain = await readChain(access, executionId, lastRun);
   const last = chain.at(-1);
   assert(last !== undefined, 'A chain has at least one run.');
-  const briefs = briefsOf(chain);
+  const briefs = outlinesOf(chain);
   const total = totalOf(chain);
-  const { counted, steps, containers } = await new Turns().take(summary.summaryOf(briefs, query));
-  const { told = 0, closed } = last;
+  const { counted, steps, containers } = await new CooperativeScheduler().run(summary.summaryOf(briefs, query));
+  const { eventCount = 0, closed } = last;
   const hasEnded =
     closed !== undefined &&
     closed.how !== 'continued' &&
-    (await endOf(access, executionId, last.runId, closed)) !== undefined;
+    (await runEndOf(access, executionId, last.runId, closed)) !== undefined;
   const unreadable = chain.find((run) => run.unreadable !== undefined)?.unreadable;
-  const ref = (row: Brief): VisitRef => refOf(access, executionId, row);
+  const ref = (row: RowOutline): VisitRef => refOf(access, executionId, row);
   return {
     id: executionId,
     runId: last.runId,
     total,
     counted,
     ...(briefs.length < total ? { partial: true as const } : {}),
-    ...defined({ within: query.within }),
-    lastEventId: idOf(last.runId, hasEnded ? told + 1 : told),
-    uncertain: guessesOf(chain).length > 0,
-    ...defined({ unreadable }),
+    ...omitUndefined({ within: query.within }),
+    lastEventId: eventIdOf(last.runId, hasEnded ? eventCount + 1 : eventCount),
+    uncertain: ambiguitiesOf(chain).length > 0,
+    ...omitUndefined({ unreadable }),
     steps: steps.map(({ firstStartedAt, lastStartedAt, lastCompletedAt, last, open, failed, ...step }) => ({
       ...step,
       firstStartedAt: iso(firstStartedAt),
@@ -116,13 +116,21 @@ export async function readSummary(
     })),
     containers: containers.map(({ ranges, ...container }) => ({
       ...container,
-      ranges: ranges.map(({ startedAt, completedAt, ...range }) => ({ ...range, ...times(startedAt, completedAt) })),
+      ranges: ranges.map(({ startedAt, completedAt, ...range }) => ({
+        ...range,
+        ...isoTimespan(startedAt, completedAt),
+      })),
     })),
   };
 }
 
-function refOf(access: Access, executionId: string, row: Brief): VisitRef {
+function refOf(access: Access, executionId: string, row: RowOutline): VisitRef {
   const { path, status, port, frame, eventId, runId, startedAt, completedAt } = row;
   const temporalUrl = eventUrlOf(access, executionId, runId, eventId);
-  return { path, status, ...defined({ port, frame, eventId, temporalUrl }), ...times(startedAt, completedAt) };
+  return {
+    path,
+    status,
+    ...omitUndefined({ port, frame, eventId, temporalUrl }),
+    ...isoTimespan(startedAt, completedAt),
+  };
 }

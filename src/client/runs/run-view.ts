@@ -14,16 +14,16 @@ import {
   type WaitingFor,
 } from '../../contract/run.ts';
 import type { Unreadable } from '../../history/events.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Access } from '../temporal/access.ts';
-import type { Closing } from '../temporal/first-event.ts';
 import { isOpen, statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
-import { type TerminationReason, told } from '../temporal/termination-reason.ts';
-import { toldOf } from '../temporal/unreadable.ts';
+import type { CloseOutcome } from '../temporal/start-and-close-events.ts';
+import { describeTermination, type TerminationReason } from '../temporal/termination-reason.ts';
+import { toUnreadable } from '../temporal/unreadable-data.ts';
 import type { Row } from '../visibility/listing.ts';
-import type { RetriedEffect } from './pending.ts';
+import type { RetriedActivity } from './pending-activities.ts';
 import type { validMemo } from './valid-memo.ts';
 
 export interface ExecutionView {
@@ -37,7 +37,7 @@ export interface ExecutionView {
   /** Retries, and the lack of a worker, where one run is read. */
   readonly waitingFor: readonly ShownWaitingFor[];
   /** Activities that are retried, or that were paused through Temporal. Present where one run is read. */
-  readonly retrying?: readonly RetriedEffect[];
+  readonly retrying?: readonly RetriedActivity[];
   /** The run starts nothing new until it receives the signal `resume`. */
   readonly paused?: true;
   readonly pausedSince?: string;
@@ -89,33 +89,33 @@ export function executionView(access: Access, execution: Execution, started?: Ru
   const version = memo.version ?? definition?.version;
   // A run that was started by hand has written neither a memo nor attributes when it begins.
   const { hash, parentId, inline, initiator, forkOf } = { ...started, ...memo };
-  const said = attributes.get(searchAttributes.triggerType);
-  const trigger = memo.trigger ?? shownTrigger(started) ?? { type: said ?? 'temporal' };
+  const typeAttribute = attributes.get(searchAttributes.triggerType);
+  const trigger = memo.trigger ?? shownTrigger(started) ?? { type: typeAttribute ?? 'temporal' };
   const slug = memo.workflow ?? definition?.slug ?? attributes.get(searchAttributes.workflow) ?? '';
   const beganAt = attributes.get(searchAttributes.started) ?? execution.startTime;
   return {
     id: workflowId,
     workflowId: slug,
-    ...defined({ workflowName: definition?.name, workflowVersion: version, workflowHash: hash }),
+    ...omitUndefined({ workflowName: definition?.name, workflowVersion: version, workflowHash: hash }),
     status: statusOf(execution.status, memo, execution.historyLength),
     waitingFor: waitsOf(execution),
     ...(typeof memo.paused === 'string' && isOpen(execution.status)
       ? { paused: true as const, pausedSince: memo.paused }
       : {}),
-    ...defined({ droppedMessages: memo.dropped }),
+    ...omitUndefined({ droppedMessages: memo.dropped }),
     startedAt: memo.startedAt ?? beganAt.toISOString(),
-    ...defined({ completedAt: memo.decided?.at ?? execution.closeTime?.toISOString() }),
-    trigger: { ...trigger, ...saidOfTrigger(slug, trigger.id, started) },
-    ...defined({ parentId, inline, initiator, forkOf, origin: originOf(execution), costs: memo.costs }),
-    ...defined({ model: attributes.get(searchAttributes.model) }),
-    ...(execution.unreadable === undefined ? {} : { unreadable: toldOf(execution.unreadable) }),
+    ...omitUndefined({ completedAt: memo.decided?.at ?? execution.closeTime?.toISOString() }),
+    trigger: { ...trigger, ...triggerDetails(slug, trigger.id, started) },
+    ...omitUndefined({ parentId, inline, initiator, forkOf, origin: originOf(execution), costs: memo.costs }),
+    ...omitUndefined({ model: attributes.get(searchAttributes.model) }),
+    ...(execution.unreadable === undefined ? {} : { unreadable: toUnreadable(execution.unreadable) }),
     temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
   };
 }
 
 /** The searchable members also stand in the attributes. Child runs have them there only. */
 function originOf({ memo, attributes }: Execution): RunOrigin | undefined {
-  const origin = defined({
+  const origin = omitUndefined({
     conversationId: attributes.get(searchAttributes.conversation),
     channel: attributes.get(searchAttributes.channel),
     employeeId: attributes.get(searchAttributes.employee),
@@ -125,7 +125,7 @@ function originOf({ memo, attributes }: Execution): RunOrigin | undefined {
 }
 
 /** The end of a run as answers show it. */
-export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json; error?: RunError } {
+export function outcomeOf(closing: CloseOutcome): { status: RunStatus; output?: Json; error?: RunError } {
   switch (closing.how) {
     case 'completed':
       return { status: 'completed', output: closing.output as Json };
@@ -138,9 +138,9 @@ export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json;
         status: 'cancelled',
         error: {
           code: CANCELLED_CODE,
-          message: told('The run was cancelled', closing.words),
-          ...placeOf(closing.words),
-          ...ENDED,
+          message: describeTermination('The run was cancelled', closing.words),
+          ...decidingStepOf(closing.words),
+          ...NOT_RETRYABLE,
           ...detailsOf(closing.words),
         },
       };
@@ -149,8 +149,12 @@ export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json;
         status: 'aborted',
         error: {
           code: 'terminated',
-          message: told('The run was terminated', closing.words, 'It ended at once, and nothing was rolled back.'),
-          ...ENDED,
+          message: describeTermination(
+            'The run was terminated',
+            closing.words,
+            'It ended at once, and nothing was rolled back.',
+          ),
+          ...NOT_RETRYABLE,
           ...detailsOf(closing.words),
         },
       };
@@ -170,14 +174,14 @@ export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json;
 
 function runErrorOf(error: Error | undefined): RunError {
   if (error instanceof ApplicationFailure) {
-    const [told] = error.details ?? [];
-    if (isRunError(told)) return told;
+    const [detail] = error.details ?? [];
+    if (isRunError(detail)) return detail;
     return { code: error.type ?? 'failed', message: error.message, retryable: false };
   }
   return { code: 'failed', message: error?.message ?? 'The run failed.', retryable: false };
 }
 
-const ENDED = { retryable: false } as const;
+const NOT_RETRYABLE = { retryable: false } as const;
 
 const detailsOf = ({ details, ...words }: TerminationReason): { details?: Json } => {
   const { path: _path, stepSlug: _slug, ...known } = details ?? {};
@@ -186,7 +190,7 @@ const detailsOf = ({ details, ...words }: TerminationReason): { details?: Json }
 };
 
 /** The step of the run that decided its end. */
-const placeOf = ({ details }: TerminationReason): Pick<RunError, 'path' | 'stepSlug'> => {
+const decidingStepOf = ({ details }: TerminationReason): Pick<RunError, 'path' | 'stepSlug'> => {
   const { path, stepSlug } = details ?? {};
   return typeof path === 'string' && typeof stepSlug === 'string' ? { path, stepSlug } : {};
 };
@@ -202,11 +206,11 @@ const isRunError = (value: unknown): value is RunError =>
  * The name of the trigger is the part of its id after the slug of its workflow. A child run has its parent's id
  * instead.
  */
-function saidOfTrigger(slug: string, id: string | undefined, started: RunInput | undefined) {
+function triggerDetails(slug: string, id: string | undefined, started: RunInput | undefined) {
   if (started === undefined) return {};
   const name = id?.startsWith(`${slug}.`) === true ? id.slice(slug.length + 1) : undefined;
   const metadata = started.trigger?.metadata;
-  return defined({ name, metadata });
+  return omitUndefined({ name, metadata });
 }
 
 /** A run that was started by hand may name any value as its trigger. */

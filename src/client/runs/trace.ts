@@ -7,26 +7,26 @@
 import type { MadeDecision, RunError } from '../../contract/run.ts';
 import { stepSlug } from '../../definition/document/names.ts';
 import {
-  briefsOf,
-  type ChainPosition,
+  ambiguitiesOf,
+  type ChainAmbiguity,
   type FoldedRun,
-  guessesOf,
+  outlinesOf,
   rangesOf,
   sliceOf,
   type TraceSlice,
   totalOf,
 } from '../../history/chain.ts';
 import type { Unreadable } from '../../history/events.ts';
-import { insideOf } from '../../history/summary.ts';
+import { frameMatcher } from '../../history/summary.ts';
 import { type RowPlace, rowBytes, type TraceRow } from '../../history/trace-rows.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError } from '../errors.ts';
-import { iso, times } from '../temporal/timestamps.ts';
-import { writable } from '../temporal/unreadable.ts';
-import { type ShownRetrying, shownRetrying } from './pending.ts';
+import { iso, isoTimespan } from '../temporal/timestamps.ts';
+import { withoutTooDeep } from '../temporal/unreadable-data.ts';
+import { type ShownRetrying, shownRetrying } from './pending-activities.ts';
 import { eventUrlOf } from './run-view.ts';
-import { type Described, describe, foldRun, type Reading, readChain, withoutState } from './trace-chain.ts';
+import { describeLastRun, foldRun, type LastRun, readChain, type TraceAccess, withoutState } from './trace-chain.ts';
 
 /** One visit of a step (ARCHITECTURE.md §5, "step"). Times are ISO 8601. */
 export interface Step extends ShownRetrying, RowPlace {
@@ -64,7 +64,7 @@ interface TracePage {
   readonly total: number;
   /** The history is ambiguous (E6). `guesses` says where. */
   readonly uncertain: boolean;
-  readonly guesses: readonly ChainPosition[];
+  readonly guesses: readonly ChainAmbiguity[];
   /** Why steps are missing: the history is unreadable from some event on. */
   readonly unreadable?: Unreadable;
 }
@@ -103,57 +103,57 @@ export type ExcludedMember = (typeof EXCLUDED_MEMBERS)[number];
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000;
 /** The most rows that a filtered page searches. The page is short, or empty, where few of them match. */
-const MOST_SLICES = 4;
+const MAX_SLICES = 4;
 const SLICE_ROWS = 50_000;
 /** Backwards, a slice is read whole. */
-const SLICE_ROWS_BACK = 10_000;
+const DESCENDING_SLICE_ROWS = 10_000;
 /** A page ends early when its rows reach this size. */
 const PAGE_BYTES = 8_000_000;
 /**
  * A page of the execution's trace. The caller checks that the execution may be seen.
  * @throws ClientError `not_found`, `invalid_cursor`, `temporal_unreachable`.
  */
-export async function readTrace(access: Reading, executionId: string, query: TraceQuery = {}): Promise<TracePage> {
-  const isBack = query.order === 'desc';
+export async function readTrace(access: TraceAccess, executionId: string, query: TraceQuery = {}): Promise<TracePage> {
+  const isDescending = query.order === 'desc';
   const limit = Math.min(Math.max(Math.trunc(query.limit ?? DEFAULT_LIMIT), 1), MAX_LIMIT);
-  const described = await describe(access, executionId, query.runId);
-  const chain = await readChain(access, executionId, described);
+  const lastRun = await describeLastRun(access, executionId, query.runId);
+  const chain = await readChain(access, executionId, lastRun);
   const items: TraceRow[] = [];
-  const isMeant = filterOf(query, chain);
+  const matches = filterOf(query, chain);
   // Forwards the number of the next row, backwards how many rows are left.
-  let next = offsetOf(query.cursor) ?? (isBack ? totalOf(chain) : 0);
+  let next = offsetOf(query.cursor) ?? (isDescending ? totalOf(chain) : 0);
   let bytes = 0;
   let total: number;
   for (let slices = 1; ; slices++) {
-    const rows = isMeant === undefined ? limit : isBack ? SLICE_ROWS_BACK : SLICE_ROWS;
-    const read = isBack ? readSliceBack : readSlice;
-    const slice = await read(access, executionId, described, chain, next, rows);
+    const rows = matches === undefined ? limit : isDescending ? DESCENDING_SLICE_ROWS : SLICE_ROWS;
+    const read = isDescending ? readSliceDescending : readSlice;
+    const slice = await read(access, executionId, lastRun, chain, next, rows);
     total = slice.total;
     for (const row of slice.rows) {
       if (items.length === limit || bytes >= PAGE_BYTES) break;
-      next += isBack ? -1 : 1;
-      if (isMeant?.(row) === false) continue;
-      const kept = without(row, query.exclude);
-      items.push(kept);
-      bytes += rowBytes(kept);
+      next += isDescending ? -1 : 1;
+      if (matches?.(row) === false) continue;
+      const shortened = withoutMembers(row, query.exclude);
+      items.push(shortened);
+      bytes += rowBytes(shortened);
     }
     const isFull = items.length === limit || bytes >= PAGE_BYTES;
-    if (isMeant === undefined || isFull || slices === MOST_SLICES || slice.rows.length === 0) break;
+    if (matches === undefined || isFull || slices === MAX_SLICES || slice.rows.length === 0) break;
   }
-  const guesses = guessesOf(chain);
+  const guesses = ambiguitiesOf(chain);
   const unreadable = chain.find((run) => run.unreadable !== undefined)?.unreadable;
-  const isMore = isBack ? next > 0 : next < total;
+  const hasMore = isDescending ? next > 0 : next < total;
   return {
-    items: items.flatMap((row) => shownRows(access, executionId, row, query.attempts === true)),
-    ...(isMore ? { nextCursor: String(next) } : {}),
+    items: items.flatMap((row) => stepsOfRow(access, executionId, row, query.attempts === true)),
+    ...(hasMore ? { nextCursor: String(next) } : {}),
     total,
     uncertain: guesses.length > 0,
     guesses,
-    ...defined({ unreadable }),
+    ...omitUndefined({ unreadable }),
   };
 }
 
-function without(row: TraceRow, exclude: TraceQuery['exclude']): TraceRow {
+function withoutMembers(row: TraceRow, exclude: TraceQuery['exclude']): TraceRow {
   if (exclude === undefined || exclude.size === 0) return row;
   const kept = { ...row };
   for (const member of exclude) delete kept[member];
@@ -167,7 +167,7 @@ function filterOf(
   chain: readonly FoldedRun[],
 ): ((row: TraceRow) => boolean) | undefined {
   if ([statuses, step, decided, under].every((one) => one === undefined)) return undefined;
-  const isInside = under === undefined ? undefined : insideOf(briefsOf(chain), under);
+  const isInside = under === undefined ? undefined : frameMatcher(outlinesOf(chain), under);
   const slug = step === undefined || names === undefined ? step : stepSlug(step);
   return (row) =>
     (statuses === undefined || statuses.includes(row.status)) &&
@@ -177,10 +177,10 @@ function filterOf(
 }
 
 /** At most `limit` rows before `end`, the newest first. */
-async function readSliceBack(
-  access: Reading,
+async function readSliceDescending(
+  access: TraceAccess,
   executionId: string,
-  described: Described,
+  lastRun: LastRun,
   chain: FoldedRun[],
   end: number,
   limit: number,
@@ -188,7 +188,7 @@ async function readSliceBack(
   const rows: TraceRow[] = [];
   let total = totalOf(chain);
   for (let at = Math.max(0, end - limit); at < end; ) {
-    const slice = await readSlice(access, executionId, described, chain, at, end - at);
+    const slice = await readSlice(access, executionId, lastRun, chain, at, end - at);
     total = slice.total;
     if (slice.rows.length === 0) break;
     at += slice.rows.length;
@@ -199,9 +199,9 @@ async function readSliceBack(
 
 /** Rows from `offset` on. A run whose rows are not held is folded again, and its rows stay in the chain. */
 async function readSlice(
-  access: Reading,
+  access: TraceAccess,
   executionId: string,
-  described: Described,
+  lastRun: LastRun,
   chain: FoldedRun[],
   offset: number,
   limit: number,
@@ -209,7 +209,7 @@ async function readSlice(
   for (const [n, range] of rangesOf(chain, offset, limit).entries()) {
     const { window, runId } = chain[n]!;
     if (range.from >= range.to || (range.from >= window.from && range.to <= window.to)) continue;
-    const pending = runId === described.runId ? described.pending : [];
+    const pending = runId === lastRun.runId ? lastRun.pending : [];
     const page = { ...range, bytes: PAGE_BYTES };
     chain[n] = withoutState(runId, await foldRun(access, executionId, runId, page, pending));
   }
@@ -225,22 +225,22 @@ function offsetOf(cursor: string | undefined): number | undefined {
 }
 
 /** One row for each visit; or, where attempts are requested, one for each attempt, with the visit's own row last. */
-function shownRows(access: Reading, executionId: string, row: TraceRow, attempts: boolean): Step[] {
-  const step = shown(access, executionId, row);
+function stepsOfRow(access: TraceAccess, executionId: string, row: TraceRow, attempts: boolean): Step[] {
+  const step = stepOf(access, executionId, row);
   if (!attempts) return [step];
   const { path, stepSlug, stepName, stepType } = step;
   const earlier = Array.from({ length: Math.max(0, row.attempts - 1) }, (_, n): Step => {
     const failed = row.failures?.find(({ attempt }) => attempt === n + 1);
-    const { error } = writable({ error: failed?.error }, ['error']).value;
+    const { error } = withoutTooDeep({ error: failed?.error }, ['error']).value;
     return {
       path,
       stepSlug,
-      ...defined({ stepName }),
+      ...omitUndefined({ stepName }),
       stepType,
       status: 'failed',
       attempts: row.attempts,
       attempt: n + 1,
-      ...defined({ error }),
+      ...omitUndefined({ error }),
       startedAt: failed?.startedAt === undefined ? step.startedAt : iso(failed.startedAt),
       ...(failed?.completedAt === undefined ? {} : { completedAt: iso(failed.completedAt) }),
     };
@@ -248,10 +248,10 @@ function shownRows(access: Reading, executionId: string, row: TraceRow, attempts
   return [...earlier, { ...step, attempt: row.attempts }];
 }
 
-function shown(access: Reading, executionId: string, row: TraceRow): Step {
+function stepOf(access: TraceAccess, executionId: string, row: TraceRow): Step {
   const { startedAt, completedAt, failures = [], retrying, runId, ...rest } = row;
   const lastError = failures.find(({ attempt }) => attempt === row.attempts - 1)?.error;
-  const { value: written, unreadable } = writable({ ...rest, ...defined({ lastError }) }, [
+  const { value: written, unreadable } = withoutTooDeep({ ...rest, ...omitUndefined({ lastError }) }, [
     'input',
     'output',
     'error',
@@ -260,8 +260,8 @@ function shown(access: Reading, executionId: string, row: TraceRow): Step {
   const temporalUrl = eventUrlOf(access, executionId, runId, row.eventId);
   return {
     ...written,
-    ...defined({ unreadable, temporalUrl }),
+    ...omitUndefined({ unreadable, temporalUrl }),
     ...(retrying === undefined || completedAt !== undefined ? {} : shownRetrying(retrying)),
-    ...times(startedAt, completedAt),
+    ...isoTimespan(startedAt, completedAt),
   };
 }

@@ -14,7 +14,7 @@ const isText: Check = (value) => typeof value === 'string';
 const isNumber: Check = (value) => typeof value === 'number';
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isTime: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
-const texts =
+const hasTexts =
   (...members: readonly string[]): Check =>
   (value) =>
     isObject(value) && members.every((member) => isText(value[member]));
@@ -24,12 +24,12 @@ const listOf =
     Array.isArray(value) && value.every(check);
 
 const isWait: Check = (value) =>
-  texts('path', 'stepSlug', 'kind', 'since')(value) &&
+  hasTexts('path', 'stepSlug', 'kind', 'since')(value) &&
   isObject(value) &&
   ['audience', 'notBy', 'names'].every((list) => value[list] === undefined || listOf(isText)(value[list])) &&
   ['message', 'name', 'until', 'gate'].every((member) => value[member] === undefined || isText(value[member]));
 const isTrigger: Check = (value) =>
-  texts('type')(value) && isObject(value) && (value['id'] === undefined || isText(value['id']));
+  hasTexts('type')(value) && isObject(value) && (value['id'] === undefined || isText(value['id']));
 const isOrigin: Check = (value) => isObject(value) && Object.values(value).every(isText);
 const isCost: Check = (value) => isObject(value) && isNumber(value['input_tokens']) && isNumber(value['output_tokens']);
 
@@ -51,7 +51,7 @@ const CHECKS = {
   initiator: isText,
   owner: isText,
   parentId: isText,
-  forkOf: texts('executionId', 'path'),
+  forkOf: hasTexts('executionId', 'path'),
   origin: isOrigin,
   costs: listOf(isCost),
 } satisfies Record<keyof RunMemo, Check>;
@@ -59,7 +59,7 @@ const CHECKS = {
 const isMember = (field: string): field is keyof RunMemo => Object.hasOwn(CHECKS, field);
 
 export function validMemo(memo: Memo): Memo & Partial<RunMemo> {
-  const isSound = ([field, value]: [string, unknown]) => !isMember(field) || CHECKS[field](value);
+  const isValid = ([field, value]: [string, unknown]) => !isMember(field) || CHECKS[field](value);
   const fields = Object.entries(memo);
-  return fields.every(isSound) ? memo : Object.fromEntries(fields.filter(isSound));
+  return fields.every(isValid) ? memo : Object.fromEntries(fields.filter(isValid));
 }

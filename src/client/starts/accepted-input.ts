@@ -1,6 +1,11 @@
 /** Checks the input and state of a run against its definition before the run starts. */
 
-import { lostMembers, presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
+import {
+  presetMemberProblems,
+  presetsErrorMessage,
+  UNKNOWN_PRESET,
+  unknownPresets,
+} from '../../definition/document/presets.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type coerceState, validatePayload, withDefaults } from '../../definition/payload/format.ts';
 import { asJson, type Json, typeName } from '../../json/json.ts';
@@ -32,14 +37,14 @@ export function acceptedInput(definition: Definition, given: Json, at = ''): Jso
  */
 export function demandPresets(definition: Definition, presets: { readonly [slug: string]: Json }): void {
   const unknown = unknownPresets(definition, presets);
-  const lost = lostMembers(presets);
+  const lost = presetMemberProblems(presets);
   const [first] = lost;
-  if (unknown.length > 0) throw refused(UNKNOWN_PRESET, presetsRefused(unknown), unknown);
+  if (unknown.length > 0) throw presetRefusal(UNKNOWN_PRESET, presetsErrorMessage(unknown), unknown);
   if (first !== undefined)
-    throw refused('invalid_preset', `${first.message} (${first.pointer}) Nothing was run.`, lost);
+    throw presetRefusal('invalid_preset', `${first.message} (${first.pointer}) Nothing was run.`, lost);
 }
 
-const refused = (
+const presetRefusal = (
   code: 'unknown_preset' | 'invalid_preset',
   message: string,
   problems: readonly Problem[],
@@ -49,7 +54,7 @@ const refused = (
 type StateReader = typeof coerceState;
 
 /** Accepts only values of the declared type. */
-const strictly: StateReader = (field, value) =>
+const readStrictly: StateReader = (field, value) =>
   value === null || typeof value === field.type
     ? { value }
     : { problem: `expected ${field.type}, got ${typeName(value)}` };
@@ -61,7 +66,7 @@ const strictly: StateReader = (field, value) =>
 export function acceptedState(
   definition: Definition,
   given: { readonly [key: string]: Json },
-  read: StateReader = strictly,
+  read: StateReader = readStrictly,
 ): { [key: string]: string | number | boolean } {
   const state: { [key: string]: string | number | boolean } = {};
   const problems: Problem[] = [];
@@ -72,11 +77,11 @@ export function acceptedState(
       problems.push({ pointer, code: 'invalid_state', message: `The workflow declares no state ${key}.` });
       continue;
     }
-    const fitting = read(field, value);
-    if ('problem' in fitting)
-      problems.push({ pointer, code: 'invalid_state', message: `The state ${key}: ${fitting.problem}.` });
+    const coerced = read(field, value);
+    if ('problem' in coerced)
+      problems.push({ pointer, code: 'invalid_state', message: `The state ${key}: ${coerced.problem}.` });
     // Null clears a field. A field without an own value is clear.
-    else if (isScalar(fitting.value)) state[key] = fitting.value;
+    else if (isScalar(coerced.value)) state[key] = coerced.value;
   }
   if (problems.length === 0) return state;
   const message = `The state is not what workflow ${definition.slug} declares: ${problems[0]?.message}`;

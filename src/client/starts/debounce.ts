@@ -4,15 +4,15 @@ import { DEBOUNCE_WORKFLOW, type DebounceStart, type HeldPayload, HOLD_SIGNAL } 
 import type { RunOrigin } from '../../contract/run.ts';
 import { payloadKey } from '../../definition/document/payload-key.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { TemplateError } from '../../template/types.ts';
 import type { WriteAccess } from '../temporal/access.ts';
-import { actorAttributes } from '../temporal/division.ts';
 import { debounceId } from '../temporal/ids.ts';
-import { writeAlong } from '../temporal/rpc.ts';
-import { beginRun, type RunStart, type StartedRun } from './begin-run.ts';
+import { actorAttributes } from '../temporal/namespace-division.ts';
+import { writeUnqueued } from '../temporal/rpc.ts';
+import { type RunStart, type StartedRun, startPreparedRun } from './start-prepared-run.ts';
 
 /** The payload waits: the run starts when no further payload of its key arrives in time. */
 export interface Debounced {
@@ -26,9 +26,9 @@ export interface Debounced {
 /**
  * Starts the run, or holds its payload where the definition debounces and the payload has the debounce key. A payload
  * that is sent twice with one `id` is held once.
- * @throws ClientError as beginRun.
+ * @throws ClientError as startPreparedRun.
  */
-export async function holdOrBegin(
+export async function debounceOrBegin(
   access: WriteAccess,
   org: string,
   run: RunStart,
@@ -38,10 +38,10 @@ export async function holdOrBegin(
   const key = debounceKey(definition, input);
   const origin: RunOrigin = { ...run.origin, ...(key ? { debounceKey: key } : {}) };
   const { seconds = 0 } = definition.config?.debounce ?? {};
-  if (key === undefined || seconds === 0) return beginRun(access, org, { ...run, origin });
-  const forMs = seconds * 1000;
-  const due = Date.now() + forMs;
-  const mostMs = parseDuration(definition.config?.debounce?.maxWait)?.ms;
+  if (key === undefined || seconds === 0) return startPreparedRun(access, org, { ...run, origin });
+  const delayMs = seconds * 1000;
+  const due = Date.now() + delayMs;
+  const maxWaitMs = parseDuration(definition.config?.debounce?.maxWait)?.ms;
   // The run of a held payload shows the key of the actor that held it.
   const heldOrigin = key === '' ? origin : { ...origin, debounceKey: `${trigger.id ?? definition.slug}:${key}` };
   const held: HeldPayload = {
@@ -50,14 +50,14 @@ export async function holdOrBegin(
     state,
     trigger,
     origin: heldOrigin,
-    ...defined({ initiator, owner }),
+    ...omitUndefined({ initiator, owner }),
     due,
-    forMs,
-    ...defined({ mostMs, id }),
+    forMs: delayMs,
+    ...omitUndefined({ mostMs: maxWaitMs, id }),
   };
   const begun: DebounceStart = { organizationId: org, historyLimit: access.historyLimit };
-  const apart = await actorAttributes(access);
-  await writeAlong(access, 'starts', () =>
+  const attributes = await actorAttributes(access);
+  await writeUnqueued(access, 'starts', () =>
     access.client.workflow.signalWithStart<(start: DebounceStart) => Promise<void>, [HeldPayload]>(DEBOUNCE_WORKFLOW, {
       workflowId: debounceId(org, trigger.id ?? definition.slug, key),
       taskQueue: access.taskQueue,
@@ -65,7 +65,7 @@ export async function holdOrBegin(
       signal: HOLD_SIGNAL,
       signalArgs: [held],
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      ...apart,
+      ...attributes,
       staticSummary: `Debounces ${definition.name}`.slice(0, 190),
     }),
   );

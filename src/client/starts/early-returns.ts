@@ -8,20 +8,24 @@ import { BoundedMap } from '../../json/bounded-map.ts';
 import { isObject } from '../../json/json.ts';
 import type { Access } from '../temporal/access.ts';
 
-type Reading = Pick<Access, 'namespace'>;
+type NamespaceAccess = Pick<Access, 'namespace'>;
 
-const MOST_KNOWN = 20_000;
+const MAX_CACHED_RUNS = 20_000;
 /** By namespace and id, the oldest first. The definition of an execution never changes. */
-const known = new BoundedMap<string, boolean>(MOST_KNOWN);
+const earlyReturnCache = new BoundedMap<string, boolean>(MAX_CACHED_RUNS);
 
 /** Whether the run may return early. Undefined where this process has not seen its definition. */
-export const knownToReturnEarly = ({ namespace }: Reading, executionId: string): boolean | undefined =>
-  known.get(`${namespace} ${executionId}`);
+export const cachedEarlyReturns = ({ namespace }: NamespaceAccess, executionId: string): boolean | undefined =>
+  earlyReturnCache.get(`${namespace} ${executionId}`);
 
 /** Remembers whether a run of that definition may return early, and answers it. */
-export function noteEarlyReturns({ namespace }: Reading, executionId: string, definition: Definition): boolean {
+export function cacheEarlyReturns(
+  { namespace }: NamespaceAccess,
+  executionId: string,
+  definition: Definition,
+): boolean {
   const returnsEarly = mayDrain(definition);
-  known.set(`${namespace} ${executionId}`, returnsEarly);
+  earlyReturnCache.set(`${namespace} ${executionId}`, returnsEarly);
   return returnsEarly;
 }
 

@@ -5,18 +5,26 @@
  *
  * A key starts one run, however often the request comes and whichever gateway takes it. The same request with the key
  * gets that run again, even when its workflow would refuse the start now. Other content with the key is refused.
- * - The id of the run is made of the key, so Temporal refuses a second run (begin-run.ts).
- * - A debounced payload makes no run yet, so its key is claimed, and the claim keeps the answer (claims.ts).
+ * - The id of the run is made of the key, so Temporal refuses a second run (start-prepared-run.ts).
+ * - A debounced payload makes no run yet, so its key is claimed, and the claim stores the answer
+ *   (idempotency-claims.ts).
  * - The key of an address and the bytes of a delivery are claimed as well, while the run starts.
  */
 
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode, onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { beginRun, findKeyedRun, type RunStart, type StartedRun, type StartKey } from './begin-run.ts';
-import { type Claim, claimRequest, findAnswer, giveUp, type KeptAnswer, type KeyedRequest } from './claims.ts';
-import { type Debounced, holdOrBegin, isDebounced } from './debounce.ts';
-import { isGiven, type PreparedRun, prepareRun, type RunSource } from './prepare-run.ts';
+import { type Debounced, debounceOrBegin, isDebounced } from './debounce.ts';
+import {
+  type Claim,
+  claimRequest,
+  findAnswer,
+  type KeyedRequest,
+  releaseOrAbandon,
+  type StoredAnswer,
+} from './idempotency-claims.ts';
+import { isInlineDefinition, type PreparedRun, prepareRun, type RunSource } from './prepare-run.ts';
+import { findKeyedRun, type RunStart, type StartedRun, type StartKey, startPreparedRun } from './start-prepared-run.ts';
 
 /**
  * The outcome of a request to start a run:
@@ -29,7 +37,7 @@ import { isGiven, type PreparedRun, prepareRun, type RunSource } from './prepare
 export type StartResult = StartedRun | Debounced;
 
 export interface StartRequest extends Pick<RunStart, 'trigger' | 'initiator' | 'notify' | 'origin'> {
-  readonly run: RunSource | LateRun;
+  readonly run: RunSource | DeferredRun;
   /** Default: each request starts a run. */
   readonly key?: RequestKey;
   /** The payload waits where the definition debounces. Default: the run starts immediately. */
@@ -37,7 +45,7 @@ export interface StartRequest extends Pick<RunStart, 'trigger' | 'initiator' | '
 }
 
 /** A run that is prepared after more was read. Its error refuses the start. */
-interface LateRun {
+interface DeferredRun {
   /** The workflows that the key may have started: the id of a keyed run names its workflow. */
   readonly workflows: readonly string[];
   readonly prepare: () => Promise<PreparedRun>;
@@ -55,11 +63,11 @@ interface LateRun {
  */
 export type RequestKey =
   | (StartKey & { readonly as: 'id' | 'request' | 'address' })
-  | (Content & { readonly as: 'content' })
-  | (Content & { readonly as: 'unsigned'; readonly id: StartKey | undefined });
+  | (DeliveryContent & { readonly as: 'content' })
+  | (DeliveryContent & { readonly as: 'unsigned'; readonly id: StartKey | undefined });
 
 /** Bytes that count as one delivery of a webhook for a time. */
-interface Content {
+interface DeliveryContent {
   /** The webhook's. */
   readonly path: string;
   readonly hash: string;
@@ -72,7 +80,7 @@ interface Content {
 const CLAIM_WAIT_MS = 5_000;
 
 /** A request while its run starts. */
-interface Start extends Omit<StartRequest, 'run' | 'key'>, LateRun {
+interface Start extends Omit<StartRequest, 'run' | 'key'>, DeferredRun {
   readonly key: StartKey | undefined;
   readonly addressKey?: KeyedRequest;
 }
@@ -93,29 +101,29 @@ export async function startRun(
   org: string,
   { run, key, ...rest }: StartRequest,
 ): Promise<StartResult> {
-  const late = { ...rest, ...('prepare' in run ? run : await lateRun(access, org, run)) };
-  if (key?.as === 'content' || key?.as === 'unsigned') return startContent(access, org, late, key);
-  const start = { ...late, key };
+  const deferred = { ...rest, ...('prepare' in run ? run : await deferRun(access, org, run)) };
+  if (key?.as === 'content' || key?.as === 'unsigned') return startDelivery(access, org, deferred, key);
+  const start = { ...deferred, key };
   if (key === undefined || key.as === 'id') return startOrRepeat(access, org, start);
   const known = await findStart(access, org, start, key);
   if (known !== undefined || key.as === 'request') return known ?? startOrRepeat(access, org, start);
-  const addressKey = { ...requestOf(key), scope: `start ${key.scope}` };
+  const addressKey = { ...claimRequestOf(key), scope: `start ${key.scope}` };
   return startOrRepeat(access, org, { ...start, addressKey });
 }
 
-async function lateRun(access: WriteAccess, org: string, source: RunSource): Promise<LateRun> {
+async function deferRun(access: WriteAccess, org: string, source: RunSource): Promise<DeferredRun> {
   const prepare = (): Promise<PreparedRun> => prepareRun(access, org, source);
-  if (!isGiven(source.of)) return { workflows: [source.of.workflow], prepare };
+  if (!isInlineDefinition(source.definitionRef)) return { workflows: [source.definitionRef.workflow], prepare };
   const prepared = await prepare();
   return { workflows: [prepared.definition.slug], prepare: async () => prepared };
 }
 
 /** The time slides: keys belong to fixed time spans of its length, and that of the span before is looked up first. */
-async function startContent(
+async function startDelivery(
   access: WriteAccess,
   org: string,
   run: Omit<Start, 'key'>,
-  content: Extract<RequestKey, Content>,
+  content: Extract<RequestKey, DeliveryContent>,
 ): Promise<StartResult> {
   const { path, hash, now, windowMs } = content;
   const span = Math.floor(now / windowMs);
@@ -157,16 +165,16 @@ async function startPrepared(
   { trigger, key, initiator, notify, origin, debounces, addressKey }: Start,
   prepared: PreparedRun,
 ): Promise<StartResult> {
-  const run: RunStart = { ...prepared, trigger, ...defined({ key, initiator, notify, origin }) };
+  const run: RunStart = { ...prepared, trigger, ...omitUndefined({ key, initiator, notify, origin }) };
   if (debounces === undefined) {
-    const begin = () => beginRun(access, org, run);
+    const begin = () => startPreparedRun(access, org, run);
     return addressKey === undefined ? begin() : underAddressKey(access, org, addressKey, begin);
   }
   const { definition } = run;
-  if (key === undefined || !isDebounced(definition)) return holdOrBegin(access, org, run);
+  if (key === undefined || !isDebounced(definition)) return debounceOrBegin(access, org, run);
   // The definition may have debounced only later, and a payload without the debounce key is not held.
   const known = await findKeyedRun(access, org, definition.slug, key);
-  return known ?? underClaim(access, org, requestOf(key), (id) => holdOrBegin(access, org, run, id));
+  return known ?? underClaim(access, org, claimRequestOf(key), (id) => debounceOrBegin(access, org, run, id));
 }
 
 /** The start or held payload of the key. With `since` (epoch milliseconds) only a later one counts. */
@@ -179,7 +187,7 @@ async function findStart(
 ): Promise<StartResult | undefined> {
   const [run, held] = await Promise.all([
     findKeyedRunOf(access, org, workflows, key, since),
-    debounces && findClaimed(access, org, requestOf(key), since),
+    debounces && findClaimed(access, org, claimRequestOf(key), since),
   ]);
   return run ?? held;
 }
@@ -191,7 +199,7 @@ async function findClaimed(
   since?: number,
 ): Promise<StartResult | undefined> {
   const answer = await findAnswer(access, org, request, since);
-  return answer && repeated(answer);
+  return answer && asRepeated(answer);
 }
 
 async function findKeyedRunOf(
@@ -216,7 +224,7 @@ async function underClaim(
   start: (id: string) => Promise<StartResult>,
 ): Promise<StartResult> {
   const claimed = await claimRequest(access, org, request, CLAIM_WAIT_MS);
-  return 'status' in claimed ? repeated(claimed) : concluded(claimed, () => start(claimed.id));
+  return 'status' in claimed ? asRepeated(claimed) : concludeClaim(claimed, () => start(claimed.id));
 }
 
 /** Simultaneous requests with the claim all start, since they have one content and so one key. */
@@ -227,24 +235,24 @@ async function underAddressKey(
   start: () => Promise<StartedRun>,
 ): Promise<StartedRun> {
   const claimed = await claimRequest(access, org, request, 0).catch(onCode('request_in_flight', () => undefined));
-  return claimed === undefined || 'status' in claimed ? start() : concluded(claimed, start);
+  return claimed === undefined || 'status' in claimed ? start() : concludeClaim(claimed, start);
 }
 
 /** A refusal leaves the claim free. */
-async function concluded<Result extends StartResult>(claim: Claim, start: () => Promise<Result>): Promise<Result> {
+async function concludeClaim<Result extends StartResult>(claim: Claim, start: () => Promise<Result>): Promise<Result> {
   try {
     const result = await start();
     await claim.answer({ status: 202, headers: {}, body: JSON.stringify(result) });
     return result;
   } catch (error) {
-    await giveUp(claim, error);
+    await releaseOrAbandon(claim, error);
     throw error;
   }
 }
 
-function repeated({ body }: KeptAnswer): StartResult {
+function asRepeated({ body }: StoredAnswer): StartResult {
   const result = JSON.parse(body) as StartResult;
   return result.outcome === 'debounced' ? { ...result, isRepeated: true } : { ...result, outcome: 'repeated' };
 }
 
-const requestOf = ({ scope, key, fingerprint }: StartKey): KeyedRequest => ({ scope, key, content: fingerprint });
+const claimRequestOf = ({ scope, key, fingerprint }: StartKey): KeyedRequest => ({ scope, key, content: fingerprint });

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/config.ts';
 import { dataLimitOf } from '../../definition/document/limits.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { deriveKeys, type Keys } from '../payloads/keys.ts';
 import type { TemporalConnection } from './connect.ts';
 
@@ -37,23 +37,23 @@ export interface Access {
 export interface WriteAccess extends Access {
   /**
    * Every write to Temporal waits for it, and is not made if it fails. In the gateway it records the change in the
-   * audit, so that no change precedes its record (src/gateway/http/audited.ts).
+   * audit, so that no change precedes its record (src/gateway/http/audited-access.ts).
    */
   readonly beforeWrite: () => Promise<void>;
 }
 
 /** The same, for calls that wait in the lane of `caller`. */
-export const callingFor = <Some extends Pick<Access, 'client'>>(access: Some, caller: string): Some => ({
+export const withCaller = <Some extends Pick<Access, 'client'>>(access: Some, caller: string): Some => ({
   ...access,
   caller,
 });
 
-/** The access of one request. The first write calls `announce`, which records the change. All writes wait for it. */
-export function announcing(access: Access, announce: () => Promise<void>): WriteAccess {
-  let announced: Promise<void> | undefined;
+/** The access of one request. Its first write calls `recordChange`, and every write waits for it. */
+export function accessWithAudit(access: Access, recordChange: () => Promise<void>): WriteAccess {
+  let recorded: Promise<void> | undefined;
   const beforeWrite = (): Promise<void> => {
-    announced ??= announce();
-    return announced;
+    recorded ??= recordChange();
+    return recorded;
   };
   return { ...access, beforeWrite };
 }
@@ -67,7 +67,7 @@ export const unaudited = <Some extends Pick<Access, 'client'>>(
 ): Some & Pick<WriteAccess, 'beforeWrite'> => ({ ...access, beforeWrite: async () => undefined });
 
 /** `webUrl`: the address of the Web UI, with or without a slash at the end. */
-export function access(
+export function createAccess(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
   config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits' | 'blobs'>,
   masterKey: Uint8Array,
@@ -82,11 +82,11 @@ export function access(
     limits: config.limits,
     keys: deriveKeys(masterKey),
     formerKeys: config.formerMasterKeys.map(deriveKeys),
-    ...defined(known),
+    ...omitUndefined(known),
     ...(webUrl === undefined ? {} : { webUrl: webUrl.replace(/\/+$/, '') }),
   };
 }
 
-/** The keys for one purpose, the present one first. */
+/** The keys for one purpose, the current one first. */
 export const keysFor = (access: Pick<Access, 'keys' | 'formerKeys'>, purpose: keyof Keys): readonly Uint8Array[] =>
   [access.keys, ...access.formerKeys].map((keys) => keys[purpose]);

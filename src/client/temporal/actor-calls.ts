@@ -11,9 +11,9 @@ import { ulid } from 'ulid';
 import type { ActorStart, Keyed } from '../../contract/actors.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { Access, WriteAccess } from './access.ts';
-import { actorAttributes } from './division.ts';
+import { actorAttributes } from './namespace-division.ts';
 import { type Lane, read, write } from './rpc.ts';
-import { legible } from './unreadable.ts';
+import { tryRead } from './unreadable-data.ts';
 
 /** An actor, with its input in case it must be started. */
 export interface Actor<Start extends ActorStart> {
@@ -31,14 +31,14 @@ type Keyless<Request> = Omit<Request, 'key'>;
  * Sends the update and starts the actor where it does not exist. A repeated `key` gets the same answer.
  * @throws ClientError with the actor's code when it refuses.
  */
-export async function writeOrStart<Request extends Keyed, Answer>(
+export async function updateWithStart<Request extends Keyed, Answer>(
   access: WriteAccess,
   actor: Actor<ActorStart>,
   update: string,
   request: Keyless<Request>,
   key = ulid(),
 ): Promise<Answer> {
-  const apart = await actorAttributes(access);
+  const searchAttributes = await actorAttributes(access);
   return write(access, 'rest', actor.workflowId, () =>
     access.client.workflow.executeUpdateWithStart<Workflow, Answer, [Keyless<Request> & Keyed]>(update, {
       updateId: key,
@@ -49,7 +49,7 @@ export async function writeOrStart<Request extends Keyed, Answer>(
         args: [actor.start],
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        ...apart,
+        ...searchAttributes,
         priority: ACTOR_PRIORITY,
       }),
     }),
@@ -60,7 +60,7 @@ export async function writeOrStart<Request extends Keyed, Answer>(
  * Sends the update to an existing actor. A repeated `key` gets the same answer.
  * @throws ClientError `not_found` where it does not exist.
  */
-export function writeTo<Request extends Keyed, Answer>(
+export function updateActor<Request extends Keyed, Answer>(
   access: WriteAccess,
   workflowId: string,
   update: string,
@@ -113,11 +113,11 @@ export async function readMemo<T>(access: Access, workflowId: string, field: str
 }
 
 /** A description. The memo may be missing, with the reason. */
-export type LegibleDescription = WorkflowExecutionDescription & { readonly unreadable?: Unreadable };
+export type PartialDescription = WorkflowExecutionDescription & { readonly unreadable?: Unreadable };
 
 /** As `describe`, but does not fail where the memo is unreadable. */
-export async function describeLegibly(access: Access, workflowId: string): Promise<LegibleDescription | undefined> {
-  const described = await legible(() => describe(access, workflowId));
+export async function describePartially(access: Access, workflowId: string): Promise<PartialDescription | undefined> {
+  const described = await tryRead(() => describe(access, workflowId));
   if (described.unreadable === undefined) return described.value;
   const raw = await read(access, () =>
     access.client.workflowService.describeWorkflowExecution({

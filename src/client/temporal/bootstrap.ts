@@ -3,9 +3,9 @@ import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
-import { type RegisteredAttributes, shortageLines, shortages } from './attribute-room.ts';
 import type { TemporalConnection } from './connect.ts';
 import { GRPC } from './grpc.ts';
+import { findShortages, type RegisteredAttributes, shortageRemedies } from './search-attribute-capacity.ts';
 import { cliTypeOf, type SignalboxKey, searchAttributeKeys } from './search-attributes.ts';
 
 const SECONDS_A_DAY = 86_400;
@@ -41,9 +41,9 @@ export type BootstrapOptions = {
   timeoutMs?: number;
 };
 
-const hasCode = (error: unknown, ...codes: number[]): boolean =>
+const hasGrpcCode = (error: unknown, ...codes: number[]): boolean =>
   isGrpcServiceError(error) && codes.includes(error.code);
-const refused = (error: unknown): boolean => hasCode(error, GRPC.PERMISSION_DENIED, GRPC.UNIMPLEMENTED);
+const isRefused = (error: unknown): boolean => hasGrpcCode(error, GRPC.PERMISSION_DENIED, GRPC.UNIMPLEMENTED);
 
 /**
  * Makes the namespace ready for runs: creates the namespace with its retention and every search attribute
@@ -86,7 +86,7 @@ async function ensureNamespace(connection: Connection, namespace: string, option
     }
     return false;
   } catch (error) {
-    if (!hasCode(error, GRPC.NOT_FOUND)) throw refusedNamespace(error, namespace, options);
+    if (!hasGrpcCode(error, GRPC.NOT_FOUND)) throw refusedNamespace(error, namespace, options);
   }
   try {
     await connection.workflowService.registerNamespace({
@@ -96,13 +96,13 @@ async function ensureNamespace(connection: Connection, namespace: string, option
     });
     return true;
   } catch (error) {
-    if (!hasCode(error, GRPC.ALREADY_EXISTS)) throw refusedNamespace(error, namespace, options);
+    if (!hasGrpcCode(error, GRPC.ALREADY_EXISTS)) throw refusedNamespace(error, namespace, options);
     return false;
   }
 }
 
 function refusedNamespace(error: unknown, namespace: string, options: BootstrapOptions): unknown {
-  if (!refused(error)) return error;
+  if (!isRefused(error)) return error;
   return new BootstrapError(`Namespace ${namespace} is missing or out of reach, and may not be created from here.`, [
     `temporal operator namespace create --namespace ${namespace} --retention ${options.retentionDays}d`,
     ...searchAttributeKeys.map((key) => registrationCommand(namespace, key)),
@@ -116,9 +116,9 @@ async function missingAttributes(connection: Connection, namespace: string, dead
       return searchAttributeKeys.filter((key) => customAttributes?.[key.name] === undefined);
     } catch (error) {
       // Where listing is forbidden (as on Temporal Cloud) the query of isUsable decides.
-      if (refused(error)) return [];
+      if (isRefused(error)) return [];
       // Some parts of the server may not know a new namespace yet.
-      if (!hasCode(error, GRPC.NOT_FOUND) || Date.now() > deadline) throw error;
+      if (!hasGrpcCode(error, GRPC.NOT_FOUND) || Date.now() > deadline) throw error;
       await sleep(POLL_MS);
     }
   }
@@ -136,9 +136,10 @@ async function register(connection: Connection, namespace: string, missing: read
       searchAttributes: indexedTypes(missing),
     });
   } catch (error) {
-    if (hasCode(error, GRPC.ALREADY_EXISTS)) return;
-    if (hasCode(error, GRPC.INVALID_ARGUMENT)) throw await withoutRoom(connection, namespace, missing, error);
-    if (!refused(error)) throw error;
+    if (hasGrpcCode(error, GRPC.ALREADY_EXISTS)) return;
+    if (hasGrpcCode(error, GRPC.INVALID_ARGUMENT))
+      throw await attributeCapacityError(connection, namespace, missing, error);
+    if (!isRefused(error)) throw error;
     throw new BootstrapError(
       `Namespace ${namespace} lacks ${missing.length} search attributes, and they may not be registered from here.`,
       missing.map((key) => registrationCommand(namespace, key)),
@@ -147,19 +148,19 @@ async function register(connection: Connection, namespace: string, missing: read
 }
 
 /** The BootstrapError where the namespace has no room for the attributes; any other error stays as it is. */
-async function withoutRoom(
+async function attributeCapacityError(
   connection: Connection,
   namespace: string,
   missing: readonly SignalboxKey[],
   error: unknown,
 ): Promise<unknown> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  const found = shortages((customAttributes ?? {}) as RegisteredAttributes, missing);
+  const found = findShortages((customAttributes ?? {}) as RegisteredAttributes, missing);
   if (found.length === 0) return error;
   const text = found.map((one) => one.text).join('; ');
   return new BootstrapError(
     `Namespace ${namespace} has no room for ${missing.length} search attributes: ${text}.`,
-    shortageLines(found, namespace),
+    shortageRemedies(found, namespace),
   );
 }
 
@@ -173,13 +174,13 @@ async function isUsable({ client, connection, namespace }: TemporalConnection): 
     return true;
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
-    if (hasCode(cause, GRPC.NOT_FOUND)) return false;
-    if (!hasCode(cause, GRPC.INVALID_ARGUMENT)) throw error;
+    if (hasGrpcCode(cause, GRPC.NOT_FOUND)) return false;
+    if (!hasGrpcCode(cause, GRPC.INVALID_ARGUMENT)) throw error;
     try {
       await connection.operatorService.listSearchAttributes({ namespace });
       return false;
     } catch (listing) {
-      if (!refused(listing)) throw listing;
+      if (!isRefused(listing)) throw listing;
       throw new BootstrapError(
         `Namespace ${namespace} lacks search attributes, and they may not be registered from here.`,
         searchAttributeKeys.map((key) => registrationCommand(namespace, key)),

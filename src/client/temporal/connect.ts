@@ -6,12 +6,12 @@ import {
   makeGrpcRetryInterceptor,
 } from '@temporalio/client';
 import type { Config, TemporalSettings } from '../../config/config.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { dataConverterOf } from '../payloads/data-converter.ts';
 import { type SendEagerly, withEagerStarts } from './eager-starts.ts';
-import { type GrpcStatus, passingOf } from './passing.ts';
 import { probeAddress } from './tls-probe.ts';
 import { traceHeaders } from './trace-headers.ts';
+import { type GrpcStatus, transientKindOfStatus } from './transient-errors.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 /** An interceptor of gRPC calls, which passes them on with `next`. */
@@ -47,24 +47,24 @@ const RETRY_MARGIN_MS = 50;
 /** A page of history can exceed gRPC's default limit of four megabytes, for example with 500 inputs of 12 KB. */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** The server's refusal while the closing task of a workflow is in flight, for example when it continues as new. */
-const CLOSING = /workflow is closing/i;
+const WORKFLOW_CLOSING = /workflow is closing/i;
 
-/** The longest pause between two tries to connect, which the library would let grow to two minutes. */
-const RECONNECT_MS = 2_000;
+/** The longest pause between two attempts to connect, which the library would let grow to two minutes. */
+const MAX_RECONNECT_BACKOFF_MS = 2_000;
 
 /**
- * Retries as the SDK does, but comes back after 10 ms when a workflow is just closing (TEMPORAL.md §2). Where Temporal
- * refuses or is away, rpc.ts decides.
+ * Retries as the SDK does, but after 10 ms when a workflow is just closing (TEMPORAL.md §2). Where Temporal refuses
+ * calls or is unavailable, rpc.ts decides.
  */
 export function retryOptions(): Parameters<typeof makeGrpcRetryInterceptor>[0] {
-  const usual = defaultGrpcRetryOptions();
+  const defaults = defaultGrpcRetryOptions();
   return {
     retryableDecider: (attempt, status) => {
-      const passing = passingOf(status as GrpcStatus);
-      return passing !== 'rate' && passing !== 'away' && usual.retryableDecider(attempt, status);
+      const transient = transientKindOfStatus(status as GrpcStatus);
+      return transient !== 'rate' && transient !== 'away' && defaults.retryableDecider(attempt, status);
     },
     delayFunction: (attempt, status) =>
-      CLOSING.test(status.details) ? CLOSING_DELAY_MS : usual.delayFunction(attempt, status),
+      WORKFLOW_CLOSING.test(status.details) ? CLOSING_DELAY_MS : defaults.delayFunction(attempt, status),
   };
 }
 
@@ -76,32 +76,32 @@ export function connectionOptions(config: Pick<Config, 'temporal'>): SharedOptio
   const { address, apiKey, tls, metadata } = config.temporal;
   return {
     address: address ?? 'localhost:7233',
-    ...defined({ apiKey, tls, metadata }),
+    ...omitUndefined({ apiKey, tls, metadata }),
   };
 }
 
 /**
- * Connects to Temporal as the settings say, within ten seconds. `around` sees every call, once for all its attempts.
- * `sendEagerly` is handed starts of runs first.
+ * Connects to Temporal as the settings say, within ten seconds. `callInterceptors` see every call once, whatever its
+ * attempts. `sendEagerly` is handed starts of runs first.
  * @throws ConnectError
  */
 export async function connect(
   config: Config,
-  around: readonly CallInterceptor[] = [],
+  callInterceptors: readonly CallInterceptor[] = [],
   sendEagerly?: SendEagerly,
 ): Promise<TemporalConnection> {
   const options = connectionOptions(config);
-  const retries = endableRetries();
+  const retries = stoppableRetries();
   let connection: Connection;
   try {
     connection = await Connection.connect({
       ...options,
-      interceptors: [...(around as readonly Interceptor[]), makeGrpcRetryInterceptor(retries.options)],
+      interceptors: [...(callInterceptors as readonly Interceptor[]), makeGrpcRetryInterceptor(retries.options)],
       connectTimeout: '10s',
       channelArgs: {
         'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-        'grpc.initial_reconnect_backoff_ms': RECONNECT_MS / 4,
-        'grpc.max_reconnect_backoff_ms': RECONNECT_MS,
+        'grpc.initial_reconnect_backoff_ms': MAX_RECONNECT_BACKOFF_MS / 4,
+        'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_BACKOFF_MS,
       },
     });
   } catch (error) {
@@ -123,24 +123,24 @@ export async function connect(
  * Retries that can be stopped. A retry on a closed connection throws an error that cannot be caught. So a retry never
  * begins after the end, and running ones finish first.
  */
-function endableRetries(): { readonly options: ReturnType<typeof retryOptions>; end(): Promise<void> } {
-  const usual = retryOptions();
-  let isOver = false;
-  let last = 0;
+function stoppableRetries(): { readonly options: ReturnType<typeof retryOptions>; end(): Promise<void> } {
+  const defaults = retryOptions();
+  let isStopped = false;
+  let lastRetryAt = 0;
   return {
     options: {
-      retryableDecider: (attempt, status) => !isOver && usual.retryableDecider(attempt, status),
+      retryableDecider: (attempt, status) => !isStopped && defaults.retryableDecider(attempt, status),
       delayFunction: (attempt, status) => {
-        const delay = usual.delayFunction(attempt, status);
-        last = Math.max(last, Date.now() + delay);
+        const delay = defaults.delayFunction(attempt, status);
+        lastRetryAt = Math.max(lastRetryAt, Date.now() + delay);
         return delay;
       },
     },
     end: async () => {
-      isOver = true;
-      if (last === 0) return;
+      isStopped = true;
+      if (lastRetryAt === 0) return;
       // A retry that is due may not have begun yet on a busy machine: timers that were due earlier run first.
-      const left = Math.max(0, last - Date.now());
+      const left = Math.max(0, lastRetryAt - Date.now());
       await new Promise((resolve) => setTimeout(resolve, left + RETRY_MARGIN_MS));
     },
   };

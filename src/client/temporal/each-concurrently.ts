@@ -1,17 +1,17 @@
-const AT_ONCE = 10;
+const CONCURRENCY = 10;
 
 /**
- * The results of `act` on all items, in their order, `atOnce` at the same time. The first failure ends it, once those
- * beside it have ended.
+ * The results of `act` on all items, in their order, `concurrency` at the same time. The first failure ends it, once
+ * the rest of its batch has ended.
  */
-export async function inGroups<Item, Result>(
+export async function mapInBatches<Item, Result>(
   items: readonly Item[],
-  atOnce: number,
+  concurrency: number,
   act: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  for (let from = 0; from < items.length; from += atOnce)
-    results.push(...(await Promise.allSettled(items.slice(from, from + atOnce).map(act))).map(fulfilled));
+  for (let from = 0; from < items.length; from += concurrency)
+    results.push(...(await Promise.allSettled(items.slice(from, from + concurrency).map(act))).map(fulfilled));
   return results;
 }
 
@@ -20,7 +20,7 @@ export async function eachConcurrently<Item, Result>(
   items: readonly Item[],
   act: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const tried = await inGroups(items, AT_ONCE, (item) => Promise.allSettled([act(item)]));
+  const tried = await mapInBatches(items, CONCURRENCY, (item) => Promise.allSettled([act(item)]));
   return tried.map(([outcome]) => fulfilled(outcome));
 }
 

@@ -14,7 +14,7 @@ import { isObject } from '../../json/json.ts';
 const { StartWorkflowExecutionRequest, StartWorkflowExecutionResponse } = proto.temporal.api.workflowservice.v1;
 
 /** Copying more between the processes costs more than it saves. */
-const MOST_BYTES = 200_000;
+const MAX_BYTES = 200_000;
 
 /** From the gateway to the worker. */
 export interface EagerStart {
@@ -46,7 +46,7 @@ export function withEagerStarts(connection: Connection, send: SendEagerly): Conn
   ): Promise<temporal.api.workflowservice.v1.StartWorkflowExecutionResponse> => {
     if (request.workflowType?.name === RUN_WORKFLOW) {
       const bytes = StartWorkflowExecutionRequest.encode(request).finish();
-      const response = bytes.length > MOST_BYTES ? undefined : await send(bytes);
+      const response = bytes.length > MAX_BYTES ? undefined : await send(bytes);
       if (response !== undefined) return StartWorkflowExecutionResponse.decode(response);
     }
     return workflowService.startWorkflowExecution(request);
@@ -63,11 +63,11 @@ export async function startEagerly(
 ): Promise<EagerAnswer> {
   const answer = { type: 'eagerAnswer', id } as const;
   if (Date.now() > until) return answer;
-  const asked = StartWorkflowExecutionRequest.decode(request);
-  asked.requestEagerExecution = true;
+  const eagerRequest = StartWorkflowExecutionRequest.decode(request);
+  eagerRequest.requestEagerExecution = true;
   try {
     const response = await connection.withDeadline(until, () =>
-      connection.workflowService.startWorkflowExecution(asked),
+      connection.workflowService.startWorkflowExecution(eagerRequest),
     );
     // The SDK has taken the task.
     response.eagerWorkflowTask = null;

@@ -1,4 +1,4 @@
-/** Reads pages of history, and restores the payloads that are stored outside it (blobs.ts). */
+/** Reads pages of history, and restores the payloads that are stored outside it (external-storage.ts). */
 import {
   extstoreInboundOptions,
   visit,
@@ -6,24 +6,24 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
 import type { Access } from './access.ts';
-import { read, translated } from './rpc.ts';
+import { read, toClientError } from './rpc.ts';
 import { tokenPages } from './token-pages.ts';
 
 export type HistoryRequest = Omit<
   temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest,
   'namespace' | 'skipArchival'
 >;
-type Reading = Pick<Access, 'client' | 'namespace'>;
+type HistoryAccess = Pick<Access, 'client' | 'namespace'>;
 export type HistoryPage = temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
 
 /** One page. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
-export async function historyPage(access: Reading, request: HistoryRequest): Promise<HistoryPage> {
-  return withBlobs(access, await bareHistoryPage(access, request));
+export async function historyPage(access: HistoryAccess, request: HistoryRequest): Promise<HistoryPage> {
+  return resolveStoredPayloads(access, await rawHistoryPage(access, request));
 }
 
 /** One page as the server returns it. @throws ClientError `not_found`, `temporal_unreachable`. */
-export function bareHistoryPage(access: Reading, request: HistoryRequest): Promise<HistoryPage> {
-  return read(access, () => askForHistory(access, request));
+export function rawHistoryPage(access: HistoryAccess, request: HistoryRequest): Promise<HistoryPage> {
+  return read(access, () => requestHistory(access, request));
 }
 
 /**
@@ -31,13 +31,13 @@ export function bareHistoryPage(access: Reading, request: HistoryRequest): Promi
  * archives, as Temporal's image does, looks there for a history that is past its retention. It finds none, since
  * nothing archives runs, and says so by another code than a server without archives.
  */
-export function askForHistory({ client, namespace }: Reading, request: HistoryRequest): Promise<HistoryPage> {
+export function requestHistory({ client, namespace }: HistoryAccess, request: HistoryRequest): Promise<HistoryPage> {
   return client.workflowService.getWorkflowExecutionHistory({ ...request, namespace, skipArchival: true });
 }
 
 /** All pages, from the latest event back. @throws ClientError as historyPage. */
 export const latestHistoryPages = (
-  access: Reading,
+  access: HistoryAccess,
   execution: temporal.api.common.v1.IWorkflowExecution,
   maximumPageSize: number,
 ): AsyncGenerator<HistoryPage> =>
@@ -45,7 +45,7 @@ export const latestHistoryPages = (
     const { client, namespace } = access;
     const request = { namespace, execution, maximumPageSize, nextPageToken };
     const page = await read(access, () => client.workflowService.getWorkflowExecutionHistoryReverse(request));
-    return withBlobs(access, page);
+    return resolveStoredPayloads(access, page);
   });
 
 /**
@@ -53,7 +53,7 @@ export const latestHistoryPages = (
  * removed with the child.
  * @throws ClientError `blob_unavailable`.
  */
-export async function withBlobs(access: Pick<Access, 'client'>, page: HistoryPage): Promise<HistoryPage> {
+export async function resolveStoredPayloads(access: Pick<Access, 'client'>, page: HistoryPage): Promise<HistoryPage> {
   const { externalStorage } = access.client.options.loadedDataConverter;
   try {
     const events = page.history?.events?.filter((event) => !event.startChildWorkflowExecutionInitiatedEventAttributes);
@@ -61,6 +61,6 @@ export async function withBlobs(access: Pick<Access, 'client'>, page: HistoryPag
     await visit(shown, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
     return page;
   } catch (error) {
-    throw translated(error, false);
+    throw toClientError(error, false);
   }
 }

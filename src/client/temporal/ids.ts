@@ -46,5 +46,5 @@ export const keyedRunId = (org: string, slug: string, scope: string, key: string
 /** The id of the one run that has a name in its workflow. */
 export const namedRunId = (org: string, slug: string, name: string): string =>
   `run.${idPart(org)}.${idPart(slug)}.${name}`;
-/** The name of the run of a schedule's tick; `tick` is as tickOf makes it. */
+/** The name of the run of a schedule's tick; `tick` is as tickKey makes it. */
 export const tickName = (trigger: string, tick: string): string => `tick-${shortHash(trigger)}-${tick}`;

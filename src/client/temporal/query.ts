@@ -3,7 +3,7 @@
  * outermost condition: no filter can reach another organization's runs.
  */
 
-import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
+import { NAMESPACE_DIVISION_ATTRIBUTE } from '../../contract/namespace-division.ts';
 import { ATTRIBUTES, attributeValue, listValue } from '../../contract/search-attributes.ts';
 
 /** Temporal's own attributes, whose values are not shortened. */
@@ -13,13 +13,13 @@ const TEMPORAL_NAMES = {
   workflowId: 'WorkflowId',
   closeTime: 'CloseTime',
   taskQueue: 'TaskQueue',
-  division: DIVISION_ATTRIBUTE,
+  division: NAMESPACE_DIVISION_ATTRIBUTE,
 } as const;
 
 const NAMES: { readonly [name in AttributeName]: string } = { ...ATTRIBUTES, ...TEMPORAL_NAMES };
 
 /** Lists of keywords, whose values have an encoding of their own. */
-const LISTS: ReadonlySet<string> = new Set<keyof typeof ATTRIBUTES>(['tags', 'state', 'waiting']);
+const KEYWORD_LISTS: ReadonlySet<string> = new Set<keyof typeof ATTRIBUTES>(['tags', 'state', 'waiting']);
 
 export type AttributeName = keyof typeof ATTRIBUTES | keyof typeof TEMPORAL_NAMES;
 export type Operator = '=' | '!=' | '>' | '>=' | '<' | '<=';
@@ -62,7 +62,7 @@ function joined(clauses: readonly Clause[], word: 'AND' | 'OR'): Clause {
 
 function written(name: AttributeName, value: string): string {
   if (name in TEMPORAL_NAMES) return value;
-  return LISTS.has(name) ? listValue(value) : attributeValue(value);
+  return KEYWORD_LISTS.has(name) ? listValue(value) : attributeValue(value);
 }
 
 /** The server's parser is MySQL's: backslash escapes, and either quote ends a text. */

@@ -1,12 +1,12 @@
 /**
- * Every call to Temporal goes through here. It has a deadline, is repeated where that helps, and fails with a
+ * Every call to Temporal goes through here. It has a deadline, is retried where that helps, and fails with a
  * ClientError. Writes to one workflow queue up, because a workflow takes only ten simultaneous updates (TEMPORAL.md
- * §2). All writes of this process queue up, and all reads: a crowd waits here, before anything is sent, and the
- * deadline of a call begins when it is sent. Calls queue up by lane: a crowd of starts holds up no decision and no
- * change of a definition, and a crowd of one organization, or of callers without keys, holds up no other. The gateway
- * bounds the crowd (src/gateway/http/crowd.ts).
+ * §2). All writes of this process queue up, and all reads: calls over the limit wait here, before anything is sent, and
+ * the deadline of a call begins when it is sent. Calls queue up by lane: a flood of starts holds up no decision and no
+ * change of a definition, and a flood from one organization, or from callers without keys, holds up no other. The
+ * gateway limits the waiting calls (src/gateway/http/backpressure.ts).
  *
- * A repeated write must be harmless, so it carries its own key (TEMPORAL.md §2).
+ * A retried write must be harmless, so it carries its own key (TEMPORAL.md §2).
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,92 +22,92 @@ import { BLOB_CODES, type BlobCode } from '../payloads/blob-store.ts';
 import { UnreadablePayload } from '../payloads/codec.ts';
 import type { Access, WriteAccess } from './access.ts';
 import { GRPC } from './grpc.ts';
-import { type GrpcStatus, IMPATIENT_MS, type Passing, passingOf } from './passing.ts';
-import { Places } from './places.ts';
+import { Semaphore } from './semaphore.ts';
+import { type GrpcStatus, SHORT_RETRY_MS, type TransientKind, transientKindOfStatus } from './transient-errors.ts';
 
 /** After this time the outcome of a write is unknown (ARCHITECTURE.md §4). */
 const WRITE_MS = 10_000;
 const READ_MS = 5_000;
 /** Writes to one workflow. */
-const AT_ONCE = 5;
-/** Writes of this process, and reads: more at once would answer none of them sooner. */
-const WRITES_AT_ONCE = 32;
-const READS_AT_ONCE = 64;
-const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 500;
+const WORKFLOW_WRITE_CONCURRENCY = 5;
+/** Writes of this process, and reads: a higher concurrency would answer none of them sooner. */
+const WRITE_CONCURRENCY = 32;
+const READ_CONCURRENCY = 64;
+const INITIAL_BACKOFF_MS = 10;
+const MAX_BACKOFF_MS = 500;
 
 /** Where writes wait: starts of runs, what is sent to runs, and the rest, which is what actors and schedules store. */
 export type Lane = 'starts' | 'runs' | 'rest';
 
 /** By target. */
-const queues = new Map<string, Places>();
-const writes = new Places(WRITES_AT_ONCE);
-const reads = new Places(READS_AT_ONCE);
+const workflowWrites = new Map<string, Semaphore>();
+const writeSemaphore = new Semaphore(WRITE_CONCURRENCY);
+const readSemaphore = new Semaphore(READ_CONCURRENCY);
 
-/** Reads once more while Temporal is busy, at most READ_MS. `act` must not read by itself: its place could be taken. */
+/** Retries a read while Temporal is busy, for READ_MS at most. `act` must not call `read`: no slot might be left. */
 export function read<T>(access: Pick<Access, 'client' | 'callsEnd' | 'caller'>, act: () => Promise<T>): Promise<T> {
-  return within(reads.enter(access.caller), () => attempt(access, READ_MS, false, act));
+  return withSlot(readSemaphore.acquire(access.caller), () => callWithRetries(access, READ_MS, false, act));
 }
 
 /** A write to the workflow `target`. It may wait for other writes of this process to the workflow. */
 export async function write<T>(access: WriteAccess, lane: Lane, target: string, act: () => Promise<T>): Promise<T> {
   await access.beforeWrite();
-  const queue = queues.get(target) ?? new Places(AT_ONCE);
-  queues.set(target, queue);
+  const queue = workflowWrites.get(target) ?? new Semaphore(WORKFLOW_WRITE_CONCURRENCY);
+  workflowWrites.set(target, queue);
   try {
-    return await within(queue.enter(), () =>
-      within(writes.enter(laneOf(lane, access)), () => attempt(access, WRITE_MS, true, act)),
+    return await withSlot(queue.acquire(), () =>
+      withSlot(writeSemaphore.acquire(laneOf(lane, access)), () => callWithRetries(access, WRITE_MS, true, act)),
     );
   } finally {
-    if (queue.isEmpty) queues.delete(target);
+    if (queue.isIdle) workflowWrites.delete(target);
   }
 }
 
-/** A crowd of one caller holds up no other. */
+/** A flood from one caller holds up no other. */
 const laneOf = (lane: Lane, { caller = '' }: Pick<Access, 'caller'>): string => `${lane} ${caller}`;
 
-async function within<T>(entered: Promise<() => void>, act: () => Promise<T>): Promise<T> {
-  const leave = await entered;
+async function withSlot<T>(acquired: Promise<() => void>, act: () => Promise<T>): Promise<T> {
+  const release = await acquired;
   try {
     return await act();
   } finally {
-    leave();
+    release();
   }
 }
 
-/** Writes that need no place in the queue: signals, which a workflow accepts in any number. */
-export async function writeAlong<T>(
+/** A write that skips the queue of its workflow: a signal, which a workflow accepts in any number. */
+export async function writeUnqueued<T>(
   access: Pick<WriteAccess, 'client' | 'callsEnd' | 'beforeWrite' | 'caller'>,
   lane: Lane,
   act: () => Promise<T>,
 ): Promise<T> {
   await access.beforeWrite();
-  return within(writes.enter(laneOf(lane, access)), () => attempt(access, WRITE_MS, true, act));
+  return withSlot(writeSemaphore.acquire(laneOf(lane, access)), () => callWithRetries(access, WRITE_MS, true, act));
 }
 
-async function attempt<T>(
+async function callWithRetries<T>(
   { client, callsEnd }: Pick<Access, 'client' | 'callsEnd'>,
-  withinMs: number,
+  timeoutMs: number,
   isWrite: boolean,
   act: () => Promise<T>,
 ): Promise<T> {
-  const begun = Date.now();
-  const deadline = begun + withinMs;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  const startedAt = Date.now();
+  const deadline = startedAt + timeoutMs;
+  for (let backoffMs = INITIAL_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
     try {
-      return await unlessCallsEnd(callsEnd, () => client.withDeadline(deadline, act));
+      return await raceShutdown(callsEnd, () => client.withDeadline(deadline, act));
     } catch (error) {
-      if (callsEnd?.aborted === true && error === callsEnd.reason) throw ended(isWrite, error);
-      const passing = kindOf(error);
-      const until = passing === 'moment' ? deadline : Math.min(deadline, begun + IMPATIENT_MS);
-      if (passing === undefined || Date.now() + pauseMs >= until) throw translated(error, isWrite);
+      if (callsEnd?.aborted === true && error === callsEnd.reason) throw shutdownError(isWrite, error);
+      const transient = transientKindOf(error);
+      const until = transient === 'moment' ? deadline : Math.min(deadline, startedAt + SHORT_RETRY_MS);
+      if (transient === undefined || Date.now() + backoffMs >= until) throw toClientError(error, isWrite);
     }
-    await delay(pauseMs);
+    await delay(backoffMs);
   }
 }
 
 /** The answer, unless the process ends before: a call over a worker's connection cannot be aborted. */
-async function unlessCallsEnd<T>(callsEnd: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+async function raceShutdown<T>(callsEnd: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
   if (callsEnd === undefined) return act();
   callsEnd.throwIfAborted();
   let stop = (): void => {};
@@ -122,7 +122,7 @@ async function unlessCallsEnd<T>(callsEnd: AbortSignal | undefined, act: () => P
   }
 }
 
-const ended = (isWrite: boolean, cause: unknown): ClientError =>
+const shutdownError = (isWrite: boolean, cause: unknown): ClientError =>
   isWrite
     ? new ClientError(
         'outcome_unknown',
@@ -133,24 +133,24 @@ const ended = (isWrite: boolean, cause: unknown): ClientError =>
         cause,
       });
 
-/** Of errors that a retry may resolve. */
-function kindOf(error: unknown): Passing | undefined {
-  if (failureOf(error)?.type === 'AcceptedUpdateCompletedWorkflow') return 'moment';
+/** The kind of an error that a retry may resolve. Undefined for other errors. */
+function transientKindOf(error: unknown): TransientKind | undefined {
+  if (updateFailureOf(error)?.type === 'AcceptedUpdateCompletedWorkflow') return 'moment';
   const grpc = grpcOf(error);
   if (grpc === undefined) return undefined;
   // An update with start has the reason in its message. Its details only say that it could not be executed.
   if (grpc.code === GRPC.FAILED_PRECONDITION && /workflow task/i.test(`${grpc.details} ${messagesOf(error)}`))
     return 'moment';
-  return passingOf(grpc);
+  return transientKindOfStatus(grpc);
 }
 
 const messagesOf = (error: unknown): string => [...chainOf(error)].map(({ message }) => message).join(' ');
 
 /** The ClientError for an error of the SDK. Other errors are answered as they are. */
-export function translated(error: unknown, isWrite: boolean): unknown {
+export function toClientError(error: unknown, isWrite: boolean): unknown {
   if (error instanceof ClientError) return error;
   if (error instanceof UnreadablePayload) return new ClientError('payload_unreadable', error.message, { cause: error });
-  const failure = failureOf(error);
+  const failure = updateFailureOf(error);
   if (failure !== undefined) {
     const [details] = failure.details ?? [];
     return new ClientError(
@@ -165,11 +165,11 @@ export function translated(error: unknown, isWrite: boolean): unknown {
   const blob = blobFailureOf(error);
   if (blob !== undefined) return new ClientError(blob.type, blob.message, { cause: error });
   const grpc = grpcOf(error);
-  const isLate =
+  const isTimeout =
     error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
     grpc?.code === GRPC.DEADLINE_EXCEEDED ||
     grpc?.code === GRPC.CANCELLED;
-  if (isLate && isWrite) {
+  if (isTimeout && isWrite) {
     return new ClientError(
       'outcome_unknown',
       'No answer came within 10 seconds, so it is not known whether this was done. Look at its state, or send ' +
@@ -177,8 +177,8 @@ export function translated(error: unknown, isWrite: boolean): unknown {
       { cause: error },
     );
   }
-  const passing = kindOf(error);
-  if (passing === 'rate') {
+  const transient = transientKindOf(error);
+  if (transient === 'rate') {
     return new ClientError(
       'temporal_busy',
       'Temporal refuses further calls for a moment, because there are too many. Send it again shortly, and fewer at ' +
@@ -186,11 +186,11 @@ export function translated(error: unknown, isWrite: boolean): unknown {
       { cause: error },
     );
   }
-  const away = [...chainOf(error)].some((at) => at instanceof NamespaceNotFoundError)
+  const unavailable = [...chainOf(error)].some((at) => at instanceof NamespaceNotFoundError)
     ? NO_NAMESPACE
-    : awayText(grpc, isLate ? 'moment' : passing);
-  if (away !== undefined) return new ClientError('temporal_unreachable', away, { cause: error });
-  if (grpc?.code === GRPC.NOT_FOUND || (grpc?.code === GRPC.INVALID_ARGUMENT && NO_HISTORY.test(grpc.details)))
+    : unavailableText(grpc, isTimeout ? 'moment' : transient);
+  if (unavailable !== undefined) return new ClientError('temporal_unreachable', unavailable, { cause: error });
+  if (grpc?.code === GRPC.NOT_FOUND || (grpc?.code === GRPC.INVALID_ARGUMENT && HISTORY_NOT_FOUND.test(grpc.details)))
     return new ClientError('not_found', 'There is nothing with that id.', { cause: error });
   return error;
 }
@@ -199,25 +199,25 @@ const LATER = 'Try again shortly.';
 const NO_NAMESPACE = "Temporal does not have this gateway's namespace. Its operator has to create it.";
 
 /**
- * Why Temporal cannot answer now, as a sentence for callers: it says which part is away, but quotes nothing of the
- * server's. Undefined for a failure that has another cause. The gateway's log has the server's own words.
+ * Why Temporal cannot answer now, as a sentence for callers: it says which part is unavailable, but quotes nothing of
+ * the server's. Undefined for a failure that has another cause. The gateway's log has the server's own words.
  */
-function awayText(status: GrpcStatus | undefined, passing: 'moment' | 'away' | undefined): string | undefined {
+function unavailableText(status: GrpcStatus | undefined, transient: 'moment' | 'away' | undefined): string | undefined {
   const { code, details = '' } = status ?? {};
   if (code === GRPC.UNAUTHENTICATED || code === GRPC.PERMISSION_DENIED)
     return "Temporal refuses this gateway's credentials. Its operator has to renew them.";
   if (code === GRPC.INVALID_ARGUMENT && /no mapping defined for search attribute Signalbox/i.test(details))
     return 'Temporal lacks a search attribute of Signalbox. Its operator has to start a gateway anew to register it.';
-  if (passing === 'away') return `Temporal cannot be connected to at the moment. ${LATER}`;
-  if (code === GRPC.FAILED_PRECONDITION && passing === 'moment')
+  if (transient === 'away') return `Temporal cannot be connected to at the moment. ${LATER}`;
+  if (code === GRPC.FAILED_PRECONDITION && transient === 'moment')
     return `The worker cannot take this at the moment. ${LATER}`;
-  if (passing === 'moment' && /database|persistence/i.test(details))
+  if (transient === 'moment' && /database|persistence/i.test(details))
     return `Temporal answers, but its database does not at the moment. ${LATER}`;
-  return passing === undefined ? undefined : `Temporal does not answer at the moment. ${LATER}`;
+  return transient === undefined ? undefined : `Temporal does not answer at the moment. ${LATER}`;
 }
 
 /** How a server that reads archives says that a history is past its retention. */
-const NO_HISTORY = /history not found/i;
+const HISTORY_NOT_FOUND = /history not found/i;
 
 /** An error and its causes. */
 function* chainOf(error: unknown): Generator<Error> {
@@ -231,7 +231,7 @@ export function grpcOf(error: unknown): GrpcStatus | undefined {
   return undefined;
 }
 
-/** The data converter's own failure (blobs.ts). */
+/** The data converter's own failure (external-storage.ts). */
 function blobFailureOf(error: unknown): { readonly type: BlobCode; readonly message: string } | undefined {
   for (const at of chainOf(error)) {
     if (!(at instanceof ApplicationFailure)) continue;
@@ -244,7 +244,7 @@ function blobFailureOf(error: unknown): { readonly type: BlobCode; readonly mess
 export const isInvalidArgument = (error: unknown): boolean => grpcOf(error)?.code === GRPC.INVALID_ARGUMENT;
 
 /** The refusal of an update. */
-function failureOf(error: unknown): ApplicationFailure | undefined {
+function updateFailureOf(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof WorkflowUpdateFailedError)) return undefined;
   return error.cause instanceof ApplicationFailure ? error.cause : undefined;
 }

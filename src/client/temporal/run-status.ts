@@ -13,7 +13,7 @@ const CLOSED: Partial<Record<TemporalStatus, RunStatus>> = {
 };
 
 /** Events of a history that has only the start and a scheduled task: no worker has begun the run. */
-const UNTOUCHED_EVENTS = 2;
+const UNSTARTED_HISTORY_LENGTH = 2;
 
 /**
  * The status of a run. Temporal's status takes precedence over the memo. A run that no worker has begun is pending
@@ -29,8 +29,10 @@ export function statusOf(
   const closed = CLOSED[status];
   if (closed === 'failed' && memo['status'] === 'aborted') return 'aborted';
   if (closed !== undefined) return closed;
-  const own = (memo['status'] as RunStatus | undefined) ?? 'running';
-  return own === 'running' && historyLength !== undefined && historyLength <= UNTOUCHED_EVENTS ? 'pending' : own;
+  const memoStatus = (memo['status'] as RunStatus | undefined) ?? 'running';
+  return memoStatus === 'running' && historyLength !== undefined && historyLength <= UNSTARTED_HISTORY_LENGTH
+    ? 'pending'
+    : memoStatus;
 }
 
 export const isOpen = (status: TemporalStatus): boolean => CLOSED[status] === undefined;

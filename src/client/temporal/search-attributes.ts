@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
+import { NAMESPACE_DIVISION_ATTRIBUTE } from '../../contract/namespace-division.ts';
 import { ATTRIBUTES } from '../../contract/search-attributes.ts';
 
 const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
@@ -27,7 +27,7 @@ export const searchAttributes = {
 } as const;
 
 /** Temporal predefines it, so the bootstrap does not register it. */
-export const divisionKey = defineSearchAttributeKey(DIVISION_ATTRIBUTE, KEYWORD);
+export const divisionKey = defineSearchAttributeKey(NAMESPACE_DIVISION_ATTRIBUTE, KEYWORD);
 
 /** One of the keys: its name at the server and its type. */
 export type SignalboxKey = (typeof searchAttributes)[keyof typeof searchAttributes];

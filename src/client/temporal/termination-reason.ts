@@ -7,8 +7,8 @@
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
 import { CANCEL_DETAILS, CANCEL_REASON } from '../../contract/run.ts';
-import { defined } from '../../json/defined.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Access } from './access.ts';
 import { read } from './rpc.ts';
 
@@ -22,10 +22,11 @@ export interface TerminationReason {
 
 const PAGE = 200;
 /** Pages of history that are searched from the end. A rollback may be between the request and the end. */
-const MOST_PAGES = 5;
+const MAX_PAGES = 5;
 /** Prefix of the identity of a caller of the gateway. */
 const CALLER = 'signalbox/';
-const GATE = 'gate.';
+/** Prefix of the workflow id of a limiter. */
+const LIMITER_PREFIX = 'gate.';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
@@ -34,7 +35,7 @@ export const identityFor = (by: string | undefined): string => (by === undefined
 
 export const terminationReason = (reason: unknown, identity: unknown): TerminationReason => ({
   ...(typeof reason === 'string' && reason !== '' ? { reason } : {}),
-  ...defined({ by: operatorIn(identity) }),
+  ...omitUndefined({ by: operatorIn(identity) }),
 });
 
 /**
@@ -47,7 +48,11 @@ export function operatorIn(identity: unknown): string | undefined {
 }
 
 /** `The run was cancelled by ann: Not needed.`, followed by `rest`, a sentence of its own. */
-export function told(what: string, { reason: given, by, details }: TerminationReason, rest = ''): string {
+export function describeTermination(
+  what: string,
+  { reason: given, by, details }: TerminationReason,
+  rest = '',
+): string {
   const reason = details === undefined ? given : denial(given, details);
   const who = by === undefined ? '' : ` by ${by}`;
   const why = reason === undefined ? '.' : `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
@@ -66,7 +71,7 @@ function denial(reason: string | undefined, { decidedBy, comments }: JsonObject)
  */
 export async function readCancellation(access: Access, workflowId: string, runId: string): Promise<TerminationReason> {
   let nextPageToken: Uint8Array = new Uint8Array();
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page = await read(access, () =>
       access.client.workflowService.getWorkflowExecutionHistoryReverse({
         namespace: access.namespace,
@@ -76,8 +81,8 @@ export async function readCancellation(access: Access, workflowId: string, runId
       }),
     );
     for (const event of page.history?.events ?? []) {
-      const words = await wordsOf(access, event);
-      if (words !== undefined) return words;
+      const reason = await reasonInEvent(access, event);
+      if (reason !== undefined) return reason;
     }
     nextPageToken = page.nextPageToken ?? new Uint8Array();
     if (nextPageToken.length === 0) break;
@@ -85,7 +90,7 @@ export async function readCancellation(access: Access, workflowId: string, runId
   return {};
 }
 
-async function wordsOf(access: Access, event: HistoryEvent): Promise<TerminationReason | undefined> {
+async function reasonInEvent(access: Access, event: HistoryEvent): Promise<TerminationReason | undefined> {
   const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields ?? {};
   const read = (name: string) => decodeOptionalSinglePayload(access.client.options.loadedDataConverter, fields[name]);
   if (fields[CANCEL_REASON]) {
@@ -97,7 +102,7 @@ async function wordsOf(access: Access, event: HistoryEvent): Promise<Termination
   const from = asked.externalWorkflowExecution?.workflowId;
   if (!from) return terminationReason(asked.cause, asked.identity);
   return {
-    reason: from.startsWith(GATE)
+    reason: from.startsWith(LIMITER_PREFIX)
       ? 'As many runs go as may at once, and a newer one took its place.'
       : `The run ${from} asked for it.`,
   };

@@ -11,8 +11,8 @@ export function msOf(time: Timestamp): number | undefined {
 /** ISO 8601, of epoch milliseconds. */
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Both in ISO 8601. What has not ended has no end. */
-export const times = (startedAt: number, completedAt: number | undefined) => ({
+/** Start and end in ISO 8601. Without an end while it is open. */
+export const isoTimespan = (startedAt: number, completedAt: number | undefined) => ({
   startedAt: iso(startedAt),
   ...(completedAt === undefined ? {} : { completedAt: iso(completedAt) }),
 });

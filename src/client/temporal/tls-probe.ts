@@ -6,9 +6,9 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import type { TemporalSettings } from '../../config/config.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 
-interface Probed {
+interface ProbeResult {
   /** A sentence that names the cause. Undefined where the connection and its certificates are right. */
   readonly fault?: string;
   /** When the certificates end, where TLS is configured. */
@@ -18,27 +18,27 @@ interface Probed {
 
 const PROBE_MS = 3_000;
 /** With TLS 1.3 the server refuses a client's certificate only after the handshake. */
-const ALERT_MS = 500;
+const ALERT_WAIT_MS = 500;
 /** Of a server that ends the connection without saying why. */
 const CLOSED = 'TLS_ALERT_CONNECTION_CLOSED';
 
 export async function probeAddress(
   address: string,
   settings: Pick<TemporalSettings, 'tls' | 'apiKey'>,
-): Promise<Probed> {
+): Promise<ProbeResult> {
   const tls = tlsOf(settings);
   if (tls === undefined) {
     const seen = await handshake(address, {});
     if (seen.isSecure || isAlert(seen.code))
       return { fault: `${address} speaks TLS, and TLS is not configured here: set TEMPORAL_TLS=true.` };
-    return defined({ fault: networkFault(address, seen.code) });
+    return omitUndefined({ fault: networkFault(address, seen.code) });
   }
   const { clientCertPair: pair, serverRootCACertificate: ca } = tls;
-  const clientUntil = pair === undefined ? undefined : endOf(pair.crt);
+  const clientUntil = pair === undefined ? undefined : expiryOf(pair.crt);
   const seen = await handshake(address, tls);
-  const until = defined({ serverUntil: seen.until, clientUntil });
+  const expiries = omitUndefined({ serverUntil: seen.until, clientUntil });
   const fault = tlsFault(address, seen, pair !== undefined, ca !== undefined, clientUntil);
-  return { ...until, ...defined({ fault }) };
+  return { ...expiries, ...omitUndefined({ fault }) };
 }
 
 type Tls = Exclude<NonNullable<TemporalSettings['tls']>, boolean>;
@@ -56,7 +56,7 @@ interface Handshake {
   readonly until?: Date;
 }
 
-/** Verifies the certificate, but goes on also where it is not trusted, to see what comes after it. */
+/** Verifies the certificate, but continues also where it is not trusted, to see what comes after it. */
 function handshake(address: string, tls: Tls): Promise<Handshake> {
   const at = address.lastIndexOf(':');
   const host = address.slice(0, at).replace(/^\[|\]$/g, '');
@@ -67,11 +67,11 @@ function handshake(address: string, tls: Tls): Promise<Handshake> {
     let socket: TLSSocket;
     let verified: Handshake | undefined;
     const end = (seen: Handshake): void => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       socket?.destroy();
       resolve(seen);
     };
-    const late = setTimeout(() => end(verified ?? { isSecure: false, code: 'ETIMEDOUT' }), PROBE_MS);
+    const timeout = setTimeout(() => end(verified ?? { isSecure: false, code: 'ETIMEDOUT' }), PROBE_MS);
     const failed = (error: NodeJS.ErrnoException): void =>
       end({ ...verified, isSecure: false, code: error.code ?? '' });
     try {
@@ -80,7 +80,7 @@ function handshake(address: string, tls: Tls): Promise<Handshake> {
         port: Number(address.slice(at + 1)),
         ALPNProtocols: ['h2'],
         rejectUnauthorized: false,
-        ...defined({
+        ...omitUndefined({
           servername,
           ca: ca === undefined ? undefined : Buffer.from(ca),
           cert: pair === undefined ? undefined : Buffer.from(pair.crt),
@@ -96,7 +96,7 @@ function handshake(address: string, tls: Tls): Promise<Handshake> {
       const { authorized, authorizationError } = socket;
       const until = new Date(socket.getPeerCertificate().valid_to);
       verified = { isSecure: true, until, ...(authorized ? {} : { code: String(authorizationError) }) };
-      setTimeout(() => end(verified as Handshake), ALERT_MS);
+      setTimeout(() => end(verified as Handshake), ALERT_WAIT_MS);
     });
     socket.once('error', failed);
     socket.once('close', () =>
@@ -119,7 +119,7 @@ function tlsFault(
   if (code === undefined) return undefined;
   if (isAlert(code))
     return hasPair
-      ? `${address} refuses the client certificate (TEMPORAL_TLS_CLIENT_CERT_PATH): ${wordsOf(code)}.`
+      ? `${address} refuses the client certificate (TEMPORAL_TLS_CLIENT_CERT_PATH): ${alertText(code)}.`
       : `${address} demands a client certificate: set TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH.`;
   if (code === 'CERT_HAS_EXPIRED') return `The certificate of ${address}, or of its authority, has expired.`;
   if (code === 'CERT_NOT_YET_VALID') return `The certificate of ${address} is not valid yet. Compare the clocks.`;
@@ -154,13 +154,13 @@ function networkFault(address: string, code: string | undefined): string | undef
 }
 
 /** `ERR_SSL_TLSV1_ALERT_UNKNOWN_CA` → `unknown ca`. */
-const wordsOf = (code: string): string =>
+const alertText = (code: string): string =>
   code
     .replace(/^.*_ALERT_/, '')
     .replaceAll('_', ' ')
     .toLowerCase();
 
-function endOf(certificate: Uint8Array): Date | undefined {
+function expiryOf(certificate: Uint8Array): Date | undefined {
   try {
     return new Date(new X509Certificate(certificate).validTo);
   } catch {

@@ -8,10 +8,10 @@ import { type CallbackMethod, callbackMethods, callbackName } from '../../contra
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { shortHash } from '../../contract/workflow-ids.ts';
 import type { PayloadFormat, StepDefinition } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { ClientError, insteadOf } from '../errors.ts';
-import { signedToken, tokenParts } from '../payloads/keys.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { ClientError, rethrowAs } from '../errors.ts';
+import { signedToken, verifiedTokenParts } from '../payloads/keys.ts';
 import { sendMessage } from '../runs/run-actions.ts';
 import { organizationOf, readStart } from '../runs/run-read.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
@@ -33,7 +33,7 @@ export const callbackToken = (key: Uint8Array, { executionId, path, slug }: Call
 
 /** The visit that the token names; undefined for a token that this host did not make. */
 export function readCallbackToken(key: Uint8Array, token: string): CallbackVisit | undefined {
-  const parts = tokenParts(key, token);
+  const parts = verifiedTokenParts(key, token);
   if (parts === undefined) return undefined;
   const [executionId = '', path = '', slug = ''] = parts;
   return { executionId, path, slug };
@@ -56,20 +56,20 @@ export interface ExpectedCallback {
 export async function expectCallback(access: Access, token: string): Promise<ExpectedCallback> {
   const [place] = keysFor(access, 'callbacks').flatMap((key) => readCallbackToken(key, token) ?? []);
   const description = place === undefined ? undefined : await describe(access, place.executionId);
-  if (place === undefined || description?.type !== RUN_WORKFLOW) throw nobody();
+  if (place === undefined || description?.type !== RUN_WORKFLOW) throw callbackNotFound();
   if (!isOpen(description.status.name))
     throw new ClientError('gone', 'The execution that waited for this callback has ended. Nothing is left to be told.');
   const definition = (await readStart(access, description))?.definition;
   const step =
     definition === undefined || !Object.hasOwn(definition.steps, place.slug) ? undefined : definition.steps[place.slug];
-  if (definition === undefined || step === undefined) throw nobody();
+  if (definition === undefined || step === undefined) throw callbackNotFound();
   const schema = await schemaOf(access, place, step);
   return {
     place,
     organizationId: organizationOf(description),
     title: step.name ?? definition.name,
     methods: callbackMethods(step.config) ?? [],
-    ...defined({ schema }),
+    ...omitUndefined({ schema }),
   };
 }
 
@@ -85,7 +85,7 @@ export async function deliverCallback(access: WriteAccess, expected: ExpectedCal
   const ended = (cause: ClientError) =>
     new ClientError('gone', 'The execution that waited for this callback has just ended.', { cause });
   const sent = sendMessage(access, organizationId, place.executionId, { name, payload, id });
-  await sent.catch(insteadOf('closed', ended));
+  await sent.catch(rethrowAs('closed', ended));
 }
 
 /** Reads a format without templates from the definition, and one with templates from the open visit. */
@@ -112,4 +112,4 @@ interface OpenVisits {
   };
 }
 
-const nobody = (): ClientError => new ClientError('not_found', 'There is nothing at this address.');
+const callbackNotFound = (): ClientError => new ClientError('not_found', 'There is nothing at this address.');

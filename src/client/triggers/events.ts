@@ -1,27 +1,27 @@
 import {
   EVENT_WORKFLOW,
-  type EventSpread,
+  type EventReceivers,
   type EventStart,
+  FANOUT_UPDATE,
   type PublishedEvent,
-  SPREAD_UPDATE,
 } from '../../contract/event.ts';
 import { attributeValue } from '../../contract/search-attributes.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { ClientError } from '../errors.ts';
-import { FINGERPRINT } from '../starts/begin-run.ts';
+import { FINGERPRINT_MEMO } from '../starts/start-prepared-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { ACTOR_PRIORITY, describe, startUnlessTaken } from '../temporal/actor-calls.ts';
-import { actorAttributes } from '../temporal/division.ts';
-import { readClosing } from '../temporal/first-event.ts';
 import { eventId, sha256Hex } from '../temporal/ids.ts';
+import { actorAttributes } from '../temporal/namespace-division.ts';
 import { write } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
+import { readCloseOutcome } from '../temporal/start-and-close-events.ts';
 
 interface Published {
   /** False where the id was published before. */
   readonly created: boolean;
   /** Undefined where no worker has delivered it in time. It will be delivered later. */
-  readonly spread: EventSpread | undefined;
+  readonly spread: EventReceivers | undefined;
 }
 
 /**
@@ -38,14 +38,14 @@ export async function publishEvent(access: WriteAccess, org: string, event: Publ
     args: [start],
     workflowIdConflictPolicy: 'FAIL',
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    memo: { [FINGERPRINT]: fingerprint, name },
+    memo: { [FINGERPRINT_MEMO]: fingerprint, name },
     ...(await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) })),
     priority: ACTOR_PRIORITY,
     staticSummary: name.slice(0, 190),
   });
-  if (started !== undefined) return { created: true, spread: await spreadOf(access, workflowId) };
+  if (started !== undefined) return { created: true, spread: await awaitReceivers(access, workflowId) };
   const description = await describe(access, workflowId);
-  if (description !== undefined && description.memo?.[FINGERPRINT] !== fingerprint)
+  if (description !== undefined && description.memo?.[FINGERPRINT_MEMO] !== fingerprint)
     throw new ClientError(
       'idempotency_conflict',
       'The id was used for another event. Take a new id, or send the same event.',
@@ -53,27 +53,29 @@ export async function publishEvent(access: WriteAccess, org: string, event: Publ
   const isOpen = description?.status.name === 'RUNNING';
   return {
     created: false,
-    spread: isOpen ? await spreadOf(access, workflowId) : await closedSpread(access, workflowId, description?.runId),
+    spread: isOpen
+      ? await awaitReceivers(access, workflowId)
+      : await closedReceivers(access, workflowId, description?.runId),
   };
 }
 
 /** The result of the first round, which needs a worker. */
-async function spreadOf(access: WriteAccess, workflowId: string): Promise<EventSpread | undefined> {
+async function awaitReceivers(access: WriteAccess, workflowId: string): Promise<EventReceivers | undefined> {
   try {
     return await write(access, 'rest', workflowId, () =>
-      access.client.workflow.getHandle(workflowId).executeUpdate<EventSpread, []>(SPREAD_UPDATE),
+      access.client.workflow.getHandle(workflowId).executeUpdate<EventReceivers, []>(FANOUT_UPDATE),
     );
   } catch {
     return undefined;
   }
 }
 
-async function closedSpread(
+async function closedReceivers(
   access: Access,
   workflowId: string,
   runId: string | undefined,
-): Promise<EventSpread | undefined> {
+): Promise<EventReceivers | undefined> {
   if (runId === undefined) return undefined;
-  const closing = await readClosing(access, workflowId, runId);
-  return closing?.how === 'completed' ? (closing.output as EventSpread) : undefined;
+  const closing = await readCloseOutcome(access, workflowId, runId);
+  return closing?.how === 'completed' ? (closing.output as EventReceivers) : undefined;
 }

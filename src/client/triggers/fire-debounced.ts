@@ -1,14 +1,14 @@
 /** Starts the run of a debounced payload: the activity of the workflow `debounce` (workflows/actors/debounce.ts). */
 
 import type { DebounceActivities, FireDebounced } from '../../contract/debounce.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { hasCode } from '../errors.ts';
-import { partsOf, prepareRun } from '../starts/prepare-run.ts';
+import { bodyParts, prepareRun } from '../starts/prepare-run.ts';
 import { startRun } from '../starts/start.ts';
 import type { WriteAccess } from '../temporal/access.ts';
-import { finalRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
+import { finalFiringRefusalOf, firingOf, sendFiring } from './trigger-records.ts';
 
-export const debounceActivitiesOver = (access: WriteAccess): DebounceActivities => ({
+export const debounceActivities = (access: WriteAccess): DebounceActivities => ({
   fireDebounced: (request) => fireDebounced(access, request),
 });
 
@@ -24,12 +24,16 @@ async function fireDebounced(
       trigger,
       origin,
       key: { as: 'id', scope: 'debounce', key, fingerprint: key },
-      ...defined({ initiator }),
+      ...omitUndefined({ initiator }),
       run: {
         workflows: [workflow],
         // Its state was accepted when the payload came.
         prepare: async () => ({
-          ...(await prepareRun(access, org, { of: { workflow }, parts: partsOf(held.input), ...defined({ owner }) })),
+          ...(await prepareRun(access, org, {
+            definitionRef: { workflow },
+            parts: bodyParts(held.input),
+            ...omitUndefined({ owner }),
+          })),
           state,
         }),
       },
@@ -37,7 +41,7 @@ async function fireDebounced(
     if (triggerId !== undefined) await sendFiring(access, org, triggerId, firingOf(started));
     return { executionId: started.executionId };
   } catch (error) {
-    const refused = finalRefusalOf(error);
+    const refused = finalFiringRefusalOf(error);
     // The sender knows that the payload was accepted, so the activity is retried until the limit has room.
     if (refused === undefined || hasCode(error, 'limit_reached')) throw error;
     if (triggerId !== undefined) await sendFiring(access, org, triggerId, refused);

@@ -5,17 +5,17 @@
 
 import type { RunTrigger } from '../../contract/run.ts';
 import { ownerOfTrigger, type Trigger } from '../../contract/trigger.ts';
-import type { TriggerParts } from '../../definition/document/trigger-mapping.ts';
+import type { TriggerRequest } from '../../definition/document/trigger-mapping.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { StartedRun } from '../starts/begin-run.ts';
 import { type PreparedRun, prepareRun, type RunSource } from '../starts/prepare-run.ts';
 import { type StartRequest, type StartResult, startRun } from '../starts/start.ts';
+import type { StartedRun } from '../starts/start-prepared-run.ts';
 import type { WriteAccess } from '../temporal/access.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
-import { dropTriggers, workflowOfTrigger } from './triggers.ts';
+import { deleteDroppedTriggers, workflowOfTrigger } from './triggers.ts';
 
 /** The workflow that gets the prompt of a trigger whose own workflow is not an agent. */
 export const ORCHESTRATOR = 'orchestrator';
@@ -26,7 +26,7 @@ export const ORCHESTRATOR = 'orchestrator';
 interface FireRequest extends Omit<StartRequest, 'run' | 'trigger'> {
   readonly triggerId: string;
   readonly read: () => Promise<Trigger> | Trigger;
-  readonly parts: TriggerParts;
+  readonly parts: TriggerRequest;
   readonly type: RunTrigger['type'];
   readonly metadata?: JsonObject;
   /** As in RunSource. */
@@ -44,7 +44,7 @@ export async function fireTrigger(access: WriteAccess, org: string, request: Fir
   const { triggerId, read, parts, type, metadata, at, ...start } = request;
   return startRun(access, org, {
     ...start,
-    trigger: { type, id: triggerId, ...defined({ metadata }) },
+    trigger: { type, id: triggerId, ...omitUndefined({ metadata }) },
     run: {
       // A trigger with the target `orchestrator` starts its own workflow or the orchestrator.
       workflows: [...new Set([workflowOfTrigger(triggerId), ORCHESTRATOR])],
@@ -61,18 +61,18 @@ async function prepareTrigger(
   access: WriteAccess,
   org: string,
   trigger: Trigger,
-  parts: TriggerParts,
+  parts: TriggerRequest,
   at?: string,
 ): Promise<PreparedRun> {
   if (!trigger.enabled)
     throw new ClientError('trigger_disabled', `The trigger ${trigger.id} is disabled. Enable it first.`);
   const { config = {}, workflow, variableMapping, targetState } = trigger;
   const source: RunSource = {
-    of: { workflow },
+    definitionRef: { workflow },
     owner: ownerOfTrigger(trigger),
     // The output of a mapping has no place in the request.
     ...(variableMapping === undefined ? { at: at ?? '' } : { mapping: variableMapping }),
-    ...defined({ targetState }),
+    ...omitUndefined({ targetState }),
     parts,
   };
   if (config['target'] === 'orchestrator') {
@@ -81,13 +81,13 @@ async function prepareTrigger(
   }
   try {
     const prepared = await prepareRun(access, org, source);
-    if (isWrittenIn(prepared.definition, trigger)) return prepared;
+    if (isInDefinition(prepared.definition, trigger)) return prepared;
   } catch (error) {
     if (!hasCode(error, 'workflow_not_found')) throw error;
     if (trigger.source.of === 'api') throw error;
   }
   // The write that removed it was interrupted before it deleted the trigger.
-  await dropTriggers(access, org, workflow, [trigger.name], writtenAt(trigger));
+  await deleteDroppedTriggers(access, org, workflow, [trigger.name], writtenRevision(trigger));
   throw new ClientError('not_found', `The definition of ${workflow} no longer has the trigger ${trigger.name}.`);
 }
 
@@ -96,7 +96,7 @@ async function prepareAgent(access: WriteAccess, org: string, own: string, sourc
   for (const workflow of new Set([own, ORCHESTRATOR])) {
     const { definition } = await resolveWorkflow(access, org, { workflow });
     if (definition.type === 'agent' || definition.type === 'employee')
-      return prepareRun(access, org, { ...source, of: { workflow } });
+      return prepareRun(access, org, { ...source, definitionRef: { workflow } });
   }
   throw new ClientError(
     'not_an_agent',
@@ -105,7 +105,7 @@ async function prepareAgent(access: WriteAccess, org: string, own: string, sourc
   );
 }
 
-const isWrittenIn = (definition: Definition, { source, name, type }: Trigger): boolean =>
+const isInDefinition = (definition: Definition, { source, name, type }: Trigger): boolean =>
   source.of === 'api' || (definition.triggers ?? []).some((one) => one.name === name && one.type === type);
 
-const writtenAt = ({ source }: Trigger): number => (source.of === 'definition' ? source.revision : 0);
+const writtenRevision = ({ source }: Trigger): number => (source.of === 'definition' ? source.revision : 0);

@@ -7,18 +7,18 @@
 import type { HookConfig } from '../../contract/actors.ts';
 import type { Definition, Problem, TriggerDefinition } from '../../definition/document/types.ts';
 import { exactJsonBytes } from '../../json/bytes.ts';
-import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
-import type { HookWanted } from './hooks.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import type { ConfiguredHook } from './hooks.ts';
 
 /** Limit of the config, which is part of a memo. */
-const LARGEST_CONFIG_BYTES = 16_000;
+const MAX_CONFIG_BYTES = 16_000;
 
 /** Members of a webhook's config that apply to schemes only. */
-const OPTIONS = ['header', 'algorithm', 'encoding', 'prefix', 'timestampHeader', 'replayWindow'];
+const SCHEME_OPTIONS = ['header', 'algorithm', 'encoding', 'prefix', 'timestampHeader', 'replayWindow'];
 
 /** The webhook triggers as their paths need them. Call hookProblems first. */
-export function hooksOf(definition: Pick<Definition, 'triggers'>): HookWanted[] {
+export function hooksOf(definition: Pick<Definition, 'triggers'>): ConfiguredHook[] {
   return webhooks(definition).map(({ trigger }) => {
     const config = trigger.config ?? {};
     return { path: String(config['path']), trigger: trigger.name, config: hookConfig(trigger, config) };
@@ -50,10 +50,10 @@ export function hookProblems(definition: Pick<Definition, 'triggers'>): Problem[
       );
     }
     const bytes = exactJsonBytes([config, trigger.variableMapping ?? null]);
-    if (bytes > LARGEST_CONFIG_BYTES) {
+    if (bytes > MAX_CONFIG_BYTES) {
       add(
         '',
-        `Config and mapping of this webhook take ${bytes} bytes; the limit is ${LARGEST_CONFIG_BYTES}.`,
+        `Config and mapping of this webhook take ${bytes} bytes; the limit is ${MAX_CONFIG_BYTES}.`,
         'Do what the mapping does in a step of kind mapping.',
       );
     }
@@ -85,9 +85,9 @@ function hookConfig(trigger: TriggerDefinition, config: JsonObject): HookConfig 
     headers: isObject(headers) ? (headers as Record<string, string>) : {},
     respond: config['respond'] === 'result' ? 'result' : 'accepted',
     options: Object.fromEntries(
-      OPTIONS.flatMap((name) => (config[name] === undefined ? [] : [[name, config[name] as Json]])),
+      SCHEME_OPTIONS.flatMap((name) => (config[name] === undefined ? [] : [[name, config[name] as Json]])),
     ),
-    ...defined({ mapping: trigger.variableMapping, targetState: trigger.targetState }),
+    ...omitUndefined({ mapping: trigger.variableMapping, targetState: trigger.targetState }),
   };
 }
 

@@ -14,12 +14,12 @@ import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { ClientError, onCode } from '../errors.ts';
 import { isOrganization } from '../organization/organizations.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { type Actor, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { type Actor, readMemo, updateActor, updateWithStart } from '../temporal/actor-calls.ts';
 import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { hookId } from '../temporal/ids.ts';
 
 /** One webhook trigger of a definition. */
-export interface HookWanted extends HookPath {
+export interface ConfiguredHook extends HookPath {
   readonly config: HookConfig;
 }
 
@@ -45,16 +45,16 @@ export async function claimHooks(
   const owner = ownerOf(by);
   const claimed: HookPath[] = [];
   try {
-    for (const place of wanted) {
-      await demandOwnPath(access, org, place.path);
-      const now = await readHook(access, org, place.path);
+    for (const hook of wanted) {
+      await demandUnreservedPath(access, org, hook.path);
+      const now = await readHook(access, org, hook.path);
       const isOurs = now?.owner?.workflow === owner.workflow && now.owner.api === owner.api;
       if (isOurs && now.config !== null) continue;
-      await writeOrStart<ClaimHook, HookState>(access, actor(access, org, place.path), 'claim', {
+      await updateWithStart<ClaimHook, HookState>(access, hookActor(access, org, hook.path), 'claim', {
         ...owner,
-        trigger: place.trigger,
+        trigger: hook.trigger,
       });
-      claimed.push(place);
+      claimed.push(hook);
     }
   } catch (error) {
     await freeHooks(access, org, owner, claimed, 0);
@@ -68,7 +68,7 @@ export async function claimHooks(
  * definitions is written; each of them claims its paths all the same.
  * @throws ClientError `path_taken`, `path_reserved`.
  */
-export async function demandPaths(
+export async function demandFreePaths(
   access: Access,
   org: string,
   wanted: readonly { readonly workflow: string; readonly places: readonly HookPath[] }[],
@@ -82,7 +82,7 @@ export async function demandPaths(
     }
   }
   await eachConcurrently([...owners], async ([path, workflow]) => {
-    await demandOwnPath(access, org, path);
+    await demandUnreservedPath(access, org, path);
     const { owner, config } = (await readHook(access, org, path)) ?? {};
     if (owner == null || config == null) return;
     if (owner.workflow !== workflow || owner.api !== undefined) throw pathTaken(path, owner.workflow);
@@ -97,7 +97,7 @@ const pathTaken = (path: string, workflow: string): ClientError =>
  * organization do.
  * @throws ClientError `path_reserved`.
  */
-async function demandOwnPath(access: Access, org: string, path: string): Promise<void> {
+async function demandUnreservedPath(access: Access, org: string, path: string): Promise<void> {
   const [first = '', ...rest] = path.split('/');
   if (org !== DEFAULT_ORGANIZATION || rest.length === 0 || !(await isOrganization(access, first))) return;
   throw new ClientError(
@@ -112,12 +112,12 @@ export async function configureHooks(
   access: WriteAccess,
   org: string,
   by: HookOwner | string,
-  wanted: readonly HookWanted[],
+  wanted: readonly ConfiguredHook[],
   revision: number,
 ): Promise<void> {
   await Promise.all(
     wanted.map((hook) =>
-      writeOrStart<ConfigureHook, HookState>(access, actor(access, org, hook.path), 'configure', {
+      updateWithStart<ConfigureHook, HookState>(access, hookActor(access, org, hook.path), 'configure', {
         ...ownerOf(by),
         trigger: hook.trigger,
         revision,
@@ -137,13 +137,13 @@ export async function freeHooks(
 ): Promise<void> {
   await Promise.all(
     places.map(({ path }) => {
-      const freed = writeTo<FreeHook, HookState>(access, hookId(org, path), 'free', { ...ownerOf(by), revision });
+      const freed = updateActor<FreeHook, HookState>(access, hookId(org, path), 'free', { ...ownerOf(by), revision });
       return freed.catch(onCode('not_found', () => undefined));
     }),
   );
 }
 
-const actor = (access: Access, org: string, path: string): Actor<HookStart> => ({
+const hookActor = (access: Access, org: string, path: string): Actor<HookStart> => ({
   workflowId: hookId(org, path),
   workflowType: HOOK_WORKFLOW,
   start: { organizationId: org, historyLimit: access.historyLimit, path },

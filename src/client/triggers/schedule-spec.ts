@@ -3,9 +3,9 @@
 import type { CalendarSpec, ScheduleSpec } from '@temporalio/client';
 import type { CronCalendar } from '../../definition/document/cron.ts';
 import { cronTimes } from '../../definition/document/cron-times.ts';
-import { timezoneOf } from '../../definition/document/time-zones.ts';
-import { defined } from '../../json/defined.ts';
+import { canonicalTimezone } from '../../definition/document/time-zones.ts';
 import type { JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { ClientError } from '../errors.ts';
 
@@ -31,20 +31,21 @@ const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 
  */
 const FIFTY_YEARS_MS = Date.UTC(2020);
 
-const SPLIT = 'Days on which the clock is changed are apart. Their times about the change are intervals of 50 years.';
+const CLOCK_CHANGE_COMMENT =
+  'Days on which the clock is changed are apart. Their times about the change are intervals of 50 years.';
 
 /**
  * What the times of a schedule are made from, beside its trigger: the year, and the zones that this host knows. A later
  * one is a greater text.
  */
-export const timesAsOf = (): string => `${new Date().getUTCFullYear()} ${process.versions['tz'] ?? ''}`;
+export const timesVersion = (): string => `${new Date().getUTCFullYear()} ${process.versions['tz'] ?? ''}`;
 
 /** Of the config of a schedule. @throws ClientError `invalid_trigger`. */
 export function specOf(config: JsonObject): ScheduleSpec {
   const timezone = typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC';
   const jitter = parseDuration(config['jitter'])?.ms;
   // Triggers of earlier versions may have the name in another case.
-  return { ...clockSpec(String(config['cron']), timezoneOf(timezone) ?? timezone), ...defined({ jitter }) };
+  return { ...cronSpec(String(config['cron']), canonicalTimezone(timezone) ?? timezone), ...omitUndefined({ jitter }) };
 }
 
 /**
@@ -52,7 +53,7 @@ export function specOf(config: JsonObject): ScheduleSpec {
  * trigger was written.
  * @throws ClientError `invalid_trigger`.
  */
-export function clockSpec(
+export function cronSpec(
   pattern: string,
   timezone: string,
   year = new Date().getUTCFullYear(),
@@ -73,12 +74,12 @@ function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek, year }: Cron
     minute: [...minute],
     hour: [...hour],
     dayOfMonth: [...dayOfMonth],
-    month: named(month, (value) => MONTHS[value - 1] ?? 'JANUARY'),
-    dayOfWeek: named(dayOfWeek, (value) => DAYS[value] ?? 'SUNDAY'),
-    ...(year === undefined ? {} : { year: [...year], comment: SPLIT }),
+    month: namedRanges(month, (value) => MONTHS[value - 1] ?? 'JANUARY'),
+    dayOfWeek: namedRanges(dayOfWeek, (value) => DAYS[value] ?? 'SUNDAY'),
+    ...(year === undefined ? {} : { year: [...year], comment: CLOCK_CHANGE_COMMENT }),
   };
 }
 
-function named<Name>(ranges: CronCalendar['month'], nameOf: (value: number) => Name) {
+function namedRanges<Name>(ranges: CronCalendar['month'], nameOf: (value: number) => Name) {
   return ranges.map(({ start, end, step }) => ({ start: nameOf(start), end: nameOf(end), step }));
 }

@@ -16,16 +16,16 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { FIRE_WORKFLOW, type FireStart } from '../../contract/fire.ts';
 import { attributeValue } from '../../contract/search-attributes.ts';
 import type { Trigger } from '../../contract/trigger.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { parseDuration } from '../../template/duration.ts';
-import { ClientError, insteadOf } from '../errors.ts';
+import { ClientError, rethrowAs } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { actorAttributes } from '../temporal/division.ts';
 import { fireId, scheduleId } from '../temporal/ids.ts';
-import { read, writeAlong } from '../temporal/rpc.ts';
+import { actorAttributes } from '../temporal/namespace-division.ts';
+import { read, writeUnqueued } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
-import { specOf, timesAsOf } from './schedule-spec.ts';
-import { refusalOf } from './schedule-trial.ts';
+import { specOf, timesVersion } from './schedule-spec.ts';
+import { scheduleRefusalOf } from './schedule-validation.ts';
 
 type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
 
@@ -34,7 +34,7 @@ type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
  * policies count runs. `terminate_other` cancels the other `fire`, which then ends its run; if Temporal terminated
  * `fire`, the run would continue.
  */
-const OVERLAPS: { readonly [name: string]: Overlap } = {
+const OVERLAP_POLICIES: { readonly [name: string]: Overlap } = {
   skip: 'SKIP',
   buffer_one: 'BUFFER_ONE',
   buffer_all: 'BUFFER_ALL',
@@ -43,7 +43,7 @@ const OVERLAPS: { readonly [name: string]: Overlap } = {
   allow_all: 'ALLOW_ALL',
 };
 /** Temporal lists at most this many times of a schedule in one answer. */
-const MOST_TICKS = 1_000;
+const MAX_TICKS = 1_000;
 
 /** The state of a schedule in Temporal. */
 interface ScheduleView {
@@ -66,12 +66,12 @@ interface ScheduleView {
  */
 export async function putSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
   const options = optionsOf(access, org, trigger, await actorAttributes(access));
-  await writeAlong(access, 'rest', async () => {
+  await writeUnqueued(access, 'rest', async () => {
     const { schedule } = access.client;
     try {
       await schedule.create(options);
     } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw refusalOf(error);
+      if (!(error instanceof ScheduleAlreadyRunning)) throw scheduleRefusalOf(error);
       const { scheduleId: id, ...rest } = options;
       await schedule.getHandle(id).update(({ state }) => ({ ...rest, state: { ...state, ...options.state } }));
     }
@@ -79,35 +79,35 @@ export async function putSchedule(access: WriteAccess, org: string, trigger: Tri
 }
 
 /** Whether the times of a schedule were made earlier than now, from other years or older zones. */
-export async function hasOldTimes(access: Access, org: string, triggerId: string): Promise<boolean> {
+export async function hasOutdatedTimes(access: Access, org: string, triggerId: string): Promise<boolean> {
   const described = await describeSchedule(access, org, triggerId);
   const [start] = (described?.action.args ?? []) as FireStart[];
-  return described !== undefined && (start?.asOf ?? '') < timesAsOf();
+  return described !== undefined && (start?.asOf ?? '') < timesVersion();
 }
 
 /** Undefined where the schedule does not exist. */
 const describeSchedule = (access: Access, org: string, triggerId: string): Promise<ScheduleDescription | undefined> =>
-  read(access, () => handleOf(access.client, org, triggerId).describe().catch(orMissing));
+  read(access, () => handleOf(access.client, org, triggerId).describe().catch(undefinedIfMissing));
 
 /** For `catch`: a schedule that does not exist is undefined. */
-function orMissing(error: unknown): undefined {
+function undefinedIfMissing(error: unknown): undefined {
   if (!(error instanceof ScheduleNotFoundError)) throw error;
 }
 
 /** As putSchedule, where the schedule exists. It stays as paused as it is. */
 export async function renewSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
   const { scheduleId: id, ...options } = optionsOf(access, org, trigger, await actorAttributes(access));
-  await writeAlong(access, 'rest', () => {
+  await writeUnqueued(access, 'rest', () => {
     const updated = access.client.schedule.getHandle(id).update(({ state }) => {
       return { ...options, state: { ...state, note: state.note || options.state.note } };
     });
-    return updated.catch(orMissing);
+    return updated.catch(undefinedIfMissing);
   });
 }
 
 /** Deletes the schedule, if it exists. */
 export async function deleteSchedule(access: WriteAccess, org: string, triggerId: string): Promise<void> {
-  await writeAlong(access, 'rest', () => handleOf(access.client, org, triggerId).delete().catch(orMissing));
+  await writeUnqueued(access, 'rest', () => handleOf(access.client, org, triggerId).delete().catch(undefinedIfMissing));
 }
 
 /** Undefined where the schedule does not exist. */
@@ -143,15 +143,15 @@ export async function backfillSchedule(
   },
 ): Promise<number> {
   const ticks = await ticksWithin(access, org, triggerId, span);
-  if (ticks >= MOST_TICKS)
-    throw new ClientError('too_many', `There are ${MOST_TICKS} times and more in that span. Ask for a shorter one.`);
+  if (ticks >= MAX_TICKS)
+    throw new ClientError('too_many', `There are ${MAX_TICKS} times and more in that span. Ask for a shorter one.`);
   await span.before?.();
-  const overlap = OVERLAPS[span.overlap ?? 'allow_all'] ?? 'ALLOW_ALL';
+  const overlap = OVERLAP_POLICIES[span.overlap ?? 'allow_all'] ?? 'ALLOW_ALL';
   const backfill: Backfill = { start: justBefore(span.start), end: span.end, overlap };
-  const asked = () => handleOf(access.client, org, triggerId).backfill(backfill);
-  await writeAlong(access, 'rest', () =>
-    asked().catch((error: unknown) => {
-      throw error instanceof ScheduleNotFoundError ? unscheduled(triggerId) : error;
+  const request = () => handleOf(access.client, org, triggerId).backfill(backfill);
+  await writeUnqueued(access, 'rest', () =>
+    request().catch((error: unknown) => {
+      throw error instanceof ScheduleNotFoundError ? scheduleNotFound(triggerId) : error;
     }),
   );
   return ticks;
@@ -178,23 +178,28 @@ async function ticksWithin(
       endTime: msToTs(end.getTime()),
     }),
   );
-  return (await listed.catch(insteadOf('not_found', () => unscheduled(triggerId)))).startTime.length;
+  return (await listed.catch(rethrowAs('not_found', () => scheduleNotFound(triggerId)))).startTime.length;
 }
 
-const unscheduled = (triggerId: string): ClientError =>
+const scheduleNotFound = (triggerId: string): ClientError =>
   new ClientError('not_found', `The trigger ${triggerId} has no schedule. Write it again.`);
 
 const handleOf = (client: Client, org: string, triggerId: string) =>
   client.schedule.getHandle(scheduleId(org, triggerId));
 
-function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited<ReturnType<typeof actorAttributes>>) {
+function optionsOf(
+  access: Access,
+  org: string,
+  trigger: Trigger,
+  attributes: Awaited<ReturnType<typeof actorAttributes>>,
+) {
   const { config = {}, id, enabled } = trigger;
   const overlap = typeof config['overlap'] === 'string' ? config['overlap'] : 'skip';
   const catchup = parseDuration(config['catchup'])?.ms;
   const start: FireStart = {
     organizationId: org,
     triggerId: id,
-    asOf: timesAsOf(),
+    asOf: timesVersion(),
     ...(overlap === 'allow_all' ? {} : { stays: overlap === 'terminate_other' ? 'terminate' : 'cancel' }),
   };
   return {
@@ -206,14 +211,14 @@ function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited
       workflowId: fireId(org, id),
       taskQueue: access.taskQueue,
       args: [start] as [FireStart],
-      ...apart,
+      ...attributes,
       staticSummary: `Fires ${id}`.slice(0, 190),
     },
     policies: {
-      overlap: OVERLAPS[overlap] ?? 'SKIP',
-      ...defined({ catchupWindow: catchup }),
+      overlap: OVERLAP_POLICIES[overlap] ?? 'SKIP',
+      ...omitUndefined({ catchupWindow: catchup }),
     },
-    // By these, people who operate Temporal tell schedules apart: their ids are hashes.
+    // Operators of Temporal recognize schedules by these: their ids are hashes.
     typedSearchAttributes: new TypedSearchAttributes([
       { key: searchAttributes.org, value: attributeValue(org) },
       { key: searchAttributes.workflow, value: attributeValue(trigger.workflow) },

@@ -26,23 +26,23 @@ import {
 } from '../../contract/trigger.ts';
 import type { TriggerDefinition } from '../../definition/document/types.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode, onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { type Actor, describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
-import { actorQuery } from '../temporal/division.ts';
+import { type Actor, describe, updateActor, updateWithStart } from '../temporal/actor-calls.ts';
 import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { isScheduleId, triggerActorId } from '../temporal/ids.ts';
+import { actorQuery } from '../temporal/namespace-division.ts';
 import { any, type Clause, compare, hostQuery, isNull } from '../temporal/query.ts';
 import { read } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
-import { listPage, type Page, type PageRequest, partedRows, type Unread } from '../visibility/listing.ts';
+import { listPage, type Page, type PageRequest, partitionRows, type UnreadableRow } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
 import { hooksOf } from './hook-config.ts';
 import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
-import { demandSchedules } from './schedule-trial.ts';
-import { deleteSchedule, hasOldTimes, putSchedule, readSchedule, renewSchedule } from './schedules.ts';
+import { demandValidSchedules } from './schedule-validation.ts';
+import { deleteSchedule, hasOutdatedTimes, putSchedule, readSchedule, renewSchedule } from './schedules.ts';
 
 /** A trigger, and the outcomes of its firings. */
 export interface TriggerView {
@@ -72,14 +72,18 @@ interface TriggerFilter extends PageRequest {
 
 export interface TriggerPage extends Page<TriggerView> {
   /** Triggers of the page that cannot be read. */
-  readonly unreadable: readonly Unread<{ readonly id: string; readonly workflowId: string }>[];
+  readonly unreadable: readonly UnreadableRow<{ readonly id: string; readonly workflowId: string }>[];
 }
 
 /**
  * As listTriggers, for what must miss none of them.
  * @throws ClientError `invalid_cursor`, `payload_unreadable` (one of them is unreadable).
  */
-export async function demandTriggers(access: Access, org: string, filter: TriggerFilter): Promise<Page<TriggerView>> {
+export async function listTriggersStrictly(
+  access: Access,
+  org: string,
+  filter: TriggerFilter,
+): Promise<Page<TriggerView>> {
   const page = await listTriggers(access, org, filter);
   const [first] = page.unreadable;
   if (first !== undefined) throw new ClientError(first.code, `The trigger ${first.id}: ${first.message}`);
@@ -96,7 +100,7 @@ export async function listTriggers(access: Access, org: string, filter: TriggerF
   if (type !== undefined) clauses.push(compare('triggerType', '=', type));
   if (tag !== undefined) clauses.push(compare('tags', '=', tag));
   const page = await listPage(access, await actorQuery(access, org, TRIGGER_WORKFLOW, clauses), filter);
-  const { readable, unreadable } = partedRows(page.items, ({ attributes }) => ({
+  const { readable, unreadable } = partitionRows(page.items, ({ attributes }) => ({
     id: attributes.get(searchAttributes.trigger) ?? '',
     workflowId: attributes.get(searchAttributes.workflow) ?? '',
   }));
@@ -107,7 +111,7 @@ export async function listTriggers(access: Access, org: string, filter: TriggerF
 export interface TriggerWrite {
   readonly by?: string;
   /** As in DefinitionWrite. */
-  readonly along?: () => Promise<void>;
+  readonly afterWrite?: () => Promise<void>;
   /** A repeated key gets the same answer. */
   readonly key?: string;
 }
@@ -122,27 +126,27 @@ export async function createTrigger(
   org: string,
   workflow: string,
   spec: TriggerSpec,
-  { by, along, key }: TriggerWrite = {},
+  { by, afterWrite, key }: TriggerWrite = {},
 ): Promise<Trigger> {
   const id = triggerIdOf(workflow, spec.name);
-  await demandSchedules(access, org, [{ trigger: spec, at: '' }]);
+  await demandValidSchedules(access, org, [{ trigger: spec, at: '' }]);
   // With a key, this request may have made the trigger. The actor knows.
   const before = key === undefined ? (await readTrigger(access, org, id))?.trigger : undefined;
   if (before !== undefined) {
     if (!(await lacksSchedule(access, org, before, spec)))
       throw new ClientError('trigger_exists', `There is a trigger ${id} already. Take another name.`);
-    await along?.();
-    await settle(access, org, before);
+    await afterWrite?.();
+    await applyTrigger(access, org, before);
     return before;
   }
   const owner = { workflow, api: id };
-  const made = actor(access, org, workflow, id);
-  const claimed = await claimHooks(access, org, owner, placesOf(spec));
+  const made = triggerActor(access, org, workflow, id);
+  const claimed = await claimHooks(access, org, owner, hookPathsOf(spec));
   try {
-    const request = { spec, ...defined({ by }) };
-    const trigger = await writeOrStart<CreateTrigger, Trigger>(access, made, 'create', request, key);
-    await along?.();
-    await settle(access, org, trigger);
+    const request = { spec, ...omitUndefined({ by }) };
+    const trigger = await updateWithStart<CreateTrigger, Trigger>(access, made, 'create', request, key);
+    await afterWrite?.();
+    await applyTrigger(access, org, trigger);
     return trigger;
   } catch (error) {
     if (hasCode(error, 'trigger_exists')) await freeHooks(access, org, owner, claimed, 0);
@@ -170,23 +174,23 @@ export async function changeTrigger(
   org: string,
   changed: Trigger,
   change: ChangeTrigger['change'],
-  { by, along }: Omit<TriggerWrite, 'key'> = {},
+  { by, afterWrite }: Omit<TriggerWrite, 'key'> = {},
 ): Promise<Trigger> {
   const { id } = changed;
   const wanted = { ...changed, ...change } as Trigger;
-  await demandSchedules(access, org, [{ trigger: wanted, at: '' }]);
-  const [pathBefore] = placesOf(changed);
-  const [path] = placesOf(wanted);
+  await demandValidSchedules(access, org, [{ trigger: wanted, at: '' }]);
+  const [pathBefore] = hookPathsOf(changed);
+  const [path] = hookPathsOf(wanted);
   const isMoved = path?.path !== pathBefore?.path;
   // A definition's trigger can only be enabled or disabled. Other changes are refused.
   if (changed.source.of === 'api')
     await claimHooks(access, org, ownerOf(changed), isMoved && path !== undefined ? [path] : []);
-  const trigger = await writeTo<ChangeTrigger, Trigger>(access, triggerActorId(org, id), 'change', {
+  const trigger = await updateActor<ChangeTrigger, Trigger>(access, triggerActorId(org, id), 'change', {
     change,
-    ...defined({ by }),
+    ...omitUndefined({ by }),
   });
-  await along?.();
-  await settle(access, org, trigger);
+  await afterWrite?.();
+  await applyTrigger(access, org, trigger);
   if (isMoved && pathBefore !== undefined)
     await freeHooks(access, org, ownerOf(changed), [pathBefore], revisionOf(trigger));
   return trigger;
@@ -194,8 +198,8 @@ export async function changeTrigger(
 
 /** Deletes a trigger that was made through the API. @throws ClientError `not_found`, `trigger_of_definition`. */
 export async function deleteTrigger(access: WriteAccess, org: string, id: string): Promise<void> {
-  const removed = await remove(access, org, id, {});
-  if (removed !== null) await unsettle(access, org, removed);
+  const removed = await sendRemove(access, org, id, {});
+  if (removed !== null) await cleanUpTrigger(access, org, removed);
 }
 
 /**
@@ -212,10 +216,10 @@ export async function claimTriggers(
 ): Promise<() => Promise<void>> {
   const claim = ulid();
   const claimed: string[] = [];
-  const giveBack = async () => {
+  const releaseClaims = async () => {
     try {
       await eachConcurrently(claimed, (id) =>
-        writeTo<ReleaseTrigger, TriggerClaimed>(access, triggerActorId(org, id), 'release', { claim }),
+        updateActor<ReleaseTrigger, TriggerClaimed>(access, triggerActorId(org, id), 'release', { claim }),
       );
     } catch {
       // A claim that cannot be released expires by itself, and the caller needs the refusal.
@@ -225,14 +229,16 @@ export async function claimTriggers(
     await eachConcurrently(names, async (name) => {
       const id = triggerIdOf(workflow, name);
       if ((await readTrigger(access, org, id))?.trigger.source.of === 'definition') return;
-      await writeOrStart<ClaimTrigger, TriggerClaimed>(access, actor(access, org, workflow, id), 'claim', { claim });
+      await updateWithStart<ClaimTrigger, TriggerClaimed>(access, triggerActor(access, org, workflow, id), 'claim', {
+        claim,
+      });
       claimed.push(id);
     });
   } catch (error) {
-    await giveBack();
+    await releaseClaims();
     throw error;
   }
-  return giveBack;
+  return releaseClaims;
 }
 
 /**
@@ -253,19 +259,19 @@ export async function putTriggers(
   const { triggers, revision, dropped, by } = written;
   await eachConcurrently(triggers, async ({ enabled = true, ...rest }) => {
     const id = triggerIdOf(workflow, rest.name);
-    const put = { revision, spec: { ...rest, enabled }, ...defined({ by }) };
-    const written = actor(access, org, workflow, id);
-    const trigger = await writeOrStart<PutTrigger, Trigger | null>(access, written, 'put', put);
-    if (trigger !== null) await settle(access, org, trigger);
+    const put = { revision, spec: { ...rest, enabled }, ...omitUndefined({ by }) };
+    const written = triggerActor(access, org, workflow, id);
+    const trigger = await updateWithStart<PutTrigger, Trigger | null>(access, written, 'put', put);
+    if (trigger !== null) await applyTrigger(access, org, trigger);
   });
-  await dropTriggers(access, org, workflow, dropped, revision);
+  await deleteDroppedTriggers(access, org, workflow, dropped, revision);
 }
 
 /**
  * Deletes triggers that a definition no longer has. `until` is as in RemoveTrigger. The owner of their paths frees the
  * paths.
  */
-export async function dropTriggers(
+export async function deleteDroppedTriggers(
   access: WriteAccess,
   org: string,
   workflow: string,
@@ -273,26 +279,26 @@ export async function dropTriggers(
   revision: number,
   until?: string,
 ): Promise<void> {
-  const request = { definition: revision, ...defined({ until }) };
+  const request = { definition: revision, ...omitUndefined({ until }) };
   await eachConcurrently(names, async (name) => {
     const id = triggerIdOf(workflow, name);
-    const removed = await remove(access, org, id, request).catch(onCode('not_found', () => null));
-    if (removed !== null) await unsettle(access, org, removed);
+    const removed = await sendRemove(access, org, id, request).catch(onCode('not_found', () => null));
+    if (removed !== null) await cleanUpTrigger(access, org, removed);
   });
 }
 
 /** Deletes the triggers of a deleted definition: its own triggers, and the API's triggers for it. */
-export async function removeTriggersOf(
+export async function deleteTriggersOfWorkflow(
   access: WriteAccess,
   org: string,
   workflow: string,
   { triggers: names, revision, at }: RemovedDefinition,
 ): Promise<void> {
-  await dropTriggers(access, org, workflow, names, revision, at);
-  const list = (request: PageRequest) => demandTriggers(access, org, { workflowId: workflow, ...request });
+  await deleteDroppedTriggers(access, org, workflow, names, revision, at);
+  const list = (request: PageRequest) => listTriggersStrictly(access, org, { workflowId: workflow, ...request });
   for await (const listed of pagesOf(1_000, list)) {
-    const left = listed.map(({ trigger }) => trigger.name).filter((name) => !names.includes(name));
-    await dropTriggers(access, org, workflow, left, revision, at);
+    const remaining = listed.map(({ trigger }) => trigger.name).filter((name) => !names.includes(name));
+    await deleteDroppedTriggers(access, org, workflow, remaining, revision, at);
   }
 }
 
@@ -300,7 +306,7 @@ export async function removeTriggersOf(
  * Applies a written trigger to its schedule and webhook path. Another write may come in between. The trigger is read
  * again afterwards, and applied again where it has changed, so that the last write wins.
  */
-async function settle(access: WriteAccess, org: string, written: Trigger, put = putSchedule): Promise<void> {
+async function applyTrigger(access: WriteAccess, org: string, written: Trigger, put = putSchedule): Promise<void> {
   for (let trigger: Trigger | undefined = written, putFirst = put; ; putFirst = putSchedule) {
     if (trigger.type === 'schedule') await putFirst(access, org, trigger);
     for (const hook of hooksOf({ triggers: [trigger] })) {
@@ -318,10 +324,10 @@ async function settle(access: WriteAccess, org: string, written: Trigger, put = 
 }
 
 /** Makes the times of a trigger's schedule anew, if they were made earlier than now. It stays as paused as it is. */
-export async function renewTimes(access: WriteAccess, org: string, id: string): Promise<void> {
-  if (!(await hasOldTimes(access, org, id))) return;
+export async function renewScheduleTimes(access: WriteAccess, org: string, id: string): Promise<void> {
+  if (!(await hasOutdatedTimes(access, org, id))) return;
   const view = await readTrigger(access, org, id);
-  if (view !== undefined) await settle(access, org, view.trigger, renewSchedule);
+  if (view !== undefined) await applyTrigger(access, org, view.trigger, renewSchedule);
 }
 
 /**
@@ -339,7 +345,7 @@ export async function renewEarlierSchedules(access: WriteAccess): Promise<number
       const { action: started } = await read(access, () => schedule.getHandle(scheduleId).describe());
       const [start] = (started.args ?? []) as FireStart[];
       if (start === undefined || started.taskQueue !== access.taskQueue) continue;
-      await renewTimes(access, start.organizationId, start.triggerId);
+      await renewScheduleTimes(access, start.organizationId, start.triggerId);
       renewed++;
     } catch (error) {
       failed ??= error;
@@ -350,10 +356,10 @@ export async function renewEarlierSchedules(access: WriteAccess): Promise<number
 }
 
 /** Frees the schedule and path of a removed trigger. The definition's write frees the paths of its own triggers. */
-async function unsettle(access: WriteAccess, org: string, removed: Trigger): Promise<void> {
+async function cleanUpTrigger(access: WriteAccess, org: string, removed: Trigger): Promise<void> {
   const { id, type, source } = removed;
   if (type === 'schedule') await deleteSchedule(access, org, id);
-  if (source.of === 'api') await freeHooks(access, org, ownerOf(removed), placesOf(removed), revisionOf(removed));
+  if (source.of === 'api') await freeHooks(access, org, ownerOf(removed), hookPathsOf(removed), revisionOf(removed));
 }
 
 /** The owner and revision of a path's write. A trigger of the API has its own. */
@@ -362,16 +368,16 @@ const revisionOf = ({ source, revision }: Trigger): number => (source.of === 'de
 const ownerOf = ({ id, workflow, source }: Trigger): HookOwner =>
   source.of === 'definition' ? { workflow } : { workflow, api: id };
 
-const placesOf = (spec: TriggerSpec): HookPath[] =>
+const hookPathsOf = (spec: TriggerSpec): HookPath[] =>
   hooksOf({ triggers: [spec] }).map(({ path, trigger }) => ({ path, trigger }));
 
-function remove(
+function sendRemove(
   access: WriteAccess,
   org: string,
   id: string,
   request: Omit<RemoveTrigger, 'key'>,
 ): Promise<Trigger | null> {
-  return writeTo<RemoveTrigger, Trigger | null>(access, triggerActorId(org, id), 'remove', request);
+  return updateActor<RemoveTrigger, Trigger | null>(access, triggerActorId(org, id), 'remove', request);
 }
 
 function viewOf(memo: { readonly [field: string]: unknown }): TriggerView | undefined {
@@ -384,7 +390,7 @@ function viewOf(memo: { readonly [field: string]: unknown }): TriggerView | unde
   };
 }
 
-const actor = (access: Access, org: string, workflow: string, id: string): Actor<TriggerStart> => ({
+const triggerActor = (access: Access, org: string, workflow: string, id: string): Actor<TriggerStart> => ({
   workflowId: triggerActorId(org, id),
   workflowType: TRIGGER_WORKFLOW,
   start: { organizationId: org, historyLimit: access.historyLimit, id, workflow },
@@ -394,7 +400,7 @@ const actor = (access: Access, org: string, workflow: string, id: string): Actor
  * Records who requests a schedule's times, so that their runs count to this person. @throws ClientError `not_found`.
  */
 export async function noteBackfill(access: WriteAccess, org: string, id: string, note: BackfillNote): Promise<void> {
-  await writeTo<NoteBackfill, { noted: boolean }>(access, triggerActorId(org, id), 'backfilled', { note });
+  await updateActor<NoteBackfill, { noted: boolean }>(access, triggerActorId(org, id), 'backfilled', { note });
 }
 
 /** @throws ClientError `not_found`. */

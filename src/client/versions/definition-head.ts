@@ -7,13 +7,13 @@ import { BoundedMap } from '../../json/bounded-map.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { readMemo } from '../temporal/actor-calls.ts';
-import { actorQuery } from '../temporal/division.ts';
 import { definitionId } from '../temporal/ids.ts';
+import { actorQuery } from '../temporal/namespace-division.ts';
 import { any, type Clause, compare } from '../temporal/query.ts';
+import { RefreshAhead } from '../temporal/refresh-ahead.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
-import { SteadyUse } from '../temporal/steady-use.ts';
-import { holdsAll, listsWanted } from '../visibility/exact-lists.ts';
-import { listPage, type Page, type PageRequest, partedRows, type Unread } from '../visibility/listing.ts';
+import { listFiltersOf, matchesListFilters } from '../visibility/exact-list-filter.ts';
+import { listPage, type Page, type PageRequest, partitionRows, type UnreadableRow } from '../visibility/listing.ts';
 import { readVersion } from './versions.ts';
 
 /** The head under a slug. Undefined where the workflow does not exist. */
@@ -22,61 +22,61 @@ export async function readHead(access: Access, org: string, slug: string): Promi
 }
 
 /** How long starts use a head that was read before. A change by another process shows after this. */
-const KEPT_MS = 1_000;
-const MOST_KEPT = 10_000;
+const CACHE_TTL_MS = 1_000;
+const MAX_CACHED_HEADS = 10_000;
 
-interface KeptHead {
+interface CachedHead {
   readonly at: number;
   readonly head: Promise<DefinitionHead | undefined>;
 }
 
 /** By namespace and actor, the oldest first. */
-const kept = new BoundedMap<string, KeptHead>(MOST_KEPT);
-const steady = new SteadyUse(KEPT_MS);
+const headCache = new BoundedMap<string, CachedHead>(MAX_CACHED_HEADS);
+const refresher = new RefreshAhead(CACHE_TTL_MS);
 
-const keptName = ({ namespace }: Pick<Access, 'namespace'>, actor: string): string => `${namespace} ${actor}`;
+const cacheKeyOf = ({ namespace }: Pick<Access, 'namespace'>, actor: string): string => `${namespace} ${actor}`;
 
 /**
  * The head for a start, as it was within the last second. Writes of this process show at once; whatever compares or
  * changes a definition reads its actor (readHead).
  */
 export function recentHead(access: Access, org: string, slug: string): Promise<DefinitionHead | undefined> {
-  const name = keptName(access, definitionId(org, slug));
+  const name = cacheKeyOf(access, definitionId(org, slug));
   const now = performance.now();
-  steady.note(name, {
-    age: () => ageOf(kept.get(name)),
+  refresher.recordUse(name, {
+    age: () => ageOf(headCache.get(name)),
     readAgain: () => refreshHead(access, org, slug),
   });
-  const known = kept.get(name);
-  if (known !== undefined && now - known.at < KEPT_MS) return known.head;
+  const known = headCache.get(name);
+  if (known !== undefined && now - known.at < CACHE_TTL_MS) return known.head;
   const head = readHead(access, org, slug);
   const entry = { at: now, head };
-  kept.set(name, entry);
-  const drop = () => {
-    if (kept.get(name) === entry) kept.delete(name);
+  headCache.set(name, entry);
+  const evict = () => {
+    if (headCache.get(name) === entry) headCache.delete(name);
   };
   // Neither a failure nor an absence is kept.
-  head.then((found) => found ?? drop(), drop);
+  head.then((found) => found ?? evict(), evict);
   return head;
 }
 
-const ageOf = (entry: KeptHead | undefined): number | undefined =>
+const ageOf = (entry: CachedHead | undefined): number | undefined =>
   entry === undefined ? undefined : performance.now() - entry.at;
 
 /** For a later start. What was forgotten or read meanwhile is newer than what this reads. */
 async function refreshHead(access: Access, org: string, slug: string): Promise<void> {
-  const name = keptName(access, definitionId(org, slug));
-  const before = kept.get(name);
+  const name = cacheKeyOf(access, definitionId(org, slug));
+  const before = headCache.get(name);
   const at = performance.now();
   const head = await readHead(access, org, slug);
-  if (before === undefined || kept.get(name) !== before) return;
-  if (head === undefined) kept.delete(name);
-  else kept.set(name, { at, head: Promise.resolve(head) });
+  if (before === undefined || headCache.get(name) !== before) return;
+  if (head === undefined) headCache.delete(name);
+  else headCache.set(name, { at, head: Promise.resolve(head) });
 }
 
 /** Whoever writes to the actor of a definition calls it when the write has ended, however it ended. */
 export function forgetHead(access: Pick<Access, 'namespace'>, org: string, slug: string): void {
-  kept.delete(keptName(access, definitionId(org, slug)));
+  headCache.delete(cacheKeyOf(access, definitionId(org, slug)));
 }
 
 /** Head and definition, the definition with the head's version, `enabled`, and the secrets of its triggers. */
@@ -123,7 +123,7 @@ interface DefinitionFilter extends PageRequest {
 
 export interface DefinitionPage extends Page<DefinitionHead> {
   /** Definitions of the page whose head cannot be read. */
-  readonly unreadable: readonly Unread<{ readonly slug: string }>[];
+  readonly unreadable: readonly UnreadableRow<{ readonly slug: string }>[];
 }
 
 export async function listDefinitions(access: Access, org: string, filter: DefinitionFilter): Promise<DefinitionPage> {
@@ -133,9 +133,9 @@ export async function listDefinitions(access: Access, org: string, filter: Defin
   else clauses.push(compare('status', '=', filter.enabled ? 'enabled' : 'disabled'));
   if (filter.tag !== undefined) clauses.push(compare('tags', '=', filter.tag));
   const page = await listPage(access, await actorQuery(access, org, DEFINITION_WORKFLOW, clauses), filter);
-  const wanted = listsWanted(filter);
-  const rows = page.items.filter((row) => holdsAll(row, wanted));
-  const { readable, unreadable } = partedRows(rows, ({ attributes }) => ({
+  const wanted = listFiltersOf(filter);
+  const rows = page.items.filter((row) => matchesListFilters(row, wanted));
+  const { readable, unreadable } = partitionRows(rows, ({ attributes }) => ({
     slug: attributes.get(searchAttributes.workflow) ?? '',
   }));
   const items = readable.flatMap((row) => (row.memo['head'] ? [row.memo['head'] as DefinitionHead] : []));

@@ -15,8 +15,8 @@ import type {
 } from '../../contract/actors.ts';
 import { type Proposal, proposalAt } from '../../contract/proposal.ts';
 import { versionDigest } from '../../contract/version-digest.ts';
-import { defined } from '../../json/defined.ts';
 import { isObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { historyPage } from '../temporal/history-page.ts';
@@ -26,7 +26,7 @@ import { tokenPages } from '../temporal/token-pages.ts';
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 /** The answers of the actor's updates. */
-type Answered = Partial<PutDefinitionAnswer & RecordVersionsAnswer> & Pick<RemovedDefinition, 'proposals'>;
+type UpdateAnswer = Partial<PutDefinitionAnswer & RecordVersionsAnswer> & Pick<RemovedDefinition, 'proposals'>;
 
 const EVENTS_PER_PAGE = 1_000;
 
@@ -35,7 +35,7 @@ export interface DefinitionHistory {
   readonly changes: readonly DefinitionChange[];
   /** Digests (versionDigest) of the versions that runs may name, also those of removed changes. */
   readonly versions: ReadonlySet<string>;
-  /** An actor of a version before 0.4 has removed changes: `versionsBefore` finds their versions. */
+  /** An actor of a version before 0.4 has removed changes: `olderVersions` finds their versions. */
   readonly lacksOlder: boolean;
   /** The actor's execution before its latest one. */
   readonly continuedFrom?: string;
@@ -55,7 +55,7 @@ export async function readDefinitionHistory(
 /**
  * Digests of the versions that earlier executions of the actor had, as far as Temporal still keeps those executions.
  */
-export async function versionsBefore(
+export async function olderVersions(
   access: Access,
   org: string,
   slug: string,
@@ -84,7 +84,7 @@ async function readExecution(
   let lacksOlder = false;
   let continuedFrom: string | undefined;
   try {
-    for await (const event of eventsOf(access, { workflowId: definitionId(org, slug), ...defined({ runId }) })) {
+    for await (const event of eventsOf(access, { workflowId: definitionId(org, slug), ...omitUndefined({ runId }) })) {
       const begun = event.workflowExecutionStartedEventAttributes;
       if (begun) continuedFrom = begun.continuedExecutionRunId || undefined;
       const started = event.workflowExecutionStartedEventAttributes?.input?.payloads;
@@ -98,7 +98,7 @@ async function readExecution(
         lacksOlder = carried !== undefined && (carried.lacksOlder ?? carried.older === undefined);
         for (const proposal of carried?.proposals ?? []) proposals.set(proposal.id, proposal);
       } else {
-        const { change, proposal, proposals: ended, recorded } = value as unknown as Answered;
+        const { change, proposal, proposals: ended, recorded } = value as unknown as UpdateAnswer;
         if (typeof ended === 'number') proposals.clear();
         if (recorded !== undefined) {
           for (const digest of recorded) versions.add(digest);
@@ -118,7 +118,7 @@ async function readExecution(
     changes,
     versions,
     lacksOlder,
-    ...defined({ continuedFrom }),
+    ...omitUndefined({ continuedFrom }),
     proposals: [...proposals.values()].map((proposal) => proposalAt(proposal, now)),
   };
 }

@@ -2,7 +2,7 @@
 import { type TextStart, VERSION_WORKFLOW, type VersionStart } from '../../contract/actors.ts';
 import type { WriteAccess } from '../temporal/access.ts';
 import { startUnlessTaken } from '../temporal/actor-calls.ts';
-import { actorAttributes } from '../temporal/division.ts';
+import { actorAttributes } from '../temporal/namespace-division.ts';
 
 /** One that runs already holds the same, since its id names the hash. */
 export async function startVersion(

@@ -5,12 +5,12 @@
 import { stringify } from 'yaml';
 import type { TextStart } from '../../contract/actors.ts';
 import type { TextReference } from '../../contract/text-reference.ts';
+import type { TextMedia } from '../../definition/document/source-text.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import type { TextMedia } from '../../definition/document/written-text.ts';
 import { ClientError, onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { readArgument } from '../temporal/first-event.ts';
 import { sha256Hex, textId } from '../temporal/ids.ts';
+import { readArgument } from '../temporal/start-and-close-events.ts';
 import { readHead } from './definition-head.ts';
 import { readDefinitionHistory } from './definition-history.ts';
 import { startVersion } from './start-version.ts';
@@ -21,14 +21,14 @@ export interface WrittenText {
   readonly media: TextMedia;
 }
 
-export const referenceOf = (text: WrittenText | TextReference): TextReference =>
+export const textReferenceOf = (text: WrittenText | TextReference): TextReference =>
   'text' in text
     ? { hash: `sha256:${sha256Hex(text.text)}`, media: text.media }
     : { hash: text.hash, media: text.media };
 
 /** Stores a text of the workflow. The same text is stored once. */
 export async function storeText(access: WriteAccess, org: string, slug: string, written: WrittenText): Promise<void> {
-  const reference = referenceOf(written);
+  const reference = textReferenceOf(written);
   const workflowId = textId(org, slug, reference.hash);
   const start: TextStart = { organizationId: org, slug, ...reference, text: written.text };
   await startVersion(access, workflowId, start);
@@ -90,10 +90,10 @@ async function latestText(access: Access, org: string, slug: string, hash: strin
 }
 
 /** Larger definitions are written as JSON: writing YAML takes ten times as long. */
-const MOST_AS_YAML = 64 * 1024;
+const MAX_YAML_LENGTH = 64 * 1024;
 
 function canonicalTextOf(definition: Definition): WrittenText {
   const json = JSON.stringify(definition, null, 2);
-  if (json.length > MOST_AS_YAML) return { media: 'json', text: `${json}\n` };
+  if (json.length > MAX_YAML_LENGTH) return { media: 'json', text: `${json}\n` };
   return { media: 'yaml', text: stringify(definition, { lineWidth: 0 }) };
 }

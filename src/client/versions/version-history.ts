@@ -11,18 +11,18 @@ import type { Access } from '../temporal/access.ts';
 import { versionId } from '../temporal/ids.ts';
 import { perClient } from '../temporal/per-client.ts';
 import { recentHead } from './definition-head.ts';
-import { type DefinitionHistory, readDefinitionHistory, versionsBefore } from './definition-history.ts';
+import { type DefinitionHistory, olderVersions, readDefinitionHistory } from './definition-history.ts';
 import { readProposed, readVersion } from './versions.ts';
 
-const KEPT = 10_000;
+const MAX_CACHED_VERSIONS = 10_000;
 /** Ids of versions that were found in the history, where they stay. The oldest first. */
-const keptBy = perClient(() => new BoundedMap<string, true>(KEPT));
+const cacheOf = perClient(() => new BoundedMap<string, true>(MAX_CACHED_VERSIONS));
 
 /** Whether the version is current or was current, also of a workflow that is deleted by now. */
 export async function isVersionOf(access: Access, org: string, slug: string, hash: string): Promise<boolean> {
-  if (isKept(access, org, slug, hash)) return true;
+  if (isCached(access, org, slug, hash)) return true;
   if ((await recentHead(access, org, slug))?.hash === hash) {
-    keep(access, org, slug, hash);
+    cacheVersion(access, org, slug, hash);
     return true;
   }
   const history = await readDefinitionHistory(access, org, slug);
@@ -37,12 +37,12 @@ export async function holdsVersion(
   history: DefinitionHistory,
   hash: string,
 ): Promise<boolean> {
-  if (isKept(access, org, slug, hash)) return true;
+  if (isCached(access, org, slug, hash)) return true;
   const digest = versionDigest(hash);
   const isHeld =
     history.versions.has(digest) ||
-    (history.lacksOlder && (await versionsBefore(access, org, slug, history)).has(digest));
-  if (isHeld) keep(access, org, slug, hash);
+    (history.lacksOlder && (await olderVersions(access, org, slug, history)).has(digest));
+  if (isHeld) cacheVersion(access, org, slug, hash);
   return isHeld;
 }
 
@@ -89,9 +89,9 @@ export async function versionReader(
   };
 }
 
-const isKept = (access: Access, org: string, slug: string, hash: string): boolean =>
-  keptBy(access).has(versionId(org, slug, hash));
+const isCached = (access: Access, org: string, slug: string, hash: string): boolean =>
+  cacheOf(access).has(versionId(org, slug, hash));
 
-function keep(access: Access, org: string, slug: string, hash: string): void {
-  keptBy(access).set(versionId(org, slug, hash), true);
+function cacheVersion(access: Access, org: string, slug: string, hash: string): void {
+  cacheOf(access).set(versionId(org, slug, hash), true);
 }

@@ -9,13 +9,13 @@ import type { Definition } from '../../definition/document/types.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
-import { readArgument } from '../temporal/first-event.ts';
 import { proposedId, versionId } from '../temporal/ids.ts';
 import { perClient } from '../temporal/per-client.ts';
+import { readArgument } from '../temporal/start-and-close-events.ts';
 import { startVersion } from './start-version.ts';
 
-const KEPT = 200;
-const cacheOf = perClient(() => new BoundedMap<string, Definition>(KEPT));
+const MAX_CACHED_DEFINITIONS = 200;
+const cacheOf = perClient(() => new BoundedMap<string, Definition>(MAX_CACHED_DEFINITIONS));
 
 /** Stores a definition under its hash. Identical content is stored once. */
 export const storeVersion = (access: WriteAccess, org: string, hash: string, definition: Definition): Promise<void> =>

@@ -9,15 +9,15 @@ import { type BareRow, listBare, type Page, type PageRequest } from './listing.t
 import { pagesOf } from './pages.ts';
 
 /** Ids of one query, which then has some 20 KB. */
-const AT_ONCE = 200;
-const MOST_ROWS = 1_000;
-/** Pages with replaced rows only that are skipped before an empty page is answered. */
-const PATIENCE = 10;
+const IDS_PER_QUERY = 200;
+const MAX_ROWS = 1_000;
+/** Pages with only replaced rows that are skipped before an empty page is answered. */
+const MAX_EMPTY_PAGES = 10;
 
 /**
- * A page of `list` without replaced rows. `isOfIds`: the list has all runs of an id, or none. On its first page a later
- * run of an id stands before an earlier one, because open runs come first, and then the latest end. So the page itself
- * tells which rows are replaced. Otherwise another query does.
+ * A page of `list` without replaced rows. `hasAllRunsOfIds`: the list has all runs of an id, or none. On its first page
+ * a later run of an id comes before an earlier one, because open runs come first, and then the latest end. So the page
+ * itself shows which rows are replaced. Otherwise another query does.
  *
  * The page may have fewer rows than requested. It may even be empty although more rows follow, which the cursor shows.
  */
@@ -26,23 +26,28 @@ export async function currentPage<T extends BareRow>(
   org: string,
   request: PageRequest,
   list: (request: PageRequest) => Promise<Page<T>>,
-  isOfIds = false,
+  hasAllRunsOfIds = false,
 ): Promise<Page<T>> {
   let page = await list(request);
-  for (let passed = 0; ; passed++) {
-    const isFirst = passed === 0 && request.cursor === undefined;
-    const items = isFirst && isOfIds ? latestOf(page.items) : await currentOf(access, org, page.items);
-    if (items.length > 0 || page.nextCursor === undefined || passed === PATIENCE) return { ...page, items };
+  for (let skippedPages = 0; ; skippedPages++) {
+    const isFirst = skippedPages === 0 && request.cursor === undefined;
+    const items = isFirst && hasAllRunsOfIds ? latestOf(page.items) : await withoutReplaced(access, org, page.items);
+    if (items.length > 0 || page.nextCursor === undefined || skippedPages === MAX_EMPTY_PAGES)
+      return { ...page, items };
     page = await list({ ...request, cursor: page.nextCursor });
   }
 }
 
 /** The rows that no later run of their id has replaced. An open row is the last of its id. */
-async function currentOf<T extends BareRow>(access: Access, org: string, rows: readonly T[]): Promise<readonly T[]> {
+async function withoutReplaced<T extends BareRow>(
+  access: Access,
+  org: string,
+  rows: readonly T[],
+): Promise<readonly T[]> {
   const ids = [...new Set(rows.filter((row) => row.status !== 'RUNNING').map((row) => row.workflowId))];
   const all: BareRow[] = [];
-  for (let from = 0; from < ids.length; from += AT_ONCE)
-    all.push(...(await runsOf(access, org, ids.slice(from, from + AT_ONCE))));
+  for (let from = 0; from < ids.length; from += IDS_PER_QUERY)
+    all.push(...(await runsOf(access, org, ids.slice(from, from + IDS_PER_QUERY))));
   return latestOf(rows, all);
 }
 
@@ -69,6 +74,6 @@ async function runsOf(access: Access, org: string, ids: readonly string[]): Prom
     oneOf('workflowId', ids),
   ]);
   const rows: BareRow[] = [];
-  for await (const some of pagesOf(MOST_ROWS, (request) => listBare(access, query, request))) rows.push(...some);
+  for await (const some of pagesOf(MAX_ROWS, (request) => listBare(access, query, request))) rows.push(...some);
   return rows;
 }

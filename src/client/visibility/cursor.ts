@@ -1,7 +1,7 @@
 /** Cursors of lists. A cursor is signed, and valid only for the list that gave it. */
 
 import { ClientError } from '../errors.ts';
-import { hmacHex, sameText } from '../payloads/keys.ts';
+import { constantTimeEqual, hmacHex } from '../payloads/keys.ts';
 
 const SIGNATURE_DIGITS = 32;
 
@@ -14,7 +14,7 @@ export function writeCursor(key: Uint8Array, list: string, position: Uint8Array)
 /** @throws ClientError `invalid_cursor`. */
 export function readCursor(key: Uint8Array, list: string, cursor: string): Uint8Array {
   const [signature, text] = [cursor.slice(0, SIGNATURE_DIGITS), cursor.slice(SIGNATURE_DIGITS)];
-  if (!sameText(signature, sign(key, list, text))) {
+  if (!constantTimeEqual(signature, sign(key, list, text))) {
     throw new ClientError(
       'invalid_cursor',
       'The cursor is not one of this list. Give the nextCursor of an answer, with the same filters.',

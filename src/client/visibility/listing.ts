@@ -5,12 +5,12 @@ import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { Unreadable } from '../../history/events.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { isInvalidArgument, read } from '../temporal/rpc.ts';
 import { dateOf } from '../temporal/timestamps.ts';
-import { toldOf, unreadableOf } from '../temporal/unreadable.ts';
+import { toUnreadable, toUnreadableError } from '../temporal/unreadable-data.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 
 export interface Page<T> {
@@ -66,7 +66,7 @@ async function pageOf<T>(
         namespace: access.namespace,
         query,
         pageSize: page.limit,
-        ...defined({ nextPageToken }),
+        ...omitUndefined({ nextPageToken }),
       }),
     );
   } catch (error) {
@@ -118,23 +118,23 @@ async function memoOf(access: Access, { memo }: RawExecution): Promise<Pick<Row,
   try {
     return { memo: (await decodeMapFromPayloads(access.client.options.loadedDataConverter, memo?.fields)) ?? {} };
   } catch (error) {
-    return { memo: {}, unreadable: unreadableOf(error) };
+    return { memo: {}, unreadable: toUnreadableError(error) };
   }
 }
 
 /** What is known of a row whose memo is unreadable, beside the reason. */
-export type Unread<Known> = Known & Unreadable;
+export type UnreadableRow<Known> = Known & Unreadable;
 
 /** The rows of a page that can be read, and what is known of the others: an unreadable row must not hide the rest. */
-export function partedRows<Known extends object>(
+export function partitionRows<Known extends object>(
   rows: readonly Row[],
   known: (row: Row) => Known,
-): { readonly readable: readonly Row[]; readonly unreadable: readonly Unread<Known>[] } {
+): { readonly readable: readonly Row[]; readonly unreadable: readonly UnreadableRow<Known>[] } {
   const readable: Row[] = [];
-  const unreadable: Unread<Known>[] = [];
+  const unreadable: UnreadableRow<Known>[] = [];
   for (const row of rows) {
     if (row.unreadable === undefined) readable.push(row);
-    else unreadable.push({ ...known(row), ...toldOf(row.unreadable) });
+    else unreadable.push({ ...known(row), ...toUnreadable(row.unreadable) });
   }
   return { readable, unreadable };
 }

@@ -1,5 +1,5 @@
 /** Does not depend on Temporal, so the command line can use it without loading the client. */
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Page, PageRequest } from './listing.ts';
 
 /** The items of all pages, one page after another. `limit` applies to each page. */
@@ -9,7 +9,7 @@ export async function* pagesOf<T>(
 ): AsyncGenerator<readonly T[]> {
   let cursor: string | undefined;
   do {
-    const page = await list({ limit, ...defined({ cursor }) });
+    const page = await list({ limit, ...omitUndefined({ cursor }) });
     yield page.items;
     cursor = page.nextCursor;
   } while (cursor !== undefined);

@@ -1,33 +1,33 @@
-/** Whether the gateway can be reached. While it cannot, it is asked every other second; then all screens load again. */
-import { storeOf } from './store.ts';
+/** Whether the gateway is reachable. While it is not, it is probed every other second; then all screens reload. */
+import { createStore } from './store.ts';
 
 const RETRY_MS = 2_000;
 
-/** True from a request that nothing answered until the gateway answers again. */
-export const isLost = storeOf(false);
+/** True from the first request without an answer until the gateway answers again. */
+export const isGatewayUnreachable = createStore(false);
 
-/** Counts how often the connection came back. Resources load again when it changes. */
-export const returns = storeOf(0);
+/** Counts reconnections. Resources reload when it changes. */
+export const reconnectCount = createStore(0);
 
-/** Tells that a request got no answer. */
-export function noteLost(): void {
-  if (isLost.get()) return;
-  isLost.set(true);
-  setTimeout(() => void tryAgain(), RETRY_MS);
+/** Reports that a request got no answer. */
+export function reportUnreachable(): void {
+  if (isGatewayUnreachable.get()) return;
+  isGatewayUnreachable.set(true);
+  setTimeout(() => void probeGateway(), RETRY_MS);
 }
 
-/** Tells that the gateway has answered. */
-export function noteReached(): void {
-  if (!isLost.get()) return;
-  isLost.set(false);
-  returns.set(returns.get() + 1);
+/** Reports that the gateway has answered. */
+export function reportReachable(): void {
+  if (!isGatewayUnreachable.get()) return;
+  isGatewayUnreachable.set(false);
+  reconnectCount.set(reconnectCount.get() + 1);
 }
 
-async function tryAgain(): Promise<void> {
+async function probeGateway(): Promise<void> {
   try {
     await fetch('/healthz', { cache: 'no-store' });
-    noteReached();
+    reportReachable();
   } catch {
-    setTimeout(() => void tryAgain(), RETRY_MS);
+    setTimeout(() => void probeGateway(), RETRY_MS);
   }
 }

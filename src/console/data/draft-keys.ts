@@ -1,7 +1,7 @@
-/** Under which keys a browser keeps drafts: what the logout needs of ../editor/drafts.ts, without its parser. */
+/** The localStorage keys of drafts. Separate from ../editor/drafts.ts, so that the logout does not load the parser. */
 
-/** What keeps them: a browser's localStorage. */
-export interface Store {
+/** The part of `localStorage` that drafts use. */
+export interface DraftStorage {
   readonly length: number;
   key(index: number): string | null;
   getItem(key: string): string | null;
@@ -9,27 +9,28 @@ export interface Store {
   removeItem(key: string): void;
 }
 
-/** Whose drafts: another person at the same browser, perhaps of another organization, is not shown them. */
-export interface Owner {
+/** The owner of drafts. Other people who use the same browser are not shown them. */
+export interface DraftOwner {
   readonly organization: string;
   /** Undefined while the gateway has no keys. */
   readonly id?: string | undefined;
 }
 
 const PREFIX = 'signalbox.draft.';
-const prefixOf = ({ organization, id = '' }: Owner): string =>
+const prefixOf = ({ organization, id = '' }: DraftOwner): string =>
   `${PREFIX}${[organization, id].map(encodeURIComponent).join(' ')} `;
-export const draftKey = (owner: Owner, slug: string, tag: string): string => `${prefixOf(owner)}${slug} ${tag}`;
+export const draftKey = (owner: DraftOwner, slug: string, tag: string): string => `${prefixOf(owner)}${slug} ${tag}`;
 
-/** The keys that begin so. */
-export function keysIn(store: Store, begin: string): string[] {
+/** The keys of `store` that begin with `prefix`. */
+export function keysWithPrefix(store: DraftStorage, prefix: string): string[] {
   const keys = Array.from({ length: store.length }, (_, index) => store.key(index) ?? '');
-  return keys.filter((key) => key.startsWith(begin));
+  return keys.filter((key) => key.startsWith(prefix));
 }
 
 /** The number of drafts of a person, of all workflows. */
-export const countDrafts = (owner: Owner, store: Store): number => keysIn(store, prefixOf(owner)).length;
+export const countDrafts = (owner: DraftOwner, store: DraftStorage): number =>
+  keysWithPrefix(store, prefixOf(owner)).length;
 
-export function forgetDrafts(owner: Owner, store: Store): void {
-  for (const key of keysIn(store, prefixOf(owner))) store.removeItem(key);
+export function removeDrafts(owner: DraftOwner, store: DraftStorage): void {
+  for (const key of keysWithPrefix(store, prefixOf(owner))) store.removeItem(key);
 }

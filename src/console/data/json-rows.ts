@@ -1,8 +1,8 @@
-/** JSON as rows of a tree: what is open, what is found, and how expressions name each value. */
+/** JSON as rows of a tree: open containers, search matches, and the expression of each value. */
 import { pointer } from '../../json/pointer.ts';
 
-/** The most text of a value that is shown, as JSON. */
-export const MOST_SHOWN_CHARACTERS = 100_000;
+/** The largest size of a value that is shown in full, as JSON. */
+export const MAX_SHOWN_CHARACTERS = 100_000;
 
 type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
@@ -13,11 +13,11 @@ export interface JsonRow {
   readonly pointer: string;
   readonly depth: number;
   readonly kind: JsonKind;
-  /** The value, of containers what they hold: `3 members`. */
+  /** The value; of a container its size: `3 members`. */
   readonly text: string;
-  /** Whether it has rows of its own, and they are shown. Undefined for what holds nothing. */
+  /** Whether the rows of a container are shown. Undefined for leaves and empty containers. */
   readonly isOpen: boolean | undefined;
-  readonly isFound: boolean;
+  readonly isMatch: boolean;
 }
 
 export const kindOf = (value: unknown): JsonKind => {
@@ -37,7 +37,7 @@ export const expressionOf = (base: string, path: readonly (string | number)[]): 
 
 /**
  * The rows of a value. `isOpen` decides for each container by its pointer and depth. With `search` there are only rows
- * that hold the text, what leads to them, and what is below them; what leads to them is open.
+ * that match, their ancestors, which are open, and their descendants.
  */
 export function rowsOf(
   value: unknown,
@@ -45,67 +45,67 @@ export function rowsOf(
   search = '',
 ): readonly JsonRow[] {
   const wanted = search.toLowerCase();
-  const visit = (member: unknown, path: readonly (string | number)[], isWithin: boolean): Visited => {
+  const visit = (member: unknown, path: readonly (string | number)[], isWithin: boolean): VisitedValue => {
     const kind = kindOf(member);
-    const place = pointer(path);
-    const inside = entriesOf(member);
-    const text = textOf(member, kind, inside.length);
-    const isLeaf = inside.length === 0;
-    const told = `${path.at(-1) ?? ''}${isLeaf ? `\n${text}` : ''}`.toLowerCase();
-    const isFound = wanted !== '' && told.includes(wanted);
-    const row = { path, pointer: place, depth: path.length, kind, text, isFound };
-    if (isLeaf) return { rows: [{ ...row, isOpen: undefined }], holds: isFound };
-    const isShown = isOpen(place, path.length);
-    if (wanted === '' && !isShown) return { rows: [{ ...row, isOpen: false }], holds: false };
-    const below = inside.map(([name, child]) => visit(child, [...path, name], isWithin || isFound));
-    const leads = below.some(({ holds }) => holds);
-    if (!leads && !isShown) return { rows: [{ ...row, isOpen: false }], holds: isFound };
-    const all = wanted === '' || isWithin || isFound;
-    const rows = below.filter(({ holds }) => all || holds).flatMap((one) => one.rows);
-    return { rows: [{ ...row, isOpen: rows.length > 0 }, ...rows], holds: leads || isFound };
+    const rowPointer = pointer(path);
+    const entries = entriesOf(member);
+    const text = textOf(member, kind, entries.length);
+    const isLeaf = entries.length === 0;
+    const searchableText = `${path.at(-1) ?? ''}${isLeaf ? `\n${text}` : ''}`.toLowerCase();
+    const isMatch = wanted !== '' && searchableText.includes(wanted);
+    const row = { path, pointer: rowPointer, depth: path.length, kind, text, isMatch };
+    if (isLeaf) return { rows: [{ ...row, isOpen: undefined }], hasMatch: isMatch };
+    const isShown = isOpen(rowPointer, path.length);
+    if (wanted === '' && !isShown) return { rows: [{ ...row, isOpen: false }], hasMatch: false };
+    const below = entries.map(([name, child]) => visit(child, [...path, name], isWithin || isMatch));
+    const hasMatchBelow = below.some(({ hasMatch }) => hasMatch);
+    if (!hasMatchBelow && !isShown) return { rows: [{ ...row, isOpen: false }], hasMatch: isMatch };
+    const all = wanted === '' || isWithin || isMatch;
+    const rows = below.filter(({ hasMatch }) => all || hasMatch).flatMap((one) => one.rows);
+    return { rows: [{ ...row, isOpen: rows.length > 0 }, ...rows], hasMatch: hasMatchBelow || isMatch };
   };
   return visit(value, [], false).rows;
 }
 
-interface Visited {
+interface VisitedValue {
   readonly rows: readonly JsonRow[];
-  /** It is found, or something below it. */
-  readonly holds: boolean;
+  /** The value or one of its descendants matches the search. */
+  readonly hasMatch: boolean;
 }
 
-interface CutJson {
+interface TruncatedJson {
   readonly value: unknown;
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
-/** The beginning of a value: members in their order until `most` characters are used. Long texts end in `…`. */
-export function cutJson(value: unknown, most = MOST_SHOWN_CHARACTERS): CutJson {
-  let room = most;
-  let isCut = false;
-  const take = (member: unknown): unknown => {
+/** The beginning of a value: its members in order, up to `maxCharacters` characters. Truncated texts end in `…`. */
+export function truncateJson(value: unknown, maxCharacters = MAX_SHOWN_CHARACTERS): TruncatedJson {
+  let remaining = maxCharacters;
+  let isTruncated = false;
+  const truncate = (member: unknown): unknown => {
     if (typeof member === 'string') {
-      room -= member.length + 2;
-      if (room >= 0) return member;
-      isCut = true;
-      return `${member.slice(0, Math.max(0, member.length + room))}…`;
+      remaining -= member.length + 2;
+      if (remaining >= 0) return member;
+      isTruncated = true;
+      return `${member.slice(0, Math.max(0, member.length + remaining))}…`;
     }
     if (typeof member !== 'object' || member === null) {
-      room -= String(member).length;
+      remaining -= String(member).length;
       return member;
     }
-    const kept: [string | number, unknown][] = [];
+    const members: [string | number, unknown][] = [];
     for (const [name, child] of entriesOf(member)) {
-      room -= typeof name === 'string' ? name.length + 4 : 1;
-      if (room <= 0) {
-        isCut = true;
+      remaining -= typeof name === 'string' ? name.length + 4 : 1;
+      if (remaining <= 0) {
+        isTruncated = true;
         break;
       }
-      kept.push([name, take(child)]);
+      members.push([name, truncate(child)]);
     }
-    return Array.isArray(member) ? kept.map(([, child]) => child) : Object.fromEntries(kept);
+    return Array.isArray(member) ? members.map(([, child]) => child) : Object.fromEntries(members);
   };
-  const cut = take(value);
-  return { value: isCut ? cut : value, isCut };
+  const truncated = truncate(value);
+  return { value: isTruncated ? truncated : value, isTruncated };
 }
 
 function entriesOf(value: unknown): readonly (readonly [string | number, unknown])[] {
@@ -113,8 +113,8 @@ function entriesOf(value: unknown): readonly (readonly [string | number, unknown
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
-function textOf(value: unknown, kind: JsonKind, inside: number): string {
-  if (kind === 'object') return inside === 0 ? '{}' : `${inside} ${inside === 1 ? 'member' : 'members'}`;
-  if (kind === 'array') return inside === 0 ? '[]' : `${inside} ${inside === 1 ? 'item' : 'items'}`;
+function textOf(value: unknown, kind: JsonKind, entryCount: number): string {
+  if (kind === 'object') return entryCount === 0 ? '{}' : `${entryCount} ${entryCount === 1 ? 'member' : 'members'}`;
+  if (kind === 'array') return entryCount === 0 ? '[]' : `${entryCount} ${entryCount === 1 ? 'item' : 'items'}`;
   return JSON.stringify(value) ?? 'null';
 }

@@ -1,4 +1,4 @@
-/** Questions that runs ask people: words and addresses that the inbox and one question share. Pure. */
+/** Questions that runs ask people: texts and links that the inbox and the question screen share. Pure. */
 import { isObject } from '../../json/json.ts';
 import type { Approval, ApprovalPage } from './types.ts';
 
@@ -6,7 +6,7 @@ export type Question = ApprovalPage['items'][number];
 
 const URGENT_MS = 60 * 60 * 1_000;
 
-/** What is asked, in words. */
+/** The text of the question. */
 export const messageOf = ({ message, stepSlug, kind }: Pick<Question, 'message' | 'stepSlug' | 'kind'>): string =>
   message !== undefined && message.trim() !== '' ? message : kind === 'input' ? `Input for ${stepSlug}` : stepSlug;
 
@@ -35,7 +35,7 @@ export const audienceText = (audience: readonly string[] | undefined): string | 
   audience === undefined || audience.length === 0 ? undefined : audience.map(personText).join(', ');
 
 /** How a question ended. */
-export interface Ended {
+export interface QuestionOutcome {
   readonly status: string;
   readonly at: string;
   readonly by?: string | null | undefined;
@@ -43,32 +43,32 @@ export interface Ended {
   readonly comments?: string | null | undefined;
 }
 
-const WORDS: { readonly [status: string]: string } = {
+const OUTCOME_VERBS: { readonly [status: string]: string } = {
   approved: 'approved this',
   rejected: 'rejected this',
   submitted: 'answered this',
 };
 
 /** `Ann approved this`, `Nobody answered in time.` */
-export function endedText({ status, by, via }: Ended): string {
+export function outcomeText({ status, by, via }: QuestionOutcome): string {
   if (status === 'timeout' || via === 'timeout')
     return status === 'timeout' ? 'Nobody answered in time.' : `Nobody answered in time, so it was ${status}.`;
-  const word = WORDS[status];
+  const word = OUTCOME_VERBS[status];
   if (word === undefined) return status === 'cancelled' ? 'The run ended before an answer.' : 'The step failed.';
   const who = by ?? (via === 'temporal' ? 'A signal from Temporal' : 'Somebody');
   const how = via === 'temporal' && by ? ' by a signal' : via?.startsWith('link to ') ? ` by a ${via}` : '';
   return `${who} ${word}${how}.`;
 }
 
-/** The answer in a refusal (409), if it says who was first. */
-export function answerIn(more: { readonly [member: string]: unknown }): Ended | undefined {
-  const answer = more['answer'];
+/** The earlier answer in a conflict response (409), if it has one. */
+export function conflictingAnswer(extensions: { readonly [member: string]: unknown }): QuestionOutcome | undefined {
+  const answer = extensions['answer'];
   const { status, at } = isObject(answer) ? answer : {};
-  return typeof status === 'string' && typeof at === 'string' ? (answer as Ended) : undefined;
+  return typeof status === 'string' && typeof at === 'string' ? (answer as QuestionOutcome) : undefined;
 }
 
 /** The questions before and after this one in the list. */
-export function neighbours(
+export function adjacentQuestions(
   items: readonly Question[],
   executionId: string,
   path: string,
@@ -83,8 +83,8 @@ export function formatOfQuestion({ form, stepInput }: Pick<Approval, 'form' | 's
   return form ?? (isObject(given) ? given : undefined);
 }
 
-/** Only web addresses become links. */
-export function webAddress(text: string | undefined): string | undefined {
+/** The text if it is a web address (http or https). Nothing else becomes a link. */
+export function safeWebUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   try {
     const { protocol } = new URL(text, location.origin);

@@ -1,7 +1,7 @@
-/** What a screen loads: old data stays while newer is on its way, and while it cannot be had. */
+/** Data that a screen loads. The previous data stays while newer data loads, and if loading fails. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { get, type Options, withQuery } from './api.ts';
-import { returns } from './connection.ts';
+import { get, type RequestOptions, withQuery } from './api.ts';
+import { reconnectCount } from './connection.ts';
 import { type ApiProblem, asApiProblem } from './problem.ts';
 
 const SLOW_MS = 300;
@@ -12,29 +12,29 @@ export interface Resource<T> {
   /** Why the last loading failed. Data of an earlier one may still be there. */
   readonly problem: ApiProblem | undefined;
   readonly isLoading: boolean;
-  /** It has been loading for so long that people should be told. */
+  /** Loading takes long enough that the screen shows it. */
   readonly isSlow: boolean;
   /** The data are those of the present key. */
   readonly isCurrent: boolean;
   /** Loads again. */
-  again(): void;
-  /** Takes what is known to be newer, such as the answer to a change. */
+  reload(): void;
+  /** Replaces the data by newer data, such as the response to a change. */
   set(data: T): void;
 }
 
 interface ResourceOptions {
   /** Milliseconds between the end of one loading and the next, while the page is visible. Default: no polling. */
   readonly pollMs?: number | undefined;
-  /** While it says so, a poll is left out. */
+  /** While it returns true, polls are skipped. */
   readonly isPaused?: (() => boolean) | undefined;
 }
 
-interface Polling<T> extends ResourceOptions {
-  /** Whether nothing more is to come after such an answer: then it is polled no more. */
-  readonly isLast?: (data: T) => boolean;
+interface PollingOptions<T> extends ResourceOptions {
+  /** Whether the data is final: polling ends. */
+  readonly isFinal?: (data: T) => boolean;
 }
 
-interface Loaded<T> {
+interface LoadedState<T> {
   readonly key: string | undefined;
   readonly data?: T;
   readonly problem?: ApiProblem;
@@ -47,73 +47,73 @@ interface Loaded<T> {
 export function useResource<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
-  { pollMs, isPaused, isLast }: Polling<T> = {},
+  { pollMs, isPaused, isFinal }: PollingOptions<T> = {},
 ): Resource<T> {
-  const [loaded, setLoaded] = useState<Loaded<T>>({ key: undefined });
+  const [loaded, setLoaded] = useState<LoadedState<T>>({ key: undefined });
   const [isLoading, setLoading] = useState(key !== undefined);
   const [isSlow, setSlow] = useState(false);
-  const [round, setRound] = useState(0);
-  const latest = useRef({ load, isPaused, isLast });
-  latest.current = { load, isPaused, isLast };
+  const [reloadCount, setReloadCount] = useState(0);
+  const latest = useRef({ load, isPaused, isFinal });
+  latest.current = { load, isPaused, isFinal };
 
   useEffect(() => {
     if (key === undefined) return undefined;
     const abort = new AbortController();
-    const slow = setTimeout(() => setSlow(true), SLOW_MS);
-    let next: ReturnType<typeof setTimeout> | undefined;
+    const slowTimer = setTimeout(() => setSlow(true), SLOW_MS);
+    let pollTimer: ReturnType<typeof setTimeout> | undefined;
     let unlisten = (): void => undefined;
-    const once = async (): Promise<void> => {
+    const loadOnce = async (): Promise<void> => {
       setLoading(true);
-      let isOver = false;
+      let isFinalData = false;
       try {
         const data = await latest.current.load(abort.signal);
-        isOver = latest.current.isLast?.(data) ?? false;
+        isFinalData = latest.current.isFinal?.(data) ?? false;
         if (!abort.signal.aborted) setLoaded({ key, data });
       } catch (thrown) {
         if (!abort.signal.aborted) setLoaded((old) => ({ ...old, problem: asApiProblem(thrown) }));
       }
       if (abort.signal.aborted) return;
-      clearTimeout(slow);
+      clearTimeout(slowTimer);
       setLoading(false);
       setSlow(false);
-      if (pollMs !== undefined && !isOver) next = setTimeout(whenVisible, pollMs);
+      if (pollMs !== undefined && !isFinalData) pollTimer = setTimeout(loadWhenVisible, pollMs);
     };
-    const whenVisible = (): void => {
+    const loadWhenVisible = (): void => {
       if (latest.current.isPaused?.() === true) {
-        next = setTimeout(whenVisible, pollMs);
+        pollTimer = setTimeout(loadWhenVisible, pollMs);
         return;
       }
       if (document.visibilityState === 'visible') {
-        void once();
+        void loadOnce();
         return;
       }
       const listener = (): void => {
         unlisten();
-        void once();
+        void loadOnce();
       };
       document.addEventListener('visibilitychange', listener);
       unlisten = () => document.removeEventListener('visibilitychange', listener);
     };
-    void once();
+    void loadOnce();
     return () => {
       abort.abort();
-      clearTimeout(slow);
-      clearTimeout(next);
+      clearTimeout(slowTimer);
+      clearTimeout(pollTimer);
       unlisten();
       setSlow(false);
     };
-  }, [key, round, pollMs]);
+  }, [key, reloadCount, pollMs]);
 
-  const again = useCallback(() => setRound((count) => count + 1), []);
+  const reload = useCallback(() => setReloadCount((count) => count + 1), []);
   const set = useCallback((data: T) => setLoaded({ key, data }), [key]);
-  useEffect(() => returns.subscribe(again), [again]);
+  useEffect(() => reconnectCount.subscribe(reload), [reload]);
   return {
     data: loaded.data,
     problem: loaded.problem,
     isLoading,
     isSlow,
     isCurrent: loaded.key === key && 'data' in loaded,
-    again,
+    reload,
     set,
   };
 }
@@ -121,14 +121,14 @@ export function useResource<T>(
 /** Loads what a GET of a path answers. Without a path nothing is loaded. */
 export function useGet<T>(
   path: string | undefined,
-  { query, ...options }: Polling<T> & Pick<Options, 'query'> = {},
+  { query, ...options }: PollingOptions<T> & Pick<RequestOptions, 'query'> = {},
 ): Resource<T> {
   const address = path === undefined ? undefined : withQuery(path, query);
   return useResource(address, (signal) => get<T>(address!, { signal }), options);
 }
 
-/** Counts up every `ms` while the page is visible, so that times that are told relative to now stay true. */
-export function useTicks(ms: number): number {
+/** Counts up every `ms` while the page is visible, so that relative times stay correct. */
+export function useNow(ms: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && setNow(Date.now()), ms);
@@ -146,12 +146,12 @@ interface Action<Args extends readonly unknown[]> {
   clear(): void;
 }
 
-/** A change that a screen asks for: once at a time, and its refusal is kept to be shown. */
-export function useAction<Args extends readonly unknown[]>(act: (...args: Args) => Promise<unknown>): Action<Args> {
+/** An action of a screen: runs once at a time, and keeps the problem of its last failure. */
+export function useAction<Args extends readonly unknown[]>(perform: (...args: Args) => Promise<unknown>): Action<Args> {
   const [state, setState] = useState<{ isRunning: boolean; problem?: ApiProblem }>({ isRunning: false });
   const running = useRef(false);
-  const latest = useRef(act);
-  latest.current = act;
+  const latest = useRef(perform);
+  latest.current = perform;
   const run = useCallback(async (...args: Args): Promise<boolean> => {
     if (running.current) return false;
     running.current = true;

@@ -1,8 +1,8 @@
 /** Who uses the console, and what that person may do. */
-import { addressOf, afterLogin } from '../routes.ts';
+import { addressOf, loginTarget } from '../routes.ts';
 import { get, onLoggedOut, post, remove } from './api.ts';
 import { type ApiProblem, asApiProblem } from './problem.ts';
-import { storeOf, useStore } from './store.ts';
+import { createStore, useStore } from './store.ts';
 import type { Me, Role } from './types.ts';
 
 interface Session {
@@ -11,7 +11,7 @@ interface Session {
   readonly problem?: ApiProblem;
 }
 
-const session = storeOf<Session>({});
+const session = createStore<Session>({});
 
 export const useSession = (): Session => useStore(session);
 
@@ -19,10 +19,10 @@ export const useSession = (): Session => useStore(session);
 export const useMe = (): Me | undefined => useStore(session).me;
 
 /** Whether `me` holds the role: each role includes those before it. */
-export const holds = (me: Me | undefined, role: Role): boolean => me?.roles.includes(role) ?? false;
+export const hasRole = (me: Me | undefined, role: Role): boolean => me?.roles.includes(role) ?? false;
 
 /** Whether the caller holds the role. */
-export const useMay = (role: Role): boolean => holds(useMe(), role);
+export const useHasRole = (role: Role): boolean => hasRole(useMe(), role);
 
 /** Asks who the caller is. Where a login is needed, the console goes there. */
 export async function loadMe(): Promise<void> {
@@ -45,16 +45,16 @@ export async function logOut(): Promise<void> {
   session.set({});
 }
 
-/** Where to log in, and then go back to the present address. */
+/** The address of the login, which then returns to the present address. */
 function loginAddress(): string {
   const here = `${location.pathname}${location.search}`;
-  return addressOf('login', {}, { to: afterLogin(here) === here ? here : undefined });
+  return addressOf('login', {}, { to: loginTarget(here) === here ? here : undefined });
 }
 
-/** Leads to the login when the API asks for one. */
-export function startSession(leave: (address: string) => void): void {
+/** Redirects to the login when the API requires one. */
+export function startLoginRedirect(navigateTo: (address: string) => void): void {
   onLoggedOut(() => {
     session.set({});
-    if (location.pathname !== addressOf('login')) leave(loginAddress());
+    if (location.pathname !== addressOf('login')) navigateTo(loginAddress());
   });
 }

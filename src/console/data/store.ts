@@ -1,4 +1,4 @@
-/** A value that several components show: they are drawn again when it changes. */
+/** A value that several components show. They rerender when it changes. */
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Store<T> {
@@ -8,8 +8,8 @@ export interface Store<T> {
   subscribe(listener: () => void): () => void;
 }
 
-export function storeOf<T>(first: T): Store<T> {
-  let value = first;
+export function createStore<T>(initial: T): Store<T> {
+  let value = initial;
   const listeners = new Set<() => void>();
   return {
     get: () => value,
@@ -25,13 +25,13 @@ export function storeOf<T>(first: T): Store<T> {
   };
 }
 
-/** The present value of the store. The component is drawn again when it changes. */
+/** The current value of the store. The component rerenders when it changes. */
 export function useStore<T>(store: Store<T>): T {
-  const [, again] = useState<object>();
+  const [, rerender] = useState<object>();
   const shown = store.get();
   useEffect(() => {
-    const listener = (): void => again({});
-    // It may have changed between drawing and this effect.
+    const listener = (): void => rerender({});
+    // The value may have changed between the render and this effect.
     if (!Object.is(shown, store.get())) listener();
     return store.subscribe(listener);
   }, [store]);

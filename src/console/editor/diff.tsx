@@ -1,54 +1,57 @@
-/** Two texts compared: beside one another, or one within the other where there is no room. */
+/** Compares two texts: side by side, or as a unified diff in narrow windows. */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
-import { looksOf } from './theme.ts';
+import { themeExtensions } from './theme.ts';
 
 interface DiffProps {
   readonly before: string;
   readonly after: string;
   /** What the sides are, for screen readers and as headings. */
   readonly names: readonly [before: string, after: string];
-  /** The later text can be edited, and parts of the earlier one taken into it. */
-  readonly onAfter?: (text: string) => void;
+  /** Makes the later text editable; changes can be reverted to the earlier text. */
+  readonly onAfterChange?: (text: string) => void;
 }
 
-/** Narrower windows show one text within the other. */
-const WIDE = '(min-width: 760px)';
-const UNCHANGED = { margin: 3, minSize: 6 } as const;
+/** Narrower windows show a unified diff. */
+const WIDE_QUERY = '(min-width: 760px)';
+const COLLAPSE_UNCHANGED = { margin: 3, minSize: 6 } as const;
 
-export function Diff({ before, after, names, onAfter }: DiffProps) {
+export function Diff({ before, after, names, onAfterChange }: DiffProps) {
   const host = useRef<HTMLDivElement>(null);
-  const heard = useRef(onAfter);
-  heard.current = onAfter;
-  const isEditable = onAfter !== undefined;
+  const latestOnAfterChange = useRef(onAfterChange);
+  latestOnAfterChange.current = onAfterChange;
+  const isEditable = onAfterChange !== undefined;
   useEffect(() => {
     const parent = host.current as HTMLElement;
     const [nameBefore, nameAfter] = names;
     const listener = EditorView.updateListener.of(
-      (update) => update.docChanged && heard.current?.(update.state.doc.toString()),
+      (update) => update.docChanged && latestOnAfterChange.current?.(update.state.doc.toString()),
     );
     const edited = isEditable ? [listener, history(), keymap.of([...historyKeymap, ...defaultKeymap])] : READ_ONLY;
     // A dialog has no width yet while it opens.
-    if (!matchMedia(WIDE).matches) {
-      const within = unifiedMergeView({
+    if (!matchMedia(WIDE_QUERY).matches) {
+      const unifiedView = unifiedMergeView({
         original: before,
-        collapseUnchanged: UNCHANGED,
+        collapseUnchanged: COLLAPSE_UNCHANGED,
         mergeControls: false,
       });
-      const state = EditorState.create({ doc: after, extensions: [...shared(nameAfter), edited, within] });
+      const state = EditorState.create({
+        doc: after,
+        extensions: [...sharedExtensions(nameAfter), edited, unifiedView],
+      });
       const view = new EditorView({ parent, state });
       return () => view.destroy();
     }
     const merge = new MergeView({
       parent,
-      a: { doc: before, extensions: [...shared(nameBefore), READ_ONLY] },
-      b: { doc: after, extensions: [...shared(nameAfter), edited] },
-      collapseUnchanged: UNCHANGED,
-      ...(isEditable ? { revertControls: 'a-to-b' as const, renderRevertControl: takeButton } : {}),
+      a: { doc: before, extensions: [...sharedExtensions(nameBefore), READ_ONLY] },
+      b: { doc: after, extensions: [...sharedExtensions(nameAfter), edited] },
+      collapseUnchanged: COLLAPSE_UNCHANGED,
+      ...(isEditable ? { revertControls: 'a-to-b' as const, renderRevertControl: revertButton } : {}),
     });
     return () => merge.destroy();
   }, [before, isEditable]);
@@ -65,15 +68,15 @@ export function Diff({ before, after, names, onAfter }: DiffProps) {
 
 const READ_ONLY: Extension = EditorState.readOnly.of(true);
 
-const shared = (label: string): Extension[] => [
-  looksOf(),
+const sharedExtensions = (label: string): Extension[] => [
+  themeExtensions(),
   yaml(),
   lineNumbers(),
   EditorView.lineWrapping,
   EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
 ];
 
-function takeButton(): HTMLElement {
+function revertButton(): HTMLElement {
   const button = document.createElement('button');
   button.type = 'button';
   button.textContent = '→';

@@ -1,12 +1,12 @@
-/** Drafts that the browser keeps: by the person, the slug, and the version that they began from. */
+/** Drafts in localStorage: by owner, slug, and the version that they are based on. */
 import { extractSecrets } from '../../definition/document/extract-secrets.ts';
 import { isObject } from '../../json/json.ts';
-import { draftKey, keysIn, type Owner, type Store } from '../data/draft-keys.ts';
-import { parsed } from '../data/parsed.ts';
-import { parsedOf, valueIn } from './places.ts';
+import { type DraftOwner, type DraftStorage, draftKey, keysWithPrefix } from '../data/draft-keys.ts';
+import { parseJsonInput } from '../data/parse-json-input.ts';
+import { parsedValue, parseText } from './text-ranges.ts';
 
 export interface Draft {
-  /** The tag of the version that it began from; '' for a new workflow. */
+  /** The ETag of the version that it is based on; '' for a new workflow. */
   readonly tag: string;
   readonly text: string;
   /** ISO 8601. */
@@ -14,25 +14,24 @@ export interface Draft {
 }
 
 /** All drafts of a workflow, the newest first. */
-export function draftsOf(owner: Owner, slug: string, store: Store): Draft[] {
-  const begin = draftKey(owner, slug, '');
-  return keysIn(store, begin)
-    .flatMap((key) => draftIn(store.getItem(key), key.slice(begin.length)) ?? [])
+export function draftsOf(owner: DraftOwner, slug: string, store: DraftStorage): Draft[] {
+  const prefix = draftKey(owner, slug, '');
+  return keysWithPrefix(store, prefix)
+    .flatMap((key) => parseDraft(store.getItem(key), key.slice(prefix.length)) ?? [])
     .sort((a, b) => b.at.localeCompare(a.at));
 }
 
-function draftIn(kept: string | null, tag: string): Draft | undefined {
-  const { value } = parsed(kept ?? '');
+function parseDraft(stored: string | null, tag: string): Draft | undefined {
+  const { value } = parseJsonInput(stored ?? '');
   const { text, at } = isObject(value) ? value : {};
   return typeof text === 'string' && typeof at === 'string' ? { tag, text, at } : undefined;
 }
 
 /**
- * Keeps a draft. Returns false where it is not kept: it holds a secret in clear, which a browser must not keep, or the
- * browser has no room.
+ * Stores a draft. Returns false if it is not stored: it holds a secret in clear, or the storage is full.
  */
-export function keepDraft(owner: Owner, slug: string, draft: Draft, store: Store): boolean {
-  const value = valueIn(parsedOf(draft.text));
+export function saveDraft(owner: DraftOwner, slug: string, draft: Draft, store: DraftStorage): boolean {
+  const value = parsedValue(parseText(draft.text));
   const isSecret = isObject(value) && extractSecrets(value).secrets.length > 0;
   try {
     if (isSecret) store.removeItem(draftKey(owner, slug, draft.tag));
@@ -43,5 +42,5 @@ export function keepDraft(owner: Owner, slug: string, draft: Draft, store: Store
   }
 }
 
-export const forgetDraft = (owner: Owner, slug: string, tag: string, store: Store): void =>
+export const removeDraft = (owner: DraftOwner, slug: string, tag: string, store: DraftStorage): void =>
   store.removeItem(draftKey(owner, slug, tag));

@@ -1,38 +1,38 @@
-/** The editor of a workflow: its text, and beside it its graph. The text is the truth. */
+/** The editor of a workflow: its text, and a graph that follows the text. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DraftGraph } from '../../gateway/answers/workflows.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
 import { request } from '../data/api.ts';
-import type { Owner } from '../data/draft-keys.ts';
-import { absoluteText, counted } from '../data/labels.ts';
+import type { DraftOwner } from '../data/draft-keys.ts';
+import { absoluteTimeText, countText } from '../data/format-text.ts';
 import { useGet, useResource } from '../data/resource.ts';
-import { useMay, useMe } from '../data/session.ts';
+import { useHasRole, useMe } from '../data/session.ts';
 import type { DryRun, ProblemItem, Validation } from '../data/types.ts';
 import { GraphBox } from '../graph/zoom.tsx';
 import { Button } from '../parts/button.tsx';
-import { To } from '../parts/link.tsx';
-import { Loaded } from '../parts/loading.tsx';
+import { ScreenLink } from '../parts/link.tsx';
+import { ResourceView } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { Tabs } from '../parts/tabs.tsx';
-import type { Place } from '../routes.ts';
-import { type Draft, draftsOf, forgetDraft, keepDraft } from './drafts.ts';
-import { mediaOf } from './media.ts';
+import type { RouteMatch } from '../routes.ts';
+import { type Draft, draftsOf, removeDraft, saveDraft } from './drafts.ts';
+import { DryRunPanel, dryRunSums } from './dry-run-panel.tsx';
+import { mediaTypeOf } from './media-type.ts';
+import { SaveDialog } from './save-dialog.tsx';
+import { readStoredText, type StoredText } from './stored-text.ts';
+import { type ProblemMark, TextEditor, type TextEditorHandle } from './text-editor.tsx';
 import {
   lineAt,
   type ParsedText,
-  parsedOf,
+  parsedValue,
+  parseText,
   pointerOfStep,
   rangeAt,
   rangeOfProblem,
   stepAt,
   stepOfPointer,
-  valueIn,
-} from './places.ts';
-import { SaveDialog } from './save.tsx';
-import { readStored, type Stored } from './stored.ts';
-import { type Mark, TextEditor, type TextHandle } from './text-editor.tsx';
-import { sumsOf, Try } from './try.tsx';
+} from './text-ranges.ts';
 import './editor.css';
 
 const GRAPH_MS = 300;
@@ -40,95 +40,97 @@ const CHECK_MS = 500;
 const CURSOR_MS = 150;
 const DRAFT_MS = 400;
 
-export function EditorScreen({ place }: { readonly place: Place<'editor'> }) {
-  const { slug } = place.params;
-  const stored = useResource(`stored ${slug}`, (signal) => readStored(slug, signal));
+export function EditorScreen({ route }: { readonly route: RouteMatch<'editor'> }) {
+  const { slug } = route.params;
+  const stored = useResource(`stored ${slug}`, (signal) => readStoredText(slug, signal));
   const me = useMe();
   if (stored.data !== undefined && me !== undefined)
-    return <Editing key={slug} slug={slug} first={stored.data} owner={me} />;
+    return <WorkflowEditor key={slug} slug={slug} initialStored={stored.data} owner={me} />;
   return (
     <Screen title={`Edit ${slug}`}>
-      <Loaded resource={stored} what="the text">
+      <ResourceView resource={stored} what="the text">
         {() => null}
-      </Loaded>
+      </ResourceView>
     </Screen>
   );
 }
 
-/** The value once it has not changed for so long. */
-function useSettled<T>(value: T, ms: number): T {
-  const [settled, setSettled] = useState(value);
+/** The value once it has not changed for `ms`. */
+function useDebounced<T>(value: T, ms: number): T {
+  const [debounced, setDebounced] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
+    const timer = setTimeout(() => setDebounced(value), ms);
     return () => clearTimeout(timer);
   }, [value, ms]);
-  return settled;
+  return debounced;
 }
 
-interface Found extends ProblemItem {
+interface EditorProblem extends ProblemItem {
   readonly severity: 'error' | 'warning';
 }
 
-interface EditingProps {
+interface WorkflowEditorProps {
   readonly slug: string;
-  /** What was stored when the editor was opened. What others store meanwhile is seen when saving. */
-  readonly first: Stored;
-  /** Whose drafts the browser keeps. */
-  readonly owner: Owner;
+  /** The stored text when the editor was opened. Later changes of others are detected on saving. */
+  readonly initialStored: StoredText;
+  /** The owner of the drafts. */
+  readonly owner: DraftOwner;
 }
 
-function Editing({ slug, first, owner }: EditingProps) {
-  const [base, setBase] = useState(first);
-  const [kept, setKept] = useState<readonly Draft[]>(() =>
-    draftsOf(owner, slug, localStorage).filter(({ tag, text }) => tag !== first.tag || text !== first.text),
+function WorkflowEditor({ slug, initialStored, owner }: WorkflowEditorProps) {
+  const [base, setBase] = useState(initialStored);
+  const [storedDrafts, setStoredDrafts] = useState<readonly Draft[]>(() =>
+    draftsOf(owner, slug, localStorage).filter(
+      ({ tag, text }) => tag !== initialStored.etag || text !== initialStored.text,
+    ),
   );
-  const restored = kept.find(({ tag }) => tag === first.tag);
-  const initial = useRef(restored?.text ?? first.text).current;
+  const restored = storedDrafts.find(({ tag }) => tag === initialStored.etag);
+  const initial = useRef(restored?.text ?? initialStored.text).current;
   const [text, setText] = useState(initial);
   const [selected, setSelected] = useState<string>();
   const [side, setSide] = useState<'graph' | 'try'>('graph');
   const [isSaving, setSaving] = useState(false);
-  const [isDraftKept, setDraftKept] = useState(true);
-  const [walked, setWalked] = useState<{ readonly run: DryRun; readonly text: string }>();
-  const may = useMay('editor');
-  const isProposal = !may && base.tag !== '';
-  const handle = useRef<TextHandle>(undefined);
+  const [isDraftStored, setDraftStored] = useState(true);
+  const [lastDryRun, setLastDryRun] = useState<{ readonly run: DryRun; readonly text: string }>();
+  const mayEdit = useHasRole('editor');
+  const isProposal = !mayEdit && base.etag !== '';
+  const handle = useRef<TextEditorHandle>(undefined);
   const textNow = useRef(text);
   textNow.current = text;
 
   const schema = useGet<JsonObject>('/schema.json');
-  const drawnText = useSettled(text, GRAPH_MS);
+  const drawnText = useDebounced(text, GRAPH_MS);
   const drawn = useResource(`graph ${drawnText}`, (signal) =>
     sendText<DraftGraph>('/api/workflows/graph', drawnText, base, signal),
   );
-  const checkedText = useSettled(text, CHECK_MS);
+  const checkedText = useDebounced(text, CHECK_MS);
   const checked = useResource(`check ${checkedText}`, (signal) =>
     sendText<Validation>('/api/workflows/validate', checkedText, base, signal),
   );
-  const parsed = useMemo(() => parsedOf(checkedText), [checkedText]);
+  const parsed = useMemo(() => parseText(checkedText), [checkedText]);
   const isChecked = checkedText === text && !checked.isLoading;
   const found = useMemo(
-    () => foundIn(checked.data, checked.problem?.problems, parsed, slug),
+    () => editorProblems(checked.data, checked.problem?.problems, parsed, slug),
     [checked.data, checked.problem, parsed],
   );
   const marks = useMemo(() => found.map((one) => markOf(one, parsed)), [found]);
-  const onGraph = useMemo(() => stepMarks(found, parsed), [found]);
-  const value = useMemo(() => valueIn(parsedOf(drawnText)), [drawnText]);
+  const graphMarks = useMemo(() => stepMarks(found, parsed), [found]);
+  const value = useMemo(() => parsedValue(parseText(drawnText)), [drawnText]);
   const sums = useMemo(
-    () => (walked === undefined || walked.text !== text ? undefined : sumsOf(walked.run)),
-    [walked, text],
+    () => (lastDryRun === undefined || lastDryRun.text !== text ? undefined : dryRunSums(lastDryRun.run)),
+    [lastDryRun, text],
   );
   const errors = found.filter(({ severity }) => severity === 'error').length;
 
-  const draftText = useSettled(text, DRAFT_MS);
+  const draftText = useDebounced(text, DRAFT_MS);
   useEffect(() => {
     if (draftText !== textNow.current) return;
     if (draftText === base.text) {
-      forgetDraft(owner, slug, base.tag, localStorage);
-      setDraftKept(true);
+      removeDraft(owner, slug, base.etag, localStorage);
+      setDraftStored(true);
     } else {
-      const draft = { tag: base.tag, text: draftText, at: new Date().toISOString() };
-      setDraftKept(keepDraft(owner, slug, draft, localStorage));
+      const draft = { tag: base.etag, text: draftText, at: new Date().toISOString() };
+      setDraftStored(saveDraft(owner, slug, draft, localStorage));
     }
   }, [draftText, base]);
 
@@ -137,39 +139,39 @@ function Editing({ slug, first, owner }: EditingProps) {
   const onCursor = (offset: number): void => {
     clearTimeout(cursor.current);
     cursor.current = setTimeout(() => {
-      const step = stepAt(parsedOf(textNow.current), offset);
+      const step = stepAt(parseText(textNow.current), offset);
       if (step !== undefined) setSelected(step);
     }, CURSOR_MS);
   };
   const showStep = (step: string): void => {
     setSelected(step);
-    const now = parsedOf(textNow.current);
+    const now = parseText(textNow.current);
     const pointer = pointerOfStep(now, step);
     if (pointer !== undefined) handle.current?.show(rangeAt(now, pointer, 'key'));
   };
   const dropDraft = (draft: Draft): void => {
-    forgetDraft(owner, slug, draft.tag, localStorage);
-    setKept(kept.filter((one) => one !== draft));
-    if (draft.tag === base.tag) handle.current?.replace(base.text);
+    removeDraft(owner, slug, draft.tag, localStorage);
+    setStoredDrafts(storedDrafts.filter((one) => one !== draft));
+    if (draft.tag === base.etag) handle.current?.replace(base.text);
   };
-  /** After saving: the text goes on from another version. */
-  const rebase = (now: Stored): void => {
-    forgetDraft(owner, slug, base.tag, localStorage);
-    setKept(kept.filter(({ tag }) => tag !== base.tag));
+  /** After saving: the text is based on the new version. */
+  const rebase = (now: StoredText): void => {
+    removeDraft(owner, slug, base.etag, localStorage);
+    setStoredDrafts(storedDrafts.filter(({ tag }) => tag !== base.etag));
     setBase(now);
     setSaving(false);
   };
   const takeDraft = (draft: Draft): void => {
-    setKept(kept.filter((one) => one !== draft));
+    setStoredDrafts(storedDrafts.filter((one) => one !== draft));
     handle.current?.replace(draft.text);
   };
 
   return (
     <div class="editor-screen">
       <Screen
-        title={`${base.tag === '' ? 'New workflow' : 'Edit'} ${base.name}`}
+        title={`${base.etag === '' ? 'New workflow' : 'Edit'} ${base.name}`}
         isFull
-        beside={
+        headingExtra={
           <span class="dim">
             {base.version === undefined ? 'not stored yet' : `version ${base.version}`}
             {text === base.text ? '' : ' · changed'}
@@ -177,16 +179,16 @@ function Editing({ slug, first, owner }: EditingProps) {
         }
         actions={
           <>
-            {base.tag === '' ? null : (
-              <To to="workflow" params={{ slug }} class="button">
+            {base.etag === '' ? null : (
+              <ScreenLink to="workflow" params={{ slug }} class="button">
                 Workflow
-              </To>
+              </ScreenLink>
             )}
             <Button
               kind="primary"
               needs={isProposal ? 'runner' : 'editor'}
               isDisabled={errors > 0 && isChecked}
-              why="Mend the problems first."
+              disabledReason="Mend the problems first."
               onClick={() => setSaving(true)}
             >
               {isProposal ? 'Propose…' : 'Save…'}
@@ -194,8 +196,8 @@ function Editing({ slug, first, owner }: EditingProps) {
           </>
         }
       >
-        <Drafts drafts={kept} tag={base.tag} onTake={takeDraft} onDrop={dropDraft} />
-        {isDraftKept ? null : (
+        <Drafts drafts={storedDrafts} tag={base.etag} onTake={takeDraft} onDrop={dropDraft} />
+        {isDraftStored ? null : (
           <p class="notice">
             The text is not kept in this browser while it holds a secret in clear, or the browser has no room.
           </p>
@@ -206,7 +208,7 @@ function Editing({ slug, first, owner }: EditingProps) {
               label={`Text of ${base.name}`}
               initial={initial}
               schema={schema.data}
-              marks={isChecked ? marks : UNCHECKED}
+              marks={isChecked ? marks : NO_MARKS}
               onText={setText}
               onCursor={onCursor}
               onSave={() => setSaving(true)}
@@ -222,7 +224,7 @@ function Editing({ slug, first, owner }: EditingProps) {
             />
           </div>
           <div class="editor-right">
-            <Tabs id="editor-side" label="Beside the text" tabs={SIDES} selected={side} onSelect={setSide}>
+            <Tabs id="editor-side" label="Beside the text" tabs={SIDE_TABS} selected={side} onSelect={setSide}>
               <div class="editor-side" hidden={side !== 'graph'}>
                 {drawn.problem === undefined ? null : (
                   <p class="notice" role="status">
@@ -236,7 +238,7 @@ function Editing({ slug, first, owner }: EditingProps) {
                     class="editor-graph"
                     graph={drawn.data}
                     label={`Steps of ${base.name}`}
-                    marks={onGraph}
+                    marks={graphMarks}
                     selected={selected}
                     onSelect={showStep}
                     sums={sums}
@@ -244,11 +246,11 @@ function Editing({ slug, first, owner }: EditingProps) {
                 )}
               </div>
               <div class="editor-side" hidden={side !== 'try'}>
-                <Try
+                <DryRunPanel
                   slug={slug}
                   value={value}
                   graph={drawn.data}
-                  onWalked={(run) => setWalked(run === undefined ? undefined : { run, text: textNow.current })}
+                  onDryRun={(run) => setLastDryRun(run === undefined ? undefined : { run, text: textNow.current })}
                   onStep={showStep}
                 />
               </div>
@@ -265,7 +267,7 @@ function Editing({ slug, first, owner }: EditingProps) {
           onClose={() => setSaving(false)}
           onSaved={(now, sent) => {
             rebase(now);
-            // What is stored may differ: references stand in place of secrets.
+            // The stored text may differ: references replace secrets.
             if (textNow.current === text && now.text !== textNow.current) handle.current?.replace(now.text);
             else if (sent !== textNow.current) handle.current?.replace(sent);
           }}
@@ -279,46 +281,51 @@ function Editing({ slug, first, owner }: EditingProps) {
   );
 }
 
-const UNCHECKED: readonly Mark[] = [];
-const SIDES = [
+const NO_MARKS: readonly ProblemMark[] = [];
+const SIDE_TABS = [
   { name: 'graph', label: 'Graph' },
   { name: 'try', label: 'Try' },
 ] as const;
 
-async function sendText<T>(path: string, text: string, { media }: Stored, signal: AbortSignal): Promise<T> {
-  const written = { media: mediaOf(text, media), text };
-  return (await request<T>('POST', path, { written, signal })).body;
+async function sendText<T>(path: string, text: string, { media }: StoredText, signal: AbortSignal): Promise<T> {
+  const rawBody = { media: mediaTypeOf(text, media), text };
+  return (await request<T>('POST', path, { rawBody, signal })).body;
 }
 
 /** What the check found, and that the text names another slug than the address. */
-function foundIn(
+function editorProblems(
   data: Validation | undefined,
   refused: readonly ProblemItem[] | undefined,
   parsed: ParsedText,
   slug: string,
-): Found[] {
-  const of = (items: readonly ProblemItem[], severity: Found['severity']) => items.map((one) => ({ ...one, severity }));
-  if (refused !== undefined) return of(refused, 'error');
+): EditorProblem[] {
+  const withSeverity = (items: readonly ProblemItem[], severity: EditorProblem['severity']) =>
+    items.map((one) => ({ ...one, severity }));
+  if (refused !== undefined) return withSeverity(refused, 'error');
   if (data === undefined) return [];
-  const value = valueIn(parsed);
+  const value = parsedValue(parsed);
   const written = isObject(value) ? value['slug'] : undefined;
-  const other = typeof written === 'string' && written !== slug ? [otherSlug(written, slug)] : [];
-  return [...of(other, 'error'), ...of(data.problems, 'error'), ...of(data.warnings, 'warning')];
+  const mismatch = typeof written === 'string' && written !== slug ? [slugMismatch(written, slug)] : [];
+  return [
+    ...withSeverity(mismatch, 'error'),
+    ...withSeverity(data.problems, 'error'),
+    ...withSeverity(data.warnings, 'warning'),
+  ];
 }
 
-const otherSlug = (written: string, slug: string): ProblemItem => ({
+const slugMismatch = (written: string, slug: string): ProblemItem => ({
   pointer: '/slug',
   code: 'slug_mismatch',
   message: `The slug is ${written}, and the address says ${slug}. Make them the same.`,
 });
 
-const markOf = (one: Found, parsed: ParsedText): Mark => ({
+const markOf = (one: EditorProblem, parsed: ParsedText): ProblemMark => ({
   ...rangeOfProblem(parsed, one),
   severity: one.severity,
   message: one.hint === undefined ? one.message : `${one.message} ${one.hint}`,
 });
 
-function stepMarks(found: readonly Found[], parsed: ParsedText): ReadonlyMap<string, string> {
+function stepMarks(found: readonly EditorProblem[], parsed: ParsedText): ReadonlyMap<string, string> {
   const marks = new Map<string, string>();
   for (const { pointer, severity } of found) {
     const step = stepOfPointer(parsed, pointer);
@@ -329,17 +336,20 @@ function stepMarks(found: readonly Found[], parsed: ParsedText): ReadonlyMap<str
 
 interface ProblemsProps {
   /** Undefined while it is not known. */
-  readonly found: readonly Found[] | undefined;
+  readonly found: readonly EditorProblem[] | undefined;
   readonly problem: Parameters<typeof Problem>[0]['problem'];
   readonly parsed: ParsedText;
-  readonly onShow: (found: Found) => void;
+  readonly onShow: (found: EditorProblem) => void;
 }
 
 function Problems({ found, problem, parsed, onShow }: ProblemsProps) {
   const errors = found?.filter(({ severity }) => severity === 'error').length ?? 0;
   const warnings = (found?.length ?? 0) - errors;
-  const said = [errors > 0 ? counted(errors, 'problem') : '', warnings > 0 ? counted(warnings, 'warning') : ''];
-  const summary = said.filter((one) => one !== '').join(', ');
+  const countTexts = [
+    errors > 0 ? countText(errors, 'problem') : '',
+    warnings > 0 ? countText(warnings, 'warning') : '',
+  ];
+  const summary = countTexts.filter((one) => one !== '').join(', ');
   return (
     <div class="editor-problems">
       <p role="status" class={errors > 0 ? 'bad' : 'dim'}>
@@ -376,8 +386,8 @@ const Drafts = ({ drafts, tag, onTake, onDrop }: DraftsProps) => (
     {drafts.map((draft) => (
       <p key={draft.tag} class="notice">
         {draft.tag === tag
-          ? `This is your draft of ${absoluteText(Date.parse(draft.at))}.`
-          : `There is a draft of ${absoluteText(Date.parse(draft.at))}, of an earlier version.`}{' '}
+          ? `This is your draft of ${absoluteTimeText(Date.parse(draft.at))}.`
+          : `There is a draft of ${absoluteTimeText(Date.parse(draft.at))}, of an earlier version.`}{' '}
         {draft.tag === tag ? null : (
           <>
             <Button kind="link" onClick={() => onTake(draft)}>

@@ -1,11 +1,11 @@
-/** Outputs in place of steps that have effects or wait, for a dry run: a field for each. */
+/** Preset outputs for steps that have effects or wait, for a dry run: a field for each. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { parsed } from '../data/parsed.ts';
-import type { GraphInput } from '../graph/ways.ts';
+import { parseJsonInput } from '../data/parse-json-input.ts';
+import type { GraphInput } from '../graph/step-graph.ts';
 import { JsonField, SelectField } from '../parts/fields.tsx';
 
-/** What was written for a step, and the port that was chosen, if any. */
+/** The output that was entered for a step, and the chosen port, if any. */
 export interface Preset {
   readonly text: string;
   readonly port: string;
@@ -14,30 +14,30 @@ export interface Preset {
 export type Presets = { readonly [slug: string]: Preset };
 
 /** Kinds that need no preset: a dry run runs them as a run does. */
-const PURE: ReadonlySet<string> = new Set(['pure', 'container', 'end']);
-const NONE: Preset = { text: '', port: '' };
+const PURE_CLASSES: ReadonlySet<string> = new Set(['pure', 'container', 'end']);
+const EMPTY_PRESET: Preset = { text: '', port: '' };
 
 /** The steps that a dry run does not run without a preset. */
 export const stepsToPreset = (graph: GraphInput | undefined): GraphInput['nodes'] =>
-  (graph?.nodes ?? []).filter((node) => !PURE.has(node.class));
+  (graph?.nodes ?? []).filter((node) => !PURE_CLASSES.has(node.class));
 
-export const hasMistake = (presets: Presets): boolean =>
-  Object.values(presets).some(({ text }) => parsed(text).error !== undefined);
+export const hasInvalidPreset = (presets: Presets): boolean =>
+  Object.values(presets).some(({ text }) => parseJsonInput(text).error !== undefined);
 
 /** The presets of a request. A step whose fields are empty has none. */
-export function presetsIn(presets: Presets): JsonObject | undefined {
+export function presetsBody(presets: Presets): JsonObject | undefined {
   const set = Object.entries(presets).filter(([, { text, port }]) => text.trim() !== '' || port !== '');
   if (set.length === 0) return undefined;
   return Object.fromEntries(
     set.map(([slug, { text, port }]) => {
-      const data = (parsed(text).value ?? null) as Json;
+      const data = (parseJsonInput(text).value ?? null) as Json;
       return [slug, port === '' ? { data } : { data, port }];
     }),
   );
 }
 
-/** The step whose output is asked for; a new object each time. */
-export interface Asked {
+/** The step whose preset is requested. A new object for each request. */
+export interface PresetRequest {
   readonly slug: string;
 }
 
@@ -46,19 +46,19 @@ interface PresetsProps {
   readonly presets: Presets;
   readonly onPresets: (presets: Presets) => void;
   /** Opens the fields of this step, and focuses them. */
-  readonly asked: Asked | undefined;
+  readonly requested: PresetRequest | undefined;
 }
 
-export function PresetFields({ graph, presets, onPresets, asked }: PresetsProps) {
+export function PresetFields({ graph, presets, onPresets, requested }: PresetsProps) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
-    if (asked !== undefined) setOpen(true);
-  }, [asked]);
+    if (requested !== undefined) setOpen(true);
+  }, [requested]);
   useEffect(() => {
-    if (asked !== undefined && isOpen)
-      box.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(asked.slug)}"] textarea`)?.focus();
-  }, [asked, isOpen]);
+    if (requested !== undefined && isOpen)
+      box.current?.querySelector<HTMLElement>(`[data-step="${CSS.escape(requested.slug)}"] textarea`)?.focus();
+  }, [requested, isOpen]);
   const steps = stepsToPreset(graph);
   if (steps.length === 0) return null;
   return (
@@ -66,7 +66,7 @@ export function PresetFields({ graph, presets, onPresets, asked }: PresetsProps)
       <summary>Outputs in place of steps</summary>
       {isOpen
         ? steps.map(({ id, name, ports }) => {
-            const preset = presets[id] ?? NONE;
+            const preset = presets[id] ?? EMPTY_PRESET;
             const set = (change: Partial<Preset>): void => onPresets({ ...presets, [id]: { ...preset, ...change } });
             return (
               <fieldset key={id} class="field" data-step={id}>

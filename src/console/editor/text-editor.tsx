@@ -1,4 +1,4 @@
-/** The text of a definition, with its problems and what can be written. */
+/** A text editor for definitions, with problems and completions. */
 import {
   acceptCompletion,
   autocompletion,
@@ -15,20 +15,20 @@ import { EditorState, Prec } from '@codemirror/state';
 import { EditorView, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
 import type { JsonObject } from '../../json/json.ts';
-import { optionsAt } from './complete.ts';
-import type { Range } from './places.ts';
-import { looksOf } from './theme.ts';
+import { completionsAt } from './completions.ts';
+import type { TextRange } from './text-ranges.ts';
+import { themeExtensions } from './theme.ts';
 
-/** A problem at its place. */
-export interface Mark extends Range {
+/** A problem with its range. */
+export interface ProblemMark extends TextRange {
   readonly severity: 'error' | 'warning';
   readonly message: string;
 }
 
-export interface TextHandle {
-  /** Shows the place, puts the cursor there, and takes the focus. */
-  show(range: Range): void;
-  /** Takes another text in place of all. It can be undone. */
+export interface TextEditorHandle {
+  /** Scrolls to the range, moves the cursor there, and takes the focus. */
+  show(range: TextRange): void;
+  /** Replaces the text. It can be undone. */
   replace(text: string): void;
 }
 
@@ -38,12 +38,12 @@ interface TextProps {
   readonly initial: string;
   readonly schema: JsonObject | undefined;
   /** Of the present text. */
-  readonly marks: readonly Mark[];
+  readonly marks: readonly ProblemMark[];
   readonly onText: (text: string) => void;
   /** The cursor moved, by the user. */
   readonly onCursor: (offset: number) => void;
   readonly onSave: () => void;
-  readonly onReady: (handle: TextHandle) => void;
+  readonly onReady: (handle: TextEditorHandle) => void;
 }
 
 export function TextEditor(props: TextProps) {
@@ -52,21 +52,21 @@ export function TextEditor(props: TextProps) {
   const latest = useRef(props);
   latest.current = props;
   useEffect(() => {
-    const made = new EditorView({
+    const editorView = new EditorView({
       parent: host.current as HTMLElement,
       state: EditorState.create({ doc: props.initial, extensions: extensionsOf(latest) }),
     });
-    view.current = made;
+    view.current = editorView;
     latest.current.onReady({
       show: ({ from, to }) => {
-        const end = made.state.doc.length;
+        const end = editorView.state.doc.length;
         const range = { anchor: Math.min(from, end), head: Math.min(to, end) };
-        made.dispatch({ selection: range, effects: EditorView.scrollIntoView(range.anchor, { y: 'center' }) });
-        made.focus();
+        editorView.dispatch({ selection: range, effects: EditorView.scrollIntoView(range.anchor, { y: 'center' }) });
+        editorView.focus();
       },
-      replace: (text) => made.dispatch({ changes: { from: 0, to: made.state.doc.length, insert: text } }),
+      replace: (text) => editorView.dispatch({ changes: { from: 0, to: editorView.state.doc.length, insert: text } }),
     });
-    return () => made.destroy();
+    return () => editorView.destroy();
   }, []);
   useEffect(() => {
     const { current } = view;
@@ -94,7 +94,7 @@ function extensionsOf(latest: { readonly current: TextProps }) {
     },
   };
   return [
-    looksOf(),
+    themeExtensions(),
     yaml(),
     lintGutter(),
     lineNumbers(),
@@ -112,17 +112,17 @@ function extensionsOf(latest: { readonly current: TextProps }) {
   ];
 }
 
-const TYPES = { member: 'property', value: 'enum', step: 'variable', name: 'variable' } as const;
+const COMPLETION_TYPES = { member: 'property', value: 'enum', step: 'variable', name: 'variable' } as const;
 
 function completionsFor(context: CompletionContext, schema: JsonObject | undefined): CompletionResult | null {
-  // Unasked only where a word was begun, or a path or a value is to follow.
+  // Opens by itself only within a word, or where a path or a value is to follow.
   if (!context.explicit && context.matchBefore(/(?:[\w$-]|\.|: |\{\{ |- )$/) === null) return null;
-  const found = optionsAt(context.state.doc.toString(), context.pos, schema ?? {});
+  const found = completionsAt(context.state.doc.toString(), context.pos, schema ?? {});
   if (found === undefined) return null;
   const options = found.options.map(({ label, kind, info, apply }) => ({
     label,
     apply,
-    type: TYPES[kind],
+    type: COMPLETION_TYPES[kind],
     ...(info === undefined ? {} : { info }),
   }));
   return { from: found.from, options, validFor: /^[\w$-]*$/ };

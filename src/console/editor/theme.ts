@@ -1,10 +1,10 @@
-/** The looks of texts: colours of the console, which follow the scheme by themselves. */
+/** The theme of editors: colours of the console, which follow the colour scheme. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-const looks = EditorView.theme({
+const editorTheme = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--card)', height: '100%' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
   '.cm-scroller': { font: 'var(--mono)', overflow: 'auto' },
@@ -45,7 +45,7 @@ const looks = EditorView.theme({
   },
 });
 
-const colours = HighlightStyle.define([
+const highlightStyle = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--accent)' },
   { tag: [tags.string, tags.attributeValue], color: 'var(--ok)' },
   { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: 'var(--hold)' },
@@ -53,8 +53,8 @@ const colours = HighlightStyle.define([
   { tag: [tags.punctuation, tags.separator, tags.meta], color: 'var(--dim)' },
 ]);
 
-/** What every text needs, also those of a comparison. The page's nonce lets its sheets through (the page's policy). */
-export function looksOf(): Extension {
+/** The theme for editors and diffs. The nonce allows its style sheets under the page's Content-Security-Policy. */
+export function themeExtensions(): Extension {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
-  return [EditorView.cspNonce.of(nonce), looks, syntaxHighlighting(colours)];
+  return [EditorView.cspNonce.of(nonce), editorTheme, syntaxHighlighting(highlightStyle)];
 }

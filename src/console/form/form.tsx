@@ -2,33 +2,33 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
-import { parsed } from '../data/parsed.ts';
+import { parseJsonInput } from '../data/parse-json-input.ts';
 import type { ApiProblem } from '../data/problem.ts';
 import { Button } from '../parts/button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/icons.tsx';
 import {
-  canHold,
-  checkedValue,
-  type Draft,
+  canRepresent,
   draftOf,
+  type FieldDraft,
   type FieldProblem,
   type FormField,
   formatProblemsOf,
-  formOf,
   readDraft,
-} from './fields.ts';
+  rootField,
+  validateDraft,
+} from './form-fields.ts';
 import './form.css';
 
 interface FormState {
   readonly field: FormField;
-  readonly draft: Draft;
+  readonly draft: FieldDraft;
   /** The text, while the value is written as JSON. */
   readonly json: string | undefined;
   /** Why the fields cannot be shown now. */
   readonly notice: string | undefined;
   readonly problems: readonly FieldProblem[];
-  setDraft(draft: Draft): void;
+  setDraft(draft: FieldDraft): void;
   setJson(text: string): void;
   showJson(): void;
   showFields(): void;
@@ -36,28 +36,28 @@ interface FormState {
   fill(value: Json): void;
   /** The value if it fits the format. Otherwise undefined, and the problems are shown. */
   submit(): { readonly value: Json } | undefined;
-  /** Shows what the server found wrong, with pointers into the value. */
-  refuse(problems: readonly FieldProblem[]): void;
+  /** Shows problems that the server found, with pointers into the value. */
+  showProblems(problems: readonly FieldProblem[]): void;
 }
 
-/** What stands in a form of this format. A form without a format takes any JSON. */
+/** The state of a form for a format. A form without a format takes any JSON. */
 export function useForm(format: JsonObject | undefined, initial?: Json): FormState {
   const key = JSON.stringify(format ?? null);
-  const known = useMemo<JsonObject>(() => format ?? {}, [key]);
-  const field = useMemo(() => formOf(known), [known]);
-  const [draft, setDraft] = useState<Draft>(() => draftOf(field, initial));
+  const knownFormat = useMemo<JsonObject>(() => format ?? {}, [key]);
+  const field = useMemo(() => rootField(knownFormat), [knownFormat]);
+  const [draft, setDraft] = useState<FieldDraft>(() => draftOf(field, initial));
   const [json, setJson] = useState<string>();
   const [notice, setNotice] = useState<string>();
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
-  const shownFor = useRef(field);
+  const renderedField = useRef(field);
   // Another format: another form.
-  if (shownFor.current !== field) {
-    shownFor.current = field;
+  if (renderedField.current !== field) {
+    renderedField.current = field;
     setDraft(draftOf(field, initial));
     setJson(undefined);
     setProblems([]);
   }
-  const take = (read: ReturnType<typeof checkedValue>): { value: Json } | undefined => {
+  const acceptIfValid = (read: ReturnType<typeof validateDraft>): { value: Json } | undefined => {
     setProblems(read.problems);
     return read.problems.length === 0 ? { value: read.value ?? {} } : undefined;
   };
@@ -69,8 +69,8 @@ export function useForm(format: JsonObject | undefined, initial?: Json): FormSta
     problems,
     setDraft: (next) => {
       setDraft(next);
-      // What was told is looked at again, so that a mended field says nothing any more.
-      if (problems.length > 0) setProblems(checkedValue(known, field, next).problems);
+      // Problems that were shown are validated again, so that a corrected field shows none.
+      if (problems.length > 0) setProblems(validateDraft(knownFormat, field, next).problems);
     },
     setJson,
     showJson: () => {
@@ -78,9 +78,9 @@ export function useForm(format: JsonObject | undefined, initial?: Json): FormSta
       setProblems([]);
     },
     showFields: () => {
-      const value = parsed(json ?? '').value as Json | undefined;
+      const value = parseJsonInput(json ?? '').value as Json | undefined;
       if (value === undefined) setNotice('This is not JSON yet.');
-      else if (!canHold(field, value)) setNotice('The fields cannot hold all of this. It can be sent as JSON.');
+      else if (!canRepresent(field, value)) setNotice('The fields cannot hold all of this. It can be sent as JSON.');
       else {
         setDraft(draftOf(field, value));
         setJson(undefined);
@@ -91,26 +91,27 @@ export function useForm(format: JsonObject | undefined, initial?: Json): FormSta
     fill: (value) => {
       setProblems([]);
       setNotice(undefined);
-      if (canHold(field, value)) {
+      if (canRepresent(field, value)) {
         setDraft(draftOf(field, value));
         setJson(undefined);
       } else setJson(JSON.stringify(value, null, 2));
     },
     submit: () => {
-      if (json === undefined) return take(checkedValue(known, field, draft));
-      const value = parsed(json).value as Json | undefined;
-      if (value === undefined) return take({ value, problems: [{ pointer: '', message: 'This is not JSON.' }] });
-      return take({ value, problems: formatProblemsOf(known, value) });
+      if (json === undefined) return acceptIfValid(validateDraft(knownFormat, field, draft));
+      const value = parseJsonInput(json).value as Json | undefined;
+      if (value === undefined)
+        return acceptIfValid({ value, problems: [{ pointer: '', message: 'This is not JSON.' }] });
+      return acceptIfValid({ value, problems: formatProblemsOf(knownFormat, value) });
     },
-    refuse: setProblems,
+    showProblems: setProblems,
   };
 }
 
-/** The fields, or the JSON in their place, with the switch between them. */
+/** The fields or the JSON, with the switch between them. */
 export function FormFields({ form, label }: { readonly form: FormState; readonly label: string }) {
   const { field, draft, json, notice, problems } = form;
   const isOnlyJson = field.kind === 'json';
-  const general = problems.filter(({ pointer }) => json !== undefined || isOnlyJson || pointer === '');
+  const formProblems = problems.filter(({ pointer }) => json !== undefined || isOnlyJson || pointer === '');
   return (
     <div class="value-form">
       {json === undefined ? (
@@ -121,7 +122,7 @@ export function FormFields({ form, label }: { readonly form: FormState; readonly
             onValue={form.setDraft}
             rows={6}
             isCode
-            error={told(general)}
+            error={problemText(formProblems)}
           />
         ) : (
           <Group field={field} draft={draft} onDraft={form.setDraft} pointer="" problems={problems} />
@@ -133,13 +134,13 @@ export function FormFields({ form, label }: { readonly form: FormState; readonly
           onValue={form.setJson}
           rows={10}
           isCode
-          error={told(general)}
+          error={problemText(formProblems)}
           hint={notice}
         />
       )}
-      {json === undefined && !isOnlyJson && general.length > 0 ? (
+      {json === undefined && !isOnlyJson && formProblems.length > 0 ? (
         <p class="error" role="alert">
-          {told(general)}
+          {problemText(formProblems)}
         </p>
       ) : null}
       {isOnlyJson ? null : (
@@ -153,25 +154,25 @@ export function FormFields({ form, label }: { readonly form: FormState; readonly
   );
 }
 
-const told = (problems: readonly FieldProblem[]): string | undefined =>
+const problemText = (problems: readonly FieldProblem[]): string | undefined =>
   problems.length === 0
     ? undefined
     : problems.map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`)).join(' ');
 
-interface PartProps {
+interface FieldViewProps {
   readonly field: FormField;
-  readonly draft: Draft | undefined;
-  readonly onDraft: (draft: Draft) => void;
+  readonly draft: FieldDraft | undefined;
+  readonly onDraft: (draft: FieldDraft) => void;
   readonly pointer: string;
   readonly problems: readonly FieldProblem[];
 }
 
-function Group({ field, draft, onDraft, pointer, problems }: PartProps) {
-  const drafts = (draft ?? {}) as { readonly [name: string]: Draft };
+function Group({ field, draft, onDraft, pointer, problems }: FieldViewProps) {
+  const drafts = (draft ?? {}) as { readonly [name: string]: FieldDraft };
   return (
     <>
       {(field.fields ?? []).map((inner) => (
-        <Part
+        <FieldView
           key={inner.name}
           field={inner}
           draft={drafts[inner.name]}
@@ -184,14 +185,14 @@ function Group({ field, draft, onDraft, pointer, problems }: PartProps) {
   );
 }
 
-function List({ field, draft, onDraft, pointer, problems }: PartProps) {
-  const rows = Array.isArray(draft) ? (draft as readonly Draft[]) : [];
+function List({ field, draft, onDraft, pointer, problems }: FieldViewProps) {
+  const rows = Array.isArray(draft) ? (draft as readonly FieldDraft[]) : [];
   const item = field.item as FormField;
   return (
     <>
       {rows.map((row, index) => (
         <div class="row" key={index}>
-          <Part
+          <FieldView
             field={{ ...item, label: `${item.label} ${index + 1}` }}
             draft={row}
             onDraft={(next) => onDraft(rows.map((one, at) => (at === index ? next : one)))}
@@ -216,10 +217,10 @@ function List({ field, draft, onDraft, pointer, problems }: PartProps) {
   );
 }
 
-function Part(props: PartProps) {
+function FieldView(props: FieldViewProps) {
   const { field, draft = draftOf(field), onDraft, pointer, problems } = props;
   const { label, description: hint, isRequired, kind } = field;
-  const error = told(
+  const error = problemText(
     problems.filter((one) => one.pointer === pointer).map(({ message }) => ({ pointer: '', message })),
   );
   const shared = { label, error, isRequired, ...(hint === undefined ? {} : { hint }) };
@@ -272,13 +273,13 @@ function Part(props: PartProps) {
 const choiceText = (choice: Json): string =>
   typeof choice === 'string' ? choice : typeof choice === 'boolean' ? (choice ? 'yes' : 'no') : JSON.stringify(choice);
 
-/** The problems of a refusal that are about the value at a pointer, with pointers into the value. */
+/** The items of a problem about the value at a pointer, with pointers into the value. */
 export const problemsUnder = (problem: ApiProblem, prefix: string): FieldProblem[] =>
   problem.problems
     .filter(({ pointer }) => isUnder(pointer, prefix))
     .map(({ pointer, message }) => ({ pointer: pointer.slice(prefix.length), message }));
 
-/** The pointers of a refusal that a form of the value at a pointer shows. */
+/** The pointers of a problem that the form of the value at a pointer shows. */
 export const pointersUnder = (problem: ApiProblem | undefined, prefix: string): string[] =>
   (problem?.problems ?? []).map(({ pointer }) => pointer).filter((pointer) => isUnder(pointer, prefix));
 

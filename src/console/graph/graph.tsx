@@ -3,21 +3,21 @@
  * window is in the document. The graph is one stop of the Tab key; arrow keys move along it.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { durationText } from '../data/labels.ts';
-import { KindIcon, StatusMark } from '../parts/icons.tsx';
+import { durationText } from '../data/format-text.ts';
+import { KindIcon, StatusIcon } from '../parts/icons.tsx';
 import { pixels } from '../parts/pixels.ts';
-import { useWatched } from '../parts/watched.ts';
-import { HEAD, type Layout, layOut, MARGIN, type Place } from './layout.ts';
+import { useScrollAndResize } from '../parts/scroll-and-resize.ts';
+import { IterationStrip } from './iteration-strip.tsx';
+import { HEAD_HEIGHT, type Layout, layoutGraph, MARGIN, type StepBox } from './layout.ts';
 import { type Line, linesOf, pathOf } from './lines.ts';
 import type { Frame, Iteration, StepSum } from './scope.ts';
-import { Strip } from './strip.tsx';
-import type { GraphInput, GraphStep } from './ways.ts';
+import type { GraphInput, GraphStep } from './step-graph.ts';
 
 export interface GraphProps {
   readonly graph: GraphInput;
-  /** What is drawn, for screen readers. */
+  /** The label of the graph, for screen readers. */
   readonly label: string;
-  /** What the steps did. A step without a sum was not reached; without sums nothing is said of any. */
+  /** The sums of the steps. A step without a sum was not reached. Default: no step shows a status. */
   readonly sums?: ReadonlyMap<string, StepSum> | undefined;
   readonly strips?: ReadonlyMap<string, readonly Iteration[]>;
   readonly chosen?: ReadonlyMap<string, Frame | null>;
@@ -30,15 +30,15 @@ export interface GraphProps {
   readonly marks?: ReadonlyMap<string, string>;
 }
 
-const LEAST_ZOOM = 0.12;
-const MOST_ZOOM = 1.6;
+const MIN_ZOOM = 0.12;
+const MAX_ZOOM = 1.6;
 /** Below it only boxes and colours are drawn. */
-const FAR = 0.42;
-const LEAST_FIT = 0.55;
+const OVERVIEW_ZOOM = 0.42;
+const MIN_FITTED_ZOOM = 0.55;
 const HEAD_BUTTON = { x: 8, y: 8, w: 228, h: 46 } as const;
-const STRIP_ROOM = 250;
+const STRIP_WIDTH = 250;
 
-export const clampZoom = (zoom: number): number => Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, zoom));
+export const clampZoom = (zoom: number): number => Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, zoom));
 
 interface Drawing {
   readonly layout: Layout;
@@ -47,99 +47,99 @@ interface Drawing {
 
 export function useDrawing(graph: GraphInput): Drawing {
   return useMemo(() => {
-    const layout = layOut(graph, measureLabel);
+    const layout = layoutGraph(graph, measureLabel);
     return { layout, lines: linesOf(layout).map((line) => ({ line, path: pathOf(line) })) };
   }, [graph]);
 }
 
-/** The zoom at which a graph fits into a width; never so small that it cannot be read. */
+/** The zoom at which a graph fits into a width, at least the smallest readable one. */
 export const fittingZoom = (graphWidth: number, width: number): number =>
-  Math.min(1, Math.max(LEAST_FIT, (width - 20) / (graphWidth + 2 * MARGIN)));
+  Math.min(1, Math.max(MIN_FITTED_ZOOM, (width - 20) / (graphWidth + 2 * MARGIN)));
 
-interface Window {
+interface Viewport {
   readonly left: number;
   readonly top: number;
   readonly width: number;
   readonly height: number;
 }
 
-const AHEAD = 500;
-/** A smaller scroll draws nothing anew. */
-const STRIDE = 200;
+const OVERSCAN_PX = 500;
+/** A smaller scroll does not rerender. */
+const REDRAW_SCROLL_PX = 200;
 
 export function GraphView(props: GraphProps & { readonly drawing: Drawing }) {
   const { graph, drawing, selected, onSelect, zoom, onZoom, label } = props;
   const { layout, lines } = drawing;
   const pane = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState<Window>({ left: 0, top: 0, width: 1_200, height: 900 });
+  const [view, setView] = useState<Viewport>({ left: 0, top: 0, width: 1_200, height: 900 });
   const [focused, setFocused] = useState<string>();
   const width = layout.width + 2 * MARGIN;
   const height = layout.height + 2 * MARGIN;
   const shift = Math.max(0, (view.width - width) / 2);
-  const look = ({ scrollLeft, scrollTop, clientWidth, clientHeight }: HTMLElement): void => {
+  const updateViewport = ({ scrollLeft, scrollTop, clientWidth, clientHeight }: HTMLElement): void => {
     const next = {
       left: scrollLeft / zoom,
       top: scrollTop / zoom,
       width: clientWidth / zoom,
       height: clientHeight / zoom,
     };
-    setView((was) => (isNear(was, next) ? was : next));
+    setView((was) => (isSmallScroll(was, next) ? was : next));
   };
-  const zoomed = useRef(zoom);
+  const previousZoom = useRef(zoom);
   useLayoutEffect(() => {
     const { current } = pane;
     if (current === null) return;
-    const ratio = zoom / zoomed.current;
-    zoomed.current = zoom;
+    const ratio = zoom / previousZoom.current;
+    previousZoom.current = zoom;
     if (ratio !== 1) {
       current.scrollLeft = (current.scrollLeft + current.clientWidth / 2) * ratio - current.clientWidth / 2;
       current.scrollTop = (current.scrollTop + current.clientHeight / 2) * ratio - current.clientHeight / 2;
     }
-    look(current);
+    updateViewport(current);
   }, [zoom, graph]);
-  useWatched(pane, look);
+  useScrollAndResize(pane, updateViewport);
   useEffect(() => {
     const { current } = pane;
     if (current === null) return undefined;
     const onWheel = (event: WheelEvent): void => {
       if (!event.ctrlKey) return;
       event.preventDefault();
-      onZoom(clampZoom(zoomed.current * (event.deltaY < 0 ? 1.1 : 0.9)));
+      onZoom(clampZoom(previousZoom.current * (event.deltaY < 0 ? 1.1 : 0.9)));
     };
     current.addEventListener('wheel', onWheel, { passive: false });
     return () => current.removeEventListener('wheel', onWheel);
   }, [onZoom]);
-  // The step is shown again once the graph was fitted into the width.
+  // Scrolls to the step again after the graph was fitted into the width.
   const [isFitted, setFitted] = useState(false);
   useEffect(() => {
     if (zoom !== 1) setFitted(true);
   }, [zoom]);
   useEffect(() => {
-    const place = selected === undefined ? undefined : layout.places.get(selected);
-    if (place !== undefined && pane.current !== null) reveal(pane.current, place, shift, zoom);
+    const place = selected === undefined ? undefined : layout.stepBoxes.get(selected);
+    if (place !== undefined && pane.current !== null) scrollToStep(pane.current, place, shift, zoom);
   }, [selected, layout, isFitted]);
 
-  const isFar = zoom < FAR;
-  const isSeen = (left: number, top: number, right: number, bottom: number): boolean => {
+  const isOverview = zoom < OVERVIEW_ZOOM;
+  const isInView = (left: number, top: number, right: number, bottom: number): boolean => {
     const x = MARGIN + shift;
     return (
-      left + x < view.left + view.width + AHEAD &&
-      right + x > view.left - AHEAD &&
-      top + MARGIN < view.top + view.height + AHEAD &&
-      bottom + MARGIN > view.top - AHEAD
+      left + x < view.left + view.width + OVERSCAN_PX &&
+      right + x > view.left - OVERSCAN_PX &&
+      top + MARGIN < view.top + view.height + OVERSCAN_PX &&
+      bottom + MARGIN > view.top - OVERSCAN_PX
     );
   };
-  const stop =
-    [focused, selected, graph.start].find((id) => id !== undefined && layout.places.has(id)) ?? firstOf(layout);
-  const steps = [...layout.places].filter(
-    ([id, { x, y, w, h, isContainer }]) => id === stop || isSeen(x, y, x + w, y + (isContainer ? HEAD : h)),
+  const tabStop =
+    [focused, selected, graph.start].find((id) => id !== undefined && layout.stepBoxes.has(id)) ?? firstStep(layout);
+  const steps = [...layout.stepBoxes].filter(
+    ([id, { x, y, w, h, isContainer }]) => id === tabStop || isInView(x, y, x + w, y + (isContainer ? HEAD_HEIGHT : h)),
   );
-  const near = lines.filter(({ line: { box } }) => isSeen(box.left, box.top, box.right, box.bottom));
+  const visibleLines = lines.filter(({ line: { box } }) => isInView(box.left, box.top, box.right, box.bottom));
   const onKeyDown = (event: KeyboardEvent): void => {
     const direction = DIRECTIONS[event.key];
-    if (direction === undefined || stop === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (direction === undefined || tabStop === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    const next = nextStep(layout, stop, direction);
+    const next = nextStep(layout, tabStop, direction);
     if (next === undefined) return;
     setFocused(next);
     onSelect(next);
@@ -154,23 +154,23 @@ export function GraphView(props: GraphProps & { readonly drawing: Drawing }) {
         <div
           role="group"
           aria-label={label}
-          class={isFar ? 'canvas far' : 'canvas'}
+          class={isOverview ? 'canvas far' : 'canvas'}
           style={{ transform: `scale(${zoom})`, ...pixels({ width: width + shift, height }) }}
           onKeyDown={onKeyDown}
         >
           <div class="origin" style={pixels({ left: MARGIN + shift, top: MARGIN })}>
-            <Boxes {...props} isSeen={isSeen} />
-            <Lines lines={near} layout={layout} sums={props.sums} />
-            {isFar ? null : <Labels lines={near} sums={props.sums} />}
+            <Boxes {...props} isInView={isInView} />
+            <Lines lines={visibleLines} layout={layout} sums={props.sums} />
+            {isOverview ? null : <Labels lines={visibleLines} sums={props.sums} />}
             {steps.map(([id, place]) => (
               <StepButton
                 key={id}
-                step={layout.ways.steps.get(id)!}
+                step={layout.stepGraph.steps.get(id)!}
                 place={place}
                 sum={props.sums?.get(id)}
                 isReached={props.sums === undefined || props.sums.has(id)}
                 isSelected={id === selected}
-                isStop={id === stop}
+                isTabStop={id === tabStop}
                 mark={props.marks?.get(id)}
                 onSelect={() => {
                   setFocused(id);
@@ -185,18 +185,18 @@ export function GraphView(props: GraphProps & { readonly drawing: Drawing }) {
   );
 }
 
-const firstOf = ({ places }: Layout): string | undefined => places.keys().next().value;
+const firstStep = ({ stepBoxes }: Layout): string | undefined => stepBoxes.keys().next().value;
 
-const isNear = (was: Window, next: Window): boolean =>
+const isSmallScroll = (was: Viewport, next: Viewport): boolean =>
   was.width === next.width &&
   was.height === next.height &&
-  Math.abs(was.top - next.top) < STRIDE &&
-  Math.abs(was.left - next.left) < STRIDE;
+  Math.abs(was.top - next.top) < REDRAW_SCROLL_PX &&
+  Math.abs(was.left - next.left) < REDRAW_SCROLL_PX;
 
 /** Scrolls as little as it takes to show the step. */
-function reveal(pane: HTMLElement, { x, y, h, isContainer }: Place, shift: number, zoom: number): void {
+function scrollToStep(pane: HTMLElement, { x, y, h, isContainer }: StepBox, shift: number, zoom: number): void {
   const top = (y + MARGIN) * zoom;
-  const bottom = top + (isContainer ? HEAD : h) * zoom;
+  const bottom = top + (isContainer ? HEAD_HEIGHT : h) * zoom;
   const left = (x + MARGIN + shift) * zoom;
   const right = left + HEAD_BUTTON.w * zoom;
   const { scrollTop, scrollLeft, clientHeight, clientWidth } = pane;
@@ -211,42 +211,56 @@ const DIRECTIONS: { readonly [key: string]: readonly [number, number] } = {
   ArrowRight: [1, 0],
 };
 
-/** The step that is nearest in a direction; what lies aside counts more than what lies far. */
-function nextStep({ places }: Layout, from: string, [dx, dy]: readonly [number, number]): string | undefined {
-  const centre = ({ x, y, w, h, isContainer }: Place) => ({ x: x + w / 2, y: y + (isContainer ? HEAD : h) / 2 });
-  const start = centre(places.get(from)!);
+/** The nearest step in a direction. Distance across the direction counts more than distance along it. */
+function nextStep({ stepBoxes }: Layout, from: string, [dx, dy]: readonly [number, number]): string | undefined {
+  const centre = ({ x, y, w, h, isContainer }: StepBox) => ({
+    x: x + w / 2,
+    y: y + (isContainer ? HEAD_HEIGHT : h) / 2,
+  });
+  const start = centre(stepBoxes.get(from)!);
   let best: string | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const [id, place] of places) {
+  let lowestCost = Number.POSITIVE_INFINITY;
+  for (const [id, place] of stepBoxes) {
     const to = centre(place);
     const along = (to.x - start.x) * dx + (to.y - start.y) * dy;
-    const aside = Math.abs((to.x - start.x) * dy + (to.y - start.y) * dx);
-    const cost = along + aside * 2.5;
-    if (id !== from && along > 4 && cost < least) {
-      least = cost;
+    const across = Math.abs((to.x - start.x) * dy + (to.y - start.y) * dx);
+    const cost = along + across * 2.5;
+    if (id !== from && along > 4 && cost < lowestCost) {
+      lowestCost = cost;
       best = id;
     }
   }
   return best;
 }
 
-type Seen = { readonly isSeen: (left: number, top: number, right: number, bottom: number) => boolean };
+type InViewProps = { readonly isInView: (left: number, top: number, right: number, bottom: number) => boolean };
 
-function Boxes({ drawing, sums, strips, chosen, onChoose, isSeen }: GraphProps & { readonly drawing: Drawing } & Seen) {
-  const { places, bodies, ways } = drawing.layout;
-  const shown = [...places].filter(([, { x, y, w, h, isContainer }]) => isContainer && isSeen(x, y, x + w, y + h));
+function Boxes({
+  drawing,
+  sums,
+  strips,
+  chosen,
+  onChoose,
+  isInView,
+}: GraphProps & { readonly drawing: Drawing } & InViewProps) {
+  const { stepBoxes, bodies, stepGraph } = drawing.layout;
+  const shown = [...stepBoxes].filter(([, { x, y, w, h, isContainer }]) => isContainer && isInView(x, y, x + w, y + h));
   const ids = new Set(shown.map(([id]) => id));
   return (
     <>
       {shown.map(([id, { x, y, w, h }]) => {
-        const { name, kind } = ways.steps.get(id)!;
+        const { name, kind } = stepGraph.steps.get(id)!;
         const strip = strips?.get(id);
         const isLoop = kind === 'loop';
-        const isNone = sums !== undefined && !sums.has(id);
+        const isUnreached = sums !== undefined && !sums.has(id);
         return (
-          <div key={id} class={isNone ? 'box none' : 'box'} style={pixels({ left: x, top: y, width: w, height: h })}>
-            {strip === undefined || !ways.repeats(id) || onChoose === undefined ? null : (
-              <Strip
+          <div
+            key={id}
+            class={isUnreached ? 'box none' : 'box'}
+            style={pixels({ left: x, top: y, width: w, height: h })}
+          >
+            {strip === undefined || !stepGraph.isRepeating(id) || onChoose === undefined ? null : (
+              <IterationStrip
                 name={name}
                 isLoop={isLoop}
                 strip={strip}
@@ -254,7 +268,7 @@ function Boxes({ drawing, sums, strips, chosen, onChoose, isSeen }: GraphProps &
                 onChoose={(frame) => onChoose(id, frame)}
               />
             )}
-            {ways.repeats(id) ? <span class="foot">{isLoop ? '↺ next tick' : 'iteration ends'}</span> : null}
+            {stepGraph.isRepeating(id) ? <span class="foot">{isLoop ? '↺ next tick' : 'iteration ends'}</span> : null}
           </div>
         );
       })}
@@ -277,18 +291,18 @@ interface LinesProps {
 }
 
 /** How often a line was taken. */
-function takenOf({ way }: Line, sums: GraphProps['sums']): number {
-  const from = sums?.get(way.from);
+function timesTaken({ edge }: Line, sums: GraphProps['sums']): number {
+  const from = sums?.get(edge.from);
   if (from === undefined || sums === undefined) return 0;
-  if (way.kind === 'entry' || way.ports.length === 0) return sums.get(way.to)?.visits ?? 0;
-  return way.ports.reduce((sum, port) => sum + (from.ports.get(port) ?? 0), 0);
+  if (edge.kind === 'entry' || edge.ports.length === 0) return sums.get(edge.to)?.visits ?? 0;
+  return edge.ports.reduce((sum, port) => sum + (from.ports.get(port) ?? 0), 0);
 }
 
-const isError = ({ way }: Line): boolean => way.ports.length > 0 && way.ports.every((port) => port === 'error');
+const isErrorLine = ({ edge }: Line): boolean => edge.ports.length > 0 && edge.ports.every((port) => port === 'error');
 
 function Lines({ lines, layout, sums }: LinesProps & { readonly layout: Layout }) {
-  const drawn = lines.map(({ line, path }) => ({ line, path, isTaken: takenOf(line, sums) > 0 }));
-  // What was taken lies above what was not.
+  const drawn = lines.map(({ line, path }) => ({ line, path, isTaken: timesTaken(line, sums) > 0 }));
+  // Taken lines are drawn above the others.
   drawn.sort((a, b) => Number(a.isTaken) - Number(b.isTaken));
   return (
     <svg class="edges" width={layout.width} height={layout.height} aria-hidden="true">
@@ -314,9 +328,9 @@ function Lines({ lines, layout, sums }: LinesProps & { readonly layout: Layout }
         <path
           key={line.id}
           d={path}
-          class={`edge ${isTaken ? 'taken' : 'plain'}${isError(line) ? ' error' : ''}`}
+          class={`edge ${isTaken ? 'taken' : 'plain'}${isErrorLine(line) ? ' error' : ''}`}
           marker-end={
-            line.way.kind === 'line' || line.way.kind === 'entry'
+            line.edge.kind === 'line' || line.edge.kind === 'entry'
               ? `url(#arrow-${isTaken ? 'taken' : 'plain'})`
               : undefined
           }
@@ -329,17 +343,17 @@ function Lines({ lines, layout, sums }: LinesProps & { readonly layout: Layout }
 const Labels = ({ lines, sums }: LinesProps) => (
   <>
     {lines.map(({ line }) => {
-      const { label, way } = line;
+      const { label, edge } = line;
       if (label === undefined) return null;
-      const taken = takenOf(line, sums);
-      const text = way.isRepeated && taken > 1 ? `${label.text} ×${shortNumber(taken)}`.trim() : label.text;
+      const taken = timesTaken(line, sums);
+      const text = edge.isRepeated && taken > 1 ? `${label.text} ×${shortNumber(taken)}`.trim() : label.text;
       if (text === '') return null;
       return (
         <span
           key={line.id}
-          class={`port${taken > 0 ? ' taken' : ''}${way.kind === 'stub' ? ' stub' : ''}`}
+          class={`port${taken > 0 ? ' taken' : ''}${edge.kind === 'stub' ? ' stub' : ''}`}
           style={pixels({ left: label.x + label.w / 2, top: label.y })}
-          title={way.ports.join(', ')}
+          title={edge.ports.join(', ')}
         >
           {text}
         </span>
@@ -348,31 +362,31 @@ const Labels = ({ lines, sums }: LinesProps) => (
   </>
 );
 
-/** At most four characters: the room of a label's count. */
+/** At most four characters: they fit COUNT_WIDTH. */
 const shortNumber = (count: number): string =>
   count < 10_000 ? String(count) : count < 1_000_000 ? `${Math.floor(count / 1_000)}k` : `${Math.floor(count / 1e6)}M`;
 
 interface StepButtonProps {
   readonly step: GraphStep;
-  readonly place: Place;
+  readonly place: StepBox;
   readonly sum: StepSum | undefined;
   readonly isReached: boolean;
   readonly isSelected: boolean;
-  readonly isStop: boolean;
+  readonly isTabStop: boolean;
   readonly mark: string | undefined;
   readonly onSelect: () => void;
 }
 
-function StepButton({ step, place, sum, isReached, isSelected, isStop, mark, onSelect }: StepButtonProps) {
+function StepButton({ step, place, sum, isReached, isSelected, isTabStop, mark, onSelect }: StepButtonProps) {
   const { x, y, w, h, isContainer } = place;
   const status = sum?.status ?? (isReached ? 'unknown' : 'none');
-  const look = isContainer ? 'head' : '';
-  const room = step.kind === 'loop' || step.kind === 'forEach' ? STRIP_ROOM : 0;
+  const headClass = isContainer ? 'head' : '';
+  const stripWidth = step.kind === 'loop' || step.kind === 'forEach' ? STRIP_WIDTH : 0;
   const box = isContainer
     ? {
         left: x + HEAD_BUTTON.x,
         top: y + HEAD_BUTTON.y,
-        width: Math.min(w - 16 - room, HEAD_BUTTON.w),
+        width: Math.min(w - 16 - stripWidth, HEAD_BUTTON.w),
         height: HEAD_BUTTON.h,
       }
     : { left: x, top: y, width: w, height: h };
@@ -380,9 +394,9 @@ function StepButton({ step, place, sum, isReached, isSelected, isStop, mark, onS
     <button
       type="button"
       data-step={step.id}
-      class={`step ${step.class} ${step.kind} is-${status} ${isSelected ? 'selected' : ''} ${look} ${mark ?? ''}`}
+      class={`step ${step.class} ${step.kind} is-${status} ${isSelected ? 'selected' : ''} ${headClass} ${mark ?? ''}`}
       style={pixels(box)}
-      tabIndex={isStop ? 0 : -1}
+      tabIndex={isTabStop ? 0 : -1}
       aria-pressed={isSelected}
       title={step.name}
       onClick={onSelect}
@@ -398,10 +412,10 @@ function StepButton({ step, place, sum, isReached, isSelected, isStop, mark, onS
         <span class="state">
           {sum.failed > 0 && sum.visits > 1 ? <em class="bad">{shortNumber(sum.failed)} failed</em> : null}
           {sum.visits > 1 ? <em>×{shortNumber(sum.visits)}</em> : null}
-          <StatusMark status={sum.status} />
+          <StatusIcon status={sum.status} />
         </span>
       )}
-      <span class="hidden">, {spoken(sum, isReached)}</span>
+      <span class="hidden">, {spokenStatus(sum, isReached)}</span>
     </button>
   );
 }
@@ -417,7 +431,7 @@ function detailOf({ stepType, class: kindClass }: GraphStep, sum: StepSum | unde
 }
 
 /** `completed, 12 visits, 1 failed`. */
-function spoken(sum: StepSum | undefined, isReached: boolean): string {
+function spokenStatus(sum: StepSum | undefined, isReached: boolean): string {
   if (sum === undefined) return isReached ? 'step' : 'not reached';
   if (sum.visits === 1) return sum.status;
   return `${sum.status}, ${sum.visits} visits${sum.failed > 0 ? `, ${sum.failed} failed` : ''}`;
@@ -427,14 +441,14 @@ function spoken(sum: StepSum | undefined, isReached: boolean): string {
 const FONT = '600 11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
 let context: CanvasRenderingContext2D | null | undefined;
-const widths = new Map<string, number>();
+const labelWidths = new Map<string, number>();
 
 function measureLabel(text: string): number {
-  const width = widths.get(text);
+  const width = labelWidths.get(text);
   if (width !== undefined) return width;
   context ??= document.createElement('canvas').getContext('2d');
   if (context !== null) context.font = FONT;
   const measured = context?.measureText(text).width ?? text.length * 7;
-  widths.set(text, measured);
+  labelWidths.set(text, measured);
   return measured;
 }

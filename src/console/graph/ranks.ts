@@ -1,13 +1,13 @@
 /**
  * The layout of one region: its members in ranks from top to bottom, ordered within each rank, with coordinates.
- * Ranks are longest paths without the ways back (depth first, in the order of the ports). A way over several ranks has
- * a lane of its own in each rank that it passes; ways to one target share it. The order is by the means of neighbours,
- * and the coordinates pool neighbours that would overlap (isotonic regression). A step with a longer path below it
- * counts more, and lanes hardly count: otherwise every side way of a long path would push the rest of it aside.
+ * Ranks are longest paths without the back arcs (depth first, in the order of the ports). An arc over several ranks has
+ * a lane in each rank that it passes; arcs to one target share it. The order is by the means of neighbours, and the
+ * coordinates pool neighbours that would overlap (isotonic regression). A step with a longer path below it has more
+ * weight, and lanes have little: otherwise every branch of a long path would push the rest of it aside.
  */
-import { pushTo } from './ways.ts';
+import { pushTo } from './step-graph.ts';
 
-/** A way within the region. `to`: a member, or a place beyond the foot of the region that no member is. */
+/** An edge within the region. `to`: a member, or a target beyond the foot of the region (`footNodeOf`). */
 export interface Arc {
   readonly from: string;
   readonly to: string;
@@ -24,7 +24,7 @@ export interface Row {
   readonly height: number;
 }
 
-export interface Ranked {
+export interface RankedRegion {
   readonly rows: readonly Row[];
   readonly rankOf: ReadonlyMap<string, number>;
   /** Centres of the members. */
@@ -32,50 +32,50 @@ export interface Ranked {
   /** By target: the first rank that its lane passes, and the lane's x in that rank and the following ones. */
   readonly lanes: ReadonlyMap<string, { readonly first: number; readonly xs: readonly number[] }>;
   /** Arcs that lead up, or to the same rank. */
-  readonly isBack: (from: string, to: string) => boolean;
-  /** What the rows need, lanes included. */
+  readonly isBackArc: (from: string, to: string) => boolean;
+  /** The width of the rows, lanes included. */
   readonly width: number;
   /** The right end of each row, lanes included. */
-  readonly rights: readonly number[];
+  readonly rightEnds: readonly number[];
 }
 
-const BETWEEN_STEPS = 32;
-const BETWEEN_LANES = 6;
-const LANE = 14;
+const STEP_GAP = 32;
+const LANE_GAP = 6;
+const LANE_WIDTH = 14;
 const LANE_WEIGHT = 0.1;
 const SWEEPS = 8;
 
 /** `entries`: the members where the region begins. `arcs` are in the order of the ports. */
-export function rank(
+export function rankRegion(
   members: readonly string[],
   arcs: readonly Arc[],
   entries: readonly string[],
   sizeOf: (id: string) => Size,
-): Ranked {
+): RankedRegion {
   const inside = new Set(members);
   const next = new Map<string, string[]>();
   const beyond = new Map<string, string[]>();
   for (const { from, to } of arcs)
     pushTo(inside.has(to) ? next : beyond, inside.has(to) ? from : to, inside.has(to) ? to : from);
-  const { back, order, found } = walk([...entries.filter((id) => inside.has(id)), ...members], next);
-  const isBack = (from: string, to: string): boolean => back.has(`${from}\n${to}`);
+  const { back, order, found } = depthFirst([...entries.filter((id) => inside.has(id)), ...members], next);
+  const isBackArc = (from: string, to: string): boolean => back.has(`${from}\n${to}`);
   const rankOf = new Map(members.map((id) => [id, 0]));
   for (const from of order)
     for (const to of next.get(from) ?? [])
-      if (!isBack(from, to)) rankOf.set(to, Math.max(rankOf.get(to)!, rankOf.get(from)! + 1));
+      if (!isBackArc(from, to)) rankOf.set(to, Math.max(rankOf.get(to)!, rankOf.get(from)! + 1));
   const count = members.length === 0 ? 0 : Math.max(...rankOf.values()) + 1;
 
   const cells = new Cells(sizeOf);
   const below = new Map<string, number>();
   for (const from of [...order].reverse()) {
-    const ahead = (next.get(from) ?? []).filter((to) => !isBack(from, to)).map((to) => below.get(to)! + 1);
+    const ahead = (next.get(from) ?? []).filter((to) => !isBackArc(from, to)).map((to) => below.get(to)! + 1);
     below.set(from, Math.max(0, ...ahead));
   }
   for (const id of [...members].sort((a, b) => found.get(a)! - found.get(b)!))
     cells.add(rankOf.get(id)!, id, (1 + below.get(id)!) ** 2);
-  // The ways of each target, so that those over several ranks share one lane.
+  // The arcs of each target, so that those over several ranks share one lane.
   const sources = new Map<string, string[]>(beyond);
-  for (const [from, targets] of next) for (const to of targets) if (!isBack(from, to)) pushTo(sources, to, from);
+  for (const [from, targets] of next) for (const to of targets) if (!isBackArc(from, to)) pushTo(sources, to, from);
   const lanesOf = new Map<string, { first: number; cells: number[] }>();
   for (const [to, froms] of sources) {
     const last = (rankOf.get(to) ?? count) - 1;
@@ -85,17 +85,17 @@ export function rank(
     const lane: number[] = [];
     for (let at = first; at <= last; at++) lane.push(cells.add(at, undefined, LANE_WEIGHT));
     if (lane.length > 0) lanesOf.set(to, { first, cells: lane });
-    for (let n = 1; n < lane.length; n++) cells.join(lane[n - 1]!, lane[n]!);
-    const target = cells.of(to);
-    if (target !== undefined && lane.length > 0) cells.join(lane.at(-1)!, target);
+    for (let n = 1; n < lane.length; n++) cells.connect(lane[n - 1]!, lane[n]!);
+    const target = cells.cellOf(to);
+    if (target !== undefined && lane.length > 0) cells.connect(lane.at(-1)!, target);
     for (const id of new Set(froms)) {
       const at = rankOf.get(id)!;
       const into = at === last ? target : lane[at + 1 - first];
-      if (into !== undefined) cells.join(cells.of(id)!, into);
+      if (into !== undefined) cells.connect(cells.cellOf(id)!, into);
     }
   }
-  cells.place();
-  const { left, rights } = cells.bounds();
+  cells.assignX();
+  const { left, rightEnds } = cells.bounds();
   const shift = Number.isFinite(left) ? -left : 0;
   return {
     rows: Array.from({ length: count }, (_, at) => {
@@ -103,21 +103,21 @@ export function rank(
       return { members: row, height: row.reduce((most, id) => Math.max(most, sizeOf(id).h), 0) };
     }),
     rankOf,
-    centreOf: new Map(members.map((id) => [id, cells.x[cells.of(id)!]! + shift])),
+    centreOf: new Map(members.map((id) => [id, cells.x[cells.cellOf(id)!]! + shift])),
     lanes: new Map(
       [...lanesOf].map(([to, lane]) => [
         to,
         { first: lane.first, xs: lane.cells.map((cell) => cells.x[cell]! + shift) },
       ]),
     ),
-    isBack,
-    width: rights.reduce((most, right) => Math.max(most, right + shift), 0),
-    rights: rights.map((right) => right + shift),
+    isBackArc,
+    width: rightEnds.reduce((most, right) => Math.max(most, right + shift), 0),
+    rightEnds: rightEnds.map((right) => right + shift),
   };
 }
 
-/** Depth first. `order`: each before what it leads to, but for the ways back. `found`: the order of discovery. */
-function walk(roots: readonly string[], next: ReadonlyMap<string, readonly string[]>) {
+/** Depth first. `order`: each before what it leads to, except along back arcs. `found`: the order of discovery. */
+function depthFirst(roots: readonly string[], next: ReadonlyMap<string, readonly string[]>) {
   const found = new Map<string, number>();
   const isOpen = new Set<string>();
   const back = new Set<string>();
@@ -144,7 +144,7 @@ function walk(roots: readonly string[], next: ReadonlyMap<string, readonly strin
   return { back, order: order.reverse(), found };
 }
 
-/** What stands in the rows: members, and lanes. */
+/** The cells of the rows: members and lanes. */
 class Cells {
   readonly x: number[] = [];
   readonly #rows: number[][] = [];
@@ -153,7 +153,7 @@ class Cells {
   readonly #weight: number[] = [];
   readonly #above: number[][] = [];
   readonly #below: number[][] = [];
-  readonly #of = new Map<string, number>();
+  readonly #cellOf = new Map<string, number>();
   readonly #sizeOf: (id: string) => Size;
 
   constructor(sizeOf: (id: string) => Size) {
@@ -163,21 +163,21 @@ class Cells {
   add(at: number, id: string | undefined, weight: number): number {
     const cell = this.#ids.push(id) - 1;
     this.#weight.push(weight);
-    this.#half.push((id === undefined ? LANE : this.#sizeOf(id).w) / 2);
+    this.#half.push((id === undefined ? LANE_WIDTH : this.#sizeOf(id).w) / 2);
     this.#above.push([]);
     this.#below.push([]);
     this.x.push(0);
     while (this.#rows.length <= at) this.#rows.push([]);
     this.#rows[at]!.push(cell);
-    if (id !== undefined) this.#of.set(id, cell);
+    if (id !== undefined) this.#cellOf.set(id, cell);
     return cell;
   }
 
-  of(id: string): number | undefined {
-    return this.#of.get(id);
+  cellOf(id: string): number | undefined {
+    return this.#cellOf.get(id);
   }
 
-  join(above: number, below: number): void {
+  connect(above: number, below: number): void {
     this.#below[above]!.push(below);
     this.#above[below]!.push(above);
   }
@@ -186,7 +186,7 @@ class Cells {
     return this.#rows[at]!.flatMap((cell) => this.#ids[cell] ?? []);
   }
 
-  place(): void {
+  assignX(): void {
     for (const row of this.#rows)
       this.#pool(
         row,
@@ -201,7 +201,7 @@ class Cells {
         const want = new Map(
           row.map((cell) => [cell, this.#mean(near[cell]!, this.#ids[cell] === undefined) ?? this.x[cell]!]),
         );
-        // The last sweep only places: an order that sways is not taken back.
+        // The last sweep only assigns coordinates: an oscillating order is not restored.
         if (sweep < SWEEPS) row.sort((a, b) => want.get(a)! - want.get(b)!);
         this.#pool(
           row,
@@ -211,7 +211,7 @@ class Cells {
     }
   }
 
-  /** Of the neighbours of its own sort, if there are any: a lane goes straight on, and so does a step beside it. */
+  /** Only neighbours of the same sort count, if there are any, so that lanes and steps continue straight. */
   #mean(cells: readonly number[], isLane: boolean): number | undefined {
     let [sum, weight, otherSum, otherWeight] = [0, 0, 0, 0];
     for (const cell of cells) {
@@ -227,7 +227,7 @@ class Cells {
     return weight > 0 ? sum / weight : otherWeight > 0 ? otherSum / otherWeight : undefined;
   }
 
-  /** Keeps order and gaps, as near to what is wanted as that allows. */
+  /** Assigns coordinates as near to the wanted ones as order and gaps allow. */
   #pool(row: readonly number[], want: readonly number[]): void {
     let offset = 0;
     const offsets = row.map((cell, n) => {
@@ -235,17 +235,17 @@ class Cells {
       return offset;
     });
     const wanted = want.map((x, n) => ({ value: x - offsets[n]!, weight: this.#weight[row[n]!]! }));
-    for (const [n, x] of pooled(wanted).entries()) this.x[row[n]!] = x + offsets[n]!;
+    for (const [n, x] of isotonicRegression(wanted).entries()) this.x[row[n]!] = x + offsets[n]!;
   }
 
   #gap(a: number, b: number): number {
     const lanes = Number(this.#ids[a] === undefined) + Number(this.#ids[b] === undefined);
-    return lanes === 0 ? BETWEEN_STEPS : lanes === 1 ? BETWEEN_STEPS / 2 : BETWEEN_LANES;
+    return lanes === 0 ? STEP_GAP : lanes === 1 ? STEP_GAP / 2 : LANE_GAP;
   }
 
-  bounds(): { left: number; rights: number[] } {
+  bounds(): { left: number; rightEnds: number[] } {
     let left = Number.POSITIVE_INFINITY;
-    const rights = this.#rows.map((row) => {
+    const rightEnds = this.#rows.map((row) => {
       let right = Number.NEGATIVE_INFINITY;
       for (const cell of row) {
         left = Math.min(left, this.x[cell]! - this.#half[cell]!);
@@ -253,12 +253,12 @@ class Cells {
       }
       return right;
     });
-    return { left, rights };
+    return { left, rightEnds };
   }
 }
 
-/** The nearest numbers that do not fall, by their weights: pool adjacent violators. */
-export function pooled(wanted: readonly { readonly value: number; readonly weight: number }[]): number[] {
+/** The nearest non-decreasing numbers by weighted least squares: pool adjacent violators. */
+export function isotonicRegression(wanted: readonly { readonly value: number; readonly weight: number }[]): number[] {
   const pools: { sum: number; weight: number; count: number }[] = [];
   for (const { value, weight } of wanted) {
     let pool = { sum: value * weight, weight, count: 1 };

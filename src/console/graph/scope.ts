@@ -1,8 +1,8 @@
 /**
- * What a run did in a scope: the whole run, or only chosen iterations. Choosing an iteration narrows everything to it:
- * nothing of another iteration of that container is left.
+ * Sums of a run in a scope: the whole run, or only chosen iterations. Choosing an iteration excludes the other
+ * iterations of that container.
  */
-import { REPEATS } from './ways.ts';
+import { REPEATING_KINDS } from './step-graph.ts';
 
 export type VisitStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'skipped';
 
@@ -29,7 +29,7 @@ export interface Visit {
 }
 
 /** A chosen iteration: the `n`-th, from 0, of one visit of its container. */
-export interface Choice {
+export interface ChosenIteration {
   readonly slug: string;
   /** The number of the container's visit in its own frame, from 1. */
   readonly visit: number;
@@ -37,7 +37,7 @@ export interface Choice {
 }
 
 /** The outer containers first. */
-export type Scope = readonly Choice[];
+export type Scope = readonly ChosenIteration[];
 
 /** A frame of the run: an iteration, a tick, or a branch. */
 export interface Frame {
@@ -52,35 +52,35 @@ export interface Frame {
 
 /** The worst first. */
 const SEVERITY: readonly VisitStatus[] = ['failed', 'running', 'waiting', 'cancelled', 'completed', 'skipped'];
-/** Of a step, what it has completed counts more than what was cancelled. */
+/** For a step, completed is worse than cancelled: a step that has completed a visit shows it. */
 const STEP_SEVERITY: readonly VisitStatus[] = ['failed', 'running', 'waiting', 'completed', 'cancelled', 'skipped'];
 const ROLLBACK = 'rollback';
 
 /** `each:7`, `shops:1,pages@2:3`: pages of shop 1, in the second visit of `pages` the tick 3. */
-export const scopeText = (scope: Scope): string =>
+export const formatScope = (scope: Scope): string =>
   scope.map(({ slug, visit, n }) => `${slug}${visit === 1 ? '' : `@${visit}`}:${n}`).join(',');
 
-/** What is no choice is left out. */
-export function scopeOf(text: string | undefined): Scope {
+/** Parses `formatScope`. Invalid parts are ignored. */
+export function parseScope(text: string | undefined): Scope {
   return (text ?? '').split(',').flatMap((part) => {
     const [, slug, visit, n] = /^([^@:,]+)(?:@(\d{1,9}))?:(\d{1,9})$/.exec(part) ?? [];
     return slug === undefined ? [] : [{ slug, visit: Number(visit ?? 1), n: Number(n) }];
   });
 }
 
-/** The scope of an iteration: those around it are chosen too. */
-export function scopeIn(frame: Frame | undefined): Scope {
-  const chain: Choice[] = [];
+/** The scope of an iteration, with the iterations around it. */
+export function scopeOfFrame(frame: Frame | undefined): Scope {
+  const chain: ChosenIteration[] = [];
   for (let at = frame; at !== undefined; at = at.parent)
     if (at.n !== undefined) chain.unshift({ slug: at.slug, visit: at.visit, n: at.n });
   return chain;
 }
 
-const isSame = (a: Choice, b: Choice | undefined): boolean =>
+const isSameIteration = (a: ChosenIteration, b: ChosenIteration | undefined): boolean =>
   b !== undefined && a.slug === b.slug && a.visit === b.visit && a.n === b.n;
 
-/** Without the choice for that container, and those within it. */
-export function without(scope: Scope, slug: string): Scope {
+/** The scope without the iterations of that container and of those inside it. */
+export function withoutContainer(scope: Scope, slug: string): Scope {
   const at = scope.findIndex((choice) => choice.slug === slug);
   return at === -1 ? scope : scope.slice(0, at);
 }
@@ -101,14 +101,14 @@ export class Frames {
     const around = this.#visits.get(container);
     this.#frames.set(id, {
       id,
-      slug: around?.stepSlug ?? slugIn(container),
+      slug: around?.stepSlug ?? slugOfPath(container),
       visit: around?.visit ?? 1,
       n: tick ?? index,
       parent: around?.frame === undefined ? undefined : this.#frames.get(around.frame),
     });
   }
 
-  of({ frame }: Pick<Visit, 'frame'>): Frame | undefined {
+  frameOf({ frame }: Pick<Visit, 'frame'>): Frame | undefined {
     return frame === undefined ? undefined : this.#frames.get(frame);
   }
 
@@ -117,7 +117,7 @@ export class Frames {
     const chosen = new Map<string, Frame | null>();
     for (const choice of scope) {
       const fits = (frame: Frame): boolean =>
-        isSame(choice, { ...frame, n: frame.n ?? -1 }) && isInside(frame.parent, chosen);
+        isSameIteration(choice, { ...frame, n: frame.n ?? -1 }) && isInScope(frame.parent, chosen);
       chosen.set(choice.slug, this.#find(fits) ?? null);
     }
     return chosen;
@@ -135,10 +135,10 @@ export class Frames {
 }
 
 /** The step of a container whose visit is not known. */
-const slugIn = (path: string): string => /[\w-]+/.exec(path.slice(path.lastIndexOf('/') + 1))?.[0] ?? '';
+const slugOfPath = (path: string): string => /[\w-]+/.exec(path.slice(path.lastIndexOf('/') + 1))?.[0] ?? '';
 
-/** Whether a frame is in the scope: no iteration around it is another than the chosen one. */
-function isInside(frame: Frame | undefined, chosen: ReadonlyMap<string, Frame | null>): boolean {
+/** Whether a frame is in the scope: each container around it has no chosen iteration, or this one. */
+function isInScope(frame: Frame | undefined, chosen: ReadonlyMap<string, Frame | null>): boolean {
   for (let at = frame; at !== undefined; at = at.parent) {
     const only = at.n === undefined ? undefined : chosen.get(at.slug);
     if (only !== undefined && only !== at) return false;
@@ -146,7 +146,7 @@ function isInside(frame: Frame | undefined, chosen: ReadonlyMap<string, Frame | 
   return true;
 }
 
-/** What a step did in the scope. */
+/** The sum of a step's visits in the scope. */
 export interface StepSum {
   status: VisitStatus;
   visits: number;
@@ -168,7 +168,7 @@ export const emptySum = (): StepSum => ({
 /** An iteration in a strip. */
 export interface Iteration {
   readonly frame: Frame;
-  worst: VisitStatus;
+  worstStatus: VisitStatus;
 }
 
 export interface Sums {
@@ -188,53 +188,53 @@ export function sumUp(visits: readonly Visit[], scope: Scope): Sums {
   const frames = new Frames(visits);
   const chosen = frames.chosen(scope);
   const inside = new Map<Frame | undefined, boolean>([[undefined, true]]);
-  const isIn = (frame: Frame | undefined): boolean => {
+  const isFrameInScope = (frame: Frame | undefined): boolean => {
     let known = inside.get(frame);
     if (known === undefined) {
-      known = isInside(frame, chosen);
+      known = isInScope(frame, chosen);
       inside.set(frame, known);
     }
     return known;
   };
   const steps = new Map<string, StepSum>();
   const counts = new Map<VisitStatus, number>();
-  const kept: Visit[] = [];
+  const visitsInScope: Visit[] = [];
   const latest = latestVisits(visits, frames);
-  const worst = worstOf(latest, frames);
+  const worst = worstStatuses(latest, frames);
   for (const visit of visits) {
-    const frame = frames.of(visit);
-    if (!isIn(frame)) continue;
-    kept.push(visit);
+    const frame = frames.frameOf(visit);
+    if (!isFrameInScope(frame)) continue;
+    visitsInScope.push(visit);
     if (visit.inner === true || visit.stepType === ROLLBACK) continue;
     counts.set(visit.status, (counts.get(visit.status) ?? 0) + 1);
-    add(steps, visit, latest.has(visit));
+    addVisit(steps, visit, latest.has(visit));
   }
   const strips = new Map<string, Iteration[]>();
   for (const frame of frames.iterations()) {
-    if (!isIn(frame.parent)) continue;
+    if (!isFrameInScope(frame.parent)) continue;
     const strip = strips.get(frame.slug) ?? [];
     strips.set(frame.slug, strip);
-    strip.push({ frame, worst: worst.get(frame) ?? 'completed' });
+    strip.push({ frame, worstStatus: worst.get(frame) ?? 'completed' });
   }
-  for (const strip of strips.values()) strip.sort((a, b) => a.frame.visit - b.frame.visit || sameParent(a, b));
-  return { steps, strips, chosen, counts, visits: kept, frames };
+  for (const strip of strips.values()) strip.sort((a, b) => a.frame.visit - b.frame.visit || compareSiblings(a, b));
+  return { steps, strips, chosen, counts, visits: visitsInScope, frames };
 }
 
 /** Iterations of one visit of a container are in the order of their items, also where they run side by side. */
-function sameParent(a: Iteration, b: Iteration): number {
+function compareSiblings(a: Iteration, b: Iteration): number {
   return a.frame.parent === b.frame.parent ? (a.frame.n ?? 0) - (b.frame.n ?? 0) : 0;
 }
 
 export const isWorse = (a: VisitStatus, b: VisitStatus): boolean => SEVERITY.indexOf(a) < SEVERITY.indexOf(b);
 
 /**
- * The visits that say how their steps stand: of a step in a frame the last one. A visit that failed and was retried, or
- * that another visit followed, says nothing more.
+ * The visits that determine the status of their steps: the last visit of a step in a frame. A failed visit that was
+ * retried, or that another visit followed, does not count.
  */
 function latestVisits(visits: readonly Visit[], frames: Frames): ReadonlySet<Visit> {
   const latest = new Map<Frame | undefined, Map<string, Visit>>();
   for (const visit of visits) {
-    const frame = frames.of(visit);
+    const frame = frames.frameOf(visit);
     const bySlug = latest.get(frame) ?? new Map<string, Visit>();
     latest.set(frame, bySlug);
     const isStep = visit.inner !== true && visit.stepType !== ROLLBACK;
@@ -243,11 +243,11 @@ function latestVisits(visits: readonly Visit[], frames: Frames): ReadonlySet<Vis
   return new Set([...latest.values()].flatMap((bySlug) => [...bySlug.values()]));
 }
 
-/** How bad it is in each frame, those within it included. */
-function worstOf(visits: ReadonlySet<Visit>, frames: Frames): ReadonlyMap<Frame, VisitStatus> {
+/** The worst status in each frame, inner frames included. */
+function worstStatuses(visits: ReadonlySet<Visit>, frames: Frames): ReadonlyMap<Frame, VisitStatus> {
   const worst = new Map<Frame, VisitStatus>();
   for (const visit of visits) {
-    for (let at = frames.of(visit); at !== undefined; at = at.parent) {
+    for (let at = frames.frameOf(visit); at !== undefined; at = at.parent) {
       const known = worst.get(at);
       if (known === undefined || isWorse(visit.status, known)) worst.set(at, visit.status);
     }
@@ -255,8 +255,8 @@ function worstOf(visits: ReadonlySet<Visit>, frames: Frames): ReadonlyMap<Frame,
   return worst;
 }
 
-/** `isLatest`: the visit says how the step stands in its frame. */
-function add(steps: Map<string, StepSum>, visit: Visit, isLatest: boolean): void {
+/** Adds a visit to the sum of its step. `isLatest`: the visit determines the status of the step in its frame. */
+function addVisit(steps: Map<string, StepSum>, visit: Visit, isLatest: boolean): void {
   const { stepSlug, status, port, attempts, startedAt, completedAt } = visit;
   const sum = steps.get(stepSlug) ?? emptySum();
   steps.set(stepSlug, sum);
@@ -269,15 +269,15 @@ function add(steps: Map<string, StepSum>, visit: Visit, isLatest: boolean): void
   else sum.durationMs += completedAt - startedAt;
 }
 
-/** Where a visit is, in words: `eachShop 1 · pages 3`. Empty outside of iterations. */
-export function whereText(frame: Frame | undefined): string {
+/** The iteration of a visit as text: `eachShop 1 · pages 3`. Empty outside of iterations. */
+export function frameText(frame: Frame | undefined): string {
   const parts: string[] = [];
   for (let at = frame; at !== undefined; at = at.parent)
     if (at.n !== undefined) parts.unshift(`${at.slug}${at.visit === 1 ? '' : ` (visit ${at.visit})`} ${at.n}`);
   return parts.join(' · ');
 }
 
-/** Iterations side by side as one cell, at most so many cells. */
+/** Groups adjacent iterations, so that a strip has at most MAX_CELLS cells. */
 interface Cell {
   readonly from: number;
   readonly to: number;
@@ -285,17 +285,17 @@ interface Cell {
   readonly status: VisitStatus;
 }
 
-export const MOST_CELLS = 24;
+export const MAX_CELLS = 24;
 
 export function cellsOf(strip: readonly Iteration[]): Cell[] {
-  const size = Math.max(1, Math.ceil(strip.length / MOST_CELLS));
+  const size = Math.max(1, Math.ceil(strip.length / MAX_CELLS));
   return Array.from({ length: Math.ceil(strip.length / size) }, (_, at) => {
     const part = strip.slice(at * size, (at + 1) * size);
-    const failed = part.filter(({ worst }) => worst === 'failed').length;
-    // A cell of several shows what most of them did, and the share that failed beside it.
-    const others = part.filter(({ worst }) => worst !== 'failed');
+    const failed = part.filter(({ worstStatus }) => worstStatus === 'failed').length;
+    // A cell of several iterations shows the worst status besides failed, and the share that failed.
+    const others = part.filter(({ worstStatus }) => worstStatus !== 'failed');
     const status = others.reduce<VisitStatus>(
-      (worst, { worst: one }) => (isWorse(one, worst) ? one : worst),
+      (worst, { worstStatus: one }) => (isWorse(one, worst) ? one : worst),
       'skipped',
     );
     return {
@@ -308,7 +308,7 @@ export function cellsOf(strip: readonly Iteration[]): Cell[] {
 }
 
 /** The container with iterations that is nearest around a step, or the step itself. */
-export function repeatingAround(
+export function nearestRepeatingContainer(
   steps: ReadonlyMap<string, { readonly kind: string; readonly container?: string | undefined }>,
   slug: string | undefined,
 ): string | undefined {
@@ -316,7 +316,7 @@ export function repeatingAround(
   for (let n = 0; at !== undefined && n <= steps.size; n++) {
     const step = steps.get(at);
     if (step === undefined) return undefined;
-    if (REPEATS.has(step.kind)) return at;
+    if (REPEATING_KINDS.has(step.kind)) return at;
     at = step.container;
   }
   return undefined;

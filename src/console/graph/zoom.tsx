@@ -1,4 +1,4 @@
-/** How large a graph is drawn: at first so that it fits into the width of its box, then as the user wants. */
+/** The zoom of a graph: initially fits the width of its box, then changed by the user. */
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
@@ -10,13 +10,13 @@ import '../style/graph.css';
 export interface Zoom {
   readonly zoom: number;
   readonly setZoom: (zoom: number) => void;
-  readonly larger: () => void;
-  readonly smaller: () => void;
-  /** Of what holds the graph. */
+  readonly zoomIn: () => void;
+  readonly zoomOut: () => void;
+  /** The scroll container of the graph. */
   readonly box: RefObject<HTMLDivElement | null>;
 }
 
-const STEP = 1.15;
+const ZOOM_STEP = 1.15;
 
 /** `width`: of the graph, in its own pixels, once it `isDrawn`. */
 export function useZoom(width: number, isDrawn = true): Zoom {
@@ -31,19 +31,19 @@ export function useZoom(width: number, isDrawn = true): Zoom {
   return {
     zoom,
     setZoom,
-    larger: () => setZoom(clampZoom(zoom * STEP)),
-    smaller: () => setZoom(clampZoom(zoom / STEP)),
+    zoomIn: () => setZoom(clampZoom(zoom * ZOOM_STEP)),
+    zoomOut: () => setZoom(clampZoom(zoom / ZOOM_STEP)),
     box,
   };
 }
 
-export const ZoomButtons = ({ zoom, larger, smaller }: Zoom) => (
+export const ZoomButtons = ({ zoom, zoomIn, zoomOut }: Zoom) => (
   <>
-    <Button label="Smaller" keys="-" onClick={smaller}>
+    <Button label="Smaller" keys="-" onClick={zoomOut}>
       −
     </Button>
     <span class="number">{Math.round(zoom * 100)} %</span>
-    <Button label="Larger" keys="+" onClick={larger}>
+    <Button label="Larger" keys="+" onClick={zoomIn}>
       +
     </Button>
   </>
@@ -53,12 +53,12 @@ const SCROLLBAR = 20;
 
 interface BoxProps extends Omit<GraphProps, 'zoom' | 'onZoom'> {
   readonly class: string;
-  /** In pixels. The box is as high as the graph, and no higher than this. Without it the style sheet says how high. */
-  readonly mostHeight?: number;
+  /** In pixels: the box is as high as the graph, at most this. Default: the style sheet sets the height. */
+  readonly maxHeight?: number;
 }
 
 /** A graph in a box, with the buttons of its zoom. */
-export function GraphBox({ class: name, mostHeight, ...rest }: BoxProps) {
+export function GraphBox({ class: name, maxHeight, ...rest }: BoxProps) {
   const drawing = useDrawing(rest.graph);
   const { width, height } = drawing.layout;
   const zoom = useZoom(width);
@@ -67,7 +67,7 @@ export function GraphBox({ class: name, mostHeight, ...rest }: BoxProps) {
     <div
       class={`graph-box ${name}`}
       ref={zoom.box}
-      {...(mostHeight === undefined ? {} : { style: pixels({ height: Math.min(mostHeight, wanted) }) })}
+      {...(maxHeight === undefined ? {} : { style: pixels({ height: Math.min(maxHeight, wanted) }) })}
     >
       <GraphView {...rest} drawing={drawing} zoom={zoom.zoom} onZoom={zoom.setZoom} />
       <div class="graph-tools">

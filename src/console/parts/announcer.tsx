@@ -1,25 +1,25 @@
-/** Tells people who do not see the page what has changed: politely, and at most once in five seconds. */
-import { storeOf, useStore } from '../data/store.ts';
+/** Announces changes to screen readers (a polite live region), at most once in five seconds. */
+import { createStore, useStore } from '../data/store.ts';
 
-const APART_MS = 5_000;
-const told = storeOf('');
-let next: string | undefined;
+const MIN_INTERVAL_MS = 5_000;
+const announcement = createStore('');
+let pendingText: string | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Says the text. Of several within five seconds only the last is said. */
+/** Announces the text. Of several within five seconds only the last is announced. */
 export function announce(text: string): void {
-  next = text;
-  if (timer === undefined) tell();
+  pendingText = text;
+  if (timer === undefined) announceNext();
 }
 
-function tell(): void {
-  if (next !== undefined) told.set(next);
-  timer = next === undefined ? undefined : setTimeout(tell, APART_MS);
-  next = undefined;
+function announceNext(): void {
+  if (pendingText !== undefined) announcement.set(pendingText);
+  timer = pendingText === undefined ? undefined : setTimeout(announceNext, MIN_INTERVAL_MS);
+  pendingText = undefined;
 }
 
 export const Announcer = () => (
   <div class="hidden" role="status" aria-live="polite">
-    {useStore(told)}
+    {useStore(announcement)}
   </div>
 );

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { useMay } from '../data/session.ts';
+import { useHasRole } from '../data/session.ts';
 import type { Role } from '../data/types.ts';
 
 interface ButtonProps {
@@ -12,10 +12,10 @@ interface ButtonProps {
   readonly needs?: Role | undefined;
   readonly isDisabled?: boolean;
   /** Why it is disabled. */
-  readonly why?: string | undefined;
-  /** What it does is under way. */
+  readonly disabledReason?: string | undefined;
+  /** Its action is running. */
   readonly isBusy?: boolean;
-  /** Its name, where its content is an icon. */
+  /** Its accessible name, if its content is an icon. */
   readonly label?: string | undefined;
   readonly class?: string;
   /** Keys that do the same, for the description: `a`. */
@@ -25,24 +25,24 @@ interface ButtonProps {
 /** A button. A disabled one keeps the focus, so that its reason can be read. */
 export function Button(props: ButtonProps) {
   const { children, onClick, kind = 'plain', type = 'button', needs = 'viewer', label, keys } = props;
-  const may = useMay(needs);
+  const hasRole = useHasRole(needs);
   const id = useId();
-  const lacks = props.needs !== undefined && !may;
-  const reason = lacks ? `Needs the role ${needs}.` : props.isDisabled === true ? props.why : undefined;
-  const isOff = lacks || props.isDisabled === true || props.isBusy === true;
+  const lacks = props.needs !== undefined && !hasRole;
+  const reason = lacks ? `Needs the role ${needs}.` : props.isDisabled === true ? props.disabledReason : undefined;
+  const isInactive = lacks || props.isDisabled === true || props.isBusy === true;
   return (
     <>
       <button
         type={type}
         class={`button ${kind} ${props.class ?? ''}`}
-        aria-disabled={isOff ? 'true' : undefined}
+        aria-disabled={isInactive ? 'true' : undefined}
         aria-busy={props.isBusy === true ? 'true' : undefined}
         aria-label={label}
         aria-keyshortcuts={keys}
         title={reason ?? label}
         aria-describedby={reason === undefined ? undefined : id}
         onClick={(event) => {
-          if (isOff) event.preventDefault();
+          if (isInactive) event.preventDefault();
           else onClick?.();
         }}
       >

@@ -1,9 +1,9 @@
 import { type ComponentChildren, Fragment } from 'preact';
 
 /** Facts by their names. Those that are undefined are left out. */
-export const Facts = ({ of }: { readonly of: { readonly [name: string]: ComponentChildren } }) => (
+export const Facts = ({ entries }: { readonly entries: { readonly [name: string]: ComponentChildren } }) => (
   <dl class="facts">
-    {Object.entries(of).map(([name, fact]) =>
+    {Object.entries(entries).map(([name, fact]) =>
       fact === undefined ? null : (
         <Fragment key={name}>
           <dt>{name}</dt>

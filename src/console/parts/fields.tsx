@@ -1,7 +1,7 @@
 /** Fields of forms: a label, a description, the field, and what is wrong with it. */
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { parsed } from '../data/parsed.ts';
+import { parseJsonInput } from '../data/parse-json-input.ts';
 
 interface FormProps {
   readonly class?: string;
@@ -11,7 +11,7 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form that the page itself takes, in place of the browser. */
+/** A form that the page handles instead of the browser. */
 export const Form = ({ class: name = 'form', label, onSubmit, children }: FormProps) => (
   <form
     class={name}
@@ -25,9 +25,9 @@ export const Form = ({ class: name = 'form', label, onSubmit, children }: FormPr
   </form>
 );
 
-/** The texts of a form's fields by their names, and what ties a field to its text. */
-export function useTexts<Name extends string>(first: { readonly [name in Name]: string }) {
-  const [texts, setTexts] = useState(first);
+/** The texts of a form's fields by name, and a function that returns the props of a field. */
+export function useTextFields<Name extends string>(initial: { readonly [name in Name]: string }) {
+  const [texts, setTexts] = useState(initial);
   const field = (name: Name) => ({
     value: texts[name],
     onValue: (text: string): void => setTexts((now) => ({ ...now, [name]: text })),
@@ -43,18 +43,20 @@ interface FieldProps {
   readonly isRequired?: boolean;
 }
 
-interface Wiring {
+interface FieldAttributes {
   readonly id: string;
   readonly 'aria-describedby': string | undefined;
   readonly 'aria-invalid': 'true' | undefined;
   readonly 'aria-required': 'true' | undefined;
 }
 
-/** A field with any control: it gets the attributes that tie it to label, description and error. */
-function Field(props: FieldProps & { readonly children: (wiring: Wiring) => ComponentChildren }) {
+/** A field with any control. The control gets the attributes that link it to label, description and error. */
+function Field(props: FieldProps & { readonly children: (wiring: FieldAttributes) => ComponentChildren }) {
   const { label, hint, error, isRequired = false, children } = props;
   const id = useId();
-  const told = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].join(' ').trim();
+  const describedBy = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`]
+    .join(' ')
+    .trim();
   return (
     <div class={error === undefined ? 'field' : 'field invalid'}>
       <label for={id}>
@@ -68,7 +70,7 @@ function Field(props: FieldProps & { readonly children: (wiring: Wiring) => Comp
       )}
       {children({
         id,
-        'aria-describedby': told === '' ? undefined : told,
+        'aria-describedby': describedBy === '' ? undefined : describedBy,
         'aria-invalid': error === undefined ? undefined : 'true',
         'aria-required': isRequired ? 'true' : undefined,
       })}
@@ -130,17 +132,17 @@ export const TextArea = (props: ValueProps & { readonly rows?: number; readonly 
   </Field>
 );
 
-/** A field of JSON: what is wrong with its text is told before what a refusal says of it. */
+/** A field of JSON. A syntax error takes precedence over `error`. */
 export const JsonField = ({ error, ...props }: ValueProps & { readonly rows?: number }) => (
-  <TextArea {...props} isCode error={parsed(props.value).error ?? error} />
+  <TextArea {...props} isCode error={parseJsonInput(props.value).error ?? error} />
 );
 
-export interface Choice {
+export interface SelectOption {
   readonly value: string;
   readonly label: string;
 }
 
-export const SelectField = (props: ValueProps & { readonly choices: readonly Choice[] }) => (
+export const SelectField = (props: ValueProps & { readonly choices: readonly SelectOption[] }) => (
   <Field {...props}>
     {(wiring) => (
       <select {...wiring} value={props.value} onChange={(event) => props.onValue(event.currentTarget.value)}>

@@ -21,32 +21,49 @@ interface FormDialogProps {
   /** After it was saved, or given up. */
   readonly onClose: (isSaved: boolean) => void;
   readonly isReady?: boolean;
-  /** Why it cannot be saved yet. */
-  readonly why?: string | undefined;
-  /** A field gets what a refusal says of it from `problemAt`, by its JSON pointer. The rest is told below. */
+  /** Why saving is disabled. */
+  readonly disabledReason?: string | undefined;
+  /** A field gets its problem from `problemAt`, by its JSON pointer. Other problems are shown below the fields. */
   readonly children: ComponentChildren | ((problemAt: (pointer: string) => string | undefined) => ComponentChildren);
 }
 
 export function FormDialog(props: FormDialogProps) {
-  const { title, save, saveLabel = 'Save', kind = 'primary', needs, onClose, isReady = true, why, children } = props;
+  const {
+    title,
+    save,
+    saveLabel = 'Save',
+    kind = 'primary',
+    needs,
+    onClose,
+    isReady = true,
+    disabledReason,
+    children,
+  } = props;
   const [headers] = useState(() => ({ 'Idempotency-Key': `console-${crypto.randomUUID()}` }));
   const action = useAction(() => save(headers));
   const submit = async (): Promise<void> => {
     if (isReady && (await action.run())) onClose(true);
   };
-  const shown: string[] = [];
-  const askedFor = (pointer: string): string | undefined => {
-    shown.push(pointer);
+  const shownPointers: string[] = [];
+  const problemOfField = (pointer: string): string | undefined => {
+    shownPointers.push(pointer);
     return problemAt(action.problem, pointer);
   };
   return (
     <Dialog title={title} onClose={() => onClose(false)}>
       <Form onSubmit={() => void submit()}>
-        {typeof children === 'function' ? children(askedFor) : children}
-        <Problem problem={action.problem} shown={shown} />
+        {typeof children === 'function' ? children(problemOfField) : children}
+        <Problem problem={action.problem} shownPointers={shownPointers} />
         <Actions>
           <Button onClick={() => onClose(false)}>Back</Button>
-          <Button type="submit" kind={kind} needs={needs} isBusy={action.isRunning} isDisabled={!isReady} why={why}>
+          <Button
+            type="submit"
+            kind={kind}
+            needs={needs}
+            isBusy={action.isRunning}
+            isDisabled={!isReady}
+            disabledReason={disabledReason}
+          >
             {saveLabel}
           </Button>
         </Actions>
@@ -77,7 +94,7 @@ export function DeleteDialog({ noun, name, path, about, verb = 'Delete', onClose
       kind="danger"
       onClose={onClose}
       isReady={written.trim() === name}
-      why="Write the name first."
+      disabledReason="Write the name first."
     >
       <p>{about}</p>
       <TextField label={`Write ${name} to confirm`} value={written} onValue={setWritten} />

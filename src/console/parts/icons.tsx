@@ -1,6 +1,6 @@
 /** Icons, drawn by lines of 16 × 16. They are never the only sign of a state. */
 
-const GENERAL = {
+const ICON_PATHS = {
   check: 'M2.5 8.5l3.5 3.5 7.5-8',
   cross: 'M4 4l8 8M12 4l-8 8',
   plus: 'M8 3v10M3 8h10',
@@ -14,7 +14,7 @@ const GENERAL = {
   more: 'M3 8h.01M8 8h.01M13 8h.01',
 } as const;
 
-const KINDS: { readonly [kind: string]: string } = {
+const KIND_PATHS: { readonly [kind: string]: string } = {
   trigger: 'M4 2l9 6-9 6z',
   condition: 'M8 1.5L14.5 8 8 14.5 1.5 8z',
   switch: 'M8 1.5L14.5 8 8 14.5 1.5 8z',
@@ -25,24 +25,24 @@ const KINDS: { readonly [kind: string]: string } = {
   set: 'M3 13l1-4 7.5-7.5 3 3L7 12z',
   mapping: 'M3 13l1-4 7.5-7.5 3 3L7 12z',
   sleep: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zm0 2.5V8l2.5 2',
-  approval: GENERAL.person,
+  approval: ICON_PATHS.person,
   user_input: 'M2 4h12v8H2zM5 8h4',
   http: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM2 8h12M8 2c-4 4-4 8 0 12 4-4 4-8 0-12',
   action: 'M9 1.5L3.5 9H8l-1 5.5L12.5 7H8z',
   llm: 'M8 1.5l1.6 4.9 4.9 1.6-4.9 1.6L8 14.5 6.4 9.6 1.5 8l4.9-1.6z',
   agent: 'M8 1.5l1.6 4.9 4.9 1.6-4.9 1.6L8 14.5 6.4 9.6 1.5 8l4.9-1.6z',
-  finish: GENERAL.check,
-  fail: GENERAL.cross,
+  finish: ICON_PATHS.check,
+  fail: ICON_PATHS.cross,
   send_message: 'M2 3.5h12v9H2zM2 4l6 5 6-5',
   run_code: 'M5 4L1.5 8 5 12M11 4l3.5 4L11 12',
   bash: 'M3 4l4 4-4 4M8.5 12H13',
 };
-const OTHER_KIND = 'M3 3h10v10H3z';
+const DEFAULT_KIND_PATH = 'M3 3h10v10H3z';
 
-const STATUSES: { readonly [status: string]: string } = {
-  completed: GENERAL.check,
-  failed: GENERAL.cross,
-  aborted: GENERAL.cross,
+const STATUS_PATHS: { readonly [status: string]: string } = {
+  completed: ICON_PATHS.check,
+  failed: ICON_PATHS.cross,
+  aborted: ICON_PATHS.cross,
   running: 'M8 2.5a5.5 5.5 0 1 1-5.5 5.5',
   rolling_back: 'M3 8a5 5 0 1 0 1.8-3.8M3 1.5v3.2h3.2',
   waiting: 'M5 3v10M11 3v10',
@@ -51,16 +51,16 @@ const STATUSES: { readonly [status: string]: string } = {
   pending: 'M8 7.5v1',
 };
 
-type IconName = keyof typeof GENERAL;
+type IconName = keyof typeof ICON_PATHS;
 
-interface DrawnProps {
+interface SvgIconProps {
   readonly path: string;
   readonly name: string;
   readonly size: number;
   readonly width: number;
 }
 
-const Drawn = ({ path, name, size, width }: DrawnProps) => (
+const SvgIcon = ({ path, name, size, width }: SvgIconProps) => (
   <svg
     class={name}
     viewBox="0 0 16 16"
@@ -78,17 +78,17 @@ const Drawn = ({ path, name, size, width }: DrawnProps) => (
 );
 
 export const Icon = ({ name, size = 15 }: { readonly name: IconName; readonly size?: number }) => (
-  <Drawn path={GENERAL[name]} name="icon" size={size} width={1.6} />
+  <SvgIcon path={ICON_PATHS[name]} name="icon" size={size} width={1.6} />
 );
 
 /** The icon of a step kind. */
 export const KindIcon = ({ kind, size = 15 }: { readonly kind: string; readonly size?: number }) => (
-  <Drawn path={KINDS[kind] ?? OTHER_KIND} name="icon" size={size} width={1.6} />
+  <SvgIcon path={KIND_PATHS[kind] ?? DEFAULT_KIND_PATH} name="icon" size={size} width={1.6} />
 );
 
 /** The icon of a status of runs and visits, in its colour. */
-export const StatusMark = ({ status, size = 13 }: { readonly status: string; readonly size?: number }) => (
-  <Drawn path={STATUSES[status] ?? ''} name={`mark ${status}`} size={size} width={2.4} />
+export const StatusIcon = ({ status, size = 13 }: { readonly status: string; readonly size?: number }) => (
+  <SvgIcon path={STATUS_PATHS[status] ?? ''} name={`mark ${status}`} size={size} width={2.4} />
 );
 
 export const Logo = () => (

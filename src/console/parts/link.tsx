@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { shortId } from '../data/run-words.ts';
+import { shortId } from '../data/run-text.ts';
 import { hasScreen } from '../navigation.ts';
 import { addressOf, type ParamsOf, type Query, type RouteName } from '../routes.ts';
 
-type ToProps<Name extends RouteName> = {
+type ScreenLinkProps<Name extends RouteName> = {
   readonly to: Name;
   readonly query?: Query | undefined;
   readonly children: ComponentChildren;
@@ -12,7 +12,14 @@ type ToProps<Name extends RouteName> = {
 } & (Record<string, never> extends ParamsOf<Name> ? { params?: undefined } : { readonly params: ParamsOf<Name> });
 
 /** A link to a screen. Only its text where the console has no such screen. */
-export function To<Name extends RouteName>({ to, params, query, children, isCurrent, ...more }: ToProps<Name>) {
+export function ScreenLink<Name extends RouteName>({
+  to,
+  params,
+  query,
+  children,
+  isCurrent,
+  ...more
+}: ScreenLinkProps<Name>) {
   if (!hasScreen(to)) return <span class={more.class ?? ''}>{children}</span>;
   const address = (addressOf as (name: RouteName, params?: object, query?: Query) => string)(to, params, query);
   return (
@@ -29,9 +36,9 @@ interface RunLinkProps {
 }
 
 export const RunLink = ({ id, children = shortId(id) }: RunLinkProps) => (
-  <To to="run" params={{ id }}>
+  <ScreenLink to="run" params={{ id }}>
     {children}
-  </To>
+  </ScreenLink>
 );
 
 interface WorkflowLinkProps {
@@ -41,13 +48,13 @@ interface WorkflowLinkProps {
 }
 
 export const WorkflowLink = ({ slug, children = slug }: WorkflowLinkProps) => (
-  <To to="workflow" params={{ slug }}>
+  <ScreenLink to="workflow" params={{ slug }}>
     {children}
-  </To>
+  </ScreenLink>
 );
 
-/** A link out of the console, for addresses that others have written: only http and https. */
-export function Outward({ href, children }: { readonly href: string; readonly children: ComponentChildren }) {
+/** A link out of the console, for untrusted addresses: only http and https. */
+export function ExternalLink({ href, children }: { readonly href: string; readonly children: ComponentChildren }) {
   if (!/^https?:\/\//i.test(href)) return <span>{children}</span>;
   return (
     <a href={href} target="_blank" rel="noreferrer">

@@ -2,33 +2,33 @@ import type { ComponentChildren } from 'preact';
 import type { Resource } from '../data/resource.ts';
 import { Problem } from './problem.tsx';
 
-/** A line that says that something is on its way. Shown by resources after 300 ms. */
+/** A line that says that something is loading. Shown for resources after 300 ms. */
 export const LoadingLine = ({ what }: { readonly what: string }) => (
   <p class="loading" role="status">
     Loading {what}…
   </p>
 );
 
-interface LoadedProps<T> {
+interface ResourceViewProps<T> {
   readonly resource: Resource<T>;
   /** What is loaded, for the line: `the runs`. */
   readonly what: string;
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** The data of a resource; before there are any, that they are on their way; and why they could not be loaded. */
-export function Loaded<T>({ resource, what, children }: LoadedProps<T>) {
-  const { data, problem, isSlow, again } = resource;
+/** Shows a resource: its data, or that it is loading; and its problem. */
+export function ResourceView<T>({ resource, what, children }: ResourceViewProps<T>) {
+  const { data, problem, isSlow, reload } = resource;
   return (
     <>
-      <Problem problem={problem} again={again} />
+      <Problem problem={problem} onRetry={reload} />
       {isSlow && data === undefined ? <LoadingLine what={what} /> : null}
       {data === undefined ? null : children(data)}
     </>
   );
 }
 
-/** What would stand here, and the action that fills it. */
-export const Empty = ({ children }: { readonly children: ComponentChildren }) => (
+/** Shown instead of an empty list: what it would contain, and how to add it. */
+export const EmptyState = ({ children }: { readonly children: ComponentChildren }) => (
   <div class="empty stack">{children}</div>
 );

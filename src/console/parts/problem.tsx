@@ -7,18 +7,18 @@ import { Icon } from './icons.tsx';
 
 interface ProblemProps {
   readonly problem: ApiProblem | undefined;
-  /** Loads again. */
-  readonly again?: (() => void) | undefined;
-  /** Pointers that stand at a field already. */
-  readonly shown?: readonly string[];
+  /** Called by `Try again`. */
+  readonly onRetry?: (() => void) | undefined;
+  /** Pointers whose problems are already shown at a field. */
+  readonly shownPointers?: readonly string[];
 }
 
-/** Why something failed, with its code and request id. An unreachable gateway is told once, at the top of the page. */
-export function Problem({ problem, again, shown = [] }: ProblemProps) {
+/** Why something failed, with its code and request id. The page reports an unreachable gateway once, at its top. */
+export function Problem({ problem, onRetry, shownPointers = [] }: ProblemProps) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [problem]);
   if (problem === undefined || problem.code === UNREACHABLE) return null;
-  const rest = problem.problems.filter(({ pointer }) => !shown.includes(pointer));
+  const rest = problem.problems.filter(({ pointer }) => !shownPointers.includes(pointer));
   return (
     <div class="problem" role="alert" ref={box}>
       <Icon name="warning" />
@@ -35,7 +35,7 @@ export function Problem({ problem, again, shown = [] }: ProblemProps) {
           )}
         </p>
       </div>
-      {again === undefined ? null : <Button onClick={again}>Try again</Button>}
+      {onRetry === undefined ? null : <Button onClick={onRetry}>Try again</Button>}
     </div>
   );
 }

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { isNextScreen } from '../navigation.ts';
+import { isAfterNavigation } from '../navigation.ts';
 
 interface ScreenProps {
   /** Heading and title of the page. */
   readonly title: string;
   /** Beside the heading: a status, a version. */
-  readonly beside?: ComponentChildren;
+  readonly headingExtra?: ComponentChildren;
   /** At the right: buttons. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
@@ -15,11 +15,11 @@ interface ScreenProps {
 }
 
 /** A screen: its heading, and what it shows. A new screen takes the focus to its heading. */
-export const Screen = ({ title, beside, actions, children, isFull = false }: ScreenProps) => (
+export const Screen = ({ title, headingExtra, actions, children, isFull = false }: ScreenProps) => (
   <div class={isFull ? 'screen full' : 'screen'}>
     <div class="screen-head">
       <Heading>{title}</Heading>
-      {beside}
+      {headingExtra}
       <span class="grow" />
       {actions}
     </div>
@@ -31,7 +31,7 @@ export const Screen = ({ title, beside, actions, children, isFull = false }: Scr
 export function Heading({ children }: { readonly children: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    if (isNextScreen()) heading.current?.focus({ preventScroll: true });
+    if (isAfterNavigation()) heading.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
     document.title = `${children} · Signalbox`;

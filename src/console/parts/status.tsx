@@ -1,9 +1,9 @@
-import { StatusMark } from './icons.tsx';
+import { StatusIcon } from './icons.tsx';
 
-const WORDS: { readonly [status: string]: string } = { rolling_back: 'rolling back' };
+const STATUS_TEXTS: { readonly [status: string]: string } = { rolling_back: 'rolling back' };
 
 /** A status as people read it. */
-export const statusText = (status: string): string => WORDS[status] ?? status;
+export const statusText = (status: string): string => STATUS_TEXTS[status] ?? status;
 
 export const EnabledBadge = ({ enabled }: { readonly enabled: boolean }) => (
   <span class={enabled ? 'badge completed' : 'badge'}>{enabled ? 'enabled' : 'disabled'}</span>
@@ -12,7 +12,7 @@ export const EnabledBadge = ({ enabled }: { readonly enabled: boolean }) => (
 /** The status of a run or a visit: icon, word and colour. */
 export const StatusBadge = ({ status }: { readonly status: string }) => (
   <span class={`badge ${status}`}>
-    <StatusMark status={status} />
+    <StatusIcon status={status} />
     {statusText(status)}
   </span>
 );

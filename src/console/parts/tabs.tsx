@@ -17,7 +17,7 @@ interface TabsProps<Name extends string> {
   readonly children: ComponentChildren;
 }
 
-const STEPS: { readonly [key: string]: (at: number, count: number) => number } = {
+const KEY_MOVES: { readonly [key: string]: (at: number, count: number) => number } = {
   ArrowRight: (at, count) => (at + 1) % count,
   ArrowLeft: (at, count) => (at - 1 + count) % count,
   Home: () => 0,
@@ -28,7 +28,7 @@ const STEPS: { readonly [key: string]: (at: number, count: number) => number } =
 export function Tabs<Name extends string>({ label, tabs, selected, onSelect, id, children }: TabsProps<Name>) {
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const step = STEPS[event.key];
+    const step = KEY_MOVES[event.key];
     const at = tabs.findIndex(({ name }) => name === selected);
     const next = step === undefined ? undefined : tabs[step(at, tabs.length)];
     if (next === undefined) return;

@@ -1,21 +1,21 @@
 /** One question of a run: what is asked, the facts, the form, and the answer; made for a thumb. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isObject, type Json } from '../../json/json.ts';
-import { at, post } from '../data/api.ts';
-import { absoluteText } from '../data/labels.ts';
+import { apiPath, post } from '../data/api.ts';
+import { absoluteTimeText } from '../data/format-text.ts';
 import {
-  answerIn,
+  adjacentQuestions,
   audienceText,
+  conflictingAnswer,
   formatOfQuestion,
   messageOf,
-  neighbours,
   type Question,
+  safeWebUrl,
   subjectOf,
-  webAddress,
   workflowNameOf,
 } from '../data/questions.ts';
 import { useAction, useGet } from '../data/resource.ts';
-import { isOpen } from '../data/run-words.ts';
+import { isOpen } from '../data/run-text.ts';
 import type { Approval, ApprovalPage } from '../data/types.ts';
 import { FormFields, formatIn, problemsUnder, useForm } from '../form/form.tsx';
 import { announce } from '../parts/announcer.tsx';
@@ -24,29 +24,29 @@ import { Actions, Dialog } from '../parts/dialog.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Form, TextArea } from '../parts/fields.tsx';
 import { Icon } from '../parts/icons.tsx';
-import { Json as JsonTree } from '../parts/json.tsx';
-import { useKeys } from '../parts/keys.tsx';
-import { RunLink, To, WorkflowLink } from '../parts/link.tsx';
-import { Loaded } from '../parts/loading.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { RunLink, ScreenLink, WorkflowLink } from '../parts/link.tsx';
+import { ResourceView } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
+import { useShortcuts } from '../parts/shortcuts.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
-import type { Place } from '../routes.ts';
-import { goTo, Priority, Until } from './approvals.tsx';
+import type { RouteMatch } from '../routes.ts';
+import { Deadline, openQuestion, Priority } from './approvals.tsx';
 import { AnswerLine } from './approvals-decided.tsx';
 import '../style/people.css';
 
 const POLL_MS = 4_000;
-/** After an answer the run is watched more closely. */
-const WATCH_MS = 1_000;
+/** After an answer the run is polled more often. */
+const ANSWERED_POLL_MS = 1_000;
 
-export function ApprovalScreen({ place }: { readonly place: Place<'approval'> }) {
-  const { executionId, path } = place.params;
+export function ApprovalScreen({ route }: { readonly route: RouteMatch<'approval'> }) {
+  const { executionId, path } = route.params;
   const [isAnswered, setAnswered] = useState(false);
-  const question = useGet<Approval>(at`/api/approvals/${executionId}/${path}`, {
-    pollMs: isAnswered ? WATCH_MS : POLL_MS,
-    isLast: ({ status, executionStatus }) => status !== 'pending' && !isOpen({ status: executionStatus }),
+  const question = useGet<Approval>(apiPath`/api/approvals/${executionId}/${path}`, {
+    pollMs: isAnswered ? ANSWERED_POLL_MS : POLL_MS,
+    isFinal: ({ status, executionStatus }) => status !== 'pending' && !isOpen({ status: executionStatus }),
   });
   const { data } = question;
   const ended = data === undefined ? undefined : data.status !== 'pending';
@@ -57,50 +57,53 @@ export function ApprovalScreen({ place }: { readonly place: Place<'approval'> })
   }, [ended, status]);
 
   const list = useGet<ApprovalPage>('/api/approvals', { query: { limit: 100 } });
-  const { before, after } = neighbours(list.data?.items ?? [], executionId, path);
-  useKeys([
-    { key: 'j', label: 'Next question', run: () => goTo(after, { replace: true }) },
-    { key: 'k', label: 'Question before', run: () => goTo(before, { replace: true }) },
+  const { before, after } = adjacentQuestions(list.data?.items ?? [], executionId, path);
+  useShortcuts([
+    { key: 'j', label: 'Next question', run: () => openQuestion(after, { replace: true }) },
+    { key: 'k', label: 'Question before', run: () => openQuestion(before, { replace: true }) },
   ]);
 
   return (
     <div class="question narrow-screen">
-      <Screen title={data === undefined ? 'Question' : messageOf(data)} actions={<To to="approvals">All questions</To>}>
-        <Loaded resource={question} what="the question">
+      <Screen
+        title={data === undefined ? 'Question' : messageOf(data)}
+        actions={<ScreenLink to="approvals">All questions</ScreenLink>}
+      >
+        <ResourceView resource={question} what="the question">
           {(one) => (
             <>
-              {one.status === 'pending' ? null : <Answered question={one} next={after} />}
-              <About question={one} />
+              {one.status === 'pending' ? null : <AnsweredQuestion question={one} next={after} />}
+              <QuestionDetails question={one} />
               {one.status === 'pending' ? (
                 <Answer
                   key={`${one.path} ${one.since}`}
                   question={one}
                   onAnswered={() => {
                     setAnswered(true);
-                    question.again();
-                    list.again();
+                    question.reload();
+                    list.reload();
                   }}
                 />
               ) : null}
             </>
           )}
-        </Loaded>
+        </ResourceView>
       </Screen>
     </div>
   );
 }
 
-interface AnsweredProps {
+interface AnsweredQuestionProps {
   readonly question: Approval;
   readonly next: Question | undefined;
 }
 
-/** How the question ended, and what the run does since. */
-function Answered({ question, next }: AnsweredProps) {
+/** The outcome of the question, and the status of the run. */
+function AnsweredQuestion({ question, next }: AnsweredQuestionProps) {
   const { answer, executionId, executionStatus, kind } = question;
   return (
     <section class="answered card" aria-label="The answer">
-      {answer && <AnswerLine answer={answer} isStop />}
+      {answer && <AnswerLine answer={answer} isTabStop />}
       {answer?.data === undefined ? null : (
         <details>
           <summary>{kind === 'input' ? 'What was submitted' : 'The values of the form'}</summary>
@@ -112,7 +115,7 @@ function Answered({ question, next }: AnsweredProps) {
       </p>
       {next === undefined ? null : (
         <div>
-          <Button kind="primary" onClick={() => goTo(next, { replace: true })} keys="j">
+          <Button kind="primary" onClick={() => openQuestion(next, { replace: true })} keys="j">
             Next: {messageOf(next)}
           </Button>
         </div>
@@ -121,15 +124,15 @@ function Answered({ question, next }: AnsweredProps) {
   );
 }
 
-function About({ question }: { readonly question: Approval }) {
+function QuestionDetails({ question }: { readonly question: Approval }) {
   const { executionId, workflowVersion, since, until, requester, priority, dueDate } = question;
   const { votes, audience, input, stepInput } = question;
-  const link = webAddress(question.deeplink);
-  const asked = audienceText(audience);
+  const link = safeWebUrl(question.deeplink);
+  const audienceLabel = audienceText(audience);
   return (
     <section class="card" aria-label="The facts">
       <Facts
-        of={{
+        entries={{
           Workflow: (
             <>
               <WorkflowLink slug={question.workflowId}>{workflowNameOf(question)}</WorkflowLink>
@@ -144,13 +147,13 @@ function About({ question }: { readonly question: Approval }) {
           ),
           Asked: (
             <>
-              <Time at={since} isStop />
-              {asked === undefined ? null : ` · ${asked}`}
+              <Time at={since} isTabStop />
+              {audienceLabel === undefined ? null : ` · ${audienceLabel}`}
             </>
           ),
-          Time: until === undefined || question.status !== 'pending' ? undefined : <Until at={until} />,
+          Time: until === undefined || question.status !== 'pending' ? undefined : <Deadline until={until} />,
           Priority: priority && <Priority value={priority} />,
-          Due: dueDate && absoluteText(Date.parse(dueDate)),
+          Due: dueDate && absoluteTimeText(Date.parse(dueDate)),
           Subject: subjectOf(question) || undefined,
           'See also': link && (
             <a href={link} target="_blank" rel="noreferrer">
@@ -180,14 +183,14 @@ function About({ question }: { readonly question: Approval }) {
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 
-const MOST_PLAIN = 12;
+const MAX_PLAIN_VALUES = 12;
 
 /** An object of a few plain values as a list, which a phone shows well; anything else as a tree. */
 function Values({ value, name }: { readonly value: unknown; readonly name: string }) {
   const entries = isObject(value) ? Object.entries(value) : [];
-  const isPlain = entries.length > 0 && entries.length <= MOST_PLAIN && entries.every(([, one]) => isShort(one));
+  const isPlain = entries.length > 0 && entries.length <= MAX_PLAIN_VALUES && entries.every(([, one]) => isShort(one));
   if (!isPlain) return <JsonTree value={value} name={name} />;
-  return <Facts of={Object.fromEntries(entries.map(([key, one]) => [key, String(one)]))} />;
+  return <Facts entries={Object.fromEntries(entries.map(([key, one]) => [key, String(one)]))} />;
 }
 
 const isShort = (value: unknown): boolean =>
@@ -208,7 +211,7 @@ function Answer({ question, onAnswered }: AnswerProps) {
   const format = formatIn(formatOfQuestion(question));
   const form = useForm(format);
   const [comments, setComments] = useState('');
-  const [wants, setWants] = useState<string>();
+  const [commentError, setCommentError] = useState<string>();
   const [isRejecting, setRejecting] = useState(false);
   const [note, setNote] = useState<string>();
   const key = useRef({ body: '', key: '' });
@@ -219,7 +222,7 @@ function Answer({ question, onAnswered }: AnswerProps) {
     if (key.current.body !== text) key.current = { body: text, key: crypto.randomUUID() };
     const verb = isInput ? 'submit' : 'approve';
     const answer = await post<{ recorded?: string; votes?: { have: number; needed: number } }>(
-      `${at`/api/executions/${executionId}`}/${verb}`,
+      `${apiPath`/api/executions/${executionId}`}/${verb}`,
       body,
       { headers: { 'Idempotency-Key': key.current.key } },
     );
@@ -229,16 +232,16 @@ function Answer({ question, onAnswered }: AnswerProps) {
     onAnswered();
   });
   const { problem } = send;
-  const answer = problem === undefined ? undefined : answerIn(problem.more);
+  const answer = problem === undefined ? undefined : conflictingAnswer(problem.extensions);
   useEffect(() => {
     if (problem === undefined) return;
     const at = problemsUnder(problem, '/data');
-    if (at.length > 0) form.refuse(at);
+    if (at.length > 0) form.showProblems(at);
   }, [problem]);
 
   const lacksComment = (): boolean => {
     const isMissing = commentRequired === true && comments.trim() === '';
-    setWants(isMissing ? 'This decision needs a comment.' : undefined);
+    setCommentError(isMissing ? 'This decision needs a comment.' : undefined);
     if (isMissing)
       document.querySelector<HTMLElement>('.question textarea[name="comment"], .comment textarea')?.focus();
     return isMissing;
@@ -262,7 +265,7 @@ function Answer({ question, onAnswered }: AnswerProps) {
   const reject = (): void => {
     if (!lacksComment()) setRejecting(true);
   };
-  useKeys(
+  useShortcuts(
     mayAnswer
       ? isInput
         ? [{ key: 'a', label: 'Submit', run: submit }]
@@ -273,12 +276,14 @@ function Answer({ question, onAnswered }: AnswerProps) {
       : [],
   );
 
-  const answering = { isBusy: send.isRunning, isDisabled: !mayAnswer, why: 'You are not asked.' };
+  const answerButtonProps = { isBusy: send.isRunning, isDisabled: !mayAnswer, disabledReason: 'You are not asked.' };
   if (note !== undefined && !mayAnswer) return <p class="notice">{note}</p>;
-  const asked = audienceText(audience);
+  const audienceLabel = audienceText(audience);
   return (
     <Form class="form card" label="Your answer" onSubmit={() => (isInput ? submit() : decide(true))}>
-      {mayAnswer ? null : <p class="notice">You cannot answer this{asked === undefined ? '.' : `: ${asked} can.`}</p>}
+      {mayAnswer ? null : (
+        <p class="notice">You cannot answer this{audienceLabel === undefined ? '.' : `: ${audienceLabel} can.`}</p>
+      )}
       {isInput || format !== undefined ? (
         <FormFields form={form} label={isInput ? 'Answer' : 'Values for an approval'} />
       ) : null}
@@ -290,30 +295,30 @@ function Answer({ question, onAnswered }: AnswerProps) {
             onValue={setComments}
             rows={2}
             isRequired={commentRequired === true}
-            error={wants}
+            error={commentError}
           />
         </div>
       )}
       <Problem
         problem={answer === undefined ? problem : undefined}
-        shown={(problem?.problems ?? []).map(({ pointer }) => pointer)}
+        shownPointers={(problem?.problems ?? []).map(({ pointer }) => pointer)}
       />
       {answer === undefined ? null : (
         <div class="notice" role="alert">
-          <AnswerLine answer={answer} isStop />
+          <AnswerLine answer={answer} isTabStop />
         </div>
       )}
       <div class="thumbs">
         {isInput ? (
-          <Button type="submit" kind="primary" needs="runner" {...answering} keys="a">
+          <Button type="submit" kind="primary" needs="runner" {...answerButtonProps} keys="a">
             Submit
           </Button>
         ) : (
           <>
-            <Button kind="danger" needs="approver" {...answering} onClick={reject} keys="r">
+            <Button kind="danger" needs="approver" {...answerButtonProps} onClick={reject} keys="r">
               Reject
             </Button>
-            <Button type="submit" kind="primary" needs="approver" {...answering} keys="a">
+            <Button type="submit" kind="primary" needs="approver" {...answerButtonProps} keys="a">
               Approve
             </Button>
           </>

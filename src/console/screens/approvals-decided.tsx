@@ -1,18 +1,25 @@
 /** Approvals that were decided: who decided, when and why. The filters are in the address. */
 import { useState } from 'preact/hooks';
 import { usePages } from '../data/pages.ts';
-import { type Ended, endedText, messageOf, type Question, subjectOf, workflowNameOf } from '../data/questions.ts';
+import {
+  messageOf,
+  outcomeText,
+  type Question,
+  type QuestionOutcome,
+  subjectOf,
+  workflowNameOf,
+} from '../data/questions.ts';
 import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { Form, SelectField, TextField } from '../parts/fields.tsx';
 import { KindIcon } from '../parts/icons.tsx';
-import { RunLink, To } from '../parts/link.tsx';
-import { Listed } from '../parts/more.tsx';
+import { RunLink, ScreenLink } from '../parts/link.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Query } from '../routes.ts';
 
 const POLL_MS = 10_000;
-const PAGE = 50;
+const PAGE_SIZE = 50;
 const DECISIONS = [
   { value: 'any', label: 'any' },
   { value: 'approved', label: 'approved' },
@@ -26,22 +33,22 @@ const FIELDS = [
   { name: 'executionId', label: 'Run' },
 ] as const;
 
-/** An address without any of the filters, and without the tab. */
-export const UNDECIDED: Query = Object.fromEntries(
+/** The query without filters and tab. */
+export const CLEARED_FILTERS: Query = Object.fromEntries(
   ['decided', ...FIELDS.map(({ name }) => name)].map((name) => [name, undefined]),
 );
 
 export function DecidedApprovals({ query }: { readonly query: { readonly [name: string]: string } }) {
   const decided = DECISIONS.some(({ value }) => value === query['decided']) ? query['decided'] : 'any';
-  const given = Object.fromEntries(FIELDS.map(({ name }) => [name, query[name]]));
-  const list = usePages<Question>('/api/approvals', { ...given, decided, limit: PAGE }, { pollMs: POLL_MS });
+  const filters = Object.fromEntries(FIELDS.map(({ name }) => [name, query[name]]));
+  const list = usePages<Question>('/api/approvals', { ...filters, decided, limit: PAGE_SIZE }, { pollMs: POLL_MS });
   return (
     <>
-      <Filter key={JSON.stringify(given)} decided={decided ?? 'any'} given={given} />
+      <Filter key={JSON.stringify(filters)} decided={decided ?? 'any'} filters={filters} />
       <p class="dim decided-note">
         Decisions made before version 0.4 are not listed: they are in the steps of their runs, as submitted inputs are.
       </p>
-      <Listed list={list} what="the decisions" empty={<p>No decision matches.</p>}>
+      <PagedList list={list} what="the decisions" empty={<p>No decision matches.</p>}>
         {(items) => (
           <ul class="plain stack questions" aria-label="Decisions">
             {items.map((one) => (
@@ -51,18 +58,18 @@ export function DecidedApprovals({ query }: { readonly query: { readonly [name: 
             ))}
           </ul>
         )}
-      </Listed>
+      </PagedList>
     </>
   );
 }
 
 interface FilterProps {
   readonly decided: string;
-  readonly given: Query;
+  readonly filters: Query;
 }
 
-function Filter({ decided, given }: FilterProps) {
-  const [values, setValues] = useState(given);
+function Filter({ decided, filters }: FilterProps) {
+  const [values, setValues] = useState(filters);
   return (
     <Form
       class="decided-filter"
@@ -89,23 +96,23 @@ function Filter({ decided, given }: FilterProps) {
   );
 }
 
-/** The row of a run whose questions or decisions cannot be read. */
-export const UnreadRow = ({ row, children }: { readonly row: Question; readonly children: string }) => (
+/** The row of a run whose questions or decisions cannot be decoded. */
+export const UnreadableQuestion = ({ row, children }: { readonly row: Question; readonly children: string }) => (
   <p>
     <RunLink id={row.executionId}>{row.workflowId}</RunLink> {children}: {row.unreadable?.message}
   </p>
 );
 
 interface AnswerLineProps {
-  readonly answer: Ended;
+  readonly answer: QuestionOutcome;
   /** Outside of a list. */
-  readonly isStop?: boolean;
+  readonly isTabStop?: boolean;
 }
 
 /** How a question ended. */
-export const AnswerLine = ({ answer, isStop = false }: AnswerLineProps) => (
+export const AnswerLine = ({ answer, isTabStop = false }: AnswerLineProps) => (
   <p>
-    <strong>{endedText(answer)}</strong> <Time at={answer.at} isStop={isStop} />
+    <strong>{outcomeText(answer)}</strong> <Time at={answer.at} isTabStop={isTabStop} />
     {answer.comments ? (
       <>
         <br />
@@ -117,13 +124,14 @@ export const AnswerLine = ({ answer, isStop = false }: AnswerLineProps) => (
 
 function DecisionRow({ decision }: { readonly decision: Question }) {
   const { executionId, path, stepSlug, answer, unreadable } = decision;
-  if (unreadable !== undefined) return <UnreadRow row={decision}>has decisions that cannot be read</UnreadRow>;
+  if (unreadable !== undefined)
+    return <UnreadableQuestion row={decision}>has decisions that cannot be read</UnreadableQuestion>;
   const subject = subjectOf(decision);
   return (
     <>
-      <To to="approval" params={{ executionId, path }} class="question-link">
+      <ScreenLink to="approval" params={{ executionId, path }} class="question-link">
         <KindIcon kind="approval" /> {messageOf(decision)}
-      </To>
+      </ScreenLink>
       {answer && <AnswerLine answer={answer} />}
       <p class="question-facts dim">
         <span>{workflowNameOf(decision)}</span>

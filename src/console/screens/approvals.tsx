@@ -1,34 +1,34 @@
 /** The inbox: what runs ask of the caller, or of anybody, and what was decided. */
 import { useState } from 'preact/hooks';
-import { counted } from '../data/labels.ts';
+import { countText } from '../data/format-text.ts';
 import { usePages } from '../data/pages.ts';
 import { audienceText, isUrgent, messageOf, type Question, workflowNameOf } from '../data/questions.ts';
-import { useGet, useTicks } from '../data/resource.ts';
+import { useGet, useNow } from '../data/resource.ts';
 import type { ApprovalCount } from '../data/types.ts';
 import { changeQuery, navigate } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { CheckField } from '../parts/fields.tsx';
 import { KindIcon } from '../parts/icons.tsx';
-import { useKeys } from '../parts/keys.tsx';
-import { To } from '../parts/link.tsx';
-import { Listed } from '../parts/more.tsx';
+import { ScreenLink } from '../parts/link.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { Screen } from '../parts/screen.tsx';
+import { useShortcuts } from '../parts/shortcuts.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Time } from '../parts/time.tsx';
-import { addressOf, type Place } from '../routes.ts';
-import { DecidedApprovals, UNDECIDED, UnreadRow } from './approvals-decided.tsx';
+import { addressOf, type RouteMatch } from '../routes.ts';
+import { CLEARED_FILTERS, DecidedApprovals, UnreadableQuestion } from './approvals-decided.tsx';
 import '../style/people.css';
 
 const POLL_MS = 5_000;
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 const TABS = [
   { name: 'open', label: 'Open' },
   { name: 'decided', label: 'Decided' },
 ] as const;
 
-export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> }) {
-  const { query } = place;
+export function ApprovalsScreen({ route }: { readonly route: RouteMatch<'approvals'> }) {
+  const { query } = route;
   const tab = query['decided'] === undefined ? 'open' : 'decided';
   const isAll = query['all'] === 'true';
   const count = useGet<ApprovalCount>('/api/approvals/count', { pollMs: POLL_MS });
@@ -37,10 +37,10 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
     <div class="narrow-screen">
       <Screen
         title="Approvals"
-        beside={
+        headingExtra={
           count.data === undefined ? null : (
             <span class="dim">
-              {counted(count.data.mine, 'question')} for you{count.data.isPartial === true ? ', and more' : ''}
+              {countText(count.data.mine, 'question')} for you{count.data.isPartial === true ? ', and more' : ''}
             </span>
           )
         }
@@ -59,7 +59,7 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
           label="Approvals"
           tabs={TABS}
           selected={tab}
-          onSelect={(name) => changeQuery(name === 'open' ? UNDECIDED : { decided: 'any' })}
+          onSelect={(name) => changeQuery(name === 'open' ? CLEARED_FILTERS : { decided: 'any' })}
         >
           {tab === 'decided' ? <DecidedApprovals query={query} /> : <OpenQuestions isAll={isAll} others={others} />}
         </Tabs>
@@ -69,7 +69,7 @@ export function ApprovalsScreen({ place }: { readonly place: Place<'approvals'> 
 }
 
 function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly others: number }) {
-  const list = usePages<Question>('/api/approvals', { limit: PAGE, all: `${isAll}` }, { pollMs: POLL_MS });
+  const list = usePages<Question>('/api/approvals', { limit: PAGE_SIZE, all: `${isAll}` }, { pollMs: POLL_MS });
   const { items } = list;
 
   const [chosen, setChosen] = useState<string>();
@@ -80,21 +80,21 @@ function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly ot
     setChosen(keyOf(one));
     document.querySelector<HTMLElement>(`[data-question="${CSS.escape(keyOf(one))}"] a`)?.focus();
   };
-  useKeys([
+  useShortcuts([
     { key: 'j', label: 'Next question', run: () => choose(current + 1) },
     { key: 'k', label: 'Question before', run: () => choose(current < 0 ? 0 : current - 1) },
-    { key: 'Enter', label: 'Open the question', run: () => goTo(items[current]) },
+    { key: 'Enter', label: 'Open the question', run: () => openQuestion(items[current]) },
   ]);
 
   return (
-    <Listed
+    <PagedList
       list={list}
       what="the questions"
       empty={
         <>
           <p>{isAll ? 'No run asks anybody anything.' : 'Nothing waits for you.'}</p>
           {!isAll && others > 0 ? (
-            <Button onClick={() => changeQuery({ all: 'true' })}>Show {counted(others, 'question')} of others</Button>
+            <Button onClick={() => changeQuery({ all: 'true' })}>Show {countText(others, 'question')} of others</Button>
           ) : (
             <p class="dim">Questions of runs stand here, the newest first. New ones appear by themselves.</p>
           )}
@@ -110,31 +110,32 @@ function OpenQuestions({ isAll, others }: { readonly isAll: boolean; readonly ot
           ))}
         </ul>
       )}
-    </Listed>
+    </PagedList>
   );
 }
 
 const keyOf = ({ executionId, path, since }: Question): string => `${executionId} ${path} ${since}`;
 
-/** Shows a question. `replace`: in place of another one. */
-export function goTo(question: Question | undefined, { replace = false } = {}): void {
+/** Opens a question. `replace`: replaces another question in the history. */
+export function openQuestion(question: Question | undefined, { replace = false } = {}): void {
   if (question === undefined || question.path === '') return;
   navigate(addressOf('approval', { executionId: question.executionId, path: question.path }), { replace });
 }
 
 function QuestionRow({ question }: { readonly question: Question }) {
   const { executionId, path, kind, since, until, priority, votes, audience, mayAnswer, unreadable } = question;
-  if (unreadable !== undefined) return <UnreadRow row={question}>asks something that cannot be read</UnreadRow>;
-  const asked = audienceText(audience);
+  if (unreadable !== undefined)
+    return <UnreadableQuestion row={question}>asks something that cannot be read</UnreadableQuestion>;
+  const audienceLabel = audienceText(audience);
   return (
     <>
-      <To to="approval" params={{ executionId, path }} class="question-link">
+      <ScreenLink to="approval" params={{ executionId, path }} class="question-link">
         <KindIcon kind={kind === 'input' ? 'user_input' : 'approval'} /> {messageOf(question)}
-      </To>
+      </ScreenLink>
       <p class="question-facts dim">
         <span>{workflowNameOf(question)}</span>
         <Time at={since} />
-        {until === undefined ? null : <Until at={until} />}
+        {until === undefined ? null : <Deadline until={until} />}
         {priority === undefined ? null : <Priority value={priority} />}
         {votes === undefined ? null : (
           <span>
@@ -142,15 +143,15 @@ function QuestionRow({ question }: { readonly question: Question }) {
           </span>
         )}
         {kind === 'input' ? <span>asks for data</span> : null}
-        {mayAnswer ? null : <span>{asked === undefined ? 'not for you' : `asks ${asked}`}</span>}
+        {mayAnswer ? null : <span>{audienceLabel === undefined ? 'not for you' : `asks ${audienceLabel}`}</span>}
       </p>
     </>
   );
 }
 
-/** Until when it can be answered; in red for the last hour. */
-export function Until({ at: until }: { readonly at: string }) {
-  const now = useTicks(15_000);
+/** The time until which a question can be answered; red in the last hour. */
+export function Deadline({ until }: { readonly until: string }) {
+  const now = useNow(15_000);
   return (
     <span class={isUrgent(until, now) ? 'urgent' : ''}>
       {Date.parse(until) < now ? 'was due ' : 'due '}

@@ -6,15 +6,15 @@ import { Button } from '../parts/button.tsx';
 import { Form, TextField } from '../parts/fields.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
-import { afterLogin, type Place } from '../routes.ts';
+import { loginTarget, type RouteMatch } from '../routes.ts';
 
-/** Asks for an API key, and goes on to where the user wanted to be. */
-export function LoginScreen({ place }: { readonly place: Place<'login'> }) {
+/** Asks for an API key, then opens the requested address. */
+export function LoginScreen({ route }: { readonly route: RouteMatch<'login'> }) {
   const me = useMe();
   const [key, setKey] = useState('');
   const login = useAction(async () => logIn(key.trim()));
-  const to = afterLogin(place.query['to']);
-  // Whoever is logged in, or needs no login, has nothing to do here.
+  const to = loginTarget(route.query['to']);
+  // A user who is logged in, or needs no login, is redirected.
   useEffect(() => {
     if (me !== undefined) navigate(to, { replace: true });
   }, [me, to]);
@@ -42,7 +42,7 @@ export function LoginScreen({ place }: { readonly place: Place<'login'> }) {
               kind="primary"
               isBusy={login.isRunning}
               isDisabled={key.trim() === ''}
-              why="Enter a key."
+              disabledReason="Enter a key."
             >
               Log in
             </Button>

@@ -1,79 +1,79 @@
 /** A proposal: what it changes, a dry run of both sides with the same input, and its review. */
 import { useState } from 'preact/hooks';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { at, get, post } from '../data/api.ts';
-import { comparedTexts, definitionsOf } from '../data/compared.ts';
-import { partsOf } from '../data/parts-changed.ts';
+import { apiPath, get, post } from '../data/api.ts';
+import { changedParts } from '../data/changed-parts.ts';
 import { type Resource, useAction, useResource } from '../data/resource.ts';
 import type { DryRun, ProposalWithDifference, Validation, WorkflowHead } from '../data/types.ts';
+import { loadDefinitions, loadTextComparison } from '../data/version-comparison.ts';
 import { FormFields, formatIn, useForm } from '../form/form.tsx';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
-import { DryRunResult } from '../parts/dry-run.tsx';
+import { DryRunResult } from '../parts/dry-run-result.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Form, TextField } from '../parts/fields.tsx';
 import { RunLink } from '../parts/link.tsx';
-import { Loaded } from '../parts/loading.tsx';
+import { ResourceView } from '../parts/loading.tsx';
 import { Problem, ProblemList } from '../parts/problem.tsx';
 import { Time } from '../parts/time.tsx';
-import type { Place } from '../routes.ts';
-import { ChangedParts, GraphCard, marksOf, SideBySide, WorkflowFrame } from './workflow-parts.tsx';
+import type { RouteMatch } from '../routes.ts';
+import { ChangedParts, changeMarks, GraphCard, TextDiff, WorkflowFrame } from './workflow-frame.tsx';
 
-export function ProposalScreen({ place }: { readonly place: Place<'proposal'> }) {
-  const { slug, id } = place.params;
+export function ProposalScreen({ route }: { readonly route: RouteMatch<'proposal'> }) {
+  const { slug, id } = route.params;
   const [selected, setSelected] = useState<string>();
   const shown = useResource(`proposal ${slug} ${id}`, async (signal) => {
     const [proposal, head] = await Promise.all([
-      get<ProposalWithDifference>(at`/api/workflows/${slug}/proposals/${id}`, { signal }),
-      get<WorkflowHead>(at`/api/workflows/${slug}`, { signal }),
+      get<ProposalWithDifference>(apiPath`/api/workflows/${slug}/proposals/${id}`, { signal }),
+      get<WorkflowHead>(apiPath`/api/workflows/${slug}`, { signal }),
     ]);
     return { proposal, head };
   });
   const { baseWorkflowHash: base, proposalHash: proposed } = shown.data?.proposal ?? {};
   const hashes = base === undefined || proposed === undefined ? undefined : ([base, proposed] as const);
   const texts = useResource(hashes && `texts ${slug} ${hashes}`, (signal) =>
-    comparedTexts(slug, [{ hash: hashes![0] }, { hash: hashes![1] }], signal),
+    loadTextComparison(slug, [{ hash: hashes![0] }, { hash: hashes![1] }], signal),
   );
-  const both = useResource(hashes && `sides ${slug} ${hashes}`, async (signal) => {
-    const [before, after] = await definitionsOf(slug, hashes!, signal);
+  const definitions = useResource(hashes && `sides ${slug} ${hashes}`, async (signal) => {
+    const [before, after] = await loadDefinitions(slug, hashes!, signal);
     return { before, after };
   });
   // What the checker says today: a tool or a workflow that it needs may be gone since.
-  const checked = useResource(both.data && `check ${slug} ${hashes}`, (signal) =>
-    post<Validation>('/api/workflows/validate', both.data?.after, { signal }),
+  const checked = useResource(definitions.data && `check ${slug} ${hashes}`, (signal) =>
+    post<Validation>('/api/workflows/validate', definitions.data?.after, { signal }),
   );
   return (
     <WorkflowFrame slug={slug} title={shown.data?.proposal.notes ?? 'Proposal'} tab="proposals">
-      <Loaded resource={shown} what="the proposal">
+      <ResourceView resource={shown} what="the proposal">
         {({ proposal, head }) => {
-          const parts = partsOf(proposal.changes);
+          const parts = changedParts(proposal.changes);
           return (
             <>
-              <About proposal={proposal} head={head} />
+              <ProposalDetails proposal={proposal} head={head} />
               <h2>What it changes</h2>
               <ChangedParts parts={parts} onSelect={setSelected} />
               {parts.some(({ isStep }) => isStep) ? (
                 <GraphCard
                   slug={slug}
                   hash={proposal.proposalHash}
-                  marks={marksOf(parts)}
+                  marks={changeMarks(parts)}
                   selected={selected}
                   onSelect={setSelected}
                 />
               ) : null}
-              <SideBySide resource={texts} names={['Before', 'After']} />
-              <Checked resource={checked} />
+              <TextDiff resource={texts} names={['Before', 'After']} />
+              <CheckResult resource={checked} />
               <details class="card">
                 <summary>Try both with the same input</summary>
-                <Loaded resource={both} what="both versions">
-                  {(sides) => <Try {...sides} />}
-                </Loaded>
+                <ResourceView resource={definitions} what="both versions">
+                  {(sides) => <DryRunComparison {...sides} />}
+                </ResourceView>
               </details>
-              <Review slug={slug} proposal={proposal} isStale={isStale(proposal, head)} onDone={shown.again} />
+              <Review slug={slug} proposal={proposal} isStale={isStale(proposal, head)} onDone={shown.reload} />
             </>
           );
         }}
-      </Loaded>
+      </ResourceView>
     </WorkflowFrame>
   );
 }
@@ -82,7 +82,13 @@ export function ProposalScreen({ place }: { readonly place: Place<'proposal'> })
 const isStale = ({ status, baseWorkflowHash }: ProposalWithDifference, { hash }: WorkflowHead): boolean =>
   (status === 'pending' || status === 'approved') && baseWorkflowHash !== hash;
 
-function About({ proposal, head }: { readonly proposal: ProposalWithDifference; readonly head: WorkflowHead }) {
+function ProposalDetails({
+  proposal,
+  head,
+}: {
+  readonly proposal: ProposalWithDifference;
+  readonly head: WorkflowHead;
+}) {
   const { status, proposedBy, executionId, createdAt, expiresAt, review, error } = proposal;
   return (
     <section class="card" aria-label="About the proposal">
@@ -93,11 +99,11 @@ function About({ proposal, head }: { readonly proposal: ProposalWithDifference; 
         </p>
       ) : null}
       <Facts
-        of={{
+        entries={{
           Status: status,
           Proposed: (
             <>
-              <Time at={createdAt} isStop />
+              <Time at={createdAt} isTabStop />
               {proposedBy === undefined ? null : ` by ${proposedBy}`}
               {executionId === undefined ? null : (
                 <>
@@ -107,10 +113,10 @@ function About({ proposal, head }: { readonly proposal: ProposalWithDifference; 
               )}
             </>
           ),
-          Expires: status === 'pending' ? <Time at={expiresAt} isStop /> : undefined,
+          Expires: status === 'pending' ? <Time at={expiresAt} isTabStop /> : undefined,
           Reviewed: review && (
             <>
-              {review.decision === 'approve' ? 'approved' : 'rejected'} <Time at={review.at} isStop />
+              {review.decision === 'approve' ? 'approved' : 'rejected'} <Time at={review.at} isTabStop />
               {review.by === undefined ? null : ` by ${review.by}`}
               {review.notes === undefined ? null : <q>{review.notes}</q>}
             </>
@@ -123,8 +129,8 @@ function About({ proposal, head }: { readonly proposal: ProposalWithDifference; 
 }
 
 /** What the checker finds in the proposed definition. */
-const Checked = ({ resource }: { readonly resource: Resource<Validation> }) => (
-  <Loaded resource={resource} what="the check">
+const CheckResult = ({ resource }: { readonly resource: Resource<Validation> }) => (
+  <ResourceView resource={resource} what="the check">
     {({ problems, warnings }) =>
       problems.length + warnings.length === 0 ? (
         <p class="dim">The checker finds no problems in it.</p>
@@ -136,16 +142,17 @@ const Checked = ({ resource }: { readonly resource: Resource<Validation> }) => (
         </section>
       )
     }
-  </Loaded>
+  </ResourceView>
 );
 
-function Try({ before, after }: { readonly before: JsonObject; readonly after: JsonObject }) {
+function DryRunComparison({ before, after }: { readonly before: JsonObject; readonly after: JsonObject }) {
   const format = formatIn(after['input']);
   const form = useForm(format, format === undefined ? {} : undefined);
   const [runs, setRuns] = useState<{ readonly before: DryRun; readonly after: DryRun }>();
-  const walk = useAction(async (input: Json) => {
-    const one = (definition: JsonObject) => post<DryRun>(at`/api/executions`, { definition, input, dryRun: true });
-    const [first, second] = await Promise.all([one(before), one(after)]);
+  const dryRunBoth = useAction(async (input: Json) => {
+    const dryRunOf = (definition: JsonObject) =>
+      post<DryRun>(apiPath`/api/executions`, { definition, input, dryRun: true });
+    const [first, second] = await Promise.all([dryRunOf(before), dryRunOf(after)]);
     setRuns({ before: first, after: second });
     announce(`Before: ${first.status}. After: ${second.status}.`);
   });
@@ -154,13 +161,13 @@ function Try({ before, after }: { readonly before: JsonObject; readonly after: J
       label="Input of the dry run"
       onSubmit={() => {
         const read = form.submit();
-        if (read !== undefined) void walk.run(read.value);
+        if (read !== undefined) void dryRunBoth.run(read.value);
       }}
     >
       <FormFields form={form} label="Input" />
-      <Problem problem={walk.problem} />
+      <Problem problem={dryRunBoth.problem} />
       <div class="actions">
-        <Button type="submit" needs="runner" isBusy={walk.isRunning}>
+        <Button type="submit" needs="runner" isBusy={dryRunBoth.isRunning}>
           Walk both without effects
         </Button>
       </div>
@@ -189,7 +196,7 @@ function Review({ slug, proposal, isStale, onDone }: ReviewProps) {
   const { id, status } = proposal;
   const [notes, setNotes] = useState('');
   const act = useAction(async (verb: 'approve' | 'reject' | 'apply') => {
-    const path = at`/api/workflows/${slug}/proposals/${id}`;
+    const path = apiPath`/api/workflows/${slug}/proposals/${id}`;
     if (verb === 'apply') await post(`${path}/apply`);
     else await post(`${path}/review`, { decision: verb, notes: notes || undefined });
     announce({ approve: 'Approved.', reject: 'Rejected.', apply: 'Applied.' }[verb]);
@@ -216,7 +223,7 @@ function Review({ slug, proposal, isStale, onDone }: ReviewProps) {
             needs="editor"
             isBusy={act.isRunning}
             isDisabled={isStale}
-            why="The workflow has changed since."
+            disabledReason="The workflow has changed since."
             onClick={() => void act.run('apply')}
           >
             Apply

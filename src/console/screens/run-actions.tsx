@@ -1,14 +1,14 @@
 /** What people do to a run: dialogs that ask for what is needed, and say why something was refused. */
 import { useState } from 'preact/hooks';
-import { at, post } from '../data/api.ts';
-import { parsed } from '../data/parsed.ts';
+import { apiPath, post } from '../data/api.ts';
+import { parseJsonInput } from '../data/parse-json-input.ts';
 import { useAction } from '../data/resource.ts';
 import type { Execution, Wait } from '../data/types.ts';
 import { navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { JsonField, TextArea, TextField, useTexts } from '../parts/fields.tsx';
+import { JsonField, TextArea, TextField, useTextFields } from '../parts/fields.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { addressOf } from '../routes.ts';
@@ -28,7 +28,7 @@ export function EndDialog({ run, how, onClose }: DialogProps & { readonly how: '
     <FormDialog
       title={title}
       save={(headers) =>
-        post(at`/api/executions/${run.id}/${how}`, reason === '' ? undefined : { reason }, { headers })
+        post(apiPath`/api/executions/${run.id}/${how}`, reason === '' ? undefined : { reason }, { headers })
       }
       saveLabel={title}
       kind="danger"
@@ -46,7 +46,7 @@ export function EndDialog({ run, how, onClose }: DialogProps & { readonly how: '
 }
 
 export function RetryButton({ run, onDone }: { readonly run: Execution; readonly onDone: () => void }) {
-  const action = useAction(() => post(at`/api/executions/${run.id}/retry`));
+  const action = useAction(() => post(apiPath`/api/executions/${run.id}/retry`));
   return (
     <>
       <Button
@@ -74,11 +74,11 @@ export function RetryButton({ run, onDone }: { readonly run: Execution; readonly
 
 /** `from`: the path of the visit that is selected. */
 export function ForkDialog({ run, from, onClose }: DialogProps & { readonly from: string | undefined }) {
-  const [{ path, version, input }, field] = useTexts({ path: from ?? '', version: '', input: '' });
-  const edited = parsed(input);
+  const [{ path, version, input }, field] = useTextFields({ path: from ?? '', version: '', input: '' });
+  const edited = parseJsonInput(input);
   const fork: Save = async (headers) => {
     const { executionId } = await post<{ executionId: string }>(
-      at`/api/executions/${run.id}/fork`,
+      apiPath`/api/executions/${run.id}/fork`,
       {
         from: path || undefined,
         version: version || undefined,
@@ -96,7 +96,7 @@ export function ForkDialog({ run, from, onClose }: DialogProps & { readonly from
       needs="editor"
       onClose={onClose}
       isReady={edited.error === undefined}
-      why="The input is no JSON."
+      disabledReason="The input is no JSON."
     >
       {(problemAt) => (
         <>
@@ -130,12 +130,12 @@ interface AnswerProps extends DialogProps {
 }
 
 export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { readonly approve: boolean }) {
-  const [{ comments, data }, field] = useTexts({ comments: '', data: '' });
-  const given = parsed(data);
+  const [{ comments, data }, field] = useTextFields({ comments: '', data: '' });
+  const given = parseJsonInput(data);
   const lacksComment = wait.commentRequired === true && comments.trim() === '';
   const decide: Save = (headers) =>
     post(
-      at`/api/executions/${run.id}/approve`,
+      apiPath`/api/executions/${run.id}/approve`,
       {
         approve,
         step: wait.path,
@@ -155,7 +155,7 @@ export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { re
       needs="approver"
       onClose={onClose}
       isReady={!lacksComment && given.error === undefined}
-      why={lacksComment ? 'This decision needs a comment.' : given.error}
+      disabledReason={lacksComment ? 'This decision needs a comment.' : given.error}
     >
       {(problemAt) => (
         <>
@@ -179,8 +179,8 @@ export function DecideDialog({ run, wait, approve, onClose }: AnswerProps & { re
 /** Sends JSON to a step that waits for it: an input, or a message. */
 export function SendDialog({ run, wait, onClose }: AnswerProps) {
   const isInput = wait.kind === 'input';
-  const [{ name, text }, field] = useTexts({ name: wait.name ?? '', text: '' });
-  const given = parsed(text);
+  const [{ name, text }, field] = useTextFields({ name: wait.name ?? '', text: '' });
+  const given = parseJsonInput(text);
   const value = given.value ?? null;
   const title = isInput ? 'Submit' : 'Send the message';
   return (
@@ -188,14 +188,14 @@ export function SendDialog({ run, wait, onClose }: AnswerProps) {
       title={`${title}: ${wait.stepSlug}`}
       save={(headers) =>
         isInput
-          ? post(at`/api/executions/${run.id}/submit`, { data: value, step: wait.path }, { headers })
-          : post(at`/api/executions/${run.id}/messages/${name}`, value, { headers })
+          ? post(apiPath`/api/executions/${run.id}/submit`, { data: value, step: wait.path }, { headers })
+          : post(apiPath`/api/executions/${run.id}/messages/${name}`, value, { headers })
       }
       saveLabel={title}
       needs="runner"
       onClose={onClose}
       isReady={given.error === undefined && (isInput || name !== '')}
-      why={given.error ?? 'The message needs a name.'}
+      disabledReason={given.error ?? 'The message needs a name.'}
     >
       {(problemAt) => (
         <>

@@ -1,5 +1,5 @@
 /** Columns of tables of runs. */
-import { awaited, beganBy, shortId, workflowOf } from '../data/run-words.ts';
+import { shortId, startedBy, waitText, workflowLabel } from '../data/run-text.ts';
 import type { Execution } from '../data/types.ts';
 import { RunLink } from '../parts/link.tsx';
 import { StatusBadge } from '../parts/status.tsx';
@@ -22,7 +22,7 @@ export const workflowColumn: Column<Execution> = {
   isPlain: true,
   cell: (run) => (
     <>
-      <RunLink id={run.id}>{workflowOf(run)}</RunLink>{' '}
+      <RunLink id={run.id}>{workflowLabel(run)}</RunLink>{' '}
       <code class="dim short-id" title={run.id}>
         {shortId(run.id)}
       </code>
@@ -30,7 +30,7 @@ export const workflowColumn: Column<Execution> = {
   ),
 };
 
-/** In place of the workflow, where all runs are of one. */
+/** Replaces the workflow column in lists of one workflow's runs. */
 export const idColumn: Column<Execution> = {
   label: 'Run',
   isPlain: true,
@@ -48,7 +48,7 @@ export const versionColumn: Column<Execution> = {
 };
 
 /** What the run waits for, or why it failed. */
-export const whyColumn: Column<Execution> = {
+export const waitOrErrorColumn: Column<Execution> = {
   label: 'Waits for, or error',
   cell: ({ waitingFor, error, unreadable }) => {
     if (error !== undefined) return <code title={error.message}>{error.code}</code>;
@@ -56,7 +56,7 @@ export const whyColumn: Column<Execution> = {
     if (first === undefined) return unreadable === undefined ? '' : <code>{unreadable.code}</code>;
     return (
       <>
-        {awaited(first.kind)} in <code>{first.stepSlug}</code>
+        {waitText(first.kind)} in <code>{first.stepSlug}</code>
         {others.length === 0 ? '' : `, and ${others.length} more`}
       </>
     );
@@ -75,4 +75,4 @@ export const durationColumn: Column<Execution> = {
   cell: ({ startedAt, completedAt }) => <Duration from={startedAt} to={completedAt} />,
 };
 
-export const byColumn: Column<Execution> = { label: 'By', isExtra: true, cell: beganBy };
+export const startedByColumn: Column<Execution> = { label: 'By', isExtra: true, cell: startedBy };

@@ -1,36 +1,36 @@
 /** Starts a run of a stored workflow with an input, by a form made from the format of the input. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Json } from '../../json/json.ts';
-import { at, post } from '../data/api.ts';
+import { apiPath, post } from '../data/api.ts';
 import { lastRunOf } from '../data/last-run.ts';
 import { messageOf } from '../data/questions.ts';
 import { useAction, useGet } from '../data/resource.ts';
-import { isOpen } from '../data/run-words.ts';
+import { isOpen } from '../data/run-text.ts';
 import type { Execution, ReadWorkflow } from '../data/types.ts';
 import { FormFields, formatIn, pointersUnder, problemsUnder, useForm } from '../form/form.tsx';
 import { hasScreen, navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { Form } from '../parts/fields.tsx';
-import { To, WorkflowLink } from '../parts/link.tsx';
-import { Loaded } from '../parts/loading.tsx';
+import { ScreenLink, WorkflowLink } from '../parts/link.tsx';
+import { ResourceView } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { StatusBadge } from '../parts/status.tsx';
-import { addressOf, type Place } from '../routes.ts';
+import { addressOf, type RouteMatch } from '../routes.ts';
 import '../style/people.css';
 
-const WATCH_MS = 1_000;
+const STARTED_POLL_MS = 1_000;
 
-export function RunFormScreen({ place }: { readonly place: Place<'runForm'> }) {
-  const { slug } = place.params;
-  const workflow = useGet<ReadWorkflow>(at`/api/workflows/${slug}`);
+export function RunFormScreen({ route }: { readonly route: RouteMatch<'runForm'> }) {
+  const { slug } = route.params;
+  const workflow = useGet<ReadWorkflow>(apiPath`/api/workflows/${slug}`);
   return (
     <div class="narrow-screen">
       <Screen title={`Run ${workflow.data?.name ?? slug}`} actions={<WorkflowLink slug={slug}>Workflow</WorkflowLink>}>
-        <Loaded resource={workflow} what="the workflow">
+        <ResourceView resource={workflow} what="the workflow">
           {(read) => <StartForm workflow={read} />}
-        </Loaded>
+        </ResourceView>
       </Screen>
     </div>
   );
@@ -45,7 +45,7 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
   const request = useRef(crypto.randomUUID());
   const start = useAction(async (input: Json) => {
     const body = { workflowId: slug, input, clientRequestId: request.current };
-    const { executionId } = await post<{ executionId: string }>(at`/api/triggers/manual/run`, body);
+    const { executionId } = await post<{ executionId: string }>(apiPath`/api/triggers/manual/run`, body);
     request.current = crypto.randomUUID();
     announce('The run has started.');
     if (hasScreen('run')) navigate(addressOf('run', { id: executionId }));
@@ -55,7 +55,7 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
     if (start.problem === undefined) return;
     // A refused start made no run: what is corrected is a new request.
     request.current = crypto.randomUUID();
-    form.refuse(problemsUnder(start.problem, '/input'));
+    form.showProblems(problemsUnder(start.problem, '/input'));
   }, [start.problem]);
   const last = useAction(async () => {
     const run = await lastRunOf(slug);
@@ -64,7 +64,7 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
   });
   return (
     <>
-      {started === undefined ? null : <Started id={started} />}
+      {started === undefined ? null : <StartedRun id={started} />}
       {typeof definition['description'] === 'string' ? <p>{definition['description']}</p> : null}
       {enabled ? null : <p class="notice">The workflow is disabled. Enable it first.</p>}
       <Form
@@ -81,7 +81,7 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
           <p class="dim">The workflow needs no input.</p>
         ) : null}
         <FormFields form={form} label="Input" />
-        <Problem problem={start.problem} shown={pointersUnder(start.problem, '/input')} />
+        <Problem problem={start.problem} shownPointers={pointersUnder(start.problem, '/input')} />
         <Problem problem={last.problem} />
         <div class="actions">
           <Button onClick={() => void last.run()} isBusy={last.isRunning}>
@@ -93,7 +93,7 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
             needs="runner"
             isBusy={start.isRunning}
             isDisabled={!enabled}
-            why="The workflow is disabled."
+            disabledReason="The workflow is disabled."
           >
             Start
           </Button>
@@ -104,8 +104,11 @@ function StartForm({ workflow }: { readonly workflow: ReadWorkflow }) {
 }
 
 /** What the new run does. */
-function Started({ id }: { readonly id: string }) {
-  const run = useGet<Execution>(at`/api/executions/${id}`, { pollMs: WATCH_MS, isLast: (now) => !isOpen(now) });
+function StartedRun({ id }: { readonly id: string }) {
+  const run = useGet<Execution>(apiPath`/api/executions/${id}`, {
+    pollMs: STARTED_POLL_MS,
+    isFinal: (now) => !isOpen(now),
+  });
   const status = run.data?.status;
   useEffect(() => {
     if (status !== undefined) announce(`The run is ${status}.`);
@@ -119,9 +122,9 @@ function Started({ id }: { readonly id: string }) {
       {questions.map((wait) => (
         <p key={wait.path}>
           It asks:{' '}
-          <To to="approval" params={{ executionId: id, path: wait.path }}>
+          <ScreenLink to="approval" params={{ executionId: id, path: wait.path }}>
             {messageOf({ ...wait, kind: wait.kind === 'input' ? 'input' : 'approval' })}
-          </To>
+          </ScreenLink>
         </p>
       ))}
     </section>

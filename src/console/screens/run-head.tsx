@@ -1,12 +1,12 @@
-/** The head of a run: what it is, how it stands, and what can be done to it. */
+/** The head of a run: its name, status and actions. */
 import { useState } from 'preact/hooks';
-import { absoluteText, counted } from '../data/labels.ts';
-import { shortId } from '../data/run-words.ts';
-import type { StreamState } from '../data/stream.ts';
+import { absoluteTimeText, countText } from '../data/format-text.ts';
+import type { StreamState } from '../data/run-events.ts';
+import { shortId } from '../data/run-text.ts';
 import type { Execution } from '../data/types.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
-import { Outward, RunLink, WorkflowLink } from '../parts/link.tsx';
+import { ExternalLink, RunLink, WorkflowLink } from '../parts/link.tsx';
 import { Heading } from '../parts/screen.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import { Duration } from '../parts/time.tsx';
@@ -21,20 +21,20 @@ interface HeadProps {
   readonly visit: string | undefined;
 }
 
-const STREAMS: { readonly [state in StreamState]?: string } = {
+const STREAM_TEXTS: { readonly [state in StreamState]?: string } = {
   live: 'live',
   polling: 'asked every 5 s: too many pages follow runs',
   lost: 'reconnecting…',
   paused: 'paused while hidden',
 };
 
-type Opened = 'cancel' | 'terminate' | 'fork' | undefined;
+type OpenDialog = 'cancel' | 'terminate' | 'fork' | undefined;
 
 export function RunHead({ run, stream, total, visit }: HeadProps) {
-  const [opened, open] = useState<Opened>();
+  const [opened, open] = useState<OpenDialog>();
   const { id, workflowId, workflowVersion, status, startedAt, completedAt, initiator, trigger, forkOf } = run;
   const isOver = hasEnded(run);
-  const live = isOver ? undefined : STREAMS[stream];
+  const live = isOver ? undefined : STREAM_TEXTS[stream];
   const close = (): void => open(undefined);
   return (
     <div class="screen-head run-head">
@@ -49,8 +49,8 @@ export function RunHead({ run, stream, total, visit }: HeadProps) {
         {run.inline === true ? 'inline' : <WorkflowLink slug={workflowId} />}
         {workflowVersion === undefined ? '' : ` v${workflowVersion}`}
         {' · began '}
-        {absoluteText(Date.parse(startedAt))} by {initiator ?? trigger.name ?? trigger.type} ·{' '}
-        <Duration from={startedAt} to={completedAt} /> · {counted(total, 'visit')}
+        {absoluteTimeText(Date.parse(startedAt))} by {initiator ?? trigger.name ?? trigger.type} ·{' '}
+        <Duration from={startedAt} to={completedAt} /> · {countText(total, 'visit')}
         {forkOf === undefined ? null : (
           <>
             {' · fork of '}
@@ -75,7 +75,7 @@ export function RunHead({ run, stream, total, visit }: HeadProps) {
       )}
       {run.temporal.url === undefined ? null : (
         <span class="temporal">
-          <Outward href={run.temporal.url}>Temporal</Outward>
+          <ExternalLink href={run.temporal.url}>Temporal</ExternalLink>
         </span>
       )}
       {opened === 'fork' ? <ForkDialog run={run} from={visit} onClose={close} /> : null}

@@ -1,26 +1,26 @@
-/** What of a run is shown: the scope, the step that is chosen and the numbers of both, by the address and by keys. */
+/** The view of a run, controlled by the address and by keys: the scope, the selected step, and their sums. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useTicks } from '../data/resource.ts';
+import { useNow } from '../data/resource.ts';
 import type { Execution } from '../data/types.ts';
 import { useDrawing } from '../graph/graph.tsx';
 import {
-  repeatingAround,
+  formatScope,
+  nearestRepeatingContainer,
+  parseScope,
   type Scope,
   type Sums,
-  scopeIn,
-  scopeOf,
-  scopeText,
+  scopeOfFrame,
   sumUp,
   type Visit,
 } from '../graph/scope.ts';
-import type { GraphInput } from '../graph/ways.ts';
+import type { GraphInput } from '../graph/step-graph.ts';
 import { useZoom } from '../graph/zoom.tsx';
 import { changeQuery } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
-import { useKeys } from '../parts/keys.tsx';
+import { useShortcuts } from '../parts/shortcuts.tsx';
 import { statusText } from '../parts/status.tsx';
-import type { Place } from '../routes.ts';
-import { hasEnded, type RunState, stepSums } from '../trace/run-store.ts';
+import type { RouteMatch } from '../routes.ts';
+import { type FollowedRunState, hasEnded, stepSums } from '../trace/run-store.ts';
 
 type View = 'graph' | 'trace' | 'definition';
 export const VIEWS: readonly { readonly name: View; readonly label: string }[] = [
@@ -29,24 +29,24 @@ export const VIEWS: readonly { readonly name: View; readonly label: string }[] =
   { name: 'definition', label: 'Definition' },
 ];
 /** Below it the trace is shown first, and the graph is a tab. */
-const NARROW = '(max-width: 700px)';
+const NARROW_QUERY = '(max-width: 700px)';
 const EMPTY_GRAPH: GraphInput = { flow: 'ports', nodes: [], edges: [] };
 
-export function useRunView(place: Place<'run'>, state: RunState, run: Execution) {
+export function useRunView(route: RouteMatch<'run'>, state: FollowedRunState, run: Execution) {
   const { graph = EMPTY_GRAPH, visits } = state;
   const isNarrow = useIsNarrow();
-  const scope = useMemo(() => scopeOf(place.query['in']), [place.query['in']]);
+  const scope = useMemo(() => parseScope(route.query['in']), [route.query['in']]);
   const sums = useMemo(() => sumUp(visits, scope), [visits, scope]);
-  const ticks = useTicks(1_000);
+  const ticks = useNow(1_000);
   const now = hasEnded(run) ? Date.parse(run.completedAt ?? run.startedAt) : Math.max(ticks, Date.now());
   const drawing = useDrawing(graph);
-  const { steps } = drawing.layout.ways;
-  const wanted = place.query['view'];
+  const { steps } = drawing.layout.stepGraph;
+  const wanted = route.query['view'];
   const name = VIEWS.find((one) => one.name === wanted)?.name ?? (isNarrow ? 'trace' : 'graph');
   const zoom = useZoom(drawing.layout.width, state.graph !== undefined);
   const [hasTimes, setTimes] = useState(true);
-  const isFollowing = place.query['step'] === undefined;
-  const chosen = isFollowing ? followed(sums, run, steps) : chosenIn(sums, place.query['step']!, steps);
+  const isFollowing = route.query['step'] === undefined;
+  const chosen = isFollowing ? visitToFollow(sums, run, steps) : selectedVisit(sums, route.query['step']!, steps);
   const visit = chosen === undefined || 'number' in chosen ? chosen : undefined;
   const slug = visit?.stepSlug ?? (chosen as { slug: string } | undefined)?.slug;
   const step = slug === undefined ? undefined : steps.get(slug);
@@ -55,7 +55,7 @@ export function useRunView(place: Place<'run'>, state: RunState, run: Execution)
   const selectVisit = (next: Visit): void => changeQuery({ step: next.path });
   const narrow = (next: Scope): void => {
     // A visit of another iteration is no longer shown.
-    changeQuery({ in: scopeText(next), step: isFollowing ? undefined : slug });
+    changeQuery({ in: formatScope(next), step: isFollowing ? undefined : slug });
     announce(next.length === 0 ? 'The whole run' : `Only ${next.map((one) => `${one.slug} ${one.n}`).join(', ')}`);
   };
   /** Shows a visit, also one outside of the scope. */
@@ -65,15 +65,15 @@ export function useRunView(place: Place<'run'>, state: RunState, run: Execution)
       return;
     }
     const isHidden = !sums.visits.includes(next);
-    changeQuery({ step: next.path, ...(isHidden ? { in: scopeText(scopeIn(sums.frames.of(next))) } : {}) });
+    changeQuery({ step: next.path, ...(isHidden ? { in: formatScope(scopeOfFrame(sums.frames.frameOf(next))) } : {}) });
   };
   const jumpTo = (path: string): void =>
     jump(
       visits.findLast((one) => one.path === path),
       'is there',
     );
-  const move = (by: number): void => {
-    const container = repeatingAround(steps, slug) ?? sums.strips.keys().next().value;
+  const move = (offset: number): void => {
+    const container = nearestRepeatingContainer(steps, slug) ?? sums.strips.keys().next().value;
     const strip = container === undefined ? undefined : sums.strips.get(container);
     if (container === undefined || strip === undefined) {
       announce('There are no iterations here.');
@@ -81,26 +81,26 @@ export function useRunView(place: Place<'run'>, state: RunState, run: Execution)
     }
     const current = sums.chosen.get(container);
     const from =
-      current == null ? (by > 0 ? -1 : strip.length) : strip.findIndex(({ frame }) => frame.id === current.id);
-    const next = strip[Math.max(0, Math.min(strip.length - 1, from + by))];
-    if (next !== undefined) narrow(scopeIn(next.frame));
+      current == null ? (offset > 0 ? -1 : strip.length) : strip.findIndex(({ frame }) => frame.id === current.id);
+    const next = strip[Math.max(0, Math.min(strip.length - 1, from + offset))];
+    if (next !== undefined) narrow(scopeOfFrame(next.frame));
   };
-  useKeys([
+  useShortcuts([
     { key: 'f', label: 'The next that failed', run: () => jump(nextFailed(visits, visit, steps), 'has failed') },
     { key: 'w', label: 'What waits', run: () => jump(nextOpen(visits, visit, steps), 'waits') },
     { key: '[', label: 'The iteration before', run: () => move(-1) },
     { key: ']', label: 'The next iteration', run: () => move(1) },
-    { key: '+', label: 'Larger', run: zoom.larger },
-    { key: '-', label: 'Smaller', run: zoom.smaller },
+    { key: '+', label: 'Larger', run: zoom.zoomIn },
+    { key: '-', label: 'Smaller', run: zoom.zoomOut },
     { key: '0', label: 'Original size', run: () => zoom.setZoom(1) },
     { key: 't', label: 'The time line', run: () => setTimes(!hasTimes) },
   ]);
-  useSpokenStatus(run);
+  useAnnouncedStatus(run);
 
-  const isWhole = state.isLoaded && scope.length === 0 && !state.isWhole;
+  const isCompleteRun = state.isLoaded && scope.length === 0 && !state.isComplete;
   const graphSums = useMemo(
-    () => (state.summary !== undefined && (!state.isLoaded || isWhole) ? stepSums(state.summary) : sums.steps),
-    [sums, state.summary, state.isLoaded, isWhole],
+    () => (state.summary !== undefined && (!state.isLoaded || isCompleteRun) ? stepSums(state.summary) : sums.steps),
+    [sums, state.summary, state.isLoaded, isCompleteRun],
   );
   const running = useMemo(
     () => visits.filter(({ status, stepSlug }) => status === 'running' && steps.get(stepSlug)?.class !== 'container'),
@@ -129,7 +129,7 @@ export function useRunView(place: Place<'run'>, state: RunState, run: Execution)
 }
 
 function useIsNarrow(): boolean {
-  const query = useMemo(() => matchMedia(NARROW), []);
+  const query = useMemo(() => matchMedia(NARROW_QUERY), []);
   const [isNarrow, setNarrow] = useState(query.matches);
   useEffect(() => {
     const listener = (): void => setNarrow(query.matches);
@@ -139,8 +139,8 @@ function useIsNarrow(): boolean {
   return isNarrow;
 }
 
-/** Changes of the status are said to people who do not see them. */
-function useSpokenStatus({ status }: Execution): void {
+/** Announces changes of the status to screen readers. */
+function useAnnouncedStatus({ status }: Execution): void {
   const before = useRef(status);
   useEffect(() => {
     if (before.current !== status) announce(`The run is ${statusText(status)}.`);
@@ -152,8 +152,8 @@ type Steps = ReadonlyMap<string, { readonly class: string }>;
 const isLeaf = (steps: Steps, { stepSlug, inner }: Visit): boolean =>
   inner !== true && steps.get(stepSlug)?.class !== 'container';
 
-/** While nobody has chosen a step: the one that failed the run, waits or runs. */
-function followed({ visits }: Sums, run: Execution, steps: Steps): Visit | undefined {
+/** The visit to show while no step is selected: the one that failed the run, waits or runs. */
+function visitToFollow({ visits }: Sums, run: Execution, steps: Steps): Visit | undefined {
   if (hasEnded(run))
     return (
       visits.findLast(({ path }) => path === run.error?.path) ??
@@ -169,8 +169,12 @@ function followed({ visits }: Sums, run: Execution, steps: Steps): Visit | undef
   );
 }
 
-/** The address names a step, or the path of a visit. Of a step the visit that matters most is shown. */
-function chosenIn(sums: Sums, name: string, steps: ReadonlyMap<string, unknown>): Visit | { slug: string } | undefined {
+/** The visit that the address selects, by its path or its step; of a step the most relevant visit. */
+function selectedVisit(
+  sums: Sums,
+  name: string,
+  steps: ReadonlyMap<string, unknown>,
+): Visit | { slug: string } | undefined {
   if (!steps.has(name)) {
     const visit = sums.visits.findLast(({ path }) => path === name);
     if (visit !== undefined) return visit;

@@ -1,33 +1,33 @@
 /** A run on its graph, as a time line, and as a trace; live while it is open. What is shown is in the address. */
 import { useEffect, useState } from 'preact/hooks';
-import { counted } from '../data/labels.ts';
+import { countText } from '../data/format-text.ts';
 import type { Execution } from '../data/types.ts';
 import { GraphView } from '../graph/graph.tsx';
-import { type Frame, type Scope, type Sums, scopeIn, without } from '../graph/scope.ts';
+import { type Frame, type Scope, type Sums, scopeOfFrame, withoutContainer } from '../graph/scope.ts';
 import { type Zoom, ZoomButtons } from '../graph/zoom.tsx';
 import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
-import { StatusMark } from '../parts/icons.tsx';
+import { StatusIcon } from '../parts/icons.tsx';
 import { LoadingLine } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Heading } from '../parts/screen.tsx';
 import { Tabs } from '../parts/tabs.tsx';
-import type { Place } from '../routes.ts';
+import type { RouteMatch } from '../routes.ts';
 import { Definition, RunPanel, StepPanel } from '../trace/panel.tsx';
-import { Trace } from '../trace/rows.tsx';
-import { hasEnded, MOST_VISITS, type RunState, useRun } from '../trace/run-store.ts';
+import { type FollowedRunState, hasEnded, MAX_VISITS, useRun } from '../trace/run-store.ts';
 import { Timeline } from '../trace/timeline.tsx';
+import { TraceTable } from '../trace/trace-table.tsx';
 import '../style/run.css';
 import { RunHead } from './run-head.tsx';
+import { RunStatusReason } from './run-status-reason.tsx';
 import { useRunView, VIEWS } from './run-view.ts';
-import { Why } from './run-why.tsx';
 
 const SLOW_MS = 300;
 
-export function RunScreen({ place }: { readonly place: Place<'run'> }) {
-  const { id } = place.params;
+export function RunScreen({ route }: { readonly route: RouteMatch<'run'> }) {
+  const { id } = route.params;
   const state = useRun(id);
-  const { run, problem, again } = state;
+  const { run, problem, reload } = state;
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), SLOW_MS);
@@ -42,31 +42,31 @@ export function RunScreen({ place }: { readonly place: Place<'run'> }) {
       ) : null}
       {problem === undefined ? null : (
         <div class="run-problem">
-          <Problem problem={problem} again={again} />
+          <Problem problem={problem} onRetry={reload} />
         </div>
       )}
       {run === undefined && problem === undefined && isSlow ? <LoadingLine what="the run" /> : null}
-      {run === undefined ? null : <Shown place={place} state={state} run={run} again={again} />}
+      {run === undefined ? null : <RunContent route={route} state={state} run={run} reload={reload} />}
     </div>
   );
 }
 
-interface ShownProps {
-  readonly place: Place<'run'>;
-  readonly state: RunState;
+interface RunContentProps {
+  readonly route: RouteMatch<'run'>;
+  readonly state: FollowedRunState;
   readonly run: Execution;
-  readonly again: () => void;
+  readonly reload: () => void;
 }
 
-function Shown({ place, state, run, again }: ShownProps) {
-  const view = useRunView(place, state, run);
+function RunContent({ route, state, run, reload }: RunContentProps) {
+  const view = useRunView(route, state, run);
   const { scope, sums, now, drawing, zoom, visit, slug, step, isFollowing, narrow } = view;
-  const { steps } = drawing.layout.ways;
+  const { steps } = drawing.layout.stepGraph;
   const startedAt = Date.parse(run.startedAt);
   return (
     <>
       <RunHead run={run} stream={state.stream} total={state.total} visit={visit?.path} />
-      <Why run={run} running={view.running} onStep={view.jumpTo} onChanged={again} />
+      <RunStatusReason run={run} running={view.running} onStep={view.jumpTo} onChanged={reload} />
       <div class="run-body">
         <div class="run-main">
           <Tabs
@@ -82,7 +82,7 @@ function Shown({ place, state, run, again }: ShownProps) {
                   <Definition id={run.id} />
                 </div>
               ) : (
-                <Tools
+                <RunToolbar
                   sums={sums}
                   zoom={view.name === 'graph' ? zoom : undefined}
                   isFollowing={isFollowing}
@@ -93,7 +93,7 @@ function Shown({ place, state, run, again }: ShownProps) {
                 />
               )}
               {view.name === 'trace' ? (
-                <Trace
+                <TraceTable
                   sums={sums}
                   steps={steps}
                   startedAt={startedAt}
@@ -105,7 +105,9 @@ function Shown({ place, state, run, again }: ShownProps) {
               {view.name === 'graph' ? (
                 <>
                   <div class="graph-area graph-box" ref={zoom.box}>
-                    {state.graphProblem === undefined ? null : <Problem problem={state.graphProblem} again={again} />}
+                    {state.graphProblem === undefined ? null : (
+                      <Problem problem={state.graphProblem} onRetry={reload} />
+                    )}
                     {state.graph === undefined ? null : (
                       <GraphView
                         graph={view.graph}
@@ -115,7 +117,7 @@ function Shown({ place, state, run, again }: ShownProps) {
                         strips={sums.strips}
                         chosen={sums.chosen}
                         onChoose={(container, frame) =>
-                          narrow(frame === undefined ? without(scope, container) : scopeIn(frame))
+                          narrow(frame === undefined ? withoutContainer(scope, container) : scopeOfFrame(frame))
                         }
                         selected={slug}
                         onSelect={view.select}
@@ -159,17 +161,17 @@ function Shown({ place, state, run, again }: ShownProps) {
   );
 }
 
-interface ToolsProps {
+interface RunToolbarProps {
   readonly sums: Sums;
   readonly zoom: Zoom | undefined;
   readonly isFollowing: boolean;
   readonly onFollow: () => void;
   readonly scope: Scope;
   readonly onAll: () => void;
-  readonly state: RunState;
+  readonly state: FollowedRunState;
 }
 
-function Tools({ sums, zoom, isFollowing, onFollow, scope, onAll, state }: ToolsProps) {
+function RunToolbar({ sums, zoom, isFollowing, onFollow, scope, onAll, state }: RunToolbarProps) {
   return (
     <div class="tools">
       {zoom === undefined ? null : <ZoomButtons {...zoom} />}
@@ -184,14 +186,14 @@ function Tools({ sums, zoom, isFollowing, onFollow, scope, onAll, state }: Tools
       )}
       <span class="grow" />
       {state.isLoaded ? null : <span role="status">Loading visits…</span>}
-      {state.isLoaded && !state.isWhole ? (
+      {state.isLoaded && !state.isComplete ? (
         <span class="notice">
-          The newest {MOST_VISITS.toLocaleString('en-GB')} of {counted(state.total, 'visit')}
+          The newest {MAX_VISITS.toLocaleString('en-GB')} of {countText(state.total, 'visit')}
         </span>
       ) : null}
       {[...sums.counts].map(([status, count]) => (
         <span key={status} class={`count ${status}`}>
-          <StatusMark status={status} /> {count.toLocaleString('en-GB')} {status}
+          <StatusIcon status={status} /> {count.toLocaleString('en-GB')} {status}
         </span>
       ))}
     </div>

@@ -1,10 +1,10 @@
 /** Cancels, terminates or retries many runs: those that were chosen, or all that match the filters. */
 import { useEffect, useState } from 'preact/hooks';
-import { at, post } from '../data/api.ts';
-import { counted } from '../data/labels.ts';
+import { apiPath, post } from '../data/api.ts';
+import { countText } from '../data/format-text.ts';
 import { asApiProblem } from '../data/problem.ts';
 import { useAction, useGet, useResource } from '../data/resource.ts';
-import { isOpen, isRetryable, shortId } from '../data/run-words.ts';
+import { isOpen, isRetryable, shortId } from '../data/run-text.ts';
 import type { Execution, Role } from '../data/types.ts';
 import { Button } from '../parts/button.tsx';
 import { Actions, Dialog } from '../parts/dialog.tsx';
@@ -12,7 +12,7 @@ import { Form, TextArea } from '../parts/fields.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { bulkFilter } from './runs-filter.ts';
 
-export type Chosen = ReadonlyMap<string, Execution>;
+export type ChosenRuns = ReadonlyMap<string, Execution>;
 
 type ActionName = 'cancel' | 'terminate' | 'retry';
 
@@ -52,14 +52,14 @@ const ACTIONS: readonly {
 ];
 
 interface BarProps {
-  readonly chosen: Chosen;
+  readonly chosen: ChosenRuns;
   readonly query: { readonly [name: string]: string };
   readonly clear: () => void;
   readonly done: () => void;
 }
 
 export function BulkBar({ chosen, query, clear, done }: BarProps) {
-  const [areAll, setAll] = useState(false);
+  const [isAllMatching, setAll] = useState(false);
   const [action, setAction] = useState<ActionName>();
   useEffect(() => {
     if (chosen.size === 0) setAll(false);
@@ -73,17 +73,17 @@ export function BulkBar({ chosen, query, clear, done }: BarProps) {
   };
   return (
     <section class="bulk" aria-label="Chosen runs">
-      <b>{areAll ? 'All that match' : `${counted(chosen.size, 'run')} chosen`}</b>
-      <Button kind="link" onClick={() => setAll(!areAll)}>
-        {areAll ? 'Only the chosen ones' : 'All that match'}
+      <b>{isAllMatching ? 'All that match' : `${countText(chosen.size, 'run')} chosen`}</b>
+      <Button kind="link" onClick={() => setAll(!isAllMatching)}>
+        {isAllMatching ? 'Only the chosen ones' : 'All that match'}
       </Button>
       <span class="grow" />
       {ACTIONS.map(({ name, label, role }) => (
         <Button
           key={name}
-          needs={areAll ? 'editor' : role}
-          isDisabled={areAll && name !== 'retry' && filter['errorCode'] !== undefined}
-          why="All of them have ended: they have an error code."
+          needs={isAllMatching ? 'editor' : role}
+          isDisabled={isAllMatching && name !== 'retry' && filter['errorCode'] !== undefined}
+          disabledReason="All of them have ended: they have an error code."
           onClick={() => setAction(name)}
         >
           {label}…
@@ -92,7 +92,7 @@ export function BulkBar({ chosen, query, clear, done }: BarProps) {
       <Button kind="quiet" onClick={clear}>
         Choose none
       </Button>
-      {action === undefined ? null : areAll ? (
+      {action === undefined ? null : isAllMatching ? (
         <AllDialog name={action} filter={filter} cancel={() => setAction(undefined)} close={close} />
       ) : (
         <ChosenDialog name={action} chosen={chosen} cancel={() => setAction(undefined)} close={close} />
@@ -129,9 +129,9 @@ function ReasonForm({ name, isBusy, isDisabled, count, cancel, submit }: FormPro
           kind={name === 'retry' ? 'primary' : 'danger'}
           isBusy={isBusy}
           isDisabled={isDisabled}
-          why="No run can be changed so."
+          disabledReason="No run can be changed so."
         >
-          {label} {count === undefined ? '' : counted(count, 'run')}
+          {label} {count === undefined ? '' : countText(count, 'run')}
         </Button>
       </Actions>
     </Form>
@@ -151,31 +151,31 @@ interface Outcome {
   readonly refused: readonly { readonly id: string; readonly why: string }[];
 }
 
-function ChosenDialog({ name, chosen, cancel, close }: DialogProps & { readonly chosen: Chosen }) {
+function ChosenDialog({ name, chosen, cancel, close }: DialogProps & { readonly chosen: ChosenRuns }) {
   const { label, past, fits } = actionOf(name);
   // The rows go on being polled, and the operation is for those that were chosen.
   const [runs] = useState(() => [...chosen.values()].filter(fits));
   const [outcome, setOutcome] = useState<Outcome>();
-  const left = chosen.size - runs.length;
+  const skippedCount = chosen.size - runs.length;
   const act = useAction(async (reason: string) => {
-    let sofar: Outcome = { done: 0, refused: [] };
-    setOutcome(sofar);
+    let progress: Outcome = { done: 0, refused: [] };
+    setOutcome(progress);
     for (const { id } of runs) {
       try {
-        await post(at`/api/executions/${id}/${name}`, reason === '' ? undefined : { reason });
-        sofar = { ...sofar, done: sofar.done + 1 };
+        await post(apiPath`/api/executions/${id}/${name}`, reason === '' ? undefined : { reason });
+        progress = { ...progress, done: progress.done + 1 };
       } catch (thrown) {
-        sofar = { ...sofar, refused: [...sofar.refused, { id, why: asApiProblem(thrown).message }] };
+        progress = { ...progress, refused: [...progress.refused, { id, why: asApiProblem(thrown).message }] };
       }
-      setOutcome(sofar);
+      setOutcome(progress);
     }
   });
   const count = (outcome?.done ?? 0) + (outcome?.refused.length ?? 0);
   return (
-    <Dialog title={`${label} ${counted(runs.length, 'run')}`} onClose={outcome === undefined ? cancel : close}>
-      {left > 0 ? (
+    <Dialog title={`${label} ${countText(runs.length, 'run')}`} onClose={outcome === undefined ? cancel : close}>
+      {skippedCount > 0 ? (
         <p class="notice">
-          {counted(left, 'chosen run')} cannot be {past}: {name === 'retry' ? 'not failed' : 'ended already'}.
+          {countText(skippedCount, 'chosen run')} cannot be {past}: {name === 'retry' ? 'not failed' : 'ended already'}.
         </p>
       ) : null}
       {outcome === undefined ? (
@@ -191,7 +191,7 @@ function ChosenDialog({ name, chosen, cancel, close }: DialogProps & { readonly 
         <>
           <progress max={runs.length} value={count} aria-label="Progress" />
           <p role="status">
-            {outcome.done} of {counted(runs.length, 'run')} {past}
+            {outcome.done} of {countText(runs.length, 'run')} {past}
             {act.isRunning ? '…' : '.'}
           </p>
           <ul class="plain stack views">
@@ -204,7 +204,7 @@ function ChosenDialog({ name, chosen, cancel, close }: DialogProps & { readonly 
             ))}
           </ul>
           <Actions>
-            <Button onClick={close} isDisabled={act.isRunning} why="It is under way.">
+            <Button onClick={close} isDisabled={act.isRunning} disabledReason="It is under way.">
               Close
             </Button>
           </Actions>
@@ -229,24 +229,26 @@ function AllDialog({ name, filter, cancel, close }: DialogProps & { readonly fil
   const preview = useResource(`preview ${name} ${JSON.stringify(filter)}`, (signal) =>
     post<{ readonly count: number }>('/api/executions/bulk', { action: name, filter, preview: true }, { signal }),
   );
-  const [begun, setBegun] = useState<Operation>();
+  const [startedOperation, setStartedOperation] = useState<Operation>();
   const start = useAction(async (reason: string) => {
-    setBegun(await post<Operation>('/api/executions/bulk', { action: name, filter, reason: reason || undefined }));
+    setStartedOperation(
+      await post<Operation>('/api/executions/bulk', { action: name, filter, reason: reason || undefined }),
+    );
   });
-  const id = begun?.operationId;
-  const progress = useGet<Operation>(id && at`/api/executions/bulk/${id}`, {
+  const id = startedOperation?.operationId;
+  const progress = useGet<Operation>(id && apiPath`/api/executions/bulk/${id}`, {
     pollMs: PROGRESS_MS,
-    isLast: ({ status }) => status !== 'running',
+    isFinal: ({ status }) => status !== 'running',
   });
-  const present = progress.data ?? begun;
+  const operation = progress.data ?? startedOperation;
   const count = preview.data?.count;
   return (
-    <Dialog title={`${label} all runs that match`} onClose={begun === undefined ? cancel : close}>
+    <Dialog title={`${label} all runs that match`} onClose={startedOperation === undefined ? cancel : close}>
       <Problem problem={preview.problem ?? start.problem ?? progress.problem} />
-      {present === undefined ? (
+      {operation === undefined ? (
         <>
           <p role="status">
-            {count === undefined ? 'Counting…' : `${counted(count, 'run')} would be ${past}, as of now.`}
+            {count === undefined ? 'Counting…' : `${countText(count, 'run')} would be ${past}, as of now.`}
           </p>
           <ReasonForm
             name={name}
@@ -259,11 +261,11 @@ function AllDialog({ name, filter, cancel, close }: DialogProps & { readonly fil
         </>
       ) : (
         <>
-          <progress max={present.total ?? 1} value={present.done + present.failed} aria-label="Progress" />
+          <progress max={operation.total ?? 1} value={operation.done + operation.failed} aria-label="Progress" />
           <p role="status">
-            {present.status === 'running' ? 'Under way' : present.status === 'completed' ? 'Done' : 'Failed'}:{' '}
-            {present.done} of {counted(present.total ?? 0, 'run')} {past}
-            {present.failed === 0 ? '' : `, ${present.failed} not`}. It goes on when you close this.
+            {operation.status === 'running' ? 'Under way' : operation.status === 'completed' ? 'Done' : 'Failed'}:{' '}
+            {operation.done} of {countText(operation.total ?? 0, 'run')} {past}
+            {operation.failed === 0 ? '' : `, ${operation.failed} not`}. It goes on when you close this.
           </p>
           <Actions>
             <Button onClick={close}>Close</Button>

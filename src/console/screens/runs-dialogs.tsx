@@ -5,7 +5,7 @@ import { Actions, Dialog } from '../parts/dialog.tsx';
 import { Form, SelectField, TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { addressOf } from '../routes.ts';
-import { FILTERS, filtersIn, type View, viewsIn } from './runs-filter.ts';
+import { FILTERS, filtersIn, parseViews, type SavedView } from './runs-filter.ts';
 
 interface DialogProps {
   readonly query: { readonly [name: string]: string };
@@ -47,17 +47,18 @@ export function FilterDialog({ query, onClose }: DialogProps) {
   );
 }
 
-const KEPT_AS = 'signalbox.run-views';
+const VIEWS_STORAGE_KEY = 'signalbox.run-views';
 
-const readViews = (): readonly View[] => viewsIn(localStorage.getItem(KEPT_AS));
-const keepViews = (views: readonly View[]): void => localStorage.setItem(KEPT_AS, JSON.stringify(views));
+const readViews = (): readonly SavedView[] => parseViews(localStorage.getItem(VIEWS_STORAGE_KEY));
+const storeViews = (views: readonly SavedView[]): void =>
+  localStorage.setItem(VIEWS_STORAGE_KEY, JSON.stringify(views));
 
-/** Filters that this browser keeps under a name. */
+/** Filters that this browser stores under a name. */
 export function ViewsDialog({ query, onClose }: DialogProps) {
   const [views, setViews] = useState(readViews);
   const [name, setName] = useState('');
-  const change = (next: readonly View[]): void => {
-    keepViews(next);
+  const change = (next: readonly SavedView[]): void => {
+    storeViews(next);
     setViews(next);
   };
   return (
@@ -89,7 +90,7 @@ export function ViewsDialog({ query, onClose }: DialogProps) {
       >
         <TextField label="Name of the present filters" value={name} onValue={setName} />
         <Actions>
-          <Button type="submit" kind="primary" isDisabled={name.trim() === ''} why="Enter a name.">
+          <Button type="submit" kind="primary" isDisabled={name.trim() === ''} disabledReason="Enter a name.">
             Save
           </Button>
         </Actions>

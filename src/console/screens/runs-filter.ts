@@ -1,11 +1,11 @@
 /** The filters of the run list: in the address, in requests, and as people read them. */
 import { isObject } from '../../json/json.ts';
-import { parsed } from '../data/parsed.ts';
-import { awaited, WAIT_KINDS } from '../data/run-words.ts';
+import { parseJsonInput } from '../data/parse-json-input.ts';
+import { WAIT_KINDS, waitText } from '../data/run-text.ts';
 import type { Execution } from '../data/types.ts';
 import type { Query } from '../routes.ts';
 
-type Given = { readonly [name: string]: string };
+type QueryParams = { readonly [name: string]: string };
 
 export const TABS = [
   { name: 'all', label: 'All', statuses: [] },
@@ -16,7 +16,7 @@ export const TABS = [
 export type TabName = (typeof TABS)[number]['name'];
 
 /** A `status` in the address that is no tab is a filter of its own. */
-export const tabOf = ({ status }: Given): TabName | undefined =>
+export const tabOf = ({ status }: QueryParams): TabName | undefined =>
   TABS.find((tab) => tab.statuses.join(',') === (status ?? '') || tab.name === status)?.name;
 
 /** The query that a tab sets. */
@@ -33,14 +33,14 @@ export interface Filter {
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
 }
 
-const same = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+const selectOptions = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
 
 export const FILTERS: readonly Filter[] = [
   { name: 'workflowId', label: 'Workflow', hint: 'The slug of the workflow.' },
   {
     name: 'waitingFor',
     label: 'Waits for',
-    choices: WAIT_KINDS.map((kind) => ({ value: kind, label: awaited(kind) })),
+    choices: WAIT_KINDS.map((kind) => ({ value: kind, label: waitText(kind) })),
   },
   { name: 'errorCode', label: 'Error code', hint: 'Such as http_status. Runs that failed with it.' },
   { name: 'started[gte]', label: 'Started from', type: 'date' },
@@ -48,24 +48,24 @@ export const FILTERS: readonly Filter[] = [
   {
     name: 'triggerType',
     label: 'Started by',
-    choices: same(['manual', 'webhook', 'schedule', 'event', 'inline', 'subworkflow', 'temporal']),
+    choices: selectOptions(['manual', 'webhook', 'schedule', 'event', 'inline', 'subworkflow', 'temporal']),
   },
   { name: 'tag', label: 'Tag', hint: 'A tag of the workflow.' },
   { name: 'executionId', label: 'Run', hint: 'The id of one run.' },
 ];
 
-/** What the gateway also takes, for addresses that people write. */
-const OTHERS = ['triggerId', 'conversationId', 'channel', 'model'];
-const NAMES: ReadonlySet<string> = new Set([...FILTERS.map(({ name }) => name), ...OTHERS]);
+/** Further filters of the gateway, for addresses that people enter. */
+const UNLISTED_FILTERS = ['triggerId', 'conversationId', 'channel', 'model'];
+const FILTER_NAMES: ReadonlySet<string> = new Set([...FILTERS.map(({ name }) => name), ...UNLISTED_FILTERS]);
 
-const isState = (name: string): boolean => /^state\[.+\]$/.test(name);
+const isStateFilter = (name: string): boolean => /^state\[.+\]$/.test(name);
 
 /** The filters in an address, without the status. Unknown members are dropped. */
-export const filtersIn = (query: Given): Given =>
-  Object.fromEntries(Object.entries(query).filter(([name]) => NAMES.has(name) || isState(name)));
+export const filtersIn = (query: QueryParams): QueryParams =>
+  Object.fromEntries(Object.entries(query).filter(([name]) => FILTER_NAMES.has(name) || isStateFilter(name)));
 
 /** The query of a request for the list. */
-export function listQuery(query: Given): Given {
+export function listQuery(query: QueryParams): QueryParams {
   const tab = tabOf(query);
   const status = tab === undefined ? query['status'] : statusOf(tab);
   return { ...filtersIn(query), ...(status === undefined ? {} : { status }) };
@@ -77,7 +77,7 @@ interface Chip {
 }
 
 /** The filters that are set, to be shown and removed. */
-export function chipsOf(query: Given): readonly Chip[] {
+export function chipsOf(query: QueryParams): readonly Chip[] {
   const filters = Object.entries(filtersIn(query)).map(([name, value]) => {
     const filter = FILTERS.find((one) => one.name === name);
     const label = filter?.choices?.find((choice) => choice.value === value)?.label ?? value;
@@ -86,12 +86,12 @@ export function chipsOf(query: Given): readonly Chip[] {
   return tabOf(query) === undefined ? [{ name: 'status', text: `Status: ${query['status']}` }, ...filters] : filters;
 }
 
-/** Nothing set, for a link that removes all filters. */
-export const noFilters = (query: Given): Query =>
+/** The query change that removes all filters. */
+export const clearedFilters = (query: QueryParams): Query =>
   Object.fromEntries(chipsOf(query).map(({ name }) => [name, undefined]));
 
 /** The filters as the body of a bulk operation has them. */
-export function bulkFilter(query: Given): { readonly [name: string]: unknown } {
+export function bulkFilter(query: QueryParams): { readonly [name: string]: unknown } {
   const filter: { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(listQuery(query))) {
     const [, group, member] = /^(\w+)\[(.+)\]$/.exec(name) ?? [];
@@ -101,7 +101,7 @@ export function bulkFilter(query: Given): { readonly [name: string]: unknown } {
   return filter;
 }
 
-interface Merged {
+interface MergedRows {
   readonly rows: readonly Execution[];
   /** Runs of the newer page that are not shown yet. */
   readonly unseen: number;
@@ -111,7 +111,11 @@ interface Merged {
  * The rows after a poll. Rows that are shown are renewed and come in the newer order; new ones wait until the user asks
  * for them. A row that the newer page lacks stays only while it may be on a later page.
  */
-export function merged(shown: readonly Execution[], newer: readonly Execution[], hasMore: boolean): Merged {
+export function mergePolledPage(
+  shown: readonly Execution[],
+  newer: readonly Execution[],
+  hasMore: boolean,
+): MergedRows {
   const known = new Set(shown.map(({ id }) => id));
   const found = new Set(newer.map(({ id }) => id));
   const renewed = newer.filter(({ id }) => known.has(id));
@@ -119,19 +123,19 @@ export function merged(shown: readonly Execution[], newer: readonly Execution[],
   return { rows: [...renewed, ...rest], unseen: newer.length - renewed.length };
 }
 
-export interface View {
+export interface SavedView {
   readonly name: string;
   /** The query of the address. */
-  readonly query: Given;
+  readonly query: QueryParams;
 }
 
-/** Saved views out of what a browser keeps. Whatever else is there is dropped. */
-export function viewsIn(text: string | null): readonly View[] {
-  const { value } = parsed(text ?? '');
-  return Array.isArray(value) ? value.filter(isView) : [];
+/** Parses the saved views in localStorage. Invalid entries are dropped. */
+export function parseViews(text: string | null): readonly SavedView[] {
+  const { value } = parseJsonInput(text ?? '');
+  return Array.isArray(value) ? value.filter(isSavedView) : [];
 }
 
-const isView = (value: unknown): value is View =>
+const isSavedView = (value: unknown): value is SavedView =>
   isObject(value) &&
   typeof value['name'] === 'string' &&
   isObject(value['query']) &&

@@ -1,38 +1,38 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { counted } from '../data/labels.ts';
+import { countText } from '../data/format-text.ts';
 import type { Execution, ExecutionCounts } from '../data/types.ts';
-import { changeQuery, hasScreen, navigate, screenBefore } from '../navigation.ts';
+import { changeQuery, hasScreen, navigate, previousScreenPath } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { Form } from '../parts/fields.tsx';
 import { Icon } from '../parts/icons.tsx';
-import { useKeys } from '../parts/keys.tsx';
-import { Empty, LoadingLine } from '../parts/loading.tsx';
-import { More } from '../parts/more.tsx';
+import { EmptyState, LoadingLine } from '../parts/loading.tsx';
+import { LoadMore } from '../parts/paged-list.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
+import { useShortcuts } from '../parts/shortcuts.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { addressOf, type Place, queryText } from '../routes.ts';
+import { addressOf, queryText, type RouteMatch } from '../routes.ts';
 import {
-  byColumn,
   durationColumn,
+  startedByColumn,
   startedColumn,
   statusColumn,
   versionColumn,
-  whyColumn,
+  waitOrErrorColumn,
   workflowColumn,
 } from './run-columns.tsx';
-import { BulkBar, type Chosen } from './runs-bulk.tsx';
+import { BulkBar, type ChosenRuns } from './runs-bulk.tsx';
 import { useRunCounts, useRunList } from './runs-data.ts';
 import { FilterDialog, ViewsDialog } from './runs-dialogs.tsx';
-import { chipsOf, noFilters, statusOf, TABS, type TabName, tabOf } from './runs-filter.ts';
+import { chipsOf, clearedFilters, statusOf, TABS, type TabName, tabOf } from './runs-filter.ts';
 import './runs.css';
 
-export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
-  const { query } = place;
+export function RunsScreen({ route }: { readonly route: RouteMatch<'runs'> }) {
+  const { query } = route;
   const list = useRunList(query);
   const counts = useRunCounts(query);
-  const [chosen, setChosen] = useState<Chosen>(new Map());
+  const [chosen, setChosen] = useState<ChosenRuns>(new Map());
   const [current, setCurrent] = useState<string>();
   const [dialog, setDialog] = useState<'filter' | 'views'>();
   const { items: rows } = list;
@@ -41,10 +41,10 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
   const key = queryText(query);
   useEffect(() => {
     setChosen(new Map());
-    setCurrent(rows.find(({ id }) => addressOf('run', { id }) === screenBefore())?.id);
+    setCurrent(rows.find(({ id }) => addressOf('run', { id }) === previousScreenPath())?.id);
   }, [key]);
   useEffect(() => {
-    if (list.unseen > 0) announce(`${counted(list.unseen, 'new run')}.`);
+    if (list.unseen > 0) announce(`${countText(list.unseen, 'new run')}.`);
   }, [list.unseen]);
 
   const showUnseen = (): void => {
@@ -56,27 +56,28 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
     if (!next.delete(run.id)) next.set(run.id, run);
     setChosen(next);
   };
-  const step = (by: 1 | -1): void => {
+  const moveCurrent = (offset: 1 | -1): void => {
     const at = rows.findIndex(({ id }) => id === current);
-    const next = rows[at === -1 ? (by === 1 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))];
+    const next =
+      rows[at === -1 ? (offset === 1 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + offset))];
     if (next === undefined) return;
     setCurrent(next.id);
     document.querySelector(`[data-key="${CSS.escape(next.id)}"]`)?.scrollIntoView({ block: 'nearest' });
     announce(`${next.workflowId}, ${next.status}`);
   };
-  const present = rows.find(({ id }) => id === current);
+  const currentRun = rows.find(({ id }) => id === current);
   const search = useRef<HTMLInputElement>(null);
-  useKeys([
-    { key: 'j', label: 'Next run', run: () => step(1) },
-    { key: 'k', label: 'Previous run', run: () => step(-1) },
+  useShortcuts([
+    { key: 'j', label: 'Next run', run: () => moveCurrent(1) },
+    { key: 'k', label: 'Previous run', run: () => moveCurrent(-1) },
     {
       key: 'Enter',
       label: 'Open the run',
       run: () => {
-        if (present !== undefined && hasScreen('run')) navigate(addressOf('run', { id: present.id }));
+        if (currentRun !== undefined && hasScreen('run')) navigate(addressOf('run', { id: currentRun.id }));
       },
     },
-    { key: 'x', label: 'Choose the run', run: () => present !== undefined && choose(present) },
+    { key: 'x', label: 'Choose the run', run: () => currentRun !== undefined && choose(currentRun) },
     { key: '/', label: 'Search by workflow or id', run: () => search.current?.focus() },
   ]);
 
@@ -85,10 +86,10 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
     statusColumn,
     workflowColumn,
     versionColumn,
-    whyColumn,
+    waitOrErrorColumn,
     startedColumn,
     durationColumn,
-    byColumn,
+    startedByColumn,
   ];
   const isEmpty = rows.length === 0 && list.first.isCurrent;
   return (
@@ -104,20 +105,20 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
     >
       <StatusTabs counts={counts} selected={tabOf(query)} />
       <Chips query={query} />
-      <Problem problem={list.first.problem} again={list.first.again} />
+      <Problem problem={list.first.problem} onRetry={list.first.reload} />
       {list.first.isSlow && !list.first.isCurrent ? <LoadingLine what="the runs" /> : null}
       {list.unseen === 0 ? null : (
         <Button kind="quiet" class="unseen" onClick={showUnseen}>
           {list.unseen} new
         </Button>
       )}
-      <BulkBar chosen={chosen} query={query} clear={() => setChosen(new Map())} done={list.first.again} />
+      <BulkBar chosen={chosen} query={query} clear={() => setChosen(new Map())} done={list.first.reload} />
       {isEmpty ? (
         <NoRuns isFiltered={chipsOf(query).length > 0 || tabOf(query) !== 'all'} query={query} />
       ) : rows.length === 0 ? null : (
         <Table label="Runs" columns={columns} rows={rows} keyOf={({ id }) => id} current={current} />
       )}
-      <More list={list} />
+      <LoadMore list={list} />
       {dialog === 'filter' ? <FilterDialog query={query} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'views' ? <ViewsDialog query={query} onClose={() => setDialog(undefined)} /> : null}
     </Screen>
@@ -126,18 +127,18 @@ export function RunsScreen({ place }: { readonly place: Place<'runs'> }) {
 
 function choiceColumn(
   rows: readonly Execution[],
-  chosen: Chosen,
+  chosen: ChosenRuns,
   choose: (run: Execution) => void,
-  setChosen: (chosen: Chosen) => void,
+  setChosen: (chosen: ChosenRuns) => void,
 ): Column<Execution> {
-  const areAll = rows.length > 0 && rows.every(({ id }) => chosen.has(id));
+  const isAllChosen = rows.length > 0 && rows.every(({ id }) => chosen.has(id));
   return {
     label: (
       <input
         type="checkbox"
         aria-label="Choose all that are shown"
-        checked={areAll}
-        onChange={() => setChosen(areAll ? new Map() : new Map(rows.map((run) => [run.id, run])))}
+        checked={isAllChosen}
+        onChange={() => setChosen(isAllChosen ? new Map() : new Map(rows.map((run) => [run.id, run])))}
       />
     ),
     cell: (run) => (
@@ -151,7 +152,7 @@ function choiceColumn(
   };
 }
 
-const sumOf = (counts: ExecutionCounts, tab: (typeof TABS)[number]): number => {
+const countOfTab = (counts: ExecutionCounts, tab: (typeof TABS)[number]): number => {
   const wanted: readonly string[] = tab.statuses;
   return Object.entries(counts.statuses).reduce(
     (sum, [status, count]) => (wanted.length === 0 || wanted.includes(status) ? sum + count : sum),
@@ -184,7 +185,7 @@ const StatusTabs = ({ counts, selected }: StatusTabsProps) => (
           <span class="number">
             {' '}
             {counts.isApproximate === true ? '≈' : ''}
-            {sumOf(counts, tab).toLocaleString('en-GB')}
+            {countOfTab(counts, tab).toLocaleString('en-GB')}
           </span>
         )}
       </a>
@@ -205,7 +206,7 @@ function Chips({ query }: { readonly query: { readonly [name: string]: string } 
           </Button>
         </span>
       ))}
-      <Button kind="link" onClick={() => changeQuery(noFilters(query))}>
+      <Button kind="link" onClick={() => changeQuery(clearedFilters(query))}>
         Remove all
       </Button>
     </div>
@@ -242,15 +243,15 @@ function Search({ input }: { readonly input: { readonly current: HTMLInputElemen
   );
 }
 
-const NoRuns = ({ isFiltered, query }: { readonly isFiltered: boolean; readonly query: Place['query'] }) =>
+const NoRuns = ({ isFiltered, query }: { readonly isFiltered: boolean; readonly query: RouteMatch['query'] }) =>
   isFiltered ? (
-    <Empty>
+    <EmptyState>
       <p>No run matches.</p>
-      <Button onClick={() => changeQuery({ ...noFilters(query), status: undefined })}>Show all runs</Button>
-    </Empty>
+      <Button onClick={() => changeQuery({ ...clearedFilters(query), status: undefined })}>Show all runs</Button>
+    </EmptyState>
   ) : (
-    <Empty>
+    <EmptyState>
       <p>Runs of workflows stand here, the open ones first.</p>
       {hasScreen('workflows') ? <a href={addressOf('workflows')}>Choose a workflow to start</a> : null}
-    </Empty>
+    </EmptyState>
   );

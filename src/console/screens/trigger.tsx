@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
-import { at, post } from '../data/api.ts';
-import { parsed } from '../data/parsed.ts';
+import { apiPath, post } from '../data/api.ts';
+import { parseJsonInput } from '../data/parse-json-input.ts';
 import { useAction, useGet } from '../data/resource.ts';
 import type { Firings, Trigger } from '../data/types.ts';
 import { hasScreen, navigate } from '../navigation.ts';
@@ -9,23 +9,23 @@ import { CopyButton } from '../parts/copy.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { JsonField } from '../parts/fields.tsx';
 import { DeleteDialog, FormDialog } from '../parts/form-dialog.tsx';
-import { Json } from '../parts/json.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
 import { RunLink, WorkflowLink } from '../parts/link.tsx';
-import { Empty, Loaded } from '../parts/loading.tsx';
+import { EmptyState, ResourceView } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { EnabledBadge, StatusBadge } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { addressOf, type Place } from '../routes.ts';
-import { curlOf, inZone, startsAt } from './trigger-words.ts';
+import { addressOf, type RouteMatch } from '../routes.ts';
+import { curlCommand, timeInZone, triggerSourceText } from './trigger-text.ts';
 
 const POLL_MS = 5_000;
 const NEXT_TIMES = 5;
 
-export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
-  const { id } = place.params;
-  const path = at`/api/triggers/${id}`;
+export function TriggerScreen({ route }: { readonly route: RouteMatch<'trigger'> }) {
+  const { id } = route.params;
+  const path = apiPath`/api/triggers/${id}`;
   const trigger = useGet<Trigger>(path, { pollMs: POLL_MS });
   const firings = useGet<Firings>(`${path}/deliveries`, { pollMs: POLL_MS });
   const [dialog, setDialog] = useState<'fire' | 'delete'>();
@@ -34,14 +34,14 @@ export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
   return (
     <Screen
       title={data?.name ?? 'Trigger'}
-      beside={data && <EnabledBadge {...data} />}
+      headingExtra={data && <EnabledBadge {...data} />}
       actions={
         data === undefined ? null : (
           <>
             <Button
               needs="runner"
               isDisabled={!data.enabled}
-              why="The trigger is disabled."
+              disabledReason="The trigger is disabled."
               onClick={() => setDialog('fire')}
             >
               Fire…
@@ -56,7 +56,7 @@ export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
             <Button
               needs="editor"
               isDisabled={data.source === 'definition'}
-              why="It stands in the definition of its workflow. Remove it there."
+              disabledReason="It stands in the definition of its workflow. Remove it there."
               onClick={() => setDialog('delete')}
             >
               Delete…
@@ -66,25 +66,27 @@ export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
       }
     >
       <Problem problem={toggle.problem} />
-      <Loaded resource={trigger} what="the trigger">
+      <ResourceView resource={trigger} what="the trigger">
         {(one) => (
           <>
-            <About trigger={one} />
+            <TriggerDetails trigger={one} />
             {one.type === 'webhook' && one.webhookUrl !== undefined ? (
               <Webhook url={one.webhookUrl} config={one.config} />
             ) : null}
             {one.schedule === undefined ? null : <NextTimes trigger={one} />}
           </>
         )}
-      </Loaded>
+      </ResourceView>
       <h2>Last firings</h2>
-      <Loaded resource={firings} what="the last firings">
-        {({ items }) => (items.length === 0 ? <Empty>It has not fired yet.</Empty> : <FiringTable firings={items} />)}
-      </Loaded>
+      <ResourceView resource={firings} what="the last firings">
+        {({ items }) =>
+          items.length === 0 ? <EmptyState>It has not fired yet.</EmptyState> : <FiringTable firings={items} />
+        }
+      </ResourceView>
       {data === undefined ? null : (
         <details>
           <summary>Configuration</summary>
-          <Json value={data.config} name="configuration" />
+          <JsonTree value={data.config} name="configuration" />
         </details>
       )}
       {dialog === 'fire' && data !== undefined ? (
@@ -92,7 +94,7 @@ export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
           path={path}
           onClose={(executionId) => {
             setDialog(undefined);
-            firings.again();
+            firings.reload();
             if (executionId !== undefined && hasScreen('run')) navigate(addressOf('run', { id: executionId }));
           }}
         />
@@ -110,17 +112,17 @@ export function TriggerScreen({ place }: { readonly place: Place<'trigger'> }) {
   );
 }
 
-const About = ({ trigger }: { readonly trigger: Trigger }) => {
+const TriggerDetails = ({ trigger }: { readonly trigger: Trigger }) => {
   const { lastRun, by } = trigger;
   const { started, repeated, debounced, refused } = trigger.counts;
   return (
     <div class="card">
       <Facts
-        of={{
+        entries={{
           Starts: <WorkflowLink slug={trigger.workflowId} />,
           By: (
             <>
-              {trigger.type} <code>{startsAt(trigger)}</code>
+              {trigger.type} <code>{triggerSourceText(trigger)}</code>
             </>
           ),
           'Stands in': trigger.source === 'definition' ? 'the definition of the workflow' : 'the API',
@@ -135,7 +137,7 @@ const About = ({ trigger }: { readonly trigger: Trigger }) => {
           ),
           Changed: (
             <>
-              <Time at={trigger.updatedAt} isStop /> {by === undefined ? '' : `by ${by}`}
+              <Time at={trigger.updatedAt} isTabStop /> {by === undefined ? '' : `by ${by}`}
             </>
           ),
         }}
@@ -145,7 +147,7 @@ const About = ({ trigger }: { readonly trigger: Trigger }) => {
 };
 
 function Webhook({ url, config }: { readonly url: string; readonly config: Trigger['config'] }) {
-  const command = curlOf(url, '{}', config);
+  const command = curlCommand(url, '{}', config);
   return (
     <section class="card stack" aria-label="Address">
       <div class="row">
@@ -177,12 +179,12 @@ function NextTimes({ trigger }: { readonly trigger: Trigger }) {
       {schedule?.paused === true ? <p class="notice">It is paused, so it starts no runs.</p> : null}
       <ul class="plain">
         {times.map((time) => {
-          const there = zone === undefined ? undefined : inZone(time, zone);
-          const here = inZone(time, undefined);
+          const zoneTime = zone === undefined ? undefined : timeInZone(time, zone);
+          const localTime = timeInZone(time, undefined);
           return (
             <li key={time}>
-              <Time at={time} isStop /> · {there === undefined ? here : `${there} in ${zone}`}
-              {there === undefined || there === here ? '' : ` · ${here} here`}
+              <Time at={time} isTabStop /> · {zoneTime === undefined ? localTime : `${zoneTime} in ${zone}`}
+              {zoneTime === undefined || zoneTime === localTime ? '' : ` · ${localTime} here`}
             </li>
           );
         })}
@@ -230,7 +232,7 @@ function FireDialog({ path, onClose }: FireProps) {
   // A double click starts one run.
   const [clientRequestId] = useState(() => crypto.randomUUID());
   const started = useRef<string>(undefined);
-  const body = parsed(text);
+  const body = parseJsonInput(text);
   return (
     <FormDialog
       title="Fire the trigger"
@@ -242,7 +244,7 @@ function FireDialog({ path, onClose }: FireProps) {
       needs="runner"
       onClose={() => onClose(started.current)}
       isReady={body.error === undefined}
-      why="The body is no JSON."
+      disabledReason="The body is no JSON."
     >
       <JsonField
         label="Body"

@@ -3,21 +3,21 @@ import type { Trigger } from '../data/types.ts';
 import { changeQuery } from '../navigation.ts';
 import { Button } from '../parts/button.tsx';
 import { SelectField } from '../parts/fields.tsx';
-import { To, WorkflowLink } from '../parts/link.tsx';
-import { Listed } from '../parts/more.tsx';
+import { ScreenLink, WorkflowLink } from '../parts/link.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { EnabledBadge } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { type Place, queryText } from '../routes.ts';
-import { startsAt } from './trigger-words.ts';
+import { queryText, type RouteMatch } from '../routes.ts';
+import { triggerSourceText } from './trigger-text.ts';
 
 const POLL_MS = 10_000;
 const LIMIT = 200;
 const TYPES = ['manual', 'webhook', 'schedule', 'event'] as const;
 
-export function TriggersScreen({ place }: { readonly place: Place<'triggers'> }) {
-  const { type, enabled, workflowId } = place.query;
+export function TriggersScreen({ route }: { readonly route: RouteMatch<'triggers'> }) {
+  const { type, enabled, workflowId } = route.query;
   const filter = { type, enabled, workflowId };
   const list = usePages<Trigger>('/api/triggers', { ...filter, limit: LIMIT }, { pollMs: POLL_MS });
   const isFiltered = queryText(filter) !== '';
@@ -26,18 +26,23 @@ export function TriggersScreen({ place }: { readonly place: Place<'triggers'> })
       title="Triggers"
       actions={
         <>
-          <Choice label="Type" value={type ?? ''} choices={TYPES} onValue={(value) => changeQuery({ type: value })} />
-          <Choice
+          <FilterSelect
+            label="Type"
+            value={type ?? ''}
+            choices={TYPES}
+            onValue={(value) => changeQuery({ type: value })}
+          />
+          <FilterSelect
             label="State"
             value={enabled ?? ''}
             choices={['true', 'false']}
-            words={{ true: 'enabled', false: 'disabled' }}
+            labels={{ true: 'enabled', false: 'disabled' }}
             onValue={(value) => changeQuery({ enabled: value })}
           />
         </>
       }
     >
-      <Listed
+      <PagedList
         list={list}
         what="the triggers"
         empty={
@@ -51,13 +56,13 @@ export function TriggersScreen({ place }: { readonly place: Place<'triggers'> })
           ) : (
             <>
               <p>Triggers of workflows stand here: webhooks, schedules and events that start runs.</p>
-              <To to="workflows">Workflows declare them</To>
+              <ScreenLink to="workflows">Workflows declare them</ScreenLink>
             </>
           )
         }
       >
         {(items) => <TriggerTable rows={items} />}
-      </Listed>
+      </PagedList>
     </Screen>
   );
 }
@@ -72,9 +77,9 @@ const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
         label: 'Name',
         isPlain: true,
         cell: ({ id, name }) => (
-          <To to="trigger" params={{ id }}>
+          <ScreenLink to="trigger" params={{ id }}>
             {name}
-          </To>
+          </ScreenLink>
         ),
       },
       { label: 'Starts', cell: ({ workflowId }) => <WorkflowLink slug={workflowId} /> },
@@ -82,7 +87,7 @@ const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
         label: 'By',
         cell: (trigger) => (
           <>
-            {trigger.type} <code class="dim">{startsAt(trigger)}</code>
+            {trigger.type} <code class="dim">{triggerSourceText(trigger)}</code>
           </>
         ),
       },
@@ -114,21 +119,21 @@ const TriggerTable = ({ rows }: { readonly rows: readonly Trigger[] }) => (
   />
 );
 
-interface ChoiceProps {
+interface FilterSelectProps {
   readonly label: string;
   readonly value: string;
   readonly choices: readonly string[];
-  readonly words?: { readonly [value: string]: string };
+  readonly labels?: { readonly [value: string]: string };
   readonly onValue: (value: string) => void;
 }
 
-const Choice = ({ label, value, choices, words = {}, onValue }: ChoiceProps) => (
+const FilterSelect = ({ label, value, choices, labels = {}, onValue }: FilterSelectProps) => (
   <div class="inline-field">
     <SelectField
       label={label}
       value={value}
       onValue={onValue}
-      choices={[{ value: '', label: 'any' }, ...choices.map((one) => ({ value: one, label: words[one] ?? one }))]}
+      choices={[{ value: '', label: 'any' }, ...choices.map((one) => ({ value: one, label: labels[one] ?? one }))]}
     />
   </div>
 );

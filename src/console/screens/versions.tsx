@@ -1,26 +1,26 @@
 /** The versions of a workflow: who changed what and why; two of them side by side, as text and as steps. */
 import { useState } from 'preact/hooks';
-import { at, post } from '../data/api.ts';
-import { comparedTexts, definitionsOf, triggersChanged, type Version } from '../data/compared.ts';
+import { apiPath, post } from '../data/api.ts';
+import { changedParts } from '../data/changed-parts.ts';
 import { usePages } from '../data/pages.ts';
-import { partsOf } from '../data/parts-changed.ts';
 import { useGet, useResource } from '../data/resource.ts';
 import type { VersionDifference, WorkflowChange, WorkflowHead } from '../data/types.ts';
+import { changedTriggers, loadDefinitions, loadTextComparison, type VersionRef } from '../data/version-comparison.ts';
 import { changeQuery } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
-import { Loaded } from '../parts/loading.tsx';
-import { Listed } from '../parts/more.tsx';
+import { ResourceView } from '../parts/loading.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import type { Place } from '../routes.ts';
-import { ChangedParts, GraphCard, marksOf, SideBySide, WorkflowFrame } from './workflow-parts.tsx';
+import type { RouteMatch } from '../routes.ts';
+import { ChangedParts, changeMarks, GraphCard, TextDiff, WorkflowFrame } from './workflow-frame.tsx';
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
-const SOURCES: { readonly [source in WorkflowChange['source']]: string } = {
+const SOURCE_TEXTS: { readonly [source in WorkflowChange['source']]: string } = {
   update: 'stored',
   sync: 'synced',
   proposal_apply: 'a proposal',
@@ -29,36 +29,36 @@ const SOURCES: { readonly [source in WorkflowChange['source']]: string } = {
 };
 
 /** A change names a version and its text: only the text may differ between two of them. */
-const idOf = ({ hash, textHash }: WorkflowChange): string =>
+const versionTextId = ({ hash, textHash }: WorkflowChange): string =>
   [hash, textHash].flatMap((one) => one?.slice(7) ?? []).join('.');
 
-export function VersionsScreen({ place }: { readonly place: Place<'versions'> }) {
-  const { slug } = place.params;
-  const history = usePages<WorkflowChange>(at`/api/workflows/${slug}/history`, { limit: PAGE });
+export function VersionsScreen({ route }: { readonly route: RouteMatch<'versions'> }) {
+  const { slug } = route.params;
+  const history = usePages<WorkflowChange>(apiPath`/api/workflows/${slug}/history`, { limit: PAGE_SIZE });
   const { items } = history;
   const [restored, setRestored] = useState<WorkflowChange>();
-  const to = place.query['to'] ?? (items[0] === undefined ? undefined : idOf(items[0]));
-  const from = place.query['from'] ?? (items[1] === undefined ? undefined : idOf(items[1]));
-  const choice = (side: 'from' | 'to', chosen: string | undefined) => (change: WorkflowChange) => (
+  const to = route.query['to'] ?? (items[0] === undefined ? undefined : versionTextId(items[0]));
+  const from = route.query['from'] ?? (items[1] === undefined ? undefined : versionTextId(items[1]));
+  const radioCell = (side: 'from' | 'to', chosen: string | undefined) => (change: WorkflowChange) => (
     <input
       type="radio"
       name={side}
-      checked={idOf(change) === chosen}
+      checked={versionTextId(change) === chosen}
       aria-label={`${side === 'from' ? 'Before' : 'After'}: ${change.version} of ${change.createdAt}`}
-      onChange={() => changeQuery({ [side]: idOf(change) })}
+      onChange={() => changeQuery({ [side]: versionTextId(change) })}
     />
   );
   return (
     <WorkflowFrame slug={slug} title={slug} tab="versions">
-      <Listed list={history} what="the versions" empty={<p>The workflow has no versions.</p>}>
+      <PagedList list={history} what="the versions" empty={<p>The workflow has no versions.</p>}>
         {() => (
           <Table
             label="Versions"
             rows={items}
-            keyOf={(change) => `${idOf(change)} ${change.createdAt}`}
+            keyOf={(change) => `${versionTextId(change)} ${change.createdAt}`}
             columns={[
-              { label: 'Before', cell: choice('from', from) },
-              { label: 'After', cell: choice('to', to) },
+              { label: 'Before', cell: radioCell('from', from) },
+              { label: 'After', cell: radioCell('to', to) },
               {
                 label: 'Version',
                 isPlain: true,
@@ -71,7 +71,7 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
               {
                 label: 'By',
                 cell: ({ createdBy, source }) =>
-                  createdBy === undefined ? SOURCES[source] : `${createdBy} (${SOURCES[source]})`,
+                  createdBy === undefined ? SOURCE_TEXTS[source] : `${createdBy} (${SOURCE_TEXTS[source]})`,
               },
               { label: 'Notes', cell: ({ notes }) => notes ?? '' },
               { label: 'Stored', cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -91,7 +91,7 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
             ]}
           />
         )}
-      </Listed>
+      </PagedList>
       {items.length === 0 || from === undefined || to === undefined ? null : (
         <Differences key={`${from} ${to}`} slug={slug} from={from} to={to} />
       )}
@@ -104,7 +104,7 @@ export function VersionsScreen({ place }: { readonly place: Place<'versions'> })
             setRestored(undefined);
             if (isDone) {
               changeQuery({ from: undefined, to: undefined });
-              history.first.again();
+              history.first.reload();
             }
           }}
         />
@@ -119,7 +119,7 @@ interface DifferencesProps {
   readonly to: string;
 }
 
-const versionOf = (id: string): Version => {
+const versionOf = (id: string): VersionRef => {
   const [hash = '', text] = id.split('.');
   return { hash, text };
 };
@@ -129,14 +129,14 @@ function Differences({ slug, from, to }: DifferencesProps) {
   const [selected, setSelected] = useState<string>();
   const versions = [versionOf(from), versionOf(to)] as const;
   const query = { from: versions[0].hash, to: versions[1].hash };
-  const difference = useGet<VersionDifference>(at`/api/workflows/${slug}/diff`, { query });
-  const texts = useResource(`texts ${slug} ${from} ${to}`, (signal) => comparedTexts(slug, versions, signal));
+  const difference = useGet<VersionDifference>(apiPath`/api/workflows/${slug}/diff`, { query });
+  const texts = useResource(`texts ${slug} ${from} ${to}`, (signal) => loadTextComparison(slug, versions, signal));
   return (
     <>
       <h2>What differs</h2>
-      <Loaded resource={difference} what="what differs">
+      <ResourceView resource={difference} what="what differs">
         {({ changes, to: hash }) => {
-          const parts = partsOf(changes);
+          const parts = changedParts(changes);
           return (
             <>
               {parts.length === 0 ? (
@@ -145,13 +145,19 @@ function Differences({ slug, from, to }: DifferencesProps) {
                 <ChangedParts parts={parts} onSelect={setSelected} />
               )}
               {parts.some(({ isStep }) => isStep) ? (
-                <GraphCard slug={slug} hash={hash} marks={marksOf(parts)} selected={selected} onSelect={setSelected} />
+                <GraphCard
+                  slug={slug}
+                  hash={hash}
+                  marks={changeMarks(parts)}
+                  selected={selected}
+                  onSelect={setSelected}
+                />
               ) : null}
             </>
           );
         }}
-      </Loaded>
-      <SideBySide resource={texts} names={['Before', 'After']} />
+      </ResourceView>
+      <TextDiff resource={texts} names={['Before', 'After']} />
     </>
   );
 }
@@ -167,17 +173,17 @@ interface RestoreProps {
 function Restore({ slug, change, current, onClose }: RestoreProps) {
   const [notes, setNotes] = useState('');
   const triggers = useResource(`triggers ${slug} ${current} ${change.hash}`, async (signal) =>
-    triggersChanged(...(await definitionsOf(slug, [current, change.hash], signal))),
+    changedTriggers(...(await loadDefinitions(slug, [current, change.hash], signal))),
   );
   const restore = async (): Promise<void> => {
     const body = { workflowHash: change.hash, notes: notes || undefined };
-    const head = await post<WorkflowHead>(at`/api/workflows/${slug}/rollback`, body);
+    const head = await post<WorkflowHead>(apiPath`/api/workflows/${slug}/rollback`, body);
     announce(`Restored as ${head.version}.`);
   };
   return (
     <FormDialog title={`Restore ${change.version}?`} save={restore} saveLabel="Restore" onClose={onClose}>
       <p>It becomes the current version, under a new number. Runs that are active keep the version that they have.</p>
-      <Loaded resource={triggers} what="what happens to its triggers">
+      <ResourceView resource={triggers} what="what happens to its triggers">
         {({ removed, added }) => (
           <>
             {removed.length === 0 ? null : (
@@ -189,7 +195,7 @@ function Restore({ slug, change, current, onClose }: RestoreProps) {
             {added.length === 0 ? null : <p>These triggers are made again: {added.join(', ')}.</p>}
           </>
         )}
-      </Loaded>
+      </ResourceView>
       <TextField label="Why" value={notes} onValue={setNotes} />
     </FormDialog>
   );

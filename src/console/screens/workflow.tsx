@@ -1,44 +1,44 @@
 /** One workflow: its graph, triggers and last runs; its proposals; its settings. */
 import { useState } from 'preact/hooks';
-import { at, get, patch, post } from '../data/api.ts';
-import { absoluteText } from '../data/labels.ts';
+import { apiPath, get, patch, post } from '../data/api.ts';
+import { absoluteTimeText } from '../data/format-text.ts';
 import { usePages } from '../data/pages.ts';
 import { useAction, useGet, useResource } from '../data/resource.ts';
-import { useMay } from '../data/session.ts';
+import { useHasRole } from '../data/session.ts';
 import type { ExecutionPage, Proposal, ReadWorkflow, Trigger, TriggerPage } from '../data/types.ts';
 import { changeQuery, navigate } from '../navigation.ts';
 import { announce } from '../parts/announcer.tsx';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
-import { CheckField, Form, TextArea, TextField, useTexts } from '../parts/fields.tsx';
+import { CheckField, Form, TextArea, TextField, useTextFields } from '../parts/fields.tsx';
 import { DeleteDialog } from '../parts/form-dialog.tsx';
-import { Json } from '../parts/json.tsx';
-import { To } from '../parts/link.tsx';
-import { Loaded } from '../parts/loading.tsx';
-import { Listed } from '../parts/more.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { ScreenLink } from '../parts/link.tsx';
+import { ResourceView } from '../parts/loading.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { addressOf, type Place } from '../routes.ts';
-import { durationColumn, idColumn, startedColumn, statusColumn, whyColumn } from './run-columns.tsx';
-import { GraphCard, WorkflowFrame, type WorkflowTab } from './workflow-parts.tsx';
+import { addressOf, type RouteMatch } from '../routes.ts';
+import { durationColumn, idColumn, startedColumn, statusColumn, waitOrErrorColumn } from './run-columns.tsx';
+import { GraphCard, WorkflowFrame, type WorkflowTab } from './workflow-frame.tsx';
 
 const LAST_RUNS = 5;
-const PAGE = 50;
+const PAGE_SIZE = 50;
 const POLL_MS = 5_000;
 
-export function WorkflowScreen({ place }: { readonly place: Place<'workflow'> }) {
-  const { slug } = place.params;
-  const { tab } = place.query;
+export function WorkflowScreen({ route }: { readonly route: RouteMatch<'workflow'> }) {
+  const { slug } = route.params;
+  const { tab } = route.query;
   const shown: WorkflowTab = tab === 'proposals' || tab === 'settings' ? tab : 'overview';
-  const workflow = useGet<ReadWorkflow>(at`/api/workflows/${slug}`);
+  const workflow = useGet<ReadWorkflow>(apiPath`/api/workflows/${slug}`);
   const { data } = workflow;
   return (
     <WorkflowFrame
       slug={slug}
       title={data?.name ?? slug}
       tab={shown}
-      beside={
+      headingExtra={
         data === undefined ? null : (
           <span class="dim">
             {data.version}
@@ -47,24 +47,24 @@ export function WorkflowScreen({ place }: { readonly place: Place<'workflow'> })
         )
       }
     >
-      <Loaded resource={workflow} what="the workflow">
+      <ResourceView resource={workflow} what="the workflow">
         {(read) =>
           shown === 'overview' ? (
-            <Overview workflow={read} selected={place.query['step']} />
+            <Overview workflow={read} selected={route.query['step']} />
           ) : shown === 'proposals' ? (
             <Proposals workflow={read} />
           ) : (
-            <Settings key={read.hash} workflow={read} onChanged={workflow.again} />
+            <Settings key={read.hash} workflow={read} onChanged={workflow.reload} />
           )
         }
-      </Loaded>
+      </ResourceView>
     </WorkflowFrame>
   );
 }
 
 function Overview({ workflow, selected }: { readonly workflow: ReadWorkflow; readonly selected: string | undefined }) {
   const { slug, hash, definition, description } = workflow;
-  const runs = useGet<ExecutionPage>(at`/api/workflows/${slug}/executions`, {
+  const runs = useGet<ExecutionPage>(apiPath`/api/workflows/${slug}/executions`, {
     query: { limit: LAST_RUNS },
     pollMs: POLL_MS,
   });
@@ -82,52 +82,52 @@ function Overview({ workflow, selected }: { readonly workflow: ReadWorkflow; rea
       {step === undefined ? null : (
         <section class="card" aria-label={`The step ${selected}`}>
           <h2>{selected}</h2>
-          <Json value={step} name="step" />
+          <JsonTree value={step} name="step" />
         </section>
       )}
       <Triggers slug={slug} />
       <section class="card" aria-labelledby="last-runs">
         <h2 id="last-runs">Last runs</h2>
-        <Loaded resource={runs} what="the last runs">
+        <ResourceView resource={runs} what="the last runs">
           {({ items }) =>
             items.length === 0 ? (
               <p class="dim">
                 It has not run yet.{' '}
-                <To to="runForm" params={{ slug }}>
+                <ScreenLink to="runForm" params={{ slug }}>
                   Start it
-                </To>
+                </ScreenLink>
               </p>
             ) : (
               <Table
                 label="The last runs"
                 rows={items}
                 keyOf={({ id }) => id}
-                columns={[statusColumn, idColumn, whyColumn, startedColumn, durationColumn]}
+                columns={[statusColumn, idColumn, waitOrErrorColumn, startedColumn, durationColumn]}
               />
             )
           }
-        </Loaded>
+        </ResourceView>
       </section>
     </>
   );
 }
 
-const MOST_TIMES = 5;
+const MAX_TIMES = 5;
 
 function Triggers({ slug }: { readonly slug: string }) {
   const triggers = useResource(`triggers of ${slug}`, async (signal) => {
-    const { items } = await get<TriggerPage>(at`/api/triggers`, { query: { workflowId: slug }, signal });
+    const { items } = await get<TriggerPage>(apiPath`/api/triggers`, { query: { workflowId: slug }, signal });
     // A single trigger also says when it fires next.
     return Promise.all(
       items.map((one) =>
-        one.type === 'schedule' ? get<Trigger>(at`/api/triggers/${one.id}`, { signal }).catch(() => one) : one,
+        one.type === 'schedule' ? get<Trigger>(apiPath`/api/triggers/${one.id}`, { signal }).catch(() => one) : one,
       ),
     );
   });
   return (
     <section class="card" aria-labelledby="triggers">
       <h2 id="triggers">Triggers</h2>
-      <Loaded resource={triggers} what="the triggers">
+      <ResourceView resource={triggers} what="the triggers">
         {(rows) =>
           rows.length === 0 ? (
             <p class="dim">It has no triggers. It is started by hand, by the API, or by another workflow.</p>
@@ -139,7 +139,7 @@ function Triggers({ slug }: { readonly slug: string }) {
             </ul>
           )
         }
-      </Loaded>
+      </ResourceView>
     </section>
   );
 }
@@ -150,9 +150,9 @@ function TriggerItem({ trigger }: { readonly trigger: Trigger }) {
   return (
     <li>
       <p>
-        <To to="trigger" params={{ id }}>
+        <ScreenLink to="trigger" params={{ id }}>
           {name}
-        </To>{' '}
+        </ScreenLink>{' '}
         <span class="dim">
           {type}
           {enabled ? '' : ', disabled'} · {counts.started} started
@@ -183,10 +183,10 @@ function TriggerItem({ trigger }: { readonly trigger: Trigger }) {
             </tr>
           </thead>
           <tbody>
-            {schedule.nextTimes.slice(0, MOST_TIMES).map((time) => (
+            {schedule.nextTimes.slice(0, MAX_TIMES).map((time) => (
               <tr key={time}>
                 <td>{timeIn(time, zone)}</td>
-                <td>{absoluteText(Date.parse(time))}</td>
+                <td>{absoluteTimeText(Date.parse(time))}</td>
               </tr>
             ))}
           </tbody>
@@ -207,16 +207,16 @@ function timeIn(iso: string, timeZone: string): string {
 }
 
 function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow: ReadWorkflow }) {
-  const list = usePages<Proposal>(at`/api/workflows/${slug}/proposals`, { limit: PAGE });
+  const list = usePages<Proposal>(apiPath`/api/workflows/${slug}/proposals`, { limit: PAGE_SIZE });
   const { allowSelfModification } = (definition['constraints'] ?? {}) as { allowSelfModification?: boolean };
   const columns: readonly Column<Proposal>[] = [
     {
       label: 'Proposal',
       isPlain: true,
       cell: ({ id, notes }) => (
-        <To to="proposal" params={{ slug, id }}>
+        <ScreenLink to="proposal" params={{ slug, id }}>
           {notes ?? id}
-        </To>
+        </ScreenLink>
       ),
     },
     {
@@ -234,7 +234,7 @@ function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow
     { label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
   return (
-    <Listed
+    <PagedList
       list={list}
       what="the proposals"
       empty={
@@ -249,7 +249,7 @@ function Proposals({ workflow: { slug, hash, definition } }: { readonly workflow
       }
     >
       {(items) => <Table label="Proposals" columns={columns} rows={items} keyOf={({ id }) => id} />}
-    </Listed>
+    </PagedList>
   );
 }
 
@@ -260,24 +260,24 @@ interface SettingsProps {
 
 function Settings({ workflow, onChanged }: SettingsProps) {
   const { slug, definition } = workflow;
-  const may = useMay('editor');
+  const mayEdit = useHasRole('editor');
   const described = definition['description'];
-  const [{ name, tags, description }, field] = useTexts({
+  const [{ name, tags, description }, field] = useTextFields({
     name: workflow.name,
     tags: workflow.tags.join(', '),
     description: typeof described === 'string' ? described : '',
   });
   const [isDeleting, setDeleting] = useState(false);
-  /** What was just chosen, until the workflow is read again. */
-  const [wanted, setWanted] = useState<boolean>();
+  /** The value that was just chosen, until the workflow is reloaded. */
+  const [wantedEnabled, setWantedEnabled] = useState<boolean>();
   const toggle = useAction(async (isEnabled: boolean) => {
-    await post(`${at`/api/workflows/${slug}`}/${isEnabled ? 'enable' : 'disable'}`);
+    await post(`${apiPath`/api/workflows/${slug}`}/${isEnabled ? 'enable' : 'disable'}`);
     announce(isEnabled ? 'Enabled.' : 'Disabled.');
     onChanged();
   });
   const save = useAction(async () => {
     const list = tags.split(',').map((tag) => tag.trim());
-    await patch(at`/api/workflows/${slug}`, {
+    await patch(apiPath`/api/workflows/${slug}`, {
       name,
       tags: list.filter((tag) => tag !== ''),
       description: description === '' && described === undefined ? undefined : description,
@@ -289,9 +289,9 @@ function Settings({ workflow, onChanged }: SettingsProps) {
   return (
     <div class="columns">
       <Form class="form card" label="Settings" onSubmit={() => void save.run()}>
-        <TextField label="Name" {...field('name')} isRequired isReadOnly={!may} />
+        <TextField label="Name" {...field('name')} isRequired isReadOnly={!mayEdit} />
         <TextArea label="Description" {...field('description')} rows={3} />
-        <TextField label="Tags" hint="Separated by commas" {...field('tags')} isReadOnly={!may} />
+        <TextField label="Tags" hint="Separated by commas" {...field('tags')} isReadOnly={!mayEdit} />
         <Problem problem={save.problem} />
         <div class="actions">
           <Button type="submit" kind="primary" needs="editor" isBusy={save.isRunning}>
@@ -302,14 +302,14 @@ function Settings({ workflow, onChanged }: SettingsProps) {
       </Form>
       <div class="stack">
         <section class="card" aria-label="State">
-          {may ? (
+          {mayEdit ? (
             <CheckField
               label="Enabled"
               hint="While it is disabled no run starts. Active runs go on."
-              isChecked={wanted ?? workflow.enabled}
+              isChecked={wantedEnabled ?? workflow.enabled}
               onChange={(isEnabled) => {
-                setWanted(isEnabled);
-                void toggle.run(isEnabled).then((isDone) => isDone || setWanted(undefined));
+                setWantedEnabled(isEnabled);
+                void toggle.run(isEnabled).then((isDone) => isDone || setWantedEnabled(undefined));
               }}
             />
           ) : (
@@ -322,11 +322,11 @@ function Settings({ workflow, onChanged }: SettingsProps) {
           {concurrency === undefined ? (
             <p class="dim">Its definition limits no concurrent runs (concurrency).</p>
           ) : (
-            <Json value={concurrency} name="concurrency" />
+            <JsonTree value={concurrency} name="concurrency" />
           )}
-          <To to="settings" params={{ section: 'limits' }}>
+          <ScreenLink to="settings" params={{ section: 'limits' }}>
             Limits of the organization
-          </To>
+          </ScreenLink>
         </section>
         <section class="card" aria-label="Delete">
           <div>
@@ -340,7 +340,7 @@ function Settings({ workflow, onChanged }: SettingsProps) {
         <DeleteDialog
           noun="workflow"
           name={slug}
-          path={at`/api/workflows/${slug}`}
+          path={apiPath`/api/workflows/${slug}`}
           about="Its triggers are deleted too. Active runs go on, and its versions stay readable."
           onClose={(isDeleted) => (isDeleted ? navigate(addressOf('workflows')) : setDeleting(false))}
         />

@@ -3,15 +3,15 @@ import { usePages } from '../data/pages.ts';
 import type { WorkflowHead } from '../data/types.ts';
 import { changeQuery } from '../navigation.ts';
 import { SelectField, TextField } from '../parts/fields.tsx';
-import { To, WorkflowLink } from '../parts/link.tsx';
-import { Listed } from '../parts/more.tsx';
+import { ScreenLink, WorkflowLink } from '../parts/link.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { Screen } from '../parts/screen.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import type { Place } from '../routes.ts';
+import type { RouteMatch } from '../routes.ts';
 import '../style/people.css';
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 const COLUMNS: readonly Column<WorkflowHead>[] = [
   {
@@ -30,16 +30,16 @@ const COLUMNS: readonly Column<WorkflowHead>[] = [
   {
     label: 'Start',
     cell: ({ slug, name }) => (
-      <To to="runForm" params={{ slug }}>
+      <ScreenLink to="runForm" params={{ slug }}>
         Run<span class="hidden"> {name}</span>
-      </To>
+      </ScreenLink>
     ),
   },
 ];
 
-export function WorkflowsScreen({ place }: { readonly place: Place<'workflows'> }) {
-  const { search = '', tag, enabled } = place.query;
-  const query = { limit: PAGE, tag, enabled };
+export function WorkflowsScreen({ route }: { readonly route: RouteMatch<'workflows'> }) {
+  const { search = '', tag, enabled } = route.query;
+  const query = { limit: PAGE_SIZE, tag, enabled };
   const list = usePages<WorkflowHead>('/api/workflows', query);
   const wanted = search.toLowerCase();
   const rows = list.items.filter(({ slug, name }) => `${slug} ${name}`.toLowerCase().includes(wanted));
@@ -59,7 +59,7 @@ export function WorkflowsScreen({ place }: { readonly place: Place<'workflows'> 
           ]}
         />
       </div>
-      <Listed
+      <PagedList
         list={{ ...list, items: rows }}
         what="the workflows"
         empty={
@@ -74,7 +74,7 @@ export function WorkflowsScreen({ place }: { readonly place: Place<'workflows'> 
         }
       >
         {() => <Table label="The workflows" columns={COLUMNS} rows={rows} keyOf={({ slug }) => slug} />}
-      </Listed>
+      </PagedList>
     </Screen>
   );
 }

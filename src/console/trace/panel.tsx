@@ -1,17 +1,17 @@
 /** One step of a run: its visits in the scope, and of one of them path, port, times, attempts, input and output. */
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { JsonObject } from '../../json/json.ts';
-import { at, get } from '../data/api.ts';
-import { absoluteText, counted, durationText } from '../data/labels.ts';
+import { apiPath, get } from '../data/api.ts';
+import { absoluteTimeText, countText, durationText } from '../data/format-text.ts';
 import { useGet, useResource } from '../data/resource.ts';
 import type { Execution, ExecutionDefinition, RunError, StepPage, StepRow } from '../data/types.ts';
-import { type Frame, type Sums, type Visit, whereText } from '../graph/scope.ts';
-import type { GraphStep } from '../graph/ways.ts';
+import { type Frame, frameText, type Sums, type Visit } from '../graph/scope.ts';
+import type { GraphStep } from '../graph/step-graph.ts';
 import { Facts } from '../parts/facts.tsx';
-import { KindIcon, StatusMark } from '../parts/icons.tsx';
-import { Json } from '../parts/json.tsx';
-import { Outward } from '../parts/link.tsx';
-import { Loaded, LoadingLine } from '../parts/loading.tsx';
+import { KindIcon, StatusIcon } from '../parts/icons.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { ExternalLink } from '../parts/link.tsx';
+import { LoadingLine, ResourceView } from '../parts/loading.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { StatusBadge } from '../parts/status.tsx';
 import { Tabs } from '../parts/tabs.tsx';
@@ -40,7 +40,7 @@ export function StepPanel({ run, sums, step, visit, now, isNarrowed, onVisit }: 
         {visit === undefined ? null : <StatusBadge status={visit.status} />}
       </div>
       <Facts
-        of={{
+        entries={{
           Path: <code>{visit?.path ?? step.id}</code>,
           Kind: (
             <>
@@ -55,7 +55,7 @@ export function StepPanel({ run, sums, step, visit, now, isNarrowed, onVisit }: 
           ),
           Began: visit && (
             <>
-              {absoluteText(visit.startedAt)}
+              {absoluteTimeText(visit.startedAt)}
               <span class="dim">.{String(visit.startedAt % 1_000).padStart(3, '0')}</span> ·{' '}
               {visit.completedAt === undefined
                 ? `open for ${durationText(now - visit.startedAt)}`
@@ -69,12 +69,12 @@ export function StepPanel({ run, sums, step, visit, now, isNarrowed, onVisit }: 
         <VisitList visits={visits} sums={sums} now={now} selected={visit} onVisit={onVisit} />
       ) : null}
       {visit === undefined ? <p class="dim">Not reached{isNarrowed ? ' in this iteration' : ''}.</p> : null}
-      <Values key={`${run.id} ${visit?.number ?? step.id}`} run={run} step={step} visit={visit} />
+      <VisitValues key={`${run.id} ${visit?.number ?? step.id}`} run={run} step={step} visit={visit} />
     </>
   );
 }
 
-const VISIT = 28;
+const VISIT_ROW_HEIGHT = 28;
 
 interface VisitListProps {
   readonly visits: readonly Visit[];
@@ -86,21 +86,21 @@ interface VisitListProps {
 
 const VisitList = ({ visits, sums, now, selected, onVisit }: VisitListProps) => (
   <>
-    <h3>{counted(visits.length, 'visit')}</h3>
+    <h3>{countText(visits.length, 'visit')}</h3>
     <RowList
       class="visits"
       label="Visits"
       pane={useRef<HTMLDivElement>(null)}
       rows={visits}
-      rowHeight={VISIT}
+      rowHeight={VISIT_ROW_HEIGHT}
       keyOf={({ number }) => number}
-      at={selected === undefined ? -1 : visits.indexOf(selected)}
+      selectedIndex={selected === undefined ? -1 : visits.indexOf(selected)}
       onSelect={onVisit}
     >
       {(visit) => (
         <>
-          <StatusMark status={visit.status} />
-          <span>{visitName(visit, sums.frames.of(visit))}</span>
+          <StatusIcon status={visit.status} />
+          <span>{visitName(visit, sums.frames.frameOf(visit))}</span>
           {visit.attempts > 1 ? <small>{visit.attempts} attempts</small> : null}
           <small>{durationText((visit.completedAt ?? now) - visit.startedAt)}</small>
           <span class="hidden">{visit.status}</span>
@@ -111,27 +111,34 @@ const VisitList = ({ visits, sums, now, selected, onVisit }: VisitListProps) => 
 );
 
 function visitName({ visit = 1, path }: Visit, frame: Frame | undefined): string {
-  const where = whereText(frame);
-  const again = visit > 1 ? `visit ${visit}` : '';
-  return [where, again].filter((part) => part !== '').join(' · ') || path;
+  const where = frameText(frame);
+  const visitLabel = visit > 1 ? `visit ${visit}` : '';
+  return [where, visitLabel].filter((part) => part !== '').join(' · ') || path;
 }
 
 type TabName = 'input' | 'output' | 'definition';
 
-interface ValuesProps {
+interface VisitValuesProps {
   readonly run: Execution;
   readonly step: GraphStep;
   readonly visit: Visit | undefined;
 }
 
-function Values({ run, step, visit }: ValuesProps) {
-  const tries = run.retrying?.find(({ path }) => path === visit?.path);
+function VisitValues({ run, step, visit }: VisitValuesProps) {
+  const retrying = run.retrying?.find(({ path }) => path === visit?.path);
   const key =
     visit === undefined
       ? undefined
-      : [visit.number, visit.status, visit.attempts, visit.completedAt, tries?.attempt, tries?.nextAttemptAt].join(' ');
+      : [
+          visit.number,
+          visit.status,
+          visit.attempts,
+          visit.completedAt,
+          retrying?.attempt,
+          retrying?.nextAttemptAt,
+        ].join(' ');
   const detail = useResource(key, (signal) =>
-    get<StepPage>(at`/api/executions/${run.id}/steps`, {
+    get<StepPage>(apiPath`/api/executions/${run.id}/steps`, {
       query: { step: visit?.path, attempts: true, limit: 100 },
       signal,
     }),
@@ -152,18 +159,18 @@ function Values({ run, step, visit }: ValuesProps) {
   ];
   return (
     <>
-      <Problem problem={detail.problem} again={detail.again} />
+      <Problem problem={detail.problem} onRetry={detail.reload} />
       {attempts.length > 1 || row?.lastError !== undefined ? <Attempts attempts={attempts} /> : null}
       {row?.endedBy === undefined ? null : <p class="notice">Ended by hand through Temporal: {row.endedBy}</p>}
       {row?.temporalUrl === undefined ? null : (
         <p>
-          <Outward href={row.temporalUrl}>Event {row.eventId} in Temporal</Outward>
+          <ExternalLink href={row.temporalUrl}>Event {row.eventId} in Temporal</ExternalLink>
         </p>
       )}
       <Tabs label="Data of the step" id="values" tabs={tabs} selected={shown} onSelect={setTab}>
         {detail.isSlow && row === undefined ? <LoadingLine what="the values" /> : null}
         {row?.unreadable === undefined ? null : <p class="notice">{row.unreadable.message}</p>}
-        {shown === 'input' && row !== undefined ? <Json value={row.input} name="input" /> : null}
+        {shown === 'input' && row !== undefined ? <JsonTree value={row.input} name="input" /> : null}
         {shown === 'output' && row !== undefined ? <Output row={row} step={step} /> : null}
         {shown === 'definition' ? <Definition id={run.id} step={step.id} /> : null}
       </Tabs>
@@ -177,7 +184,7 @@ function Output({ row, step }: { readonly row: StepRow; readonly step: GraphStep
     <>
       {error && <Failure error={error} />}
       {output === undefined && error !== undefined ? null : (
-        <Json value={output} name="output" expression={`steps.${step.id}.output`} />
+        <JsonTree value={output} name="output" expression={`steps.${step.id}.output`} />
       )}
     </>
   );
@@ -187,11 +194,11 @@ const Failure = ({ error: { code, message, details } }: { readonly error: RunErr
   <div class="failure">
     <b>{code}</b>
     <p>{message}</p>
-    {details === undefined ? null : <Json value={details} name="error details" openTo={1} />}
+    {details === undefined ? null : <JsonTree value={details} name="error details" openDepth={1} />}
   </div>
 );
 
-const WhyFailed = ({ error }: { readonly error: RunError | undefined }) =>
+const AttemptError = ({ error }: { readonly error: RunError | undefined }) =>
   error === undefined ? null : (
     <p class="why-failed">
       <b>{error.code}</b> {error.message}
@@ -207,20 +214,22 @@ const Attempts = ({ attempts }: { readonly attempts: readonly StepRow[] }) => (
         const why = isLast ? error : (error ?? attempts[n + 1]?.lastError);
         return (
           <li key={attempt}>
-            <StatusMark status={status} />
+            <StatusIcon status={status} />
             <div>
               Attempt {attempt}
               {maxAttempts === undefined ? '' : ` of ${maxAttempts}`}: {isLast ? status : 'failed'}
               {completedAt === undefined ? null : (
                 <span class="dim">
                   {' '}
-                  · {absoluteText(Date.parse(completedAt))} ·{' '}
+                  · {absoluteTimeText(Date.parse(completedAt))} ·{' '}
                   {durationText(Date.parse(completedAt) - Date.parse(startedAt))}
                 </span>
               )}
-              {nextAttemptAt === undefined ? null : <span> · next at {absoluteText(Date.parse(nextAttemptAt))}</span>}
-              <WhyFailed error={why} />
-              <WhyFailed error={attempts.length === 1 ? lastError : undefined} />
+              {nextAttemptAt === undefined ? null : (
+                <span> · next at {absoluteTimeText(Date.parse(nextAttemptAt))}</span>
+              )}
+              <AttemptError error={why} />
+              <AttemptError error={attempts.length === 1 ? lastError : undefined} />
             </div>
           </li>
         );
@@ -238,19 +247,19 @@ interface DefinitionProps {
 
 /** The definition that a run has. */
 export const Definition = ({ id, step }: DefinitionProps) => (
-  <Loaded resource={useGet<ExecutionDefinition>(at`/api/executions/${id}/definition`)} what="the definition">
+  <ResourceView resource={useGet<ExecutionDefinition>(apiPath`/api/executions/${id}/definition`)} what="the definition">
     {({ definition }) =>
       step === undefined ? (
-        <Json value={definition} name="definition" openTo={3} />
+        <JsonTree value={definition} name="definition" openDepth={3} />
       ) : (
-        <Json
+        <JsonTree
           value={(definition['steps'] as JsonObject | undefined)?.[step]}
           name="definition of the step"
-          openTo={3}
+          openDepth={3}
         />
       )
     }
-  </Loaded>
+  </ResourceView>
 );
 
 type Cost = NonNullable<Execution['costs']>[number];
@@ -258,14 +267,14 @@ type Cost = NonNullable<Execution['costs']>[number];
 const costText = ({ input_tokens: input, output_tokens: output, usd_cost: cost }: Cost): string =>
   `${input.toLocaleString('en-GB')} tokens in, ${output.toLocaleString('en-GB')} out, $${cost.toFixed(4)}`;
 
-/** What the panel shows while no step is selected: what the run was given, and what came of it. */
+/** The panel while no step is selected: input and output of the run. */
 export const RunPanel = ({ run }: { readonly run: Execution }) => (
   <>
     <div class="panel-head">
       <h2>The run</h2>
     </div>
     <Facts
-      of={{
+      entries={{
         Id: <code>{run.id}</code>,
         Parent: run.parentId && <code>{run.parentId}</code>,
         Model: run.model,
@@ -273,12 +282,12 @@ export const RunPanel = ({ run }: { readonly run: Execution }) => (
       }}
     />
     <h3>Input</h3>
-    <Json value={run.input} name="input of the run" expression="input" />
+    <JsonTree value={run.input} name="input of the run" expression="input" />
     {run.error && <Failure error={run.error} />}
     {run.output === undefined ? null : (
       <>
         <h3>Output</h3>
-        <Json value={run.output} name="output of the run" />
+        <JsonTree value={run.output} name="output of the run" />
       </>
     )}
   </>

@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { pixels } from '../parts/pixels.ts';
-import { useVirtual } from './virtual.ts';
+import { useVirtualRows } from './virtual-rows.ts';
 
 interface RowListProps<Row> {
   readonly class: string;
@@ -11,18 +11,18 @@ interface RowListProps<Row> {
   readonly rowHeight: number;
   readonly keyOf: (row: Row) => string | number;
   /** The index of the selected row; -1 without one. */
-  readonly at: number;
+  readonly selectedIndex: number;
   readonly onSelect: (row: Row) => void;
   readonly children: (row: Row) => ComponentChildren;
 }
 
 /** Rows of which one is selected. It is one stop of the Tab key, and arrow keys move in it. */
 export function RowList<Row>(props: RowListProps<Row>) {
-  const { class: name, label, pane, rows, rowHeight, keyOf, at, onSelect, children } = props;
-  const { from, to } = useVirtual(pane, { count: rows.length, shown: at, rowHeight });
+  const { class: name, label, pane, rows, rowHeight, keyOf, selectedIndex, onSelect, children } = props;
+  const { from, to } = useVirtualRows(pane, { count: rows.length, shownRow: selectedIndex, rowHeight });
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    const next = rows[Math.max(0, at + step)];
+    const next = rows[Math.max(0, selectedIndex + step)];
     if (step === 0 || next === undefined) return;
     event.preventDefault();
     onSelect(next);
@@ -37,8 +37,8 @@ export function RowList<Row>(props: RowListProps<Row>) {
             type="button"
             tabIndex={-1}
             key={keyOf(row)}
-            class={from + n === at ? 'list-row selected' : 'list-row'}
-            aria-pressed={from + n === at}
+            class={from + n === selectedIndex ? 'list-row selected' : 'list-row'}
+            aria-pressed={from + n === selectedIndex}
             style={pixels({ top: (from + n) * rowHeight, height: rowHeight })}
             onClick={() => onSelect(row)}
           >

@@ -1,28 +1,28 @@
 /**
- * A run as a page follows it: first the run, its graph and its summary, then its visits, then what happens. Events come
- * after the summary's last event, at most once in each frame of the screen.
+ * The state of a run on a page: first the run, its graph and its summary, then its visits, then its events, from the
+ * summary's last event on. The state changes at most once per animation frame.
  */
 import { useEffect, useMemo } from 'preact/hooks';
-import { at, get } from '../data/api.ts';
+import { apiPath, get } from '../data/api.ts';
 import { type ApiProblem, asApiProblem } from '../data/problem.ts';
-import { isOpen } from '../data/run-words.ts';
-import { storeOf, useStore } from '../data/store.ts';
-import { follow, type StreamState } from '../data/stream.ts';
+import { followRunEvents, type StreamState } from '../data/run-events.ts';
+import { isOpen } from '../data/run-text.ts';
+import { createStore, useStore } from '../data/store.ts';
 import type { Execution, RunSummary, StepPage, StepRow, Wait } from '../data/types.ts';
 import { isWorse, type StepSum, type Visit, type VisitStatus } from '../graph/scope.ts';
-import type { GraphInput } from '../graph/ways.ts';
+import type { GraphInput } from '../graph/step-graph.ts';
 import { type AttemptEvent, type StepEvent, Visits } from './visits.ts';
 
-export interface RunState {
+export interface FollowedRunState {
   readonly run?: Execution;
   readonly graph?: GraphInput;
   /** Why there is no graph: the definition cannot be walked. */
   readonly graphProblem?: ApiProblem;
   readonly summary?: RunSummary;
-  /** Those that are loaded; `isWhole`: these are all. */
+  /** The loaded visits; `isComplete`: all visits are loaded. */
   readonly visits: readonly Visit[];
   readonly isLoaded: boolean;
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** All visits of the run. */
   readonly total: number;
   readonly stream: StreamState;
@@ -30,28 +30,34 @@ export interface RunState {
 }
 
 /** Of a longer run the newest visits are loaded. */
-export const MOST_VISITS = 50_000;
-const PAGE = 10_000;
+export const MAX_VISITS = 50_000;
+const PAGE_SIZE = 10_000;
 const POLL_MS = 5_000;
-/** A run is asked again so long after something happened: what it waits for is not in the events in full. */
-const SETTLE_MS = 250;
+/** The run is reloaded this long after an event, since events do not contain its waits in full. */
+const REFRESH_DEBOUNCE_MS = 250;
 
 export const hasEnded = (run: Pick<Execution, 'status' | 'completedAt'> | undefined): boolean =>
   run !== undefined && (!isOpen(run) || run.completedAt !== undefined);
 
-/** Loads and follows the run while the component is drawn. */
-export function useRun(id: string): RunState & { readonly again: () => void } {
+/** Loads and follows the run while the component is mounted. */
+export function useRun(id: string): FollowedRunState & { readonly reload: () => void } {
   const store = useMemo(() => new FollowedRun(id), [id]);
   useEffect(() => {
     store.start();
     return () => store.stop();
   }, [store]);
   const state = useStore(store.state);
-  return { ...state, again: store.again };
+  return { ...state, reload: store.reload };
 }
 
 class FollowedRun {
-  readonly state = storeOf<RunState>({ visits: [], isLoaded: false, isWhole: true, total: 0, stream: 'connecting' });
+  readonly state = createStore<FollowedRunState>({
+    visits: [],
+    isLoaded: false,
+    isComplete: true,
+    total: 0,
+    stream: 'connecting',
+  });
   readonly #path: string;
   #visits = new Visits();
   #abort = new AbortController();
@@ -60,7 +66,7 @@ class FollowedRun {
   #polling: ReturnType<typeof setInterval> | undefined;
 
   constructor(id: string) {
-    this.#path = at`/api/executions/${id}`;
+    this.#path = apiPath`/api/executions/${id}`;
   }
 
   start(): void {
@@ -79,8 +85,8 @@ class FollowedRun {
     clearInterval(this.#polling);
   }
 
-  /** Loads everything anew: after a refusal, and after a retry. */
-  readonly again = (): void => {
+  /** Reloads everything: after a refused stream, and after a retry of the run. */
+  readonly reload = (): void => {
     this.#abort.abort();
     this.#unfollow();
     this.#abort = new AbortController();
@@ -88,8 +94,8 @@ class FollowedRun {
     void this.#load();
   };
 
-  #patch(change: { [Member in keyof RunState]?: RunState[Member] | undefined }): void {
-    this.state.set({ ...this.state.get(), ...change } as RunState);
+  #patch(change: { [Member in keyof FollowedRunState]?: FollowedRunState[Member] | undefined }): void {
+    this.state.set({ ...this.state.get(), ...change } as FollowedRunState);
   }
 
   async #load(): Promise<void> {
@@ -119,31 +125,31 @@ class FollowedRun {
   #waiting: (() => void)[] | undefined = [];
 
   async #readVisits(signal: AbortSignal, total: number): Promise<void> {
-    const isLong = total > MOST_VISITS;
+    const isLong = total > MAX_VISITS;
     this.#waiting ??= [];
     const rows: StepRow[] = [];
     let cursor: string | undefined;
     do {
       const page: StepPage = await get<StepPage>(`${this.#path}/steps`, {
-        query: { limit: PAGE, exclude: 'input,output', cursor, order: isLong ? 'desc' : undefined },
+        query: { limit: PAGE_SIZE, exclude: 'input,output', cursor, order: isLong ? 'desc' : undefined },
         signal,
       });
       rows.push(...page.items);
       cursor = page.nextCursor;
-    } while (cursor !== undefined && rows.length < MOST_VISITS);
+    } while (cursor !== undefined && rows.length < MAX_VISITS);
     const visits = new Visits();
     visits.addRows(isLong ? rows.reverse() : rows);
     this.#visits = visits;
     const events = this.#waiting;
     this.#waiting = undefined;
     for (const event of events) event();
-    this.#show({ isLoaded: true, isWhole: cursor === undefined });
+    this.#show({ isLoaded: true, isComplete: cursor === undefined });
   }
 
-  #show(change: Partial<RunState> = {}): void {
+  #show(change: Partial<FollowedRunState> = {}): void {
     const visits = this.#visits.all();
-    const { total, isWhole } = { ...this.state.get(), ...change };
-    this.#patch({ ...change, visits, total: isWhole ? visits.length : Math.max(total, visits.length) });
+    const { total, isComplete } = { ...this.state.get(), ...change };
+    this.#patch({ ...change, visits, total: isComplete ? visits.length : Math.max(total, visits.length) });
   }
 
   async #readRun(): Promise<void> {
@@ -151,17 +157,17 @@ class FollowedRun {
     try {
       const run = await get<Execution>(this.#path, { signal });
       this.#patch({ run });
-      // No event tells of attempts that Temporal holds.
-      for (const { path, attempt } of run.retrying ?? []) this.#visits.attempt({ path, attempt: attempt - 1 });
+      // No event reports activity attempts that Temporal retries.
+      for (const { path, attempt } of run.retrying ?? []) this.#visits.applyAttempt({ path, attempt: attempt - 1 });
       if (run.retrying !== undefined && this.#waiting === undefined) this.#show();
     } catch {
-      // The last answer stays. That the gateway is away is told at the top of the page.
+      // The last state stays. The page frame reports an unreachable gateway.
     }
   }
 
   #follow(after: string): void {
     this.#unfollow();
-    this.#unfollow = follow(
+    this.#unfollow = followRunEvents(
       `${this.#path}/events`,
       {
         onEvents: (events) => this.#take(events),
@@ -185,27 +191,27 @@ class FollowedRun {
       this.#show();
     }
     clearTimeout(this.#settling);
-    this.#settling = setTimeout(() => void this.#readRun(), SETTLE_MS);
+    this.#settling = setTimeout(() => void this.#readRun(), REFRESH_DEBOUNCE_MS);
   }
 
   #apply({ event, data }: { readonly event: string; readonly data: unknown }): void {
-    if (event === 'step') this.#visits.step(data as StepEvent);
-    else if (event === 'attempt') this.#visits.attempt(data as AttemptEvent);
+    if (event === 'step') this.#visits.applyStep(data as StepEvent);
+    else if (event === 'attempt') this.#visits.applyAttempt(data as AttemptEvent);
     else if (event === 'status') {
       const { status, waitingFor } = data as { status: Execution['status']; waitingFor: Wait[] };
-      this.#visits.waits(waitingFor);
+      this.#visits.applyWaits(waitingFor);
       const { run } = this.state.get();
       if (run !== undefined) this.#patch({ run: { ...run, status, waitingFor } });
     } else if (event === 'end') {
       const { status } = data as { status: Execution['status'] };
-      this.#visits.close(Date.now());
+      this.#visits.endOpenVisits(Date.now());
       const { run } = this.state.get();
       if (run !== undefined) this.#patch({ run: { ...run, status, waitingFor: [] } });
     }
   }
 }
 
-/** What the summary of the whole run says of its steps: shown until the visits are there. */
+/** The sums of the steps by the summary of the run: shown until the visits are loaded. */
 export function stepSums({ steps }: RunSummary): Map<string, StepSum> {
   return new Map(
     steps.map((step) => {

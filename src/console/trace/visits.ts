@@ -1,11 +1,11 @@
 /**
  * The visits of a run, from its rows and from the events that follow. Rows may be newer than the event at which the
- * stream begins: an event that a row already tells changes nothing, so no visit is there twice.
+ * stream begins: an event that a row already contains changes nothing, so no visit is duplicated.
  */
 import type { StepRow, Wait } from '../data/types.ts';
 import type { Visit, VisitStatus } from '../graph/scope.ts';
 
-/** The data of an event `step`: a visit has begun or has ended. */
+/** The data of an event `step`: a visit has started or ended. */
 export interface StepEvent {
   readonly path: string;
   readonly stepSlug?: string;
@@ -30,15 +30,15 @@ export interface AttemptEvent {
   readonly attempt: number;
 }
 
-/** What a list of waits leaves out beyond so many. */
-const MOST_WAITS = 20;
+/** Lists of waits are truncated at this length. */
+const MAX_WAITS = 20;
 
 export class Visits {
   readonly #visits: Visit[] = [];
   /** The number of the last visit of each path. */
   readonly #latest = new Map<string, number>();
 
-  /** In order of start. The same array is never changed: take it anew after a change. */
+  /** In order of start. The same array is never changed: read it again after a change. */
   all(): readonly Visit[] {
     return [...this.#visits];
   }
@@ -48,41 +48,41 @@ export class Visits {
     for (const row of rows) this.#add(visitOf(row));
   }
 
-  step(event: StepEvent): void {
+  applyStep(event: StepEvent): void {
     const at = Date.parse(event.at);
     const number = this.#latest.get(event.path);
     const known = number === undefined ? undefined : this.#visits[number]!;
     if (event.status === 'running') {
       // A retried run visits the path again, after the end of its former visit.
       if (known !== undefined && (known.completedAt === undefined || at <= known.completedAt)) return;
-      this.#add({ ...begun(event), startedAt: at });
-    } else if (known === undefined) this.#add({ ...begun(event), startedAt: at, completedAt: at });
+      this.#add({ ...startedVisit(event), startedAt: at });
+    } else if (known === undefined) this.#add({ ...startedVisit(event), startedAt: at, completedAt: at });
     else if (known.completedAt === undefined) {
       const { status, port, attempts = known.attempts, error } = event;
       this.#set(known, { status, port, attempts, error, completedAt: Math.max(at, known.startedAt) });
     }
   }
 
-  attempt({ path, attempt }: AttemptEvent): void {
+  applyAttempt({ path, attempt }: AttemptEvent): void {
     const known = this.#visits[this.#latest.get(path) ?? -1];
     if (known !== undefined && known.completedAt === undefined && known.attempts <= attempt)
       this.#set(known, { attempts: attempt + 1 });
   }
 
   /** Open visits wait, or run. */
-  waits(waits: readonly Pick<Wait, 'path'>[]): void {
+  applyWaits(waits: readonly Pick<Wait, 'path'>[]): void {
     const paths = new Set(waits.map(({ path }) => path));
     for (const path of paths) {
       const known = this.#visits[this.#latest.get(path) ?? -1];
       if (known?.status === 'running') this.#set(known, { status: 'waiting' });
     }
-    if (waits.length >= MOST_WAITS) return;
+    if (waits.length >= MAX_WAITS) return;
     for (const visit of this.#visits)
       if (visit.status === 'waiting' && !paths.has(visit.path)) this.#set(visit, { status: 'running' });
   }
 
   /** The run has ended: what is open has ended with it. */
-  close(at: number): void {
+  endOpenVisits(at: number): void {
     for (const visit of this.#visits)
       if (visit.completedAt === undefined)
         this.#set(visit, { status: 'cancelled', completedAt: Math.max(at, visit.startedAt) });
@@ -110,7 +110,7 @@ function visitOf(row: StepRow): Omit<Visit, 'number'> {
   };
 }
 
-function begun(event: StepEvent): Omit<Visit, 'number' | 'startedAt'> {
+function startedVisit(event: StepEvent): Omit<Visit, 'number' | 'startedAt'> {
   const { path, stepSlug, stepType, status, port, attempts = 1, error, frame, container, branch } = event;
   return {
     ...{ path, stepSlug: stepSlug ?? path, stepType: stepType ?? '', status, port, attempts, error },

@@ -3,8 +3,8 @@
  * member that it cannot convert, with its pointer.
  */
 
-import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { DIALECT_NAMES, DIALECT_NUMBERS, type DialectNumber, dialectNumber } from '../document/dialect-names.ts';
 import { type ClearSecret, extractSecrets } from '../document/extract-secrets.ts';
@@ -13,11 +13,11 @@ import { normalizeDocument } from '../document/normalize.ts';
 import { schemaProblems } from '../document/schema.ts';
 import type { Definition, Problem } from '../document/types.ts';
 import { VettedDocument, vet, vetSize, vetSteps } from '../document/vet.ts';
-import { from000 } from './dialect-000.ts';
-import { from001 } from './dialect-001.ts';
-import { from002 } from './dialect-002.ts';
-import { from004 } from './dialect-004.ts';
-import { Import, type ImportResult, originOf } from './import.ts';
+import { fromAgentOps } from './agent-ops.ts';
+import { fromAlloy } from './alloy.ts';
+import { ImportContext, type ImportResult, originOf } from './import.ts';
+import { fromMesh } from './mesh.ts';
+import { fromTale } from './tale.ts';
 
 export type Dialect = 'canonical' | DialectNumber;
 
@@ -72,24 +72,24 @@ export function toCanonical(
   dialect?: string,
   options: ConversionOptions = {},
 ): Conversion {
-  const into = new Import();
-  if (given instanceof VettedDocument) into.warnings.push(...(given.warnings ?? []));
-  const whole = given instanceof VettedDocument ? given.json : given;
-  const written = withoutNotes(whole);
-  const document = withSteps(written, into);
-  const named = dialect === undefined || dialect === '' ? detectDialect(document) : dialectOf(dialect);
-  if (named === undefined) return refuse('canonical', [unknownDialect(dialect ?? '')]);
-  const malformed = [...into.problems, ...(given instanceof VettedDocument ? [] : vet(whole))];
-  if (malformed.length > 0) return refuse(named, malformed);
+  const context = new ImportContext();
+  if (given instanceof VettedDocument) context.warnings.push(...(given.warnings ?? []));
+  const json = given instanceof VettedDocument ? given.json : given;
+  const written = withoutNotes(json);
+  const document = withParsedSteps(written, context);
+  const detected = dialect === undefined || dialect === '' ? detectDialect(document) : dialectOf(dialect);
+  if (detected === undefined) return failedConversion('canonical', [unknownDialect(dialect ?? '')]);
+  const malformed = [...context.problems, ...(given instanceof VettedDocument ? [] : vet(json))];
+  if (malformed.length > 0) return failedConversion(detected, malformed);
   if (!isObject(written) || !isObject(document)) {
     const message = `Expected an object with steps, got ${typeName(written)}.`;
-    return refuse(named, [{ pointer: '', code: 'wrong_type', message }]);
+    return failedConversion(detected, [{ pointer: '', code: 'wrong_type', message }]);
   }
   const tooMany = vetSteps(countSteps(document), '/steps');
-  if (tooMany.length > 0) return refuse(named, tooMany);
-  return named === 'canonical'
-    ? fromCanonical(withSlug(written, options.slug), into.warnings, options)
-    : fromImported(named, importers[named](withSlug(document, options.slug), into), options);
+  if (tooMany.length > 0) return failedConversion(detected, tooMany);
+  return detected === 'canonical'
+    ? fromCanonical(withSlug(written, options.slug), context.warnings, options)
+    : fromImported(detected, importers[detected](withSlug(document, options.slug), context), options);
 }
 
 /** The document without its outermost members `x-…`: notes of its author, and a place for the anchors of YAML. */
@@ -101,15 +101,15 @@ function withoutNotes(document: Json): Json {
 const isNote = (name: string): boolean => name.startsWith('x-');
 
 /** The members that hold steps, which databases store as JSON texts. */
-const WITH_STEPS = ['workflowConfig', 'stepsConfig', 'steps', 'flow'] as const;
+const STEP_HOLDERS = ['workflowConfig', 'stepsConfig', 'steps', 'flow'] as const;
 
 /** The document with these members read, so that its dialect is seen and its steps are counted. */
-function withSteps(document: Json, into: Import): Json {
+function withParsedSteps(document: Json, context: ImportContext): Json {
   if (!isObject(document)) return document;
   const read = { ...document };
-  for (const member of WITH_STEPS) {
+  for (const member of STEP_HOLDERS) {
     const value = document[member];
-    if (typeof value === 'string') read[member] = into.read(value, childPointer('', member));
+    if (typeof value === 'string') read[member] = context.readJsonText(value, childPointer('', member));
   }
   return read;
 }
@@ -122,49 +122,49 @@ function withSlug(document: JsonObject, slug: string | undefined): JsonObject {
 }
 
 const importers: {
-  readonly [dialect in DialectNumber]: (document: JsonObject, into: Import) => ImportResult;
+  readonly [dialect in DialectNumber]: (document: JsonObject, context: ImportContext) => ImportResult;
 } = {
-  '000': from000,
-  '001': from001,
-  '002': from002,
-  '004': from004,
+  '000': fromTale,
+  '001': fromMesh,
+  '002': fromAgentOps,
+  '004': fromAlloy,
 };
 
 function fromCanonical(document: JsonObject, warnings: readonly Problem[], options: ConversionOptions): Conversion {
-  const taken = extractSecrets(normalizeDocument(document, options));
-  const problems = [...schemaProblems(taken.document), ...taken.problems];
-  const base = { dialect: 'canonical' as const, problems, warnings, secrets: taken.secrets, origin: same };
+  const extracted = extractSecrets(normalizeDocument(document, options));
+  const problems = [...schemaProblems(extracted.document), ...extracted.problems];
+  const base = { dialect: 'canonical' as const, problems, warnings, secrets: extracted.secrets, origin: identity };
   return problems.length > 0
-    ? { ...base, draft: taken.document }
-    : { ...base, definition: taken.document as unknown as Definition };
+    ? { ...base, draft: extracted.document }
+    : { ...base, definition: extracted.document as unknown as Definition };
 }
 
 function fromImported(dialect: DialectNumber, imported: ImportResult, options: ConversionOptions): Conversion {
-  const origin = originOf(imported.places);
+  const origin = originOf(imported.origins);
   const { warnings } = imported;
   if (imported.document === undefined) return { dialect, problems: imported.problems, warnings, secrets: [], origin };
-  const taken = extractSecrets(normalizeDocument(imported.document, options));
+  const extracted = extractSecrets(normalizeDocument(imported.document, options));
   // The canonical form can be larger than the document, and deeper where JSON texts were read.
-  const tooLarge = imported.holdsTexts ? vet(taken.document) : vetSize(taken.document);
+  const tooLarge = imported.hasJsonTexts ? vet(extracted.document) : vetSize(extracted.document);
   if (tooLarge.length > 0)
     return { dialect, problems: [...imported.problems, ...tooLarge], warnings, secrets: [], origin };
-  const found = [...schemaProblems(taken.document), ...taken.problems].map((problem) => ({
+  const found = [...schemaProblems(extracted.document), ...extracted.problems].map((problem) => ({
     ...problem,
     pointer: origin(problem.pointer),
   }));
   const problems = [...imported.problems, ...found];
-  const base = { dialect, problems, warnings, secrets: taken.secrets, origin };
+  const base = { dialect, problems, warnings, secrets: extracted.secrets, origin };
   return problems.length > 0
-    ? { ...base, draft: taken.document }
-    : { ...base, definition: taken.document as unknown as Definition };
+    ? { ...base, draft: extracted.document }
+    : { ...base, definition: extracted.document as unknown as Definition };
 }
 
-function same(pointer: string): string {
+function identity(pointer: string): string {
   return pointer;
 }
 
-function refuse(dialect: Dialect, problems: Problem[]): Conversion {
-  return { dialect, problems, warnings: [], secrets: [], origin: same };
+function failedConversion(dialect: Dialect, problems: Problem[]): Conversion {
+  return { dialect, problems, warnings: [], secrets: [], origin: identity };
 }
 
 function dialectOf(name: string): Dialect | undefined {
@@ -174,7 +174,7 @@ function dialectOf(name: string): Dialect | undefined {
 function unknownDialect(dialect: string): Problem {
   const hint = didYouMean(dialect, DIALECTS);
   const message = `Unknown dialect "${dialect.slice(0, 80)}": expected ${DIALECTS.join(', ')}.`;
-  return { pointer: '', code: 'unknown_dialect', message, ...defined({ hint }) };
+  return { pointer: '', code: 'unknown_dialect', message, ...omitUndefined({ hint }) };
 }
 
 /** The number of steps at any depth, in any dialect. */

@@ -9,22 +9,27 @@ type ExpressionChange = (source: string, at: string) => string;
 export function changeExpressions(step: JsonObject, change: ExpressionChange): void {
   const { when, saveToState, config } = step;
   if (typeof when === 'string') step['when'] = change(when, '/when');
-  else if (isObject(when)) step['when'] = changed(when, ['ref'], '/when', change);
+  else if (isObject(when)) step['when'] = changeMembers(when, ['ref'], '/when', change);
   if (isObject(saveToState))
-    step['saveToState'] = changed(saveToState, Object.keys(saveToState), '/saveToState', change);
+    step['saveToState'] = changeMembers(saveToState, Object.keys(saveToState), '/saveToState', change);
   if (!isObject(config)) return;
-  if (step['stepType'] === 'loop') step['config'] = changed(config, ['while', 'until'], '/config', change);
+  if (step['stepType'] === 'loop') step['config'] = changeMembers(config, ['while', 'until'], '/config', change);
   if (step['stepType'] !== 'condition') return;
-  const result = changed(config, ['expression'], '/config', change);
+  const result = changeMembers(config, ['expression'], '/config', change);
   const { branches } = result;
   if (Array.isArray(branches))
     result['branches'] = branches.map((branch: Json, index) =>
-      isObject(branch) ? changed(branch, ['expression'], `/config/branches/${index}`, change) : branch,
+      isObject(branch) ? changeMembers(branch, ['expression'], `/config/branches/${index}`, change) : branch,
     );
   step['config'] = result;
 }
 
-function changed(object: JsonObject, members: readonly string[], at: string, change: ExpressionChange): JsonObject {
+function changeMembers(
+  object: JsonObject,
+  members: readonly string[],
+  at: string,
+  change: ExpressionChange,
+): JsonObject {
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(object)) {
     const isExpression = typeof value === 'string' && members.includes(key);

@@ -17,7 +17,7 @@ export type RootChange = (reference: Reference) => string | { readonly rootAndMe
 
 /** The rewritten expression; the same text if it cannot be parsed. */
 export function rewriteExpression(source: string, change: RootChange): string {
-  return rewritten(source, () => references(parseExpression(source)), change);
+  return rewriteReferences(source, () => references(parseExpression(source)), change);
 }
 
 /** Rewrites every template within a JSON value. References have the pointers of their texts in it. */
@@ -36,10 +36,10 @@ export function rewriteTemplates(value: Json, change: RootChange, at = ''): Json
 }
 
 function rewriteText(text: string, change: RootChange): string {
-  return rewritten(text, () => references(parseTemplate(text, { secrets: true })), change);
+  return rewriteReferences(text, () => references(parseTemplate(text, { secrets: true })), change);
 }
 
-function rewritten(source: string, read: () => Reference[], change: RootChange): string {
+function rewriteReferences(source: string, read: () => Reference[], change: RootChange): string {
   let found: Reference[];
   try {
     found = read();

@@ -1,14 +1,14 @@
 /** The edges of steps during an import, before there is a program. */
 
 import { isObject } from '../../json/json.ts';
-import type { Import } from './import.ts';
+import type { ImportContext } from './import.ts';
 
 export type Edges = ReadonlyMap<string, { readonly [port: string]: string }>;
 
 /** The current edges of an import's steps. Values that are not edges are ignored. */
-export function edgesOf(into: Pick<Import, 'steps'>): Edges {
+export function edgesOf(context: Pick<ImportContext, 'steps'>): Edges {
   const edges = new Map<string, { readonly [port: string]: string }>();
-  for (const [slug, step] of Object.entries(into.steps)) {
+  for (const [slug, step] of Object.entries(context.steps)) {
     const next = isObject(step) && isObject(step['nextSteps']) ? step['nextSteps'] : {};
     edges.set(
       slug,
@@ -19,7 +19,7 @@ export function edgesOf(into: Pick<Import, 'steps'>): Edges {
 }
 
 /** The steps that can be reached from `from` without passing through `without`. */
-function reached(edges: Edges, from: readonly string[], without: string): Set<string> {
+function reachableSteps(edges: Edges, from: readonly string[], without: string): Set<string> {
   const seen = new Set<string>();
   const open = [...from];
   for (let slug = open.pop(); slug !== undefined; slug = open.pop()) {
@@ -49,15 +49,15 @@ export function sourcesOf(edges: Edges): Sources {
 
 /** The body of a loop (LANGUAGE.md §3.2): what its port `loop` reaches and its other ports do not. */
 export function loopBody(edges: Edges, sources: Sources, loop: string): Set<string> {
-  const { loop: into, ...others } = edges.get(loop) ?? {};
-  if (into === undefined) return new Set();
-  const body = reached(edges, [into], loop);
+  const { loop: bodyStart, ...others } = edges.get(loop) ?? {};
+  if (bodyStart === undefined) return new Set();
+  const body = reachableSteps(edges, [bodyStart], loop);
   const reserved = Object.values(others);
   // Most bodies are closed: no edge leads into them from outside, so that other ports cannot reach them.
   const isClosed =
     !reserved.some((target) => body.has(target)) &&
     [...body].every((slug) => sources.get(slug)?.every((source) => source === loop || body.has(source)) !== false);
   if (isClosed) return body;
-  for (const slug of reached(edges, reserved, loop)) body.delete(slug);
+  for (const slug of reachableSteps(edges, reserved, loop)) body.delete(slug);
   return body;
 }

@@ -6,11 +6,11 @@ import { MAX_SOURCE_LENGTH } from '../../template/limits.ts';
 import { parseEmbedded } from '../../template/parser.ts';
 
 /** The most braces that begin no template. The checker reports expressions with more of them. */
-const MAX_BROKEN = 100;
+const MAX_FAILED_BLOCKS = 100;
 
-interface Written {
+interface ScanState {
   readonly source: string;
-  broken: number;
+  failedBlocks: number;
 }
 
 interface Block {
@@ -23,18 +23,18 @@ interface Block {
 export function unwrapTemplates(source: string): string {
   // The checker reports an expression that is too long.
   if (!source.includes('{{') || source.length > MAX_SOURCE_LENGTH) return source;
-  const written: Written = { source, broken: 0 };
+  const state: ScanState = { source, failedBlocks: 0 };
   const end = source.trimEnd().length;
   let result = '';
   // From left to right, so that a quote that closes a text is not taken for one that opens a text.
   for (let at = 0; at < source.length; ) {
     const character = source.charAt(at);
-    const block = blockAt(written, at);
+    const block = blockAt(state, at);
     if (block !== undefined) {
-      result += grouped(block.inner, block.end === end && result.trim() === '');
+      result += parenthesized(block.inner, block.end === end && result.trim() === '');
       at = block.end;
     } else if (character === '"' || character === "'") {
-      const text = unquoted(written, at, character);
+      const text = unwrapQuoted(state, at, character);
       result += text.plain;
       at = text.end;
     } else {
@@ -46,8 +46,8 @@ export function unwrapTemplates(source: string): string {
 }
 
 /** A quoted text: its templates and the texts around them. */
-function unquoted(written: Written, start: number, quote: string): { plain: string; end: number } {
-  const { source } = written;
+function unwrapQuoted(state: ScanState, start: number, quote: string): { plain: string; end: number } {
+  const { source } = state;
   const pieces: string[] = [];
   let hasBlocks = false;
   let from = start + 1;
@@ -56,14 +56,14 @@ function unquoted(written: Written, start: number, quote: string): { plain: stri
     if (at > from) pieces.push(quote + source.slice(from, at) + quote);
   };
   while (at < source.length && source.charAt(at) !== quote) {
-    const block = blockAt(written, at, quote);
+    const block = blockAt(state, at, quote);
     if (block === undefined) {
       at += source.charAt(at) === '\\' ? 2 : 1;
       continue;
     }
     close();
     hasBlocks = true;
-    pieces.push(grouped(block.inner, false));
+    pieces.push(parenthesized(block.inner, false));
     at = block.end;
     from = at;
   }
@@ -79,28 +79,28 @@ function unquoted(written: Written, start: number, quote: string): { plain: stri
  * The template that begins here, if any. If it is not an expression, it ends at its first braces within the quoted
  * text.
  */
-function blockAt(written: Written, start: number, quote?: string): Block | undefined {
-  const { source } = written;
-  if (written.broken > MAX_BROKEN || !source.startsWith('{{', start)) return undefined;
+function blockAt(state: ScanState, start: number, quote?: string): Block | undefined {
+  const { source } = state;
+  if (state.failedBlocks > MAX_FAILED_BLOCKS || !source.startsWith('{{', start)) return undefined;
   let end: number;
   try {
     end = parseEmbedded(source, start + 2).end;
   } catch {
-    written.broken += 1;
+    state.failedBlocks += 1;
     const braces = source.indexOf('}}', start + 2);
-    const limit = quote === undefined ? source.length : closing(source, start, quote);
+    const limit = quote === undefined ? source.length : closingQuote(source, start, quote);
     if (braces < 0 || braces >= limit) return undefined;
     end = braces + 2;
   }
   return { inner: source.slice(start + 2, end - 2).trim(), end };
 }
 
-function closing(source: string, from: number, quote: string): number {
+function closingQuote(source: string, from: number, quote: string): number {
   const at = source.indexOf(quote, from);
   return at < 0 ? source.length : at;
 }
 
-function grouped(inner: string, isWhole: boolean): string {
+function parenthesized(inner: string, isWhole: boolean): string {
   const isPath = /^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*|\[(\d+|"[^"]*"|'[^']*')\])*$/.test(inner);
   return isWhole || isPath ? inner : `(${inner})`;
 }

@@ -11,7 +11,7 @@ import { withoutTriggerSecrets } from './trigger-secrets.ts';
 import type { Definition, StepDefinition } from './types.ts';
 
 /** Members that do not affect what a run does. */
-const NOT_HASHED: ReadonlySet<string> = new Set(['version', 'enabled', 'createdAt', 'updatedAt']);
+const UNHASHED_MEMBERS: ReadonlySet<string> = new Set(['version', 'enabled', 'createdAt', 'updatedAt']);
 
 const STARTING_KINDS: ReadonlySet<string> = new Set(['trigger', 'starting_step']);
 
@@ -60,7 +60,7 @@ function lowestOrder(steps: readonly (readonly [string, StepDefinition])[]): str
 function hashedBody(definition: Definition): JsonObject {
   const body: JsonObject = {};
   for (const [key, value] of Object.entries(withStart(definition))) {
-    if (NOT_HASHED.has(key) || value === undefined) continue;
+    if (UNHASHED_MEMBERS.has(key) || value === undefined) continue;
     body[key] = key === 'triggers' && Array.isArray(value) ? value.map(withoutTriggerSecrets) : value;
   }
   return body;

@@ -8,15 +8,15 @@
 import {
   type CronCalendar,
   DAYS_OF_WEEK,
-  everyHourIn,
-  isEachHour,
-  isEachWeekday,
-  MINUTES,
+  MINUTES_PER_HOUR,
+  matchesEveryHour,
+  matchesEveryWeekday,
   parseCron,
   rangesFrom,
-  valuesIn,
+  rangeValues,
+  restrictsMinutesOnly,
 } from './cron.ts';
-import { type ClockChange, clockChanges, knowsZone, offsetAt, wallClock } from './zone-clock.ts';
+import { type ClockChange, clockChanges, isKnownZone, offsetAt, wallClock } from './zone-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -44,10 +44,10 @@ export function cronTimes(pattern: string, timezone: string, year: number): Cron
   if ('problem' in parsed) return parsed;
   const { calendars } = parsed;
   // Temporal refuses an unknown zone.
-  if (!knowsZone(timezone)) return { calendars, timezone, moments: [] };
+  if (!isKnownZone(timezone)) return { calendars, timezone, moments: [] };
   const changes = clockChanges(timezone, Date.UTC(year - 1), Date.UTC(year + 3));
   const [only] = calendars;
-  if (only !== undefined && calendars.length === 1 && isEachHour(only)) {
+  if (only !== undefined && calendars.length === 1 && restrictsMinutesOnly(only)) {
     const offsets = [offsetAt(timezone, Date.UTC(year)), ...changes.map(({ after }) => after)];
     const [minutes, ...others] = [...new Set(offsets.map((offset) => minutesOfUtc(only, offset).join()))];
     if (minutes !== undefined && others.length === 0) {
@@ -56,7 +56,7 @@ export function cronTimes(pattern: string, timezone: string, year: number): Cron
       return { calendars: [{ ...only, minute }], timezone: 'UTC', moments: [] };
     }
   }
-  const parts = calendars.map((calendar) => withoutChanges(calendar, changes));
+  const parts = calendars.map((calendar) => splitAtClockChanges(calendar, changes));
   return {
     calendars: parts.flatMap((part) => part.calendars),
     timezone,
@@ -65,64 +65,66 @@ export function cronTimes(pattern: string, timezone: string, year: number): Cron
 }
 
 /**
- * Whether the pattern does not have that time, within a day of a change of the clock, where Temporal may have made it
- * up. Further away the host's zones may be older than the server's, which is right.
+ * Whether the pattern does not have that time, within a day of a change of the clock, where Temporal can produce
+ * spurious times. Further away the host's zones may be older than the server's, which is right.
  */
-export function isMadeUp(pattern: string, timezone: string, time: number): boolean {
+export function isSpuriousTime(pattern: string, timezone: string, time: number): boolean {
   const parsed = parseCron(pattern);
   // What the schedule makes is at a whole minute; what was fired by hand is not.
-  if ('problem' in parsed || time % MINUTE !== 0 || !knowsZone(timezone)) return false;
+  if ('problem' in parsed || time % MINUTE !== 0 || !isKnownZone(timezone)) return false;
   if (offsetAt(timezone, time - DAY - HOUR) === offsetAt(timezone, time + DAY + HOUR)) return false;
   const wall = wallClock(timezone, time);
   return !parsed.calendars.some(
     (calendar) =>
-      hasDay(calendar, wall) &&
-      valuesIn(calendar.hour).has(hourOf(wall)) &&
-      valuesIn(calendar.minute).has((wall % HOUR) / MINUTE),
+      matchesDay(calendar, wall) &&
+      rangeValues(calendar.hour).has(hourOf(wall)) &&
+      rangeValues(calendar.minute).has((wall % HOUR) / MINUTE),
   );
 }
 
 function minutesOfUtc({ minute }: CronCalendar, offset: number): number[] {
-  const ahead = (offset % HOUR) / MINUTE;
-  return [...valuesIn(minute)].map((value) => (value - ahead + MINUTES) % MINUTES).sort((a, b) => a - b);
+  const offsetMinutes = (offset % HOUR) / MINUTE;
+  return [...rangeValues(minute)]
+    .map((value) => (value - offsetMinutes + MINUTES_PER_HOUR) % MINUTES_PER_HOUR)
+    .sort((a, b) => a - b);
 }
 
-interface Part {
+interface CalendarSplit {
   readonly calendars: readonly CronCalendar[];
   readonly moments: readonly number[];
 }
 
-function withoutChanges(calendar: CronCalendar, changes: readonly ClockChange[]): Part {
+function splitAtClockChanges(calendar: CronCalendar, changes: readonly ClockChange[]): CalendarSplit {
   /** The hours of the day that are listed one by one. */
   const days = new Map<number, Set<number>>();
   const moments: number[] = [];
-  const take = (day: number): Set<number> => {
+  const listedHours = (day: number): Set<number> => {
     const hours = days.get(day) ?? new Set();
     days.set(day, hours);
     return hours;
   };
-  const hours = valuesIn(calendar.hour);
+  const hours = rangeValues(calendar.hour);
   for (const change of changes) {
     const from = change.at + Math.min(change.before, change.after);
     const until = change.at + Math.max(change.before, change.after);
     const midnight = Math.ceil(from / DAY) * DAY;
     const isSkipping = change.after > change.before;
     // Temporal takes the day of the week from a midnight that does not exist.
-    const isWrongDay = isSkipping && midnight < until && !isEachWeekday(calendar);
+    const isWrongDay = isSkipping && midnight < until && !matchesEveryWeekday(calendar);
     // It is right about skipped hours if they are whole.
     if (isSkipping && !isWrongDay && from % HOUR === 0 && until % HOUR === 0) continue;
-    if (isWrongDay) take(midnight);
+    if (isWrongDay) listedHours(midnight);
     for (let hour = Math.floor(from / HOUR) * HOUR - HOUR; hour < until; hour += HOUR) {
-      if (!hasDay(calendar, hour) || !hours.has(hourOf(hour))) continue;
-      take(dayOf(hour)).add(hourOf(hour));
-      for (const minute of valuesIn(calendar.minute))
-        moments.push(...momentsOf(hour + minute * MINUTE, change).slice(0, everyHourIn(calendar) ? 2 : 1));
+      if (!matchesDay(calendar, hour) || !hours.has(hourOf(hour))) continue;
+      listedHours(dayOf(hour)).add(hourOf(hour));
+      for (const minute of rangeValues(calendar.minute))
+        moments.push(...momentsOf(hour + minute * MINUTE, change).slice(0, matchesEveryHour(calendar) ? 2 : 1));
     }
   }
   if (days.size === 0) return { calendars: [calendar], moments };
   const rest = [...days].flatMap(([day, listed]) => {
     const left = [...hours].filter((hour) => !listed.has(hour));
-    if (left.length === 0 || !hasDay(calendar, day)) return [];
+    if (left.length === 0 || !matchesDay(calendar, day)) return [];
     const { year, month, dayOfMonth } = dateOf(day);
     return [
       {
@@ -161,16 +163,16 @@ function withoutDays(calendar: CronCalendar, dates: readonly CalendarDate[]): Cr
     split.push({ ...calendar, year: rangesFrom(ofYears), month: rangesFrom(months), dayOfMonth });
   };
   const allYears = Array.from({ length: LAST_YEAR - FIRST_YEAR + 1 }, (_, n) => FIRST_YEAR + n);
-  const allMonths = [...valuesIn(calendar.month)];
+  const allMonths = [...rangeValues(calendar.month)];
   add(
     allYears.filter((year) => !years.includes(year)),
     allMonths,
   );
   for (const months of new Set(years.map((year) => monthsOf(year).join()))) {
-    const alike = years.filter((year) => monthsOf(year).join() === months);
+    const sameMonthYears = years.filter((year) => monthsOf(year).join() === months);
     add(
-      alike,
-      allMonths.filter((month) => !monthsOf(alike[0] ?? FIRST_YEAR).includes(month)),
+      sameMonthYears,
+      allMonths.filter((month) => !monthsOf(sameMonthYears[0] ?? FIRST_YEAR).includes(month)),
     );
   }
   for (const year of years)
@@ -180,7 +182,7 @@ function withoutDays(calendar: CronCalendar, dates: readonly CalendarDate[]): Cr
       add(
         [year],
         [month],
-        [...valuesIn(calendar.dayOfMonth)].filter((day) => !days.some(({ dayOfMonth }) => dayOfMonth === day)),
+        [...rangeValues(calendar.dayOfMonth)].filter((day) => !days.some(({ dayOfMonth }) => dayOfMonth === day)),
       );
     }
   return split;
@@ -194,11 +196,11 @@ function dateOf(wall: number): CalendarDate {
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, dayOfMonth: date.getUTCDate() };
 }
 
-function hasDay({ month, dayOfMonth, dayOfWeek }: CronCalendar, wall: number): boolean {
+function matchesDay({ month, dayOfMonth, dayOfWeek }: CronCalendar, wall: number): boolean {
   const date = dateOf(wall);
   return (
-    valuesIn(month).has(date.month) &&
-    valuesIn(dayOfMonth).has(date.dayOfMonth) &&
-    valuesIn(dayOfWeek).has(new Date(wall).getUTCDay())
+    rangeValues(month).has(date.month) &&
+    rangeValues(dayOfMonth).has(date.dayOfMonth) &&
+    rangeValues(dayOfWeek).has(new Date(wall).getUTCDay())
   );
 }

@@ -45,34 +45,34 @@ const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', '
 const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
 /** The number of days that each month can have. */
 const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const SUNDAY_AS_LAST = 7;
+const SUNDAY_ALIAS = 7;
 /** In an hour. */
-export const MINUTES = 60;
-export const DAYS_OF_WEEK: readonly CronRange[] = [{ start: 0, end: SUNDAY_AS_LAST - 1, step: 1 }];
+export const MINUTES_PER_HOUR = 60;
+export const DAYS_OF_WEEK: readonly CronRange[] = [{ start: 0, end: SUNDAY_ALIAS - 1, step: 1 }];
 
 interface Field {
   readonly name: string;
-  readonly least: number;
-  readonly most: number;
-  /** Names of values; the first name means `least`. */
+  readonly min: number;
+  readonly max: number;
+  /** Names of values; the first name means `min`. */
   readonly names?: readonly string[];
 }
 
-const MINUTE: Field = { name: 'minute', least: 0, most: 59 };
-const HOUR: Field = { name: 'hour', least: 0, most: 23 };
-const DAY_OF_MONTH: Field = { name: 'day of month', least: 1, most: 31 };
-const MONTH: Field = { name: 'month', least: 1, most: 12, names: MONTHS };
-const DAY_OF_WEEK: Field = { name: 'day of week', least: 0, most: SUNDAY_AS_LAST, names: DAYS };
+const MINUTE: Field = { name: 'minute', min: 0, max: 59 };
+const HOUR: Field = { name: 'hour', min: 0, max: 23 };
+const DAY_OF_MONTH: Field = { name: 'day of month', min: 1, max: 31 };
+const MONTH: Field = { name: 'month', min: 1, max: 12, names: MONTHS };
+const DAY_OF_WEEK: Field = { name: 'day of week', min: 0, max: SUNDAY_ALIAS, names: DAYS };
 
 /** Thrown and caught in this file only. */
-class Misread extends Error {}
+class CronSyntaxError extends Error {}
 
 /** The calendars of a pattern, or a sentence about its problem. Never throws. */
 export function parseCron(pattern: string): ParsedCron {
   try {
     return { calendars: calendarsOf(pattern.trim()) };
   } catch (error) {
-    if (error instanceof Misread) return { problem: error.message };
+    if (error instanceof CronSyntaxError) return { problem: error.message };
     throw error;
   }
 }
@@ -81,7 +81,7 @@ export function parseCron(pattern: string): ParsedCron {
 export function overlongStep(pattern: string): string | undefined {
   const fields = [MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK];
   const isOverlong = (field: Field, part: string): boolean =>
-    Number(part.split('/')[1]) > lastOf(field) - field.least + 1;
+    Number(part.split('/')[1]) > lastValue(field) - field.min + 1;
   return pattern
     .trim()
     .split(/\s+/)
@@ -96,30 +96,30 @@ export function overlongStep(pattern: string): string | undefined {
  * the clock repeats in autumn gives one tick, as in cron. If every hour matches, it is the moment itself. `time` is ISO
  * 8601.
  */
-export function tickOf(pattern: string, timezone: string, time: string): string {
+export function tickKey(pattern: string, timezone: string, time: string): string {
   const parsed = parseCron(pattern);
-  const everyHour = 'problem' in parsed || parsed.calendars.some(everyHourIn);
-  if (everyHour || timezone === 'UTC') return compact(new Date(time));
-  return compact(new Date(wallClock(timezone, Date.parse(time)))).replace('Z', '');
+  const everyHour = 'problem' in parsed || parsed.calendars.some(matchesEveryHour);
+  if (everyHour || timezone === 'UTC') return compactIso(new Date(time));
+  return compactIso(new Date(wallClock(timezone, Date.parse(time)))).replace('Z', '');
 }
 
-export const everyHourIn = ({ hour }: CronCalendar): boolean =>
-  hour.some(({ start, end, step }) => start === HOUR.least && end === HOUR.most && step === 1);
+export const matchesEveryHour = ({ hour }: CronCalendar): boolean =>
+  hour.some(({ start, end, step }) => start === HOUR.min && end === HOUR.max && step === 1);
 
 /** Whether only minutes are restricted. */
-export const isEachHour = (calendar: CronCalendar): boolean =>
-  everyHourIn(calendar) &&
-  isWhole(DAY_OF_MONTH, calendar.dayOfMonth) &&
-  isWhole(MONTH, calendar.month) &&
-  isEachWeekday(calendar);
+export const restrictsMinutesOnly = (calendar: CronCalendar): boolean =>
+  matchesEveryHour(calendar) &&
+  coversField(DAY_OF_MONTH, calendar.dayOfMonth) &&
+  coversField(MONTH, calendar.month) &&
+  matchesEveryWeekday(calendar);
 
-export const isEachWeekday = ({ dayOfWeek }: CronCalendar): boolean => isWhole(DAY_OF_WEEK, dayOfWeek);
+export const matchesEveryWeekday = ({ dayOfWeek }: CronCalendar): boolean => coversField(DAY_OF_WEEK, dayOfWeek);
 
-const isWhole = (field: Field, ranges: readonly CronRange[]): boolean =>
-  valuesIn(ranges).size === lastOf(field) - field.least + 1;
+const coversField = (field: Field, ranges: readonly CronRange[]): boolean =>
+  rangeValues(ranges).size === lastValue(field) - field.min + 1;
 
 /** `20251102T013000Z`. */
-const compact = (time: Date): string =>
+const compactIso = (time: Date): string =>
   time
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
@@ -129,7 +129,7 @@ function calendarsOf(pattern: string): CronCalendar[] {
   if (pattern.startsWith('@')) {
     const written = NICKNAMES[pattern.toLowerCase()];
     if (written === undefined)
-      throw new Misread(`Unknown nickname ${pattern}: expected ${Object.keys(NICKNAMES).join(', ')}.`);
+      throw new CronSyntaxError(`Unknown nickname ${pattern}: expected ${Object.keys(NICKNAMES).join(', ')}.`);
     return calendarsOf(written);
   }
   const fields = pattern.split(/\s+/);
@@ -142,7 +142,7 @@ function calendarsOf(pattern: string): CronCalendar[] {
     month === undefined ||
     dayOfWeek === undefined
   )
-    throw new Misread(
+    throw new CronSyntaxError(
       'Expected minute, hour, day of month, month and day of week, such as "0 9 * * 1-5", or a nickname: @daily.',
     );
   const calendar = {
@@ -154,7 +154,7 @@ function calendarsOf(pattern: string): CronCalendar[] {
   };
   const eitherDay = !dayOfMonth.startsWith('*') && !dayOfWeek.startsWith('*');
   if (!eitherDay) {
-    demandSomeDay(calendar);
+    rejectImpossibleDays(calendar);
     return [calendar];
   }
   return [
@@ -169,48 +169,50 @@ function rangesOf(field: Field, written: string): CronRange[] {
 
 function rangeOf(field: Field, part: string): CronRange {
   const [span = '', stepText, ...tooMany] = part.split('/');
-  const step = stepText === undefined ? 1 : numberOf(stepText);
+  const step = stepText === undefined ? 1 : parseNumber(stepText);
   if (tooMany.length > 0 || step === undefined || step === 0)
-    throw new Misread(`The ${field.name} "${part}" has no valid step. Expected a step such as */5.`);
-  if (span === '*') return { start: field.least, end: lastOf(field), step };
+    throw new CronSyntaxError(`The ${field.name} "${part}" has no valid step. Expected a step such as */5.`);
+  if (span === '*') return { start: field.min, end: lastValue(field), step };
   const [from = '', to, ...more] = span.split('-');
-  if (more.length > 0) throw misread(field, part);
+  if (more.length > 0) throw unreadableField(field, part);
   const start = numberIn(field, from);
-  const end = to === undefined ? (stepText === undefined ? start : lastOf(field)) : numberIn(field, to, true);
-  if (start === undefined || end === undefined) throw misread(field, part);
+  const end = to === undefined ? (stepText === undefined ? start : lastValue(field)) : numberIn(field, to, true);
+  if (start === undefined || end === undefined) throw unreadableField(field, part);
   if (start > end)
-    throw new Misread(`The ${field.name} "${part}" ends before it begins. Write two ranges, such as 22-23,0-5.`);
+    throw new CronSyntaxError(
+      `The ${field.name} "${part}" ends before it begins. Write two ranges, such as 22-23,0-5.`,
+    );
   return { start, end, step };
 }
 
 /** At the end of a range Sunday is 7. */
 function numberIn(field: Field, text: string, isEnd = false): number | undefined {
   const named = field.names?.indexOf(text.toUpperCase()) ?? -1;
-  if (named >= 0) return isEnd && field === DAY_OF_WEEK && named === 0 ? SUNDAY_AS_LAST : field.least + named;
-  const value = numberOf(text);
-  return value === undefined || value < field.least || value > field.most ? undefined : value;
+  if (named >= 0) return isEnd && field === DAY_OF_WEEK && named === 0 ? SUNDAY_ALIAS : field.min + named;
+  const value = parseNumber(text);
+  return value === undefined || value < field.min || value > field.max ? undefined : value;
 }
 
-const numberOf = (text: string): number | undefined => (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
+const parseNumber = (text: string): number | undefined => (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
 
 /** The field has two numbers for Sunday; `*` means it once. */
-const lastOf = (field: Field): number => (field === DAY_OF_WEEK ? SUNDAY_AS_LAST - 1 : field.most);
+const lastValue = (field: Field): number => (field === DAY_OF_WEEK ? SUNDAY_ALIAS - 1 : field.max);
 
-const misread = (field: Field, part: string): Misread =>
-  new Misread(
-    `The ${field.name} "${part.slice(0, 40)}" cannot be read. Expected ${field.least} to ${field.most}${
+const unreadableField = (field: Field, part: string): CronSyntaxError =>
+  new CronSyntaxError(
+    `The ${field.name} "${part.slice(0, 40)}" cannot be read. Expected ${field.min} to ${field.max}${
       field.names === undefined ? '' : ` or ${field.names[0]} to ${field.names.at(-1)}`
     }, ranges such as 1-5, steps such as */2, and lists of these.`,
   );
 
 /** The days of the week in Temporal's numbers: 7 becomes 0. */
 function withSundayFirst(ranges: readonly CronRange[]): CronRange[] {
-  if (ranges.every(({ end }) => end < SUNDAY_AS_LAST)) return [...ranges];
-  const days = new Set([...valuesIn(ranges)].map((day) => day % SUNDAY_AS_LAST));
+  if (ranges.every(({ end }) => end < SUNDAY_ALIAS)) return [...ranges];
+  const days = new Set([...rangeValues(ranges)].map((day) => day % SUNDAY_ALIAS));
   return [...days].sort((a, b) => a - b).map((day) => ({ start: day, end: day, step: 1 }));
 }
 
-export const valuesIn = (ranges: readonly CronRange[]): Set<number> => new Set(ranges.flatMap(valuesOf));
+export const rangeValues = (ranges: readonly CronRange[]): Set<number> => new Set(ranges.flatMap(valuesOf));
 
 /** The ranges of some values. */
 export function rangesFrom(values: readonly number[]): CronRange[] {
@@ -230,8 +232,8 @@ function valuesOf({ start, end, step }: CronRange): number[] {
 }
 
 /** Refuses days that never occur, such as February 31. */
-function demandSomeDay({ dayOfMonth, month }: CronCalendar): void {
+function rejectImpossibleDays({ dayOfMonth, month }: CronCalendar): void {
   const first = Math.min(...dayOfMonth.map(({ start }) => start));
   const longest = Math.max(...month.flatMap(valuesOf).map((one) => MONTH_LENGTHS[one - 1] ?? 0));
-  if (first > longest) throw new Misread(`The pattern never matches: none of the months has a day ${first}.`);
+  if (first > longest) throw new CronSyntaxError(`The pattern never matches: none of the months has a day ${first}.`);
 }

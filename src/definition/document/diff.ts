@@ -3,7 +3,7 @@
 import { canonicalText } from '../../json/canonical-text.ts';
 import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
-import { sorted } from '../../template/clean-json.ts';
+import { sortKeys } from '../../template/clean-json.ts';
 import { textDiff } from './text-diff.ts';
 import type { Definition } from './types.ts';
 
@@ -16,10 +16,10 @@ interface DefinitionDifference {
 }
 
 /** Further differences are left out. */
-const MOST_DIFFERENCES = 1_000;
+const MAX_DIFFERENCES = 1_000;
 
 /** Members that are not part of a version (LANGUAGE.md §11). */
-const BESIDE: ReadonlySet<string> = new Set(['version', 'enabled']);
+const UNVERSIONED_MEMBERS: ReadonlySet<string> = new Set(['version', 'enabled']);
 
 export interface VersionDifference {
   readonly diffText: string;
@@ -36,11 +36,11 @@ export const definitionDifference = (
   changes: definitionDifferences(before, after),
 });
 
-/** The changes, ordered by key. At most MOST_DIFFERENCES. */
+/** The changes, ordered by key. At most MAX_DIFFERENCES. */
 export function definitionDifferences(before: Definition, after: Definition): DefinitionDifference[] {
   const found: DefinitionDifference[] = [];
   compare(bodyOf(before), bodyOf(after), '', found);
-  return found.slice(0, MOST_DIFFERENCES);
+  return found.slice(0, MAX_DIFFERENCES);
 }
 
 /** A unified diff of both as indented JSON with sorted keys; empty if they are equal. */
@@ -49,18 +49,18 @@ export function definitionDiffText(
   after: Definition,
   names: { readonly before: string; readonly after: string },
 ): string {
-  const write = (definition: Definition): string => JSON.stringify(sorted(bodyOf(definition)), null, 2);
+  const write = (definition: Definition): string => JSON.stringify(sortKeys(bodyOf(definition)), null, 2);
   return textDiff(write(before), write(after), names);
 }
 
 function bodyOf(definition: Definition): JsonObject {
   return Object.fromEntries(
-    Object.entries(definition).filter(([key, value]) => !BESIDE.has(key) && value !== undefined),
+    Object.entries(definition).filter(([key, value]) => !UNVERSIONED_MEMBERS.has(key) && value !== undefined),
   ) as JsonObject;
 }
 
 function compare(before: Json, after: Json, pointer: string, found: DefinitionDifference[]): void {
-  if (found.length >= MOST_DIFFERENCES || canonicalText(before) === canonicalText(after)) return;
+  if (found.length >= MAX_DIFFERENCES || canonicalText(before) === canonicalText(after)) return;
   if (isObject(before) && isObject(after)) compareObjects(before, after, pointer, found);
   else if (Array.isArray(before) && Array.isArray(after)) compareArrays(before, after, pointer, found);
   else found.push({ op: 'changed', pointer, before, after });
@@ -91,10 +91,10 @@ function compareArrays(
   while (start < shorter && same(before[start], after[start])) start++;
   let end = 0;
   while (end < shorter - start && same(before.at(-1 - end), after.at(-1 - end))) end++;
-  const [olds, freshs] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
-  for (let i = 0; i < Math.max(olds.length, freshs.length); i++) {
+  const [removedItems, addedItems] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
+  for (let i = 0; i < Math.max(removedItems.length, addedItems.length); i++) {
     const at = `${pointer}/${start + i}`;
-    const [old, fresh] = [olds[i], freshs[i]];
+    const [old, fresh] = [removedItems[i], addedItems[i]];
     if (old === undefined && fresh !== undefined) found.push({ op: 'added', pointer: at, after: fresh });
     else if (fresh === undefined && old !== undefined) found.push({ op: 'removed', pointer: at, before: old });
     else if (old !== undefined && fresh !== undefined) compare(old, fresh, at, found);

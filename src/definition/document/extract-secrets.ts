@@ -5,7 +5,7 @@
  */
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { pointer } from '../../json/pointer.ts';
-import { SHORTEST_SECRET_CHARACTERS } from './limits.ts';
+import { MIN_SECRET_CHARACTERS } from './limits.ts';
 import { slugify } from './names.ts';
 import type { Problem } from './types.ts';
 
@@ -19,15 +19,15 @@ export interface ClearSecret {
 const SECRET_REF = 'secretRef';
 
 export interface Replacement {
-  readonly at: readonly (string | number)[];
-  readonly by: Json;
+  readonly path: readonly (string | number)[];
+  readonly value: Json;
 }
 
 /** The result of removing secrets from a document. */
 interface ExtractedSecrets {
   readonly document: JsonObject;
   readonly secrets: readonly ClearSecret[];
-  /** What replaces each secret, by its place in the given document. */
+  /** What replaces each secret, by its path in the given document. */
   readonly replacements: readonly Replacement[];
   /** `secret_too_short`, with pointers into the given document. */
   readonly problems: readonly Problem[];
@@ -40,58 +40,66 @@ interface ExtractedSecrets {
  */
 export function extractSecrets(document: JsonObject): ExtractedSecrets {
   const base = `workflows/${typeof document['slug'] === 'string' ? document['slug'] : 'inline'}`;
-  const taking = new Taking();
-  const taken: JsonObject = { ...document };
+  const collector = new SecretCollector();
+  const cleaned: JsonObject = { ...document };
   const { triggers, config } = document;
   if (Array.isArray(triggers))
-    taken['triggers'] = triggers.map((trigger, index) => fromTrigger(trigger, index, base, taking));
+    cleaned['triggers'] = triggers.map((trigger, index) => extractFromTrigger(trigger, index, base, collector));
   if (isObject(config) && isObject(config['secrets'])) {
-    taken['config'] = { ...config, secrets: fromConfig(config['secrets'], base, taking) };
+    cleaned['config'] = { ...config, secrets: extractFromConfig(config['secrets'], base, collector) };
   }
-  const { secrets, replacements, problems } = taking;
-  return { document: taken, secrets, replacements, problems };
+  const { secrets, replacements, problems } = collector;
+  return { document: cleaned, secrets, replacements, problems };
 }
 
-class Taking {
+class SecretCollector {
   readonly secrets: ClearSecret[] = [];
   readonly replacements: Replacement[] = [];
   readonly problems: Problem[] = [];
 
-  /** `at`: its pointer in the document. */
-  take(name: string, value: string, at: readonly (string | number)[]): void {
+  /** `path`: where the secret is in the document. */
+  add(name: string, value: string, path: readonly (string | number)[]): void {
     this.secrets.push({ name, value });
-    if (value.length < SHORTEST_SECRET_CHARACTERS)
+    if (value.length < MIN_SECRET_CHARACTERS)
       this.problems.push({
-        pointer: pointer(at),
+        pointer: pointer(path),
         code: 'secret_too_short',
-        message: `A secret needs at least ${SHORTEST_SECRET_CHARACTERS} characters. Use a longer one.`,
+        message: `A secret needs at least ${MIN_SECRET_CHARACTERS} characters. Use a longer one.`,
       });
   }
 }
 
-function fromTrigger(trigger: Json, index: number, base: string, taking: Taking): Json {
+function extractFromTrigger(trigger: Json, index: number, base: string, collector: SecretCollector): Json {
   if (!isObject(trigger) || !isObject(trigger['config'])) return trigger;
   const name = typeof trigger['name'] === 'string' ? slugify(trigger['name']) : String(index);
   const place = `${base}/triggers/${name}`;
   const at = ['triggers', index, 'config'];
   const config: JsonObject = { ...trigger['config'] };
   const { secret, secrets: several } = config;
-  if (secret !== undefined) config['secret'] = reference(secret, `${place}/secret`, [...at, 'secret'], taking);
+  if (secret !== undefined)
+    config['secret'] = replaceByReference(secret, `${place}/secret`, [...at, 'secret'], collector);
   if (Array.isArray(several)) {
-    config['secrets'] = several.map((one, n) => reference(one, `${place}/secrets/${n}`, [...at, 'secrets', n], taking));
+    config['secrets'] = several.map((one, n) =>
+      replaceByReference(one, `${place}/secrets/${n}`, [...at, 'secrets', n], collector),
+    );
   }
   return { ...trigger, config };
 }
 
-function reference(written: Json, name: string, at: readonly (string | number)[], taking: Taking): Json {
+function replaceByReference(
+  written: Json,
+  name: string,
+  path: readonly (string | number)[],
+  collector: SecretCollector,
+): Json {
   if (typeof written !== 'string') return written;
-  taking.take(name, written, at);
-  const by = { [SECRET_REF]: name };
-  taking.replacements.push({ at, by });
-  return by;
+  collector.add(name, written, path);
+  const value = { [SECRET_REF]: name };
+  collector.replacements.push({ path, value });
+  return value;
 }
 
-function fromConfig(written: JsonObject, base: string, taking: Taking): JsonObject {
+function extractFromConfig(written: JsonObject, base: string, collector: SecretCollector): JsonObject {
   const names: JsonObject = {};
   for (const [key, value] of Object.entries(written)) {
     const clear = isObject(value) ? value['value'] : undefined;
@@ -100,8 +108,8 @@ function fromConfig(written: JsonObject, base: string, taking: Taking): JsonObje
       continue;
     }
     const name = `${base}/secrets/${key}`;
-    taking.take(name, clear, ['config', 'secrets', key, 'value']);
-    taking.replacements.push({ at: ['config', 'secrets', key], by: name });
+    collector.add(name, clear, ['config', 'secrets', key, 'value']);
+    collector.replacements.push({ path: ['config', 'secrets', key], value: name });
     setOwn(names, key, name);
   }
   return names;

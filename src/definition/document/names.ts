@@ -1,17 +1,18 @@
 /** Names in definitions: their patterns, slugs from titles, and suggestions for misspelled names. */
 
-export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
-export const STEP_SLUG = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-const SEMVER = /^(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$/;
+export const SLUG_PATTERN = /^[a-z0-9][a-z0-9-]{0,62}$/;
+export const STEP_SLUG_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const SEMVER_PATTERN =
+  /^(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$/;
 
 export function isSemver(text: string): boolean {
-  return SEMVER.test(text);
+  return SEMVER_PATTERN.test(text);
 }
 
 /** Whether a reader sees anything of the text: it has more than blanks and characters without a form. */
 export const isVisible = (text: string): boolean => /[^\s\p{C}\p{Default_Ignorable_Code_Point}]/u.test(text);
 
-export const VISIBLE = 'expected a name that can be seen';
+export const VISIBLE_NAME_EXPECTED = 'expected a name that can be seen';
 
 /** `Refund approval!` → `refund-approval`. A title without ASCII letters and digits gives `workflow`. */
 export function slugify(title: string): string {
@@ -38,12 +39,12 @@ export function stepSlug(text: string): string {
 
 /** A unique slug for each name. A name that is a slug is kept. */
 export function stepSlugs(names: readonly string[]): Map<string, string> {
-  const taken = new Set(names.filter((name) => STEP_SLUG.test(name)));
+  const taken = new Set(names.filter((name) => STEP_SLUG_PATTERN.test(name)));
   const numbers = new Map<string, number>();
   const slugs = new Map<string, string>();
   for (const name of names) {
     if (slugs.has(name)) continue;
-    if (STEP_SLUG.test(name)) {
+    if (STEP_SLUG_PATTERN.test(name)) {
       slugs.set(name, name);
       continue;
     }
@@ -59,16 +60,16 @@ export function stepSlugs(names: readonly string[]): Map<string, string> {
 }
 
 /** The known name that is most similar, or undefined if none is similar. For hints. */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   let best: string | undefined;
   // A name of one or two letters can be misspelled only in case.
-  let least = (name.length < 3 ? 0 : Math.max(1, Math.floor(name.length / 3))) + 1;
+  let maxDistance = (name.length < 3 ? 0 : Math.max(1, Math.floor(name.length / 3))) + 1;
   for (const candidate of known) {
-    if (Math.abs(candidate.length - name.length) >= least || candidate === name) continue;
-    const distance = editDistance(wanted, candidate.toLowerCase(), least);
-    if (distance < least) {
-      least = distance;
+    if (Math.abs(candidate.length - name.length) >= maxDistance || candidate === name) continue;
+    const distance = editDistance(wanted, candidate.toLowerCase(), maxDistance);
+    if (distance < maxDistance) {
+      maxDistance = distance;
       best = candidate;
     }
   }
@@ -77,7 +78,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
 
 /** A hint: `Did you mean "stepType"?`, or the list of known names if it is short. */
 export function didYouMean(name: string, known: readonly string[]): string | undefined {
-  const meant = nearest(name.slice(0, 100), known);
+  const meant = nearestName(name.slice(0, 100), known);
   if (meant !== undefined) return `Did you mean "${meant}"?`;
   return known.length > 0 && known.length <= 20 ? `Known here: ${[...known].sort().join(', ')}.` : undefined;
 }

@@ -6,11 +6,11 @@
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { resolveStart } from './canonical.ts';
 import { slugify } from './names.ts';
-import { withZoneSpelled } from './time-zones.ts';
+import { withCanonicalTimezone } from './time-zones.ts';
 import type { Definition } from './types.ts';
 
 /** Members that the store writes. */
-const OF_THE_STORE: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', '$schema']);
+const STORE_MEMBERS: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', '$schema']);
 
 /**
  * The normalized document. Never throws: unknown parts stay as they are, and the schema reports them. With `inline`, a
@@ -19,18 +19,18 @@ const OF_THE_STORE: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', '$s
 export function normalizeDocument(document: JsonObject, options: { readonly inline?: boolean } = {}): JsonObject {
   const normal: JsonObject = {};
   for (const [key, value] of Object.entries(document)) {
-    if (!OF_THE_STORE.has(key)) setOwn(normal, key, value);
+    if (!STORE_MEMBERS.has(key)) setOwn(normal, key, value);
   }
-  nameAndSlug(normal, options.inline === true);
-  if (isObject(normal['state'])) normal['state'] = mapValues(normal['state'], stateField);
+  fillNameAndSlug(normal, options.inline === true);
+  if (isObject(normal['state'])) normal['state'] = mapValues(normal['state'], expandStateField);
   if (isObject(normal['config'])) normal['config'] = normalConfig(normal['config']);
-  if (Array.isArray(normal['triggers'])) normal['triggers'] = normal['triggers'].map(withZoneSpelled);
+  if (Array.isArray(normal['triggers'])) normal['triggers'] = normal['triggers'].map(withCanonicalTimezone);
   const start = startOf(normal);
   if (start !== undefined) normal['start'] = start;
   return normal;
 }
 
-function nameAndSlug(document: JsonObject, inline: boolean): void {
+function fillNameAndSlug(document: JsonObject, inline: boolean): void {
   const { name, slug } = document;
   if (name === undefined && slug === undefined) {
     if (inline) Object.assign(document, { name: 'Inline run', slug: 'inline' });
@@ -41,7 +41,7 @@ function nameAndSlug(document: JsonObject, inline: boolean): void {
   }
 }
 
-function stateField(field: Json): Json {
+function expandStateField(field: Json): Json {
   return typeof field === 'string' ? { type: field } : field;
 }
 

@@ -15,11 +15,11 @@ import {
   parseAllDocuments,
   visit,
 } from 'yaml';
-import { defined } from '../../json/defined.ts';
 import { MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
 import type { Json } from '../../json/json.ts';
-import { isLost, lostNumbers, repeatedNames } from '../../json/json-text.ts';
-import { MAX_TEXT, MAX_YAML } from './limits.ts';
+import { findDuplicateKeys, inexactNumbers, isInexactNumber } from '../../json/json-source.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { MAX_TEXT_CHARACTERS, MAX_YAML_CHARACTERS } from './limits.ts';
 import type { Problem } from './types.ts';
 import { VettedDocument, vet } from './vet.ts';
 import { pathOf, UnresolvedYaml, yamlValue } from './yaml-tree.ts';
@@ -39,13 +39,13 @@ const TOO_DEEP = { code: 'too_deep', message: `The document is nested deeper tha
  * `unknown_tag`, `too_many_aliases`, `several_documents`, `empty_document`, and those of vet().
  */
 export function parseDocument(text: string): Parsed {
-  if (text.length > MAX_TEXT) return tooLong(text);
+  if (text.length > MAX_TEXT_CHARACTERS) return tooLong(text);
   const content = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (content.trim() === '')
-    return refuse('empty_document', 'The document is empty: expected a definition in JSON or YAML.');
+    return problemResult('empty_document', 'The document is empty: expected a definition in JSON or YAML.');
   // A recursive parser must not see a text that nests far too deeply. vet() reports lesser depths, with a pointer.
   const deep = tooDeepAt(content, MAX_NESTING + 50);
-  if (deep !== undefined) return refuse(TOO_DEEP.code, TOO_DEEP.message, placeOf(content, deep));
+  if (deep !== undefined) return problemResult(TOO_DEEP.code, TOO_DEEP.message, lineAndColumn(content, deep));
   return /^\s*[[{"]/.test(content) ? parseJson(content) : parseYaml(content);
 }
 
@@ -54,17 +54,20 @@ export function parseDocument(text: string): Parsed {
  * `duplicate_key`, and the problems that vet() finds.
  */
 export function documentOfJson(text: string, value: Json): Parsed {
-  if (text.length > MAX_TEXT) return tooLong(text);
-  const twice = duplicateKeys(text);
-  if (twice.length > 0) return { problems: twice };
-  return vetted(
+  if (text.length > MAX_TEXT_CHARACTERS) return tooLong(text);
+  const duplicates = duplicateKeys(text);
+  if (duplicates.length > 0) return { problems: duplicates };
+  return vetParsed(
     value,
-    lostNumbers(text).flatMap(({ pointer, written }) => rounded(pointer, written)),
+    inexactNumbers(text).flatMap(({ pointer, written }) => roundedNumberWarnings(pointer, written)),
   );
 }
 
 const tooLong = (text: string): Parsed =>
-  refuse('text_too_large', `The text has ${text.length} characters; at most ${MAX_TEXT} are allowed.`);
+  problemResult(
+    'text_too_large',
+    `The text has ${text.length} characters; at most ${MAX_TEXT_CHARACTERS} are allowed.`,
+  );
 
 /** A quoted first key, or a first key without quotes in braces: what is wrong further down is said in YAML's words. */
 const BEGINS_YAML = /^\s*(?:"|\{\s*[\w$'])/;
@@ -87,7 +90,9 @@ function jsonError(text: string, error: unknown): TextProblem {
   const offset = /position (\d+)/.exec(reason)?.[1];
   const end = /end of JSON input/i.test(reason) ? text.length : undefined;
   const place =
-    offset === undefined && end === undefined ? {} : placeOf(text, offset === undefined ? text.length : Number(offset));
+    offset === undefined && end === undefined
+      ? {}
+      : lineAndColumn(text, offset === undefined ? text.length : Number(offset));
   const words = reason
     .replace(/,? ?"[\s\S]*" is not valid JSON/, '')
     .replace(/ in JSON at position[\s\S]*/, '')
@@ -96,10 +101,10 @@ function jsonError(text: string, error: unknown): TextProblem {
 }
 
 function parseYaml(text: string): Parsed {
-  if (text.length > MAX_YAML) {
-    return refuse(
+  if (text.length > MAX_YAML_CHARACTERS) {
+    return problemResult(
       'text_too_large',
-      `The YAML has ${text.length} characters; at most ${MAX_YAML} are allowed.`,
+      `The YAML has ${text.length} characters; at most ${MAX_YAML_CHARACTERS} are allowed.`,
       undefined,
       'Write it as JSON.',
     );
@@ -108,8 +113,8 @@ function parseYaml(text: string): Parsed {
     return readYaml(text);
   } catch (error) {
     // A text that overflows the parser's stack is nested far too deeply.
-    if (error instanceof RangeError) return refuse(TOO_DEEP.code, TOO_DEEP.message);
-    return refuse('malformed', 'This YAML cannot be read.');
+    if (error instanceof RangeError) return problemResult(TOO_DEEP.code, TOO_DEEP.message);
+    return problemResult('malformed', 'This YAML cannot be read.');
   }
 }
 
@@ -125,21 +130,23 @@ function readYaml(text: string): Parsed {
   });
   const [first, second] = Array.isArray(documents) ? documents : [];
   if (first === undefined)
-    return refuse('empty_document', 'The document is empty: expected a definition in JSON or YAML.');
+    return problemResult('empty_document', 'The document is empty: expected a definition in JSON or YAML.');
   if (second !== undefined)
-    return refuse('several_documents', 'The text contains several YAML documents: expected one.');
+    return problemResult('several_documents', 'The text contains several YAML documents: expected one.');
   const problems = yamlProblems(first, lines);
   if (problems.length > 0) return { problems };
   try {
-    return vetted(yamlValue(first), roundedInYaml(first, text));
+    return vetParsed(yamlValue(first), roundedInYaml(first, text));
   } catch (error) {
     if (!(error instanceof UnresolvedYaml)) throw error;
     const { code, message, node, hint } = error;
-    return { problems: [{ pointer: '', code, message, ...defined({ hint }), ...(node && at(node, lines)) }] };
+    return {
+      problems: [{ pointer: '', code, message, ...omitUndefined({ hint }), ...(node && nodePosition(node, lines)) }],
+    };
   }
 }
 
-function vetted(document: Json, warnings: readonly Problem[]): Parsed {
+function vetParsed(document: Json, warnings: readonly Problem[]): Parsed {
   const problems = vet(document);
   return problems.length > 0 ? { problems } : { document: new VettedDocument(document, warnings) };
 }
@@ -161,7 +168,7 @@ function yamlProblems(document: Document.Parsed, lines: LineCounter): TextProble
           pointer: '',
           code: 'unknown_tag',
           message: `The tag ${tag.slice(0, 80)} is not known: expected values without tags.`,
-          ...at(node, lines),
+          ...nodePosition(node, lines),
         });
       }
     },
@@ -175,14 +182,19 @@ function yamlProblems(document: Document.Parsed, lines: LineCounter): TextProble
             pointer: '',
             code: 'duplicate_key',
             message: `"${name.slice(0, 80)}" is written twice in one mapping.`,
-            ...at(key, lines),
+            ...nodePosition(key, lines),
           });
         keys.add(name);
       }
     },
     Pair: (_, pair) => {
       if (isPair(pair) && (isMap(pair.key) || isSeq(pair.key) || isAlias(pair.key))) {
-        problems.push({ pointer: '', code: 'malformed', message: 'A key must be plain text.', ...at(pair.key, lines) });
+        problems.push({
+          pointer: '',
+          code: 'malformed',
+          message: 'A key must be plain text.',
+          ...nodePosition(pair.key, lines),
+        });
       }
     },
   });
@@ -193,7 +205,7 @@ const STANDARD_TAGS: ReadonlySet<string> = new Set(
   ['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-function at(node: Node, lines: LineCounter): { line?: number; column?: number } {
+function nodePosition(node: Node, lines: LineCounter): { line?: number; column?: number } {
   const offset = node.range?.[0];
   if (offset === undefined) return {};
   const { line, col } = lines.linePos(offset);
@@ -202,15 +214,15 @@ function at(node: Node, lines: LineCounter): { line?: number; column?: number } 
 
 /** A person could review another value than the one that runs. */
 const duplicateKeys = (text: string): TextProblem[] =>
-  repeatedNames(text, 20).map(({ name, offset, pointer }) => ({
+  findDuplicateKeys(text, 20).map(({ name, offset, pointer }) => ({
     pointer,
     code: 'duplicate_key',
     message: `"${name.slice(0, 80)}" is written twice in one object.`,
-    ...placeOf(text, offset),
+    ...lineAndColumn(text, offset),
   }));
 
 /** Numbers that are too large for a double are problems, which vet() reports. */
-const rounded = (pointer: string, written: string): Problem[] =>
+const roundedNumberWarnings = (pointer: string, written: string): Problem[] =>
   Number.isFinite(Number(written))
     ? [
         {
@@ -228,19 +240,19 @@ function roundedInYaml(document: Document, text: string): Problem[] {
   visit(document, {
     Scalar: (key, node, path) => {
       const { value, source = '' } = node;
-      if (typeof value === 'number' && key !== 'key' && isLost(source))
-        found.push(...rounded(pathOf(path, node), source));
+      if (typeof value === 'number' && key !== 'key' && isInexactNumber(source))
+        found.push(...roundedNumberWarnings(pathOf(path, node), source));
     },
   });
   return found;
 }
 
-function placeOf(text: string, offset: number): { line: number; column: number } {
+function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   return { line, column: offset - (before.lastIndexOf('\n') + 1) + 1 };
 }
 
-function refuse(code: string, message: string, place?: { line: number; column: number }, hint?: string): Parsed {
-  return { problems: [{ pointer: '', code, message, ...defined({ hint }), ...place }] };
+function problemResult(code: string, message: string, place?: { line: number; column: number }, hint?: string): Parsed {
+  return { problems: [{ pointer: '', code, message, ...omitUndefined({ hint }), ...place }] };
 }

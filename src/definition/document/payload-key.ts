@@ -2,12 +2,12 @@
 
 import { canonicalText } from '../../json/canonical-text.ts';
 import { getOwn, type Json } from '../../json/json.ts';
-import { readAlong } from '../../template/read.ts';
+import { walkPath } from '../../template/member-access.ts';
 import { objectScope } from '../../template/scope.ts';
 import { parseTemplate, render } from '../../template/template.ts';
 
 /** Units of work (template/limits.ts), since other requests wait during the evaluation. */
-const MOST_WORK = 100_000;
+const MAX_WORK = 100_000;
 
 /**
  * The value of the key in the payload: at a dot path (`customer.id`, `items.0.id`), also through names with dots, or of
@@ -17,16 +17,16 @@ const MOST_WORK = 100_000;
 export function payloadKey(key: string, payload: Json): string | undefined {
   const value = key.includes('{{')
     ? // A key has no clock, since equal keys must stay equal.
-      render(parseTemplate(key), objectScope({ input: payload }), { now: 0, work: MOST_WORK, asBefore: () => true })
+      render(parseTemplate(key), objectScope({ input: payload }), { now: 0, maxWork: MAX_WORK, isLegacy: () => true })
         .value
-    : along(key.split('.'), payload);
+    : readDotPath(key.split('.'), payload);
   if (value === undefined || value === null || value === '') return undefined;
   return typeof value === 'object' ? canonicalText(value) : String(value);
 }
 
 /** A member of the whole name is found even if the path leads through a null. */
-function along(names: readonly string[], payload: Json): Json | undefined {
-  const found = readAlong(payload, names, readName) as Json | undefined;
+function readDotPath(names: readonly string[], payload: Json): Json | undefined {
+  const found = walkPath(payload, names, readName) as Json | undefined;
   return found ?? getOwn(payload, names.join('.'));
 }
 

@@ -1,14 +1,14 @@
 /** Presets of a run (LANGUAGE.md §7): results by slug, for steps that are then not run. */
 
-import { defined } from '../../json/defined.ts';
 import { isObject, type Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { didYouMean } from './names.ts';
 import type { Definition, Problem } from './types.ts';
 
 /** The most problems that are reported. */
-const MOST_TOLD = 20;
-const LONGEST_NAME = 80;
+const MAX_REPORTED = 20;
+const MAX_NAME_CHARACTERS = 80;
 
 /** The error code of runs and requests with presets for unknown steps. */
 export const UNKNOWN_PRESET = 'unknown_preset';
@@ -25,31 +25,31 @@ export function unknownPresets({ steps }: Pick<Definition, 'steps'>, presets: un
   const known = Object.keys(steps);
   return Object.keys(presets)
     .filter((slug) => !Object.hasOwn(steps, slug))
-    .slice(0, MOST_TOLD)
+    .slice(0, MAX_REPORTED)
     .map((slug) => {
-      const name = slug.slice(0, LONGEST_NAME);
+      const name = slug.slice(0, MAX_NAME_CHARACTERS);
       const hint = didYouMean(slug, known);
       return {
         pointer: childPointer('/presets', name),
         code: 'unknown_step',
         message: `The preset '${name}' names no step of this definition.`,
-        ...defined({ hint }),
+        ...omitUndefined({ hint }),
       };
     });
 }
 
 /** The members of an output as traces show it. */
-const ENVELOPE: ReadonlySet<string> = new Set(['data', 'port', 'meta', 'type']);
+const OUTPUT_MEMBERS: ReadonlySet<string> = new Set(['data', 'port', 'meta', 'type']);
 
 /** What a preset with `data` holds besides, and would lose: members that no output has, and members of another type. */
 export function presetProblems(preset: Json, at: string): Problem[] {
   if (!isObject(preset) || !Object.hasOwn(preset, 'data')) return [];
   const { port = null, meta = null } = preset;
-  const strays = Object.keys(preset)
-    .filter((name) => !ENVELOPE.has(name))
-    .slice(0, MOST_TOLD)
+  const unknownMembers = Object.keys(preset)
+    .filter((name) => !OUTPUT_MEMBERS.has(name))
+    .slice(0, MAX_REPORTED)
     .map((written): Problem => {
-      const name = written.slice(0, LONGEST_NAME);
+      const name = written.slice(0, MAX_NAME_CHARACTERS);
       return {
         pointer: childPointer(at, name),
         code: 'unknown_member',
@@ -63,18 +63,18 @@ export function presetProblems(preset: Json, at: string): Problem[] {
     message: `Expected ${expected}.`,
   });
   return [
-    ...strays,
+    ...unknownMembers,
     ...(port === null || typeof port === 'string' ? [] : [wrong('port', 'the name of a port')]),
     ...(meta === null || isObject(meta) ? [] : [wrong('meta', 'an object')]),
   ];
 }
 
 /** As presetProblems, of all presets of a run. */
-export const lostMembers = (presets: { readonly [slug: string]: Json }): Problem[] =>
+export const presetMemberProblems = (presets: { readonly [slug: string]: Json }): Problem[] =>
   Object.entries(presets).flatMap(([slug, preset]) => presetProblems(preset, childPointer('/presets', slug)));
 
 /** One sentence about all of them, for an error. */
-export function presetsRefused(problems: readonly Problem[]): string {
+export function presetsErrorMessage(problems: readonly Problem[]): string {
   const [first] = problems;
   const more = problems.length > 1 ? ` ${problems.length - 1} more of its presets name no step.` : '';
   return `${first?.message ?? ''}${first?.hint === undefined ? '' : ` ${first.hint}`}${more} Nothing was run.`;

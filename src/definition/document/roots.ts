@@ -29,8 +29,8 @@ export const ROOT_MEANINGS = {
 
 export const ROOTS: readonly string[] = Object.keys(ROOT_MEANINGS);
 
-const NAMES: ReadonlySet<string> = new Set(ROOTS);
+const ROOT_NAMES: ReadonlySet<string> = new Set(ROOTS);
 
 export function isRoot(name: string): boolean {
-  return NAMES.has(name);
+  return ROOT_NAMES.has(name);
 }

@@ -6,19 +6,19 @@
 import { z } from 'zod';
 import { isObject, type Json } from '../../json/json.ts';
 import { DIALECT_NUMBERS, dialectNumber } from './dialect-names.ts';
-import { MOST_ITERATIONS_AT_ONCE } from './limits.ts';
-import { isSemver, isVisible, SLUG, STEP_SLUG, VISIBLE } from './names.ts';
+import { MAX_FOR_EACH_CONCURRENCY } from './limits.ts';
+import { isSemver, isVisible, SLUG_PATTERN, STEP_SLUG_PATTERN, VISIBLE_NAME_EXPECTED } from './names.ts';
 import { DURATION_TITLE } from './titles.ts';
 import type { Problem } from './types.ts';
 import { OVERFLOWS, TRIGGER_TYPES } from './types.ts';
 import { zodProblems } from './zod-problems.ts';
 
-let built: z.ZodType | undefined;
+let cachedSchema: z.ZodType | undefined;
 
 /** The schema of the whole document. The JSON Schema for editors is generated from it. */
 export function definitionSchema(): z.ZodType {
-  built ??= buildDefinition();
-  return built;
+  cachedSchema ??= buildDefinition();
+  return cachedSchema;
 }
 
 /** The problems of a document in the canonical form, with JSON pointers. */
@@ -41,7 +41,7 @@ const optional = <T extends z.ZodType>(type: T, words: string) => type.optional(
 const json = (): z.ZodType => z.unknown();
 const text = (limit: number) => z.string().max(limit);
 
-const visibleName = () => z.string().min(1).max(200).refine(isVisible, { error: VISIBLE });
+const visibleName = () => z.string().min(1).max(200).refine(isVisible, { error: VISIBLE_NAME_EXPECTED });
 
 function duration(): z.ZodType {
   return z
@@ -159,7 +159,7 @@ function step(): z.ZodType {
         ref: optional(z.string(), 'The path of the list.'),
         items: optional(json(), 'The list, or a template of one.'),
         concurrency: optional(
-          z.int().min(1).max(MOST_ITERATIONS_AT_ONCE),
+          z.int().min(1).max(MAX_FOR_EACH_CONCURRENCY),
           'How many items run at the same time. Default: 1.',
         ),
       }),
@@ -264,7 +264,7 @@ function buildDefinition(): z.ZodType {
     name: visibleName().describe('The name for readers. Default: the slug.'),
     slug: z
       .string()
-      .regex(SLUG, { error: 'expected lower-case letters, digits and hyphens, at most 63' })
+      .regex(SLUG_PATTERN, { error: 'expected lower-case letters, digits and hyphens, at most 63' })
       .describe('Unique in its organization: lower-case letters, digits and hyphens. Default: derived from the name.'),
     type: optional(
       z.enum(['structured', 'agent', 'employee']),
@@ -321,9 +321,9 @@ function buildDefinition(): z.ZodType {
     ),
     steps: z
       .record(
-        z
-          .string()
-          .regex(STEP_SLUG, { error: 'expected a step slug: a letter or _, then letters, digits, _ or -, at most 64' }),
+        z.string().regex(STEP_SLUG_PATTERN, {
+          error: 'expected a step slug: a letter or _, then letters, digits, _ or -, at most 64',
+        }),
         step(),
       )
       .refine((steps) => Object.keys(steps).length > 0, { error: 'expected at least one step' })

@@ -8,17 +8,17 @@ import { isObject, type Json } from '../../json/json.ts';
 import { didYouMean } from './names.ts';
 import { TZDATA_VERSION, ZONE_NAMES } from './zone-names.ts';
 
-let spelled: ReadonlyMap<string, string> | undefined;
+let zonesByLowerCase: ReadonlyMap<string, string> | undefined;
 
 /** The name in the spelling of tzdata, such as Europe/Berlin for europe/berlin; undefined for other names. */
-export function timezoneOf(name: string): string | undefined {
-  spelled ??= new Map(ZONE_NAMES.map((one) => [one.toLowerCase(), one]));
-  return spelled.get(name.toLowerCase());
+export function canonicalTimezone(name: string): string | undefined {
+  zonesByLowerCase ??= new Map(ZONE_NAMES.map((one) => [one.toLowerCase(), one]));
+  return zonesByLowerCase.get(name.toLowerCase());
 }
 
 /** What is wrong with the name of a time zone, without a full stop; undefined for a known one. */
 export function timezoneProblem(name: string): string | undefined {
-  const known = timezoneOf(name);
+  const known = canonicalTimezone(name);
   if (known === undefined) return `expected the name of a time zone, such as Europe/Berlin.${hintOf(name)}`;
   try {
     new Intl.DateTimeFormat('en', { timeZone: known });
@@ -29,10 +29,10 @@ export function timezoneProblem(name: string): string | undefined {
 }
 
 /** A document's trigger with its zone in the spelling of tzdata. */
-export function withZoneSpelled(trigger: Json): Json {
+export function withCanonicalTimezone(trigger: Json): Json {
   if (!isObject(trigger) || trigger['type'] !== 'schedule' || !isObject(trigger['config'])) return trigger;
   const { timezone } = trigger['config'];
-  const name = typeof timezone === 'string' ? timezoneOf(timezone) : undefined;
+  const name = typeof timezone === 'string' ? canonicalTimezone(timezone) : undefined;
   if (name === undefined || name === timezone) return trigger;
   return { ...trigger, config: { ...trigger['config'], timezone: name } };
 }

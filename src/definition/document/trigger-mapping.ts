@@ -1,10 +1,10 @@
 /** The input of a run from its trigger: the payload, or the result of the trigger's mapping (LANGUAGE.md §10). */
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { readAlong } from '../../template/read.ts';
+import { walkPath } from '../../template/member-access.ts';
 import { parseTemplate, render } from '../../template/template.ts';
 import { TemplateError } from '../../template/types.ts';
 
-export interface TriggerParts {
+export interface TriggerRequest {
   readonly body: Json;
   readonly query: JsonObject;
   /** Names in lower case; without headers that authenticate the delivery. */
@@ -18,7 +18,7 @@ export interface TriggerParts {
  * Units of work of a whole mapping (template/limits.ts): some tens of milliseconds, since other requests wait while the
  * gateway maps a delivery.
  */
-const MOST_WORK = 500_000;
+const MAX_WORK = 500_000;
 
 export type Mapping = { readonly [key: string]: string };
 
@@ -34,16 +34,19 @@ export function payloadOf(body: Json, query: JsonObject): Json {
 /** The input of the run, or a sentence if a template of the mapping cannot be evaluated. */
 export function inputOf(
   mapping: Mapping | undefined,
-  parts: TriggerParts,
+  parts: TriggerRequest,
 ): { readonly input: Json } | { readonly problem: string } {
-  return mapping === undefined ? { input: payloadOf(parts.body, parts.query) } : mapped(mapping, parts);
+  return mapping === undefined ? { input: payloadOf(parts.body, parts.query) } : applyMapping(mapping, parts);
 }
 
 /**
  * Maps each key: `$.a.b[0]` is a path into the payload, any other text is a template over body, query,
  * headers and params.
  */
-function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonObject } | { readonly problem: string } {
+function applyMapping(
+  mapping: Mapping,
+  parts: TriggerRequest,
+): { readonly input: JsonObject } | { readonly problem: string } {
   const payload = payloadOf(parts.body, parts.query);
   const roots: JsonObject = { body: parts.body, query: parts.query, headers: parts.headers, params: parts.params };
   const scope = { root: (name: string) => getOwn(roots, name) };
@@ -55,8 +58,8 @@ function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonOb
         input,
         key,
         written.startsWith('$')
-          ? atPath(payload, written)
-          : render(parseTemplate(written), scope, { now: parts.now, meter, work: MOST_WORK - meter.units }).value,
+          ? readJsonPath(payload, written)
+          : render(parseTemplate(written), scope, { now: parts.now, meter, maxWork: MAX_WORK - meter.units }).value,
       );
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
@@ -67,7 +70,7 @@ function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonOb
 }
 
 /** The value at `$.a['b c'][0]`; null if there is none. Names can contain dots, and `.0` of a list is `[0]`. */
-function atPath(value: Json, path: string): Json {
+function readJsonPath(value: Json, path: string): Json {
   const pattern = /\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/gy;
   const keys: (string | number)[] = [];
   let at = 1;
@@ -79,7 +82,7 @@ function atPath(value: Json, path: string): Json {
     const [, name, index, single, double] = found;
     keys.push(index === undefined ? (name ?? single ?? double ?? '') : Number(index));
   }
-  return (readAlong(value, keys, readKey) as Json | undefined) ?? null;
+  return (walkPath(value, keys, readKey) as Json | undefined) ?? null;
 }
 
 function readKey(value: unknown, key: string | number): Json | undefined {

@@ -12,9 +12,9 @@ import type { Problem } from './types.ts';
 
 const MAX_REPORTED = 50;
 /** The most parts of a pointer in a problem. */
-const MAX_POINTER = 50;
+const MAX_POINTER_PARTS = 50;
 /** Problems after which the size is not measured. */
-const STOPS: ReadonlySet<string> = new Set(['too_deep', 'not_json', 'definition_too_large']);
+const FATAL_CODES: ReadonlySet<string> = new Set(['too_deep', 'not_json', 'definition_too_large']);
 /** Names that give access to prototypes. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -36,7 +36,7 @@ export class VettedDocument {
  */
 export function vet(document: Json): Problem[] {
   const problems = vetTree(document);
-  if (problems.some((problem) => STOPS.has(problem.code))) return problems;
+  if (problems.some((problem) => FATAL_CODES.has(problem.code))) return problems;
   return [...problems, ...vetSize(document)];
 }
 
@@ -157,6 +157,6 @@ function pointerOf(place: DocumentPosition): string {
     keys.push(here.key);
   return keys
     .reverse()
-    .slice(0, MAX_POINTER)
+    .slice(0, MAX_POINTER_PARTS)
     .reduce<string>((at, key) => childPointer(at, key), '');
 }

@@ -14,7 +14,7 @@ import {
 } from 'yaml';
 import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { pointer } from '../../json/pointer.ts';
-import { MAX_ALIASED } from './limits.ts';
+import { MAX_ALIASED_VALUES } from './limits.ts';
 
 /** A document that cannot be resolved. The node is where. */
 export class UnresolvedYaml extends Error {
@@ -31,12 +31,12 @@ export class UnresolvedYaml extends Error {
 }
 
 /**
- * The value of a document. Its work grows with the text and MAX_ALIASED: an alias is the same object each time, and
- * what aliases and merge keys stand for is counted.
+ * The value of a document. Its work grows with the text and MAX_ALIASED_VALUES: an alias is the same object each time,
+ * and what aliases and merge keys stand for is counted.
  * @throws UnresolvedYaml, and RangeError where it is nested too deeply.
  */
 export function yamlValue(document: Document): Json {
-  return new Resolution().read(document.contents).value;
+  return new AliasResolver().read(document.contents).value;
 }
 
 interface Resolved {
@@ -45,16 +45,16 @@ interface Resolved {
   readonly size: number;
 }
 
-class Resolution {
+class AliasResolver {
   /** Undefined while the value of the anchor is being read. */
   private readonly anchors = new Map<string, Resolved | undefined>();
-  private left = MAX_ALIASED;
+  private valuesLeft = MAX_ALIASED_VALUES;
 
   read(node: unknown): Resolved {
     if (isAlias(node)) return this.target(node);
     const anchor = isNode(node) ? node.anchor : undefined;
     if (anchor !== undefined) this.anchors.set(anchor, undefined);
-    const read = isMap(node) ? this.object(node) : isSeq(node) ? this.list(node.items) : scalar(node);
+    const read = isMap(node) ? this.object(node) : isSeq(node) ? this.list(node.items) : resolvedScalar(node);
     if (anchor !== undefined) this.anchors.set(anchor, read);
     return read;
   }
@@ -101,14 +101,14 @@ class Resolution {
   }
 
   private spend(values: number, node: Node): void {
-    this.left -= values;
-    if (this.left >= 0) return;
+    this.valuesLeft -= values;
+    if (this.valuesLeft >= 0) return;
     const message = 'The aliases and merge keys of this YAML document expand to too many values.';
     throw new UnresolvedYaml('too_many_aliases', message, node, 'Write the values instead of aliases.');
   }
 }
 
-const scalar = (node: unknown): Resolved => ({ value: isScalar(node) ? (node.value as Json) : null, size: 1 });
+const resolvedScalar = (node: unknown): Resolved => ({ value: isScalar(node) ? (node.value as Json) : null, size: 1 });
 
 const nameOf = (key: unknown): string => {
   const value = isScalar(key) ? key.value : key;

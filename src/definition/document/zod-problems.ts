@@ -1,10 +1,10 @@
 /** Converts zod's issues to problems: a JSON pointer, a stable code, a sentence, a hint. */
 
 import type { z } from 'zod';
-import { defined } from '../../json/defined.ts';
 import { isObject, type Json, typeName } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { pointer } from '../../json/pointer.ts';
-import { didYouMean, nearest } from './names.ts';
+import { didYouMean, nearestName } from './names.ts';
 import type { Problem } from './types.ts';
 
 /** The most problems that are reported for a document. */
@@ -18,7 +18,7 @@ export function zodProblems(schema: z.ZodType, value: Json, at: string): Problem
   if (result.success) return [];
   const problems: Problem[] = [];
   for (const issue of result.error.issues) {
-    for (const problem of describe(issue, [], value, schema)) {
+    for (const problem of issueProblems(issue, [], value, schema)) {
       if (problems.length >= MAX_PROBLEMS) return problems;
       problems.push({ ...problem, pointer: at + problem.pointer });
     }
@@ -26,7 +26,7 @@ export function zodProblems(schema: z.ZodType, value: Json, at: string): Problem
   return problems;
 }
 
-function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, schema: z.ZodType): Problem[] {
+function issueProblems(issue: Issue, prefix: readonly PropertyKey[], value: Json, schema: z.ZodType): Problem[] {
   const path = [...prefix, ...issue.path];
   const found = valueAt(value, path);
   const place = pointer(path);
@@ -35,12 +35,12 @@ function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, sch
       const known = membersOf(schemaAt(schema, path));
       return issue.keys.map((key) => {
         const hint = didYouMean(key, known);
-        const message = `"${shown(key)}" is not a known member here.`;
+        const message = `"${truncated(key)}" is not a known member here.`;
         return {
           pointer: pointer([...path, key]),
           code: 'unknown_member',
           message,
-          ...defined({ hint }),
+          ...omitUndefined({ hint }),
         };
       });
     }
@@ -48,10 +48,10 @@ function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, sch
       return [typeProblem(place, path, issue.expected, found)];
     case 'invalid_value': {
       const known = issue.values.map(String);
-      const message = `Expected ${oneOf(known)}, got ${shownValue(found)}.`;
-      if (found === undefined) return [missing(place, path, oneOf(known))];
+      const message = `Expected ${joinAlternatives(known)}, got ${displayValue(found)}.`;
+      if (found === undefined) return [missingProblem(place, path, joinAlternatives(known))];
       const hint = typeof found === 'string' ? didYouMean(found, known) : undefined;
-      return [{ pointer: place, code: 'invalid_value', message, ...defined({ hint }) }];
+      return [{ pointer: place, code: 'invalid_value', message, ...omitUndefined({ hint }) }];
     }
     case 'invalid_union':
       return unionProblems(issue, path, found, value, schema);
@@ -60,13 +60,13 @@ function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, sch
         {
           pointer: place,
           code: 'invalid_name',
-          message: sentence(issue.issues[0]?.message ?? 'expected another name', path),
+          message: asSentence(issue.issues[0]?.message ?? 'expected another name', path),
         },
       ];
     case 'invalid_element':
-      return issue.issues.flatMap((inner) => describe(inner, path, value, schema));
+      return issue.issues.flatMap((inner) => issueProblems(inner, path, value, schema));
     default:
-      return [{ pointer: place, code: 'invalid_value', message: sentence(issue.message, path) }];
+      return [{ pointer: place, code: 'invalid_value', message: asSentence(issue.message, path) }];
   }
 }
 
@@ -82,15 +82,15 @@ function unionProblems(
 ): Problem[] {
   const alternatives = issue.errors.filter((errors) => errors.length > 0);
   const inside = alternatives.find((errors) => errors.every((error) => !isRootMismatch(error)));
-  if (inside !== undefined) return inside.flatMap((inner) => describe(inner, path, value, schema));
-  const expected = oneOf([...new Set(alternatives.flatMap((errors) => expectedBy(errors[0])))]);
-  if (found === undefined) return [missing(pointer(path), path, expected)];
-  const hint = typeof found === 'string' ? meantBy(found, alternatives) : undefined;
+  if (inside !== undefined) return inside.flatMap((inner) => issueProblems(inner, path, value, schema));
+  const expected = joinAlternatives([...new Set(alternatives.flatMap((errors) => expectedBy(errors[0])))]);
+  if (found === undefined) return [missingProblem(pointer(path), path, expected)];
+  const hint = typeof found === 'string' ? unionHint(found, alternatives) : undefined;
   // The value is shown only if texts are expected: elsewhere it can be a secret.
   const isKnownType = typeof found === 'string' && alternatives.some((errors) => knownTexts(errors[0]).length > 0);
-  const message = isKnownType ? `Expected ${expected}, got ${shownValue(found)}.` : mismatch(expected, found);
+  const message = isKnownType ? `Expected ${expected}, got ${displayValue(found)}.` : mismatchMessage(expected, found);
   const code = isKnownType ? 'invalid_value' : 'wrong_type';
-  return [{ pointer: pointer(path), code, message, ...defined({ hint }) }];
+  return [{ pointer: pointer(path), code, message, ...omitUndefined({ hint }) }];
 }
 
 /** The issue of every alternative for templates (src/steps/config/schema.ts). */
@@ -116,13 +116,13 @@ function knownTexts(issue: Issue | undefined): string[] {
 }
 
 /** The hint for a text that matches no alternative. */
-function meantBy(found: string, alternatives: readonly Issue[][]): string | undefined {
+function unionHint(found: string, alternatives: readonly Issue[][]): string | undefined {
   const types = alternatives.flatMap((errors) => expectedBy(errors[0]));
   const isNumber = /^-?\d+(\.\d+)?$/.test(found) && types.some((type) => type === 'number' || type === 'int');
   const isBoolean = (found === 'true' || found === 'false') && types.includes('boolean');
-  if (isNumber || isBoolean) return `Write it without quotes: ${shown(found)}.`;
+  if (isNumber || isBoolean) return `Write it without quotes: ${truncated(found)}.`;
   const known = alternatives.flatMap((errors) => knownTexts(errors[0]));
-  const meant = nearest(found.slice(0, 100), known);
+  const meant = nearestName(found.slice(0, 100), known);
   return meant === undefined ? undefined : `Did you mean "${meant}"?`;
 }
 
@@ -134,43 +134,47 @@ function typeOf(expected: string): string {
 
 function typeProblem(place: string, path: readonly PropertyKey[], expected: string, found: Json | undefined): Problem {
   const name = typeOf(expected);
-  if (found === undefined) return missing(place, path, name);
-  const message = mismatch(name, found);
+  if (found === undefined) return missingProblem(place, path, name);
+  const message = mismatchMessage(name, found);
   const quoted = name === 'string' && typeof found === 'number' ? { hint: `Write it in quotes: "${found}".` } : {};
   return { pointer: place, code: 'wrong_type', message, ...quoted };
 }
 
 /** An empty value of YAML is null. */
-const mismatch = (expected: string, found: Json): string =>
+const mismatchMessage = (expected: string, found: Json): string =>
   found === null
     ? `Nothing is written here (null): expected ${expected}.`
     : `Expected ${expected}, got ${typeName(found)}.`;
 
-function missing(place: string, path: readonly PropertyKey[], expected: string): Problem {
+function missingProblem(place: string, path: readonly PropertyKey[], expected: string): Problem {
   return {
     pointer: place,
     code: 'missing_member',
-    message: `"${shown(String(path.at(-1) ?? ''))}" is missing: expected ${expected}.`,
+    message: `"${truncated(String(path.at(-1) ?? ''))}" is missing: expected ${expected}.`,
   };
 }
 
-function sentence(message: string, path: readonly PropertyKey[]): string {
+function asSentence(message: string, path: readonly PropertyKey[]): string {
   const last = path.at(-1);
-  const whole = message.endsWith('.') ? message : `${message}.`;
-  return last === undefined ? whole : `"${shown(String(last))}": ${whole}`;
+  const withFullStop = message.endsWith('.') ? message : `${message}.`;
+  return last === undefined ? withFullStop : `"${truncated(String(last))}": ${withFullStop}`;
 }
 
-function oneOf(names: readonly string[]): string {
+function joinAlternatives(names: readonly string[]): string {
   if (names.length <= 1) return names[0] ?? 'nothing';
   return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
-function shownValue(value: Json | undefined): string {
-  return typeof value === 'string' ? `"${shown(value)}"` : typeof value === 'object' ? typeName(value) : String(value);
+function displayValue(value: Json | undefined): string {
+  return typeof value === 'string'
+    ? `"${truncated(value)}"`
+    : typeof value === 'object'
+      ? typeName(value)
+      : String(value);
 }
 
 /** Cuts a text of the document for a message. */
-function shown(text: string): string {
+function truncated(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
@@ -185,29 +189,29 @@ function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
 }
 
 /** The schema for the value at `path`, as far as it can be followed. */
-function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): Inner | undefined {
-  let here: Inner | undefined = unwrapped(schema as unknown as Inner);
+function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): ZodInternals | undefined {
+  let here: ZodInternals | undefined = unwrapped(schema as unknown as ZodInternals);
   for (const part of path) {
     if (here === undefined) return undefined;
-    const definition: InnerDefinition = here.def;
+    const definition: ZodInternalsDefinition = here.def;
     here = unwrapped(definition.shape?.[String(part)] ?? definition.valueType ?? definition.element);
   }
   return here;
 }
 
 /** The parts of zod's internal shape that are read here: `def` of objects, records, arrays, unions and wrappers. */
-interface Inner {
-  readonly def: InnerDefinition;
+interface ZodInternals {
+  readonly def: ZodInternalsDefinition;
 }
-interface InnerDefinition {
-  readonly shape?: { readonly [member: string]: Inner };
-  readonly valueType?: Inner;
-  readonly element?: Inner;
-  readonly innerType?: Inner;
-  readonly options?: readonly Inner[];
+interface ZodInternalsDefinition {
+  readonly shape?: { readonly [member: string]: ZodInternals };
+  readonly valueType?: ZodInternals;
+  readonly element?: ZodInternals;
+  readonly innerType?: ZodInternals;
+  readonly options?: readonly ZodInternals[];
 }
 
-function unwrapped(schema: Inner | undefined): Inner | undefined {
+function unwrapped(schema: ZodInternals | undefined): ZodInternals | undefined {
   let here = schema;
   while (here?.def.innerType !== undefined) here = here.def.innerType;
   if (here?.def.options !== undefined)
@@ -215,6 +219,6 @@ function unwrapped(schema: Inner | undefined): Inner | undefined {
   return here;
 }
 
-function membersOf(schema: Inner | undefined): string[] {
+function membersOf(schema: ZodInternals | undefined): string[] {
   return Object.keys(schema?.def.shape ?? {});
 }

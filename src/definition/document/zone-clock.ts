@@ -1,13 +1,13 @@
 /** The clock on the wall in a time zone: what it shows, and when it is changed. All times are in milliseconds. */
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 /** Shorter than the time between any two changes of a clock. */
-const STEP = 7 * 24 * 60 * MINUTE;
+const SEARCH_STEP_MS = 7 * 24 * 60 * MINUTE_MS;
 
 /** Undefined for a zone that Intl does not know. */
-const formats = new Map<string, Intl.DateTimeFormat | undefined>();
+const formatCache = new Map<string, Intl.DateTimeFormat | undefined>();
 
-export const knowsZone = (timezone: string): boolean => formatOf(timezone) !== undefined;
+export const isKnownZone = (timezone: string): boolean => formatOf(timezone) !== undefined;
 
 /** What the clock shows at that time, to the second, as if it were a time of UTC. @throws RangeError: unknown zone. */
 export function wallClock(timezone: string, time: number): number {
@@ -34,10 +34,10 @@ export function clockChanges(timezone: string, from: number, until: number): Clo
   let at = from;
   let before = offsetAt(timezone, at);
   while (at < until) {
-    let later = Math.min(at + STEP, until);
+    let later = Math.min(at + SEARCH_STEP_MS, until);
     if (offsetAt(timezone, later) !== before) {
-      while (later - at > MINUTE) {
-        const middle = Math.floor((at + later) / 2 / MINUTE) * MINUTE;
+      while (later - at > MINUTE_MS) {
+        const middle = Math.floor((at + later) / 2 / MINUTE_MS) * MINUTE_MS;
         if (offsetAt(timezone, middle) === before) at = middle;
         else later = middle;
       }
@@ -51,8 +51,8 @@ export function clockChanges(timezone: string, from: number, until: number): Clo
 }
 
 function formatOf(timezone: string): Intl.DateTimeFormat | undefined {
-  if (!formats.has(timezone)) formats.set(timezone, makeFormat(timezone));
-  return formats.get(timezone);
+  if (!formatCache.has(timezone)) formatCache.set(timezone, makeFormat(timezone));
+  return formatCache.get(timezone);
 }
 
 function makeFormat(timeZone: string): Intl.DateTimeFormat | undefined {

@@ -41,11 +41,11 @@ function sampleOfField(name: string, field: Json, depth: number): Json {
   if (isObject(properties) && depth < MAX_DEPTH) return sampleOfMembers(properties, depth + 1);
   const written = typeof field === 'string' ? field : getOwn(field, 'type');
   const type = Array.isArray(written) ? written[0] : written;
-  const least = getOwn(field, 'minimum');
-  if ((type === 'number' || type === 'integer') && typeof least === 'number') return least;
-  const dated =
+  const minimum = getOwn(field, 'minimum');
+  if ((type === 'number' || type === 'integer') && typeof minimum === 'number') return minimum;
+  const sampleType =
     getOwn(field, 'format') === 'date' ? 'date' : getOwn(field, 'format') === 'date-time' ? 'datetime' : type;
-  return typeof dated === 'string' && Object.hasOwn(BY_TYPE, dated) ? BY_TYPE[dated]! : `<${name}>`;
+  return typeof sampleType === 'string' && Object.hasOwn(BY_TYPE, sampleType) ? BY_TYPE[sampleType]! : `<${name}>`;
 }
 
 const first = (list: Json | undefined): Json | undefined => (Array.isArray(list) ? list[0] : undefined);

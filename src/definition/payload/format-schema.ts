@@ -5,25 +5,29 @@ import type { PayloadFormat } from '../document/types.ts';
 import { isJsonSchema } from './format.ts';
 
 /** The JSON Schema types of the short form's types (LANGUAGE.md §1). */
-const TYPES: { readonly [type: string]: JsonObject } = {
+const SCHEMAS_BY_TYPE: { readonly [type: string]: JsonObject } = {
   date: { type: 'string', format: 'date' },
   datetime: { type: 'string', format: 'date-time' },
   any: {},
 };
-const KEPT = ['description', 'title', 'enum', 'default', 'items', 'properties'] as const;
+const COPIED_MEMBERS = ['description', 'title', 'enum', 'default', 'items', 'properties'] as const;
 
 /** The format as JSON Schema. A member with a dotted name stays one member. */
 export function asJsonSchema(format: PayloadFormat): JsonObject {
-  return isJsonSchema(format) ? format : shortForm(format);
+  return isJsonSchema(format) ? format : shortFormSchema(format);
 }
 
-function shortForm(format: PayloadFormat): JsonObject {
+function shortFormSchema(format: PayloadFormat): JsonObject {
   const properties: JsonObject = {};
   const required: string[] = [];
   for (const [name, field] of Object.entries(format)) {
     const type = typeof field === 'string' ? field : getOwn(field, 'type');
     const value =
-      typeof type === 'string' ? fieldSchema(type, field) : isObject(field) ? shortForm(field) : ({} as JsonObject);
+      typeof type === 'string'
+        ? fieldSchema(type, field)
+        : isObject(field)
+          ? shortFormSchema(field)
+          : ({} as JsonObject);
     setOwn(properties, name, value);
     if (getOwn(field, 'required') !== false && getOwn(field, 'default') === undefined) required.push(name);
   }
@@ -31,9 +35,9 @@ function shortForm(format: PayloadFormat): JsonObject {
 }
 
 function fieldSchema(type: string, field: JsonObject[string]): JsonObject {
-  const schema: JsonObject = { ...(TYPES[type] ?? { type }) };
+  const schema: JsonObject = { ...(SCHEMAS_BY_TYPE[type] ?? { type }) };
   if (!isObject(field)) return schema;
-  for (const member of KEPT) {
+  for (const member of COPIED_MEMBERS) {
     const value = getOwn(field, member);
     if (value !== undefined) schema[member] = value;
   }

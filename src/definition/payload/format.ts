@@ -4,14 +4,14 @@
  * workflow sandbox too: it uses no clock, no built-ins of Node and no regular expressions of users.
  */
 
-import { defined } from '../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { didYouMean } from '../document/names.ts';
 import type { PayloadFormat, Problem, StateField } from '../document/types.ts';
-import { isDate, isIsoDatetime } from './formats.ts';
 import { type ValidationOptions, validateJsonSchema } from './json-schema.ts';
-import { jsonSchemaFindings } from './json-schema-format.ts';
+import { jsonSchemaFindings } from './json-schema-check.ts';
+import { isDate, isIsoDatetime } from './string-formats.ts';
 
 /** `date` is YYYY-MM-DD, `datetime` ISO 8601; the last four are the other types of JSON. */
 export const FIELD_TYPES = [
@@ -58,7 +58,7 @@ export function validatePayload(format: PayloadFormat, value: Json, options: Val
       },
     ];
   }
-  return shortForm(format, value ?? {}, '', options);
+  return shortFormViolations(format, value ?? {}, '', options);
 }
 
 /** The problems of a format itself, with pointers into the format. */
@@ -78,7 +78,7 @@ function shortFormWarnings(format: PayloadFormat, at: string, depth: number): Pr
     const type = fieldType(field);
     if (!isObject(field)) return [];
     if (type === undefined) return depth < 50 ? shortFormWarnings(field, place, depth + 1) : [];
-    if (!holdsSchema(field, type)) return [];
+    if (!hasMemberSchema(field, type)) return [];
     const { problems, warnings } = jsonSchemaFindings(schemaOf(field));
     return [...problems, ...warnings].map((found) => ({ ...found, pointer: place + found.pointer }));
   });
@@ -156,9 +156,9 @@ export function coerceState(field: StateField, value: Json): { value: Json } | {
  * declares dotted names that begin with the path), or `open` (the path is below a declared member, or the format is
  * empty).
  */
-type Declared = 'declared' | 'undeclared' | 'parts' | 'open';
+type DeclarationStatus = 'declared' | 'undeclared' | 'parts' | 'open';
 
-export function declares(format: PayloadFormat, path: readonly (string | number)[]): Declared {
+export function declarationStatus(format: PayloadFormat, path: readonly (string | number)[]): DeclarationStatus {
   if (path.length === 0) return 'declared';
   return isJsonSchema(format) ? schemaDeclares(format, path) : shortFormDeclares(format, path);
 }
@@ -169,7 +169,7 @@ export function declaredNames(format: PayloadFormat): string[] {
   return isObject(members) ? Object.keys(members) : [];
 }
 
-function shortForm(format: PayloadFormat, value: Json, at: string, options: ValidationOptions): Problem[] {
+function shortFormViolations(format: PayloadFormat, value: Json, at: string, options: ValidationOptions): Problem[] {
   const problems: Problem[] = [];
   for (const [name, field] of Object.entries(format)) {
     const type = fieldType(field);
@@ -184,7 +184,7 @@ function shortForm(format: PayloadFormat, value: Json, at: string, options: Vali
         });
       }
     } else if (type === undefined) {
-      if (isObject(field)) problems.push(...nested(field, found, name, place, options));
+      if (isObject(field)) problems.push(...nestedViolations(field, found, name, place, options));
     } else {
       problems.push(...checkField(field, type, found, name, place, options));
     }
@@ -192,8 +192,14 @@ function shortForm(format: PayloadFormat, value: Json, at: string, options: Vali
   return problems;
 }
 
-function nested(field: PayloadFormat, found: Json, name: string, place: string, options: ValidationOptions): Problem[] {
-  if (isObject(found)) return shortForm(field, found, place, options);
+function nestedViolations(
+  field: PayloadFormat,
+  found: Json,
+  name: string,
+  place: string,
+  options: ValidationOptions,
+): Problem[] {
+  if (isObject(found)) return shortFormViolations(field, found, place, options);
   return [{ pointer: place, code: 'wrong_type', message: `"${name}" must be object, got ${typeName(found)}.` }];
 }
 
@@ -206,7 +212,7 @@ function checkField(
   options: ValidationOptions,
 ): Problem[] {
   if (found === null && !isRequired(field)) return [];
-  if (!fits(type, found)) {
+  if (!matchesType(type, found)) {
     const isWritten = type === 'date' || type === 'datetime';
     const got = isWritten && typeof found === 'string' ? 'another string' : typeName(found);
     return [{ pointer: place, code: 'wrong_type', message: `"${name}" must be ${describeType(type)}, got ${got}.` }];
@@ -216,13 +222,13 @@ function checkField(
     const shown = allowed.map((one) => JSON.stringify(one)).join(', ');
     return [{ pointer: place, code: 'invalid_value', message: `"${name}" must be one of ${shown}.` }];
   }
-  if (isObject(field) && holdsSchema(field, type))
+  if (isObject(field) && hasMemberSchema(field, type))
     return validateJsonSchema(schemaOf(field), found, options).map((one) => ({ ...one, pointer: place + one.pointer }));
   return [];
 }
 
 /** Whether a field of the short form has a JSON Schema of its members or items. */
-const holdsSchema = (field: JsonObject, type: FieldType): boolean =>
+const hasMemberSchema = (field: JsonObject, type: FieldType): boolean =>
   (type === 'object' || type === 'array') && ('properties' in field || 'items' in field);
 
 function schemaOf(field: JsonObject): JsonObject {
@@ -230,7 +236,7 @@ function schemaOf(field: JsonObject): JsonObject {
   return Array.isArray(required) ? { ...schema, required } : schema;
 }
 
-function fits(type: FieldType, value: Json): boolean {
+function matchesType(type: FieldType, value: Json): boolean {
   switch (type) {
     case 'any':
       return true;
@@ -279,7 +285,7 @@ function shortFormProblems(format: PayloadFormat, at: string, depth: number): Pr
       if (fieldType(field) === undefined) {
         const hint = didYouMean(written, FIELD_TYPES);
         const message = `"${written}" is not a type: expected ${FIELD_TYPES.slice(0, 5).join(', ')} or JSON Schema.`;
-        problems.push({ pointer: place, code: 'invalid_format', message, ...defined({ hint }) });
+        problems.push({ pointer: place, code: 'invalid_format', message, ...omitUndefined({ hint }) });
       } else if (isObject(field)) {
         for (const member of Object.keys(field)) {
           if (FIELD_MEMBERS.has(member)) continue;
@@ -289,7 +295,7 @@ function shortFormProblems(format: PayloadFormat, at: string, depth: number): Pr
             pointer: childPointer(place, member),
             code: 'unknown_member',
             message,
-            ...defined({ hint }),
+            ...omitUndefined({ hint }),
           });
         }
       }
@@ -316,7 +322,7 @@ function isTypeless(field: JsonObject): boolean {
   );
 }
 
-function shortFormDeclares(format: PayloadFormat, path: readonly (string | number)[]): Declared {
+function shortFormDeclares(format: PayloadFormat, path: readonly (string | number)[]): DeclarationStatus {
   const names = Object.keys(format);
   if (names.length === 0) return 'open';
   const first = String(path[0]);
@@ -334,7 +340,7 @@ function shortFormDeclares(format: PayloadFormat, path: readonly (string | numbe
   return dotted.some((name) => name.startsWith(`${path.join('.')}.`)) ? 'parts' : 'undeclared';
 }
 
-function schemaDeclares(schema: Json, path: readonly (string | number)[]): Declared {
+function schemaDeclares(schema: Json, path: readonly (string | number)[]): DeclarationStatus {
   let here: Json | undefined = schema;
   for (const part of path) {
     if (typeof part === 'number' || getOwn(here, '$ref') !== undefined) return 'open';

@@ -9,9 +9,9 @@ import { canonicalText } from '../../json/canonical-text.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { childPointer, pointerParts } from '../../json/pointer.ts';
 import type { Problem } from '../document/types.ts';
-import { FORMATS, FORMATS_BEFORE_0_4 } from './formats.ts';
-import { resolveReference } from './json-schema-format.ts';
+import { resolveReference } from './json-schema-check.ts';
 import { compilePattern, matches, type Pattern } from './pattern.ts';
+import { STRING_FORMATS, STRING_FORMATS_BEFORE_0_4 } from './string-formats.ts';
 
 /** The most applications of a schema in one validation, far more than realistic payloads need. */
 const MAX_APPLICATIONS = 100_000;
@@ -28,19 +28,19 @@ export interface ValidationOptions {
 /** The problems of `value`, with pointers into it. Never throws, and takes bounded time. */
 export function validateJsonSchema(schema: JsonObject, value: Json, options: ValidationOptions = {}): Problem[] {
   const { before0_4 = false } = options;
-  const run: Validation = {
+  const validation: Validation = {
     root: schema,
     before0_4,
     patterns: new Map(),
-    left: MAX_APPLICATIONS,
+    workLeft: MAX_APPLICATIONS,
     problems: [],
-    over: false,
+    isExhausted: false,
   };
-  apply(schema, value, '', 0, run);
-  if (run.over) {
+  apply(schema, value, '', 0, validation);
+  if (validation.isExhausted) {
     return [{ pointer: '', code: 'invalid_format', message: 'The format is too complex to be applied to this value.' }];
   }
-  return run.problems;
+  return validation.problems;
 }
 
 interface Validation {
@@ -48,31 +48,32 @@ interface Validation {
   readonly before0_4: boolean;
   /** Undefined for one that cannot be used, which a checked format does not have. */
   readonly patterns: Map<string, Pattern | undefined>;
-  left: number;
+  workLeft: number;
   problems: Problem[];
-  over: boolean;
+  isExhausted: boolean;
 }
 
-function apply(schema: Json | undefined, value: Json, at: string, depth: number, run: Validation): void {
-  if (schema === true || run.over) return;
-  if (depth > MAX_DEPTH) run.over = true;
-  if (!spend(run, 1)) return;
+function apply(schema: Json | undefined, value: Json, at: string, depth: number, validation: Validation): void {
+  if (schema === true || validation.isExhausted) return;
+  if (depth > MAX_DEPTH) validation.isExhausted = true;
+  if (!spend(validation, 1)) return;
   if (!isObject(schema)) {
-    if (schema === false) report(run, at, 'unknown_member', 'is not allowed here');
+    if (schema === false) report(validation, at, 'unknown_member', 'is not allowed here');
     return;
   }
   if (value === null && schema['nullable'] === true) return;
-  if (schema['$ref'] !== undefined) apply(resolveReference(run.root, schema['$ref']), value, at, depth + 1, run);
-  if (!typeFits(schema, value, at, run)) return;
-  checkListed(schema, value, at, run);
-  combine(schema, value, at, depth, run);
-  if (typeof value === 'string') checkString(schema, value, at, run);
-  else if (typeof value === 'number') checkNumber(schema, value, at, run);
-  else if (Array.isArray(value)) checkArray(schema, value, at, depth, run);
-  else if (isObject(value)) checkObject(schema, value, at, depth, run);
+  if (schema['$ref'] !== undefined)
+    apply(resolveReference(validation.root, schema['$ref']), value, at, depth + 1, validation);
+  if (!typeFits(schema, value, at, validation)) return;
+  checkEnumAndConst(schema, value, at, validation);
+  applyCombinators(schema, value, at, depth, validation);
+  if (typeof value === 'string') checkString(schema, value, at, validation);
+  else if (typeof value === 'number') checkNumber(schema, value, at, validation);
+  else if (Array.isArray(value)) checkArray(schema, value, at, depth, validation);
+  else if (isObject(value)) checkObject(schema, value, at, depth, validation);
 }
 
-function typeFits(schema: JsonObject, value: Json, at: string, run: Validation): boolean {
+function typeFits(schema: JsonObject, value: Json, at: string, validation: Validation): boolean {
   const written = schema['type'];
   if (written === undefined) return true;
   const types = Array.isArray(written) ? written : [written];
@@ -82,82 +83,84 @@ function typeFits(schema: JsonObject, value: Json, at: string, run: Validation):
   );
   // The schema can contain anything, also objects without a usable text.
   const wanted = types.map((type) => (typeof type === 'string' ? type : JSON.stringify(type))).join(' or ');
-  if (!fits) report(run, at, 'wrong_type', `must be ${wanted.slice(0, 200)}, got ${actual}`);
+  if (!fits) report(validation, at, 'wrong_type', `must be ${wanted.slice(0, 200)}, got ${actual}`);
   return fits;
 }
 
-function checkListed(schema: JsonObject, value: Json, at: string, run: Validation): void {
+function checkEnumAndConst(schema: JsonObject, value: Json, at: string, validation: Validation): void {
   const allowed = schema['enum'];
-  if (Array.isArray(allowed)) spend(run, allowed.length / 50);
-  if (Array.isArray(allowed) && !allowed.some((one) => same(one, value, run))) {
+  if (Array.isArray(allowed)) spend(validation, allowed.length / 50);
+  if (Array.isArray(allowed) && !allowed.some((one) => isEqual(one, value, validation))) {
     const shown = allowed
       .slice(0, 10)
       .map((one) => JSON.stringify(one))
       .join(', ');
-    report(run, at, 'invalid_value', `must be one of ${shown.slice(0, 200)}`);
+    report(validation, at, 'invalid_value', `must be one of ${shown.slice(0, 200)}`);
   }
   const only = schema['const'];
-  if (only !== undefined && !same(only, value, run))
-    report(run, at, 'invalid_value', `must be ${JSON.stringify(only).slice(0, 100)}`);
+  if (only !== undefined && !isEqual(only, value, validation))
+    report(validation, at, 'invalid_value', `must be ${JSON.stringify(only).slice(0, 100)}`);
 }
 
-function combine(schema: JsonObject, value: Json, at: string, depth: number, run: Validation): void {
-  for (const part of list(schema['allOf'])) apply(part, value, at, depth + 1, run);
+function applyCombinators(schema: JsonObject, value: Json, at: string, depth: number, validation: Validation): void {
+  for (const part of asList(schema['allOf'])) apply(part, value, at, depth + 1, validation);
   const any = schema['anyOf'];
-  if (Array.isArray(any) && !any.some((part) => passes(part, value, depth, run)))
-    report(run, at, 'invalid_value', 'matches none of the alternatives (anyOf)');
+  if (Array.isArray(any) && !any.some((part) => passes(part, value, depth, validation)))
+    report(validation, at, 'invalid_value', 'matches none of the alternatives (anyOf)');
   const one = schema['oneOf'];
   if (Array.isArray(one)) {
-    const fitting = one.filter((part) => passes(part, value, depth, run)).length;
+    const fitting = one.filter((part) => passes(part, value, depth, validation)).length;
     if (fitting !== 1)
-      report(run, at, 'invalid_value', `must match exactly one of the alternatives (oneOf), matches ${fitting}`);
+      report(validation, at, 'invalid_value', `must match exactly one of the alternatives (oneOf), matches ${fitting}`);
   }
-  if (schema['not'] !== undefined && passes(schema['not'], value, depth, run))
-    report(run, at, 'invalid_value', 'matches the schema that is excluded (not)');
+  if (schema['not'] !== undefined && passes(schema['not'], value, depth, validation))
+    report(validation, at, 'invalid_value', 'matches the schema that is excluded (not)');
   if (schema['if'] !== undefined) {
-    const branch = passes(schema['if'], value, depth, run) ? schema['then'] : schema['else'];
-    if (branch !== undefined) apply(branch, value, at, depth + 1, run);
+    const branch = passes(schema['if'], value, depth, validation) ? schema['then'] : schema['else'];
+    if (branch !== undefined) apply(branch, value, at, depth + 1, validation);
   }
 }
 
-function checkString(schema: JsonObject, value: string, at: string, run: Validation): void {
+function checkString(schema: JsonObject, value: string, at: string, validation: Validation): void {
   const { minLength, maxLength, format, pattern } = schema;
   if (typeof minLength === 'number' || typeof maxLength === 'number') {
-    spend(run, value.length / 100);
-    checkSize([minLength, maxLength], [...value].length, 'characters', at, run);
+    spend(validation, value.length / 100);
+    checkSize([minLength, maxLength], [...value].length, 'characters', at, validation);
   }
-  if (typeof format === 'string' && isChecked(format, run) && FORMATS[format]?.(value) === false)
-    report(run, at, 'invalid_value', `must be a ${format}`);
-  if (typeof pattern === 'string' && !found(pattern, value, run))
-    report(run, at, 'invalid_value', `must match the pattern ${pattern.slice(0, 100)}`);
+  if (typeof format === 'string' && isChecked(format, validation) && STRING_FORMATS[format]?.(value) === false)
+    report(validation, at, 'invalid_value', `must be a ${format}`);
+  if (typeof pattern === 'string' && !matchesPattern(pattern, value, validation))
+    report(validation, at, 'invalid_value', `must match the pattern ${pattern.slice(0, 100)}`);
 }
 
-type Bounds = readonly [least: Json | undefined, most: Json | undefined];
+type SizeBounds = readonly [min: Json | undefined, max: Json | undefined];
 
-function checkSize([least, most]: Bounds, size: number, of: string, at: string, run: Validation): void {
-  if (typeof least === 'number' && size < least) report(run, at, 'invalid_value', `must have at least ${least} ${of}`);
-  if (typeof most === 'number' && size > most) report(run, at, 'invalid_value', `must have at most ${most} ${of}`);
+function checkSize([min, max]: SizeBounds, size: number, unit: string, at: string, validation: Validation): void {
+  if (typeof min === 'number' && size < min)
+    report(validation, at, 'invalid_value', `must have at least ${min} ${unit}`);
+  if (typeof max === 'number' && size > max)
+    report(validation, at, 'invalid_value', `must have at most ${max} ${unit}`);
 }
 
-const isChecked = (format: string, run: Validation): boolean =>
-  Object.hasOwn(FORMATS, format) && (!run.before0_4 || FORMATS_BEFORE_0_4.has(format));
+const isChecked = (format: string, validation: Validation): boolean =>
+  Object.hasOwn(STRING_FORMATS, format) && (!validation.before0_4 || STRING_FORMATS_BEFORE_0_4.has(format));
 
 /** Whether the pattern is found in the text. One that cannot be used is found everywhere. */
-function found(source: string, text: string, run: Validation): boolean {
-  if (run.before0_4) return true;
-  if (!run.patterns.has(source)) {
+function matchesPattern(source: string, text: string, validation: Validation): boolean {
+  if (validation.before0_4) return true;
+  if (!validation.patterns.has(source)) {
     const compiled = compilePattern(source);
-    run.patterns.set(source, 'problem' in compiled ? undefined : compiled);
-    spend(run, 'problem' in compiled ? 1 : 1 + compiled.program.length / 50);
+    validation.patterns.set(source, 'problem' in compiled ? undefined : compiled);
+    spend(validation, 'problem' in compiled ? 1 : 1 + compiled.program.length / 50);
   }
-  const pattern = run.patterns.get(source);
-  return pattern === undefined || matches(pattern, text, (steps) => spend(run, steps / STEPS_PER_APPLICATION));
+  const pattern = validation.patterns.get(source);
+  return pattern === undefined || matches(pattern, text, (steps) => spend(validation, steps / STEPS_PER_APPLICATION));
 }
 
-function checkNumber(schema: JsonObject, value: number, at: string, run: Validation): void {
+function checkNumber(schema: JsonObject, value: number, at: string, validation: Validation): void {
   const bound = (keyword: string, ok: (limit: number) => boolean, words: string): void => {
     const limit = schema[keyword];
-    if (typeof limit === 'number' && !ok(limit)) report(run, at, 'invalid_value', `must be ${words} ${limit}`);
+    if (typeof limit === 'number' && !ok(limit)) report(validation, at, 'invalid_value', `must be ${words} ${limit}`);
   };
   bound('minimum', (limit) => value >= limit, 'at least');
   bound('maximum', (limit) => value <= limit, 'at most');
@@ -172,89 +175,95 @@ function isMultiple(value: number, step: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= Number.EPSILON * Math.max(1, Math.abs(quotient)) * 4;
 }
 
-function checkArray(schema: JsonObject, value: readonly Json[], at: string, depth: number, run: Validation): void {
+function checkArray(
+  schema: JsonObject,
+  value: readonly Json[],
+  at: string,
+  depth: number,
+  validation: Validation,
+): void {
   const { minItems, maxItems, items, contains } = schema;
-  checkSize([minItems, maxItems], value.length, 'items', at, run);
-  const prefix = list(schema['prefixItems']);
+  checkSize([minItems, maxItems], value.length, 'items', at, validation);
+  const prefix = asList(schema['prefixItems']);
   for (const [index, part] of prefix.entries()) {
     const item = value[index];
-    if (item !== undefined) apply(part, item, childPointer(at, index), depth + 1, run);
+    if (item !== undefined) apply(part, item, childPointer(at, index), depth + 1, validation);
   }
   if (items !== undefined) {
-    for (let index = prefix.length; index < value.length && !run.over; index++)
-      apply(items, value[index] ?? null, childPointer(at, index), depth + 1, run);
+    for (let index = prefix.length; index < value.length && !validation.isExhausted; index++)
+      apply(items, value[index] ?? null, childPointer(at, index), depth + 1, validation);
   }
-  if (contains !== undefined && !value.some((item) => passes(contains, item, depth, run)))
-    report(run, at, 'invalid_value', 'has no item that matches (contains)');
+  if (contains !== undefined && !value.some((item) => passes(contains, item, depth, validation)))
+    report(validation, at, 'invalid_value', 'has no item that matches (contains)');
   if (schema['uniqueItems'] === true) {
-    if (new Set(value.map((item) => textOf(item, run))).size !== value.length)
-      report(run, at, 'invalid_value', 'must not have equal items');
+    if (new Set(value.map((item) => textOf(item, validation))).size !== value.length)
+      report(validation, at, 'invalid_value', 'must not have equal items');
   }
 }
 
-function checkObject(schema: JsonObject, value: JsonObject, at: string, depth: number, run: Validation): void {
+function checkObject(schema: JsonObject, value: JsonObject, at: string, depth: number, validation: Validation): void {
   const properties = schema['properties'];
-  const required = list(schema['required']);
+  const required = asList(schema['required']);
   const keys = Object.keys(value);
-  spend(run, (required.length + keys.length) / 50);
+  spend(validation, (required.length + keys.length) / 50);
   for (const name of required) {
     if (typeof name === 'string' && !Object.hasOwn(value, name))
-      report(run, childPointer(at, name), 'missing_member', 'is missing');
+      report(validation, childPointer(at, name), 'missing_member', 'is missing');
   }
   const { minProperties, maxProperties, additionalProperties, propertyNames } = schema;
-  checkSize([minProperties, maxProperties], keys.length, 'members', at, run);
+  checkSize([minProperties, maxProperties], keys.length, 'members', at, validation);
   const written = schema['patternProperties'];
-  const patternProperties = isObject(written) && !run.before0_4 ? Object.entries(written) : [];
+  const patternProperties = isObject(written) && !validation.before0_4 ? Object.entries(written) : [];
   for (const key of keys) {
-    if (run.over) return;
+    if (validation.isExhausted) return;
     const member = value[key];
     if (member === undefined) continue;
     const place = childPointer(at, key);
-    if (propertyNames !== undefined) apply(propertyNames, key, place, depth + 1, run);
+    if (propertyNames !== undefined) apply(propertyNames, key, place, depth + 1, validation);
     const isNamed = isObject(properties) && Object.hasOwn(properties, key);
-    if (isNamed) apply(properties[key], member, place, depth + 1, run);
-    const patterns = patternProperties.filter(([pattern]) => found(pattern, key, run));
-    for (const [, part] of patterns) apply(part, member, place, depth + 1, run);
+    if (isNamed) apply(properties[key], member, place, depth + 1, validation);
+    const patterns = patternProperties.filter(([pattern]) => matchesPattern(pattern, key, validation));
+    for (const [, part] of patterns) apply(part, member, place, depth + 1, validation);
     if (isNamed || patterns.length > 0) continue;
-    if (additionalProperties !== undefined) apply(additionalProperties, member, place, depth + 1, run);
+    if (additionalProperties !== undefined) apply(additionalProperties, member, place, depth + 1, validation);
   }
 }
 
 /** Whether a value matches. Its problems are dropped, its work is counted. */
-function passes(schema: Json | undefined, value: Json, depth: number, run: Validation): boolean {
-  const kept = run.problems;
-  run.problems = [];
-  apply(schema, value, '', depth + 1, run);
-  const passed = run.problems.length === 0;
-  run.problems = kept;
+function passes(schema: Json | undefined, value: Json, depth: number, validation: Validation): boolean {
+  const outerProblems = validation.problems;
+  validation.problems = [];
+  apply(schema, value, '', depth + 1, validation);
+  const passed = validation.problems.length === 0;
+  validation.problems = outerProblems;
   return passed;
 }
 
-function report(run: Validation, at: string, code: string, words: string): void {
-  if (run.problems.length >= MAX_PROBLEMS) return;
+function report(validation: Validation, at: string, code: string, words: string): void {
+  if (validation.problems.length >= MAX_PROBLEMS) return;
   const member = pointerParts(at).at(-1);
   const name = member === undefined ? 'The value' : `"${member.slice(0, 80)}"`;
-  run.problems.push({ pointer: at, code, message: `${name} ${words}.` });
+  validation.problems.push({ pointer: at, code, message: `${name} ${words}.` });
 }
 
-function same(a: Json, b: Json, run: Validation): boolean {
+function isEqual(a: Json, b: Json, validation: Validation): boolean {
   if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
-  return !run.over && textOf(a, run) === textOf(b, run);
+  return !validation.isExhausted && textOf(a, validation) === textOf(b, validation);
 }
 
-function textOf(value: Json, run: Validation): string {
+function textOf(value: Json, validation: Validation): string {
   const text = canonicalText(value);
-  spend(run, 1 + text.length / 100);
+  spend(validation, 1 + text.length / 100);
   return text;
 }
 
 /** Counts work of about `amount` applications of a schema; false once the limit is reached. */
-function spend(run: Validation, amount: number): boolean {
-  run.left -= amount;
-  if (run.left < 0) run.over = true;
-  return !run.over;
+function spend(validation: Validation, amount: number): boolean {
+  validation.workLeft -= amount;
+  if (validation.workLeft < 0) validation.isExhausted = true;
+  return !validation.isExhausted;
 }
 
-function list(value: Json | undefined): readonly Json[] {
+function asList(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }

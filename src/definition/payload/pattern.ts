@@ -1,14 +1,13 @@
 /**
  * Patterns of JSON Schema, which are regular expressions of users, matched in time that grows with the text and the
- * pattern only: all ways through the pattern are followed at once (Thompson). A pattern is one of JavaScript with the
+ * pattern only: all ways through the pattern are followed together (Thompson). A pattern is one of JavaScript with the
  * flag `u`, without what needs to go back: references to groups, and looking ahead or behind. By hand: no package lets
  * its steps be counted.
  */
 
-/** In characters. */
-const LONGEST_PATTERN = 1_000;
+const MAX_PATTERN_CHARACTERS = 1_000;
 /** What a pattern becomes once its repetitions are written out. */
-const MOST_INSTRUCTIONS = 5_000;
+const MAX_INSTRUCTIONS = 5_000;
 
 export interface Pattern {
   readonly program: readonly Instruction[];
@@ -22,7 +21,7 @@ type Instruction =
 
 /** The compiled pattern, or what is wrong with it as the end of a sentence. */
 export function compilePattern(source: string): Pattern | { readonly problem: string } {
-  if (source.length > LONGEST_PATTERN) return { problem: `has more than ${LONGEST_PATTERN} characters` };
+  if (source.length > MAX_PATTERN_CHARACTERS) return { problem: `has more than ${MAX_PATTERN_CHARACTERS} characters` };
   try {
     // It is never executed.
     new RegExp(source, 'u');
@@ -31,9 +30,9 @@ export function compilePattern(source: string): Pattern | { readonly problem: st
     return { problem: `is no regular expression of JavaScript with the flag u: ${reason}` };
   }
   try {
-    return { program: new Compilation(source).compile() };
+    return { program: new PatternCompiler(source).compile() };
   } catch (error) {
-    if (error instanceof Unsupported) return { problem: error.message };
+    if (error instanceof UnsupportedPattern) return { problem: error.message };
     throw error;
   }
 }
@@ -58,21 +57,21 @@ export function matches({ program }: Pattern, text: string, spend: (steps: numbe
       if (seen[index] === at) continue;
       seen[index] = at;
       steps += 1;
-      const one = program[index] as Instruction;
-      if (one.is === 'end') isFound = true;
-      else if (one.is === 'split') open.push(one.ways[1], one.ways[0]);
-      else if (one.is === 'assertion') {
-        if (one.holds(before, character ?? '')) open.push(index + 1);
-      } else if (character !== undefined && one.fits(character)) next.push(index + 1);
+      const instruction = program[index] as Instruction;
+      if (instruction.is === 'end') isFound = true;
+      else if (instruction.is === 'split') open.push(instruction.ways[1], instruction.ways[0]);
+      else if (instruction.is === 'assertion') {
+        if (instruction.holds(before, character ?? '')) open.push(index + 1);
+      } else if (character !== undefined && instruction.fits(character)) next.push(index + 1);
     }
-    const mayGoOn = spend(steps);
-    if (isFound || character === undefined || !mayGoOn) return isFound;
+    const hasBudget = spend(steps);
+    if (isFound || character === undefined || !hasBudget) return isFound;
     active = next;
     before = character;
   }
 }
 
-class Unsupported extends Error {}
+class UnsupportedPattern extends Error {}
 
 /** Escapes of several characters; the others have one behind the backslash. */
 const ESCAPE = new RegExp(
@@ -87,7 +86,7 @@ const ESCAPE = new RegExp(
 const isWord = (character: string): boolean => /^\w$/.test(character);
 
 /** Reads a pattern that JavaScript takes, so that only its structure has to be found. */
-class Compilation {
+class PatternCompiler {
   private readonly source: string;
   private position = 0;
   private program: Instruction[] = [];
@@ -103,7 +102,7 @@ class Compilation {
   }
 
   private add(instruction: Instruction): void {
-    if (this.program.length >= MOST_INSTRUCTIONS) throw new Unsupported('repeats too much');
+    if (this.program.length >= MAX_INSTRUCTIONS) throw new UnsupportedPattern('repeats too much');
     this.program.push(instruction);
   }
 
@@ -112,14 +111,14 @@ class Compilation {
     this.sequence();
     if (this.source[this.position] !== '|') return;
     this.position += 1;
-    const first = this.cut(start);
+    const first = this.removeFrom(start);
     const second = this.collect(() => this.alternatives());
     // split, first, jump behind the second, second
     this.add({ is: 'split', ways: [start + 1, start + first.length + 2] });
-    this.paste(first, start);
-    const behind = this.program.length + 1 + second.length;
-    this.add({ is: 'split', ways: [behind, behind] });
-    this.paste(second, start);
+    this.append(first, start);
+    const end = this.program.length + 1 + second.length;
+    this.add({ is: 'split', ways: [end, end] });
+    this.append(second, start);
   }
 
   private sequence(): void {
@@ -149,9 +148,9 @@ class Compilation {
 
   private group(): void {
     const [opening = '('] = /^\((?:\?(?:[:=!]|<[=!]|<[^>]*>|[^:]*:))?/.exec(this.source.slice(this.position)) ?? [];
-    if (/^\(\?<?[=!]/.test(opening)) throw new Unsupported('looks ahead or behind, which is not supported');
+    if (/^\(\?<?[=!]/.test(opening)) throw new UnsupportedPattern('looks ahead or behind, which is not supported');
     if (opening.startsWith('(?') && opening !== '(?:' && !opening.startsWith('(?<'))
-      throw new Unsupported('changes flags, which is not supported');
+      throw new UnsupportedPattern('changes flags, which is not supported');
     this.position += opening.length;
     this.alternatives();
     this.position += 1;
@@ -159,7 +158,7 @@ class Compilation {
 
   private escaped(): void {
     const rest = this.source.slice(this.position);
-    if (/^\\(?:[1-9]|k<)/.test(rest)) throw new Unsupported('refers to a group, which is not supported');
+    if (/^\\(?:[1-9]|k<)/.test(rest)) throw new UnsupportedPattern('refers to a group, which is not supported');
     if (/^\\[bB]/.test(rest)) {
       const wanted = rest[1] === 'b';
       this.assertion(2, (before, after) => (isWord(before) !== isWord(after)) === wanted);
@@ -203,36 +202,36 @@ class Compilation {
         : sign === '?'
           ? 1
           : undefined;
-    const body = this.cut(start);
-    if ((to ?? from) * Math.max(1, body.length) > MOST_INSTRUCTIONS) throw new Unsupported('repeats too much');
-    for (let count = 0; count < from; count++) this.paste(body, start);
+    const body = this.removeFrom(start);
+    if ((to ?? from) * Math.max(1, body.length) > MAX_INSTRUCTIONS) throw new UnsupportedPattern('repeats too much');
+    for (let count = 0; count < from; count++) this.append(body, start);
     if (to === undefined) {
-      const again = this.program.length;
-      this.add({ is: 'split', ways: [again + 1, again + body.length + 2] });
-      this.paste(body, start);
-      this.add({ is: 'split', ways: [again, again] });
+      const loopStart = this.program.length;
+      this.add({ is: 'split', ways: [loopStart + 1, loopStart + body.length + 2] });
+      this.append(body, start);
+      this.add({ is: 'split', ways: [loopStart, loopStart] });
       return;
     }
-    const behind = this.program.length + (to - from) * (body.length + 1);
+    const end = this.program.length + (to - from) * (body.length + 1);
     for (let count = from; count < to; count++) {
-      this.add({ is: 'split', ways: [this.program.length + 1, behind] });
-      this.paste(body, start);
+      this.add({ is: 'split', ways: [this.program.length + 1, end] });
+      this.append(body, start);
     }
   }
 
   /** Takes the instructions from `start` on out of the program. */
-  private cut(start: number): Instruction[] {
+  private removeFrom(start: number): Instruction[] {
     return this.program.splice(start);
   }
 
   private collect(compile: () => void): Instruction[] {
     const start = this.program.length;
     compile();
-    return this.cut(start);
+    return this.removeFrom(start);
   }
 
   /** Adds instructions that stood at `origin`, which lead to one another. */
-  private paste(instructions: readonly Instruction[], origin: number): void {
+  private append(instructions: readonly Instruction[], origin: number): void {
     const moved = this.program.length - origin;
     for (const one of instructions)
       this.add(one.is === 'split' ? { is: 'split', ways: [one.ways[0] + moved, one.ways[1] + moved] } : one);

@@ -7,7 +7,7 @@
  * the run wait sends the signal `granted`.
  */
 
-import { type GateWanted, type SlotAnswer, TAKEN_FOR_MS } from '../../contract/limiter.ts';
+import { type AppliedLimit, PRESTART_LEASE_MS, type SlotAnswer } from '../../contract/limiter.ts';
 import { isObject } from '../../json/json.ts';
 import type { Core } from '../state/core.ts';
 import type { Event } from '../state/protocol.ts';
@@ -15,9 +15,9 @@ import type { Admission, RunState } from '../state/state.ts';
 import { cancelRun, failRun } from '../walk/ending.ts';
 
 /** The id of the activity by which a run asks its limiters. */
-export const SLOTS = '$slots';
+export const SLOTS_ACTIVITY_ID = '$slots';
 /** The id of the timer after which a waiting run asks again, since a limiter may have been terminated. */
-export const SLOTS_CLOCK = '$slots-clock';
+export const SLOTS_TIMER_ID = '$slots-clock';
 
 /** The events in the activity's result. */
 export function slotEvents(data: unknown, at: number): Event[] {
@@ -36,23 +36,23 @@ function isSlotAnswer(answer: unknown): answer is SlotAnswer {
 
 /** Asks for the run's slots, if it needs any. `startedAt`: when its execution started, in epoch milliseconds. */
 export function requestSlots(core: Core, startedAt: number): void {
-  const gates = inOrder((core.state.genesis.gates ?? []).filter((gate) => !hasLease(gate, startedAt)));
-  if (gates.length > 0) askGates(core, { limiters: gates, granted: 0 });
+  const limiters = blockingLimitersLast((core.state.genesis.gates ?? []).filter((gate) => !hasLease(gate, startedAt)));
+  if (limiters.length > 0) askLimiters(core, { limiters: limiters, granted: 0 });
 }
 
 /** Whether the starter took a lease for the run, recently enough that the limiter still keeps it. */
-export function hasLease({ taken, takenAt = Number.POSITIVE_INFINITY }: GateWanted, startedAt: number): boolean {
-  return taken === true && startedAt - takenAt <= TAKEN_FOR_MS;
+export function hasLease({ taken, takenAt = Number.POSITIVE_INFINITY }: AppliedLimit, startedAt: number): boolean {
+  return taken === true && startedAt - takenAt <= PRESTART_LEASE_MS;
 }
 
 /** Limiters that have not granted a slot, the next one first. */
-export function wantedSlots(state: RunState): readonly GateWanted[] {
+export function wantedSlots(state: RunState): readonly AppliedLimit[] {
   const { admission, ending } = state;
   return admission === undefined || ending !== undefined ? [] : admission.limiters.slice(admission.granted);
 }
 
 /** Every limiter that may keep a lease or a queue entry for the run. */
-export function heldGates(state: RunState): readonly string[] {
+export function limiterIds(state: RunState): readonly string[] {
   return (state.genesis.gates ?? []).map(({ gate }) => gate);
 }
 
@@ -63,7 +63,7 @@ export function slotsAnswered(core: Core, answers: readonly SlotAnswer[]): void 
     if (admission === undefined || admission.limiters[admission.granted]?.gate !== answer.gate) continue;
     switch (answer.as) {
       case 'granted':
-        passGate(core, admission);
+        countGrant(core, admission);
         break;
       case 'waiting':
         admission.waiting = { since: Date.parse(answer.since) };
@@ -78,7 +78,7 @@ export function slotsAnswered(core: Core, answers: readonly SlotAnswer[]): void 
   }
   // The answer may be outdated: the limiter's signal came first, and the next limiter has not been asked.
   const { admission } = core.state;
-  if (admission !== undefined && admission.waiting === undefined) askGates(core, admission);
+  if (admission !== undefined && admission.waiting === undefined) askLimiters(core, admission);
 }
 
 /** The signal of the limiter for which the run waits. */
@@ -87,23 +87,23 @@ export function slotGranted(core: Core, gate: string): void {
   if (admission === undefined || admission.limiters[admission.granted]?.gate !== gate) return;
   // Without a wait, an answer is on its way, and asks the next limiter when it arrives.
   const wasWaiting = admission.waiting !== undefined;
-  passGate(core, admission);
-  if (core.state.admission !== undefined && wasWaiting) askGates(core, core.state.admission);
+  countGrant(core, admission);
+  if (core.state.admission !== undefined && wasWaiting) askLimiters(core, core.state.admission);
 }
 
-function passGate(core: Core, admission: Admission): void {
+function countGrant(core: Core, admission: Admission): void {
   admission.granted++;
   delete admission.waiting;
   if (admission.granted === admission.limiters.length) delete core.state.admission;
 }
 
-function askGates(core: Core, admission: Admission): void {
+function askLimiters(core: Core, admission: Admission): void {
   core.state.admission = admission;
   core.commands.push({ type: 'slots', gates: admission.limiters.slice(admission.granted) });
 }
 
 /** Limiters that never make a run wait come first. */
-function inOrder(gates: readonly GateWanted[]): GateWanted[] {
-  const waits = ({ overflow }: GateWanted): boolean => overflow === 'queue' || overflow === 'cancel-oldest';
-  return [...gates.filter((gate) => !waits(gate)), ...gates.filter(waits)];
+function blockingLimitersLast(gates: readonly AppliedLimit[]): AppliedLimit[] {
+  const mayWait = ({ overflow }: AppliedLimit): boolean => overflow === 'queue' || overflow === 'cancel-oldest';
+  return [...gates.filter((gate) => !mayWait(gate)), ...gates.filter(mayWait)];
 }

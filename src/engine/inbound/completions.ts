@@ -11,9 +11,9 @@ import { charge, mayQueueResult, stateTooLarge } from '../state/space.ts';
 import type { Frame, OpenCommand, RunState } from '../state/state.ts';
 import { closeCommand } from '../walk/commands.ts';
 import { endIfDrained, failRun, rollbackStepEnded, runTimeoutMs } from '../walk/ending.ts';
-import { endInner } from '../walk/inner-rows.ts';
+import { endInnerRow } from '../walk/inner-rows.ts';
 import { endWhileDraining } from '../walk/outcome.ts';
-import type { VisitRef } from '../walk/record.ts';
+import type { VisitRef } from '../walk/visit-end.ts';
 import { findVisit, resumeKind } from '../walk/walk.ts';
 
 /** Applies the result of a command. A result for a command that is not open is ignored (E4). */
@@ -21,7 +21,7 @@ export function applyCompletion(core: Core, event: CompletionEvent): void {
   const { state } = core;
   if (!Object.hasOwn(state.openCommands, event.id) || state.backlog.includes(event.id)) return;
   const command = state.openCommands[event.id]!;
-  if (!answers(event.type, command)) return;
+  if (!isAnswerTo(event.type, command)) return;
   if (command.type === 'rollback') {
     rollbackStepEnded(core, event.id, event.type === 'failed' ? event.error : undefined);
     return;
@@ -42,15 +42,15 @@ export function applyCompletion(core: Core, event: CompletionEvent): void {
   const at = visit.commands.indexOf(event.id);
   if (at >= 0) visit.commands.splice(at, 1);
   const { path } = command;
-  const resume = fitted(core, resumeFrom(state, event, command));
-  if (resume.on === 'completed') endInner(core, visit, resume.suffix, { result: resume.result });
-  else if (resume.on === 'failed') endInner(core, visit, resume.suffix, { error: resume.error });
+  const resume = withinQueueLimit(core, resumeFrom(state, event, command));
+  if (resume.on === 'completed') endInnerRow(core, visit, resume.suffix, { result: resume.result });
+  else if (resume.on === 'failed') endInnerRow(core, visit, resume.suffix, { error: resume.error });
   if (state.draining !== undefined) completeWhileDraining(core, frame, path, resume);
   else state.work.push({ do: 'resume', frame: frame.id, path, event: resume });
 }
 
 /** A result that does not fit into the queue fails its step now, as it would when it is walked. */
-function fitted(core: Core, resume: Resume): Resume {
+function withinQueueLimit(core: Core, resume: Resume): Resume {
   if (resume.on !== 'completed') return resume;
   const { suffix, result } = resume;
   const bytes = valueBytes(result.data) + valueBytes(result.meta);
@@ -97,7 +97,7 @@ function childEnd(
 }
 
 /**
- * Notes that the child runs, so a later execution does not start it again. A step that does not wait for it goes on.
+ * Notes that the child runs, so a later execution does not start it again. A step that does not wait for it continues.
  */
 export function applyChildStarted(core: Core, id: string): void {
   const { state } = core;
@@ -110,7 +110,7 @@ export function applyChildStarted(core: Core, id: string): void {
   applyCompletion(core, { type: 'childDone', id, output: { executionId }, at: state.now });
 }
 
-function answers(type: 'completed' | 'failed' | 'fired' | 'childDone', command: OpenCommand): boolean {
+function isAnswerTo(type: 'completed' | 'failed' | 'fired' | 'childDone', command: OpenCommand): boolean {
   switch (command.type) {
     case 'timer':
     case 'deadline':
@@ -124,15 +124,15 @@ function answers(type: 'completed' | 'failed' | 'fired' | 'childDone', command: 
 
 /** A run that has returned with `drain` stores the results of activities in flight. Their steps lead nowhere. */
 function completeWhileDraining(core: Core, frame: Frame, path: string, event: Resume): void {
-  const place = findVisit(core, frame, path);
-  if (place?.visit !== undefined && place.visit.commands.length === 0)
-    endWhileDraining(core, place, outcomeOf(core, place, event));
+  const ref = findVisit(core, frame, path);
+  if (ref?.visit !== undefined && ref.visit.commands.length === 0)
+    endWhileDraining(core, ref, outcomeOf(core, ref, event));
   endIfDrained(core);
 }
 
-function outcomeOf(core: Core, place: VisitRef, event: Resume): Outcome {
+function outcomeOf(core: Core, ref: VisitRef, event: Resume): Outcome {
   try {
-    return resumeKind(core, place, event);
+    return resumeKind(core, ref, event);
   } catch (error) {
     return { do: 'fail', error: failureOf(error) };
   }

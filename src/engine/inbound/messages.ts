@@ -4,7 +4,7 @@
  */
 
 import { jsonBytes } from '../../json/bytes.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Core } from '../state/core.ts';
 import { MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD, REMEMBERED_IDS } from '../state/limits.ts';
 import { shorten } from '../state/paths.ts';
@@ -18,33 +18,33 @@ type MessageEvent = Extract<Event, { type: 'message' }>;
 
 export function receiveMessage(core: Core, event: MessageEvent): void {
   const { state } = core;
-  const came = numberMessage(state, event);
-  if (came === undefined) return;
+  const message = numberMessage(state, event);
+  if (message === undefined) return;
   if (state.rollback === undefined && state.draining === undefined) {
     // Queued work precedes this message and may begin a listener.
     runWorkLoop(core);
     if (state.ending !== undefined) return;
-    if (deliver(core, came, event.only)) {
-      state.bytes += came.bytes;
+    if (deliver(core, message, event.only)) {
+      state.bytes += message.bytes;
       rememberId(state, event);
       return;
     }
   }
   if (event.event !== undefined) return;
-  if (!hasRoom(core, came)) state.droppedCount = (state.droppedCount ?? 0) + 1;
-  else keepUnread(state, came, event);
+  if (!fitsInbox(core, message)) state.droppedCount = (state.droppedCount ?? 0) + 1;
+  else addToInbox(state, message, event);
 }
 
 /** Whether the message fits into the inbox and the run's state: unread messages must not fail the run. */
-function hasRoom(core: Core, { bytes }: InboxMessage): boolean {
+function fitsInbox(core: Core, { bytes }: InboxMessage): boolean {
   const { inbox, inboxBytes } = core.state;
   return inbox.length < MAX_INBOX_MESSAGES && inboxBytes + bytes <= MAX_INBOX_BYTES && hasSpace(core, bytes);
 }
 
 /** For a retry: keeps the message at which a listener failed for that listener, which begins again. */
-export function keepForListener(state: RunState, event: MessageEvent): void {
-  const came = numberMessage(state, event);
-  if (came !== undefined) keepUnread(state, came, event);
+export function requeueForListener(state: RunState, event: MessageEvent): void {
+  const message = numberMessage(state, event);
+  if (message !== undefined) addToInbox(state, message, event);
 }
 
 /** Numbers the message; undefined where a message with its id was received before. */
@@ -52,13 +52,13 @@ function numberMessage(state: RunState, { id, name, payload, event }: MessageEve
   if (id !== undefined && state.messageIds.includes(shorten(id))) return undefined;
   const bytes = jsonBytes(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
   state.messageCount = (state.messageCount ?? 0) + 1;
-  return { name, payload, bytes, n: state.messageCount, ...defined({ event }) };
+  return { name, payload, bytes, n: state.messageCount, ...omitUndefined({ event }) };
 }
 
-function keepUnread(state: RunState, came: InboxMessage, event: MessageEvent): void {
-  state.inbox.push(came);
-  state.inboxBytes += came.bytes;
-  state.bytes += came.bytes;
+function addToInbox(state: RunState, message: InboxMessage, event: MessageEvent): void {
+  state.inbox.push(message);
+  state.inboxBytes += message.bytes;
+  state.bytes += message.bytes;
   rememberId(state, event);
 }
 

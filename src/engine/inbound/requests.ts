@@ -46,9 +46,9 @@ export function applyRequest(core: Core, event: AddressedEvent, known: StepAddre
         retryCommand(core, id);
       return;
     case 'cancelStep': {
-      const place = findVisit(core, frame, path);
-      assert(place !== undefined, 'The request is refused where no visit is open.');
-      failVisit(core, place, {
+      const ref = findVisit(core, frame, path);
+      assert(ref !== undefined, 'The request is refused where no visit is open.');
+      failVisit(core, ref, {
         code: 'step_cancelled',
         message: `The step was cancelled${event.by === undefined ? '' : ` by ${event.by}`}.`,
         retryable: false,
@@ -71,6 +71,10 @@ function retryCommand(core: Core, id: string): void {
   openCommand(core, next, { ...running, attempt, command: { ...running.command, id: next } }, visit);
 }
 
+/**
+ * The answer to an earlier request with the same key. The repeat has no effect: a repeated pause does not pause a run
+ * that has resumed since.
+ */
 export function rememberedAnswer(state: RunState, event: Event): Accepted | undefined {
   const key = 'key' in event && event.key !== undefined ? rememberedKey(event.key) : undefined;
   return key !== undefined && Object.hasOwn(state.requestAnswers, key) ? state.requestAnswers[key] : undefined;

@@ -5,7 +5,7 @@
  * Signals may also be sent by hand. A payload of the wrong shape gives no event, and nothing here throws.
  */
 
-import type { Decision, LinkHolder, RunError, Standing } from '../../contract/run.ts';
+import type { Decision, LinkHolder, RoleClaims, RunError } from '../../contract/run.ts';
 import { isTooDeep, MAX_VALUE_DEPTH } from '../../json/depth.ts';
 import { isPlainObject, type JsonObject } from '../../json/json.ts';
 import type { Addressed, Event } from '../state/protocol.ts';
@@ -32,45 +32,45 @@ export const UPDATES = [
  * type.
  */
 const ADDRESS = { step: isString, key: isString, by: isString };
-const SUBMISSION = { via: isString, as: isStanding };
+const SUBMISSION = { via: isString, as: isRolesAndGroups };
 const DECISION = { ...SUBMISSION, holder: isHolder, comments: isString, override: isBoolean, reason: isString };
-const OF_ADDRESS = Object.keys(ADDRESS);
-const OF_DECISION = [...OF_ADDRESS, ...Object.keys(DECISION), 'data'];
+const ADDRESS_MEMBERS = Object.keys(ADDRESS);
+const DECISION_MEMBERS = [...ADDRESS_MEMBERS, ...Object.keys(DECISION), 'data'];
 /**
  * Members of signals that people send. Signals between runs and limiters are not listed: newer senders may add
  * members.
  */
 const MEMBERS: { readonly [name: string]: readonly string[] | undefined } = {
-  approve: OF_DECISION,
-  reject: OF_DECISION,
-  decide: [...OF_DECISION, 'decision'],
-  submit: [...OF_ADDRESS, ...Object.keys(SUBMISSION), 'data'],
+  approve: DECISION_MEMBERS,
+  reject: DECISION_MEMBERS,
+  decide: [...DECISION_MEMBERS, 'decision'],
+  submit: [...ADDRESS_MEMBERS, ...Object.keys(SUBMISSION), 'data'],
   message: ['name', 'payload', 'id', 'event'],
-  cancelStep: OF_ADDRESS,
-  retryStep: OF_ADDRESS,
-  skipTimer: OF_ADDRESS,
+  cancelStep: ADDRESS_MEMBERS,
+  retryStep: ADDRESS_MEMBERS,
+  skipTimer: ADDRESS_MEMBERS,
   pause: ['key'],
   resume: ['key'],
   abort: ['reason'],
 };
-const MOST_SHOWN = 80;
+const MAX_QUOTED_CHARACTERS = 80;
 
 /**
  * Names an unknown member of a signal or update in a sentence, so a misspelled member is not taken for an absent one.
  */
-export function unknownMember(name: string, payload: unknown): string | undefined {
+export function unknownMemberMessage(name: string, payload: unknown): string | undefined {
   const members = Object.hasOwn(MEMBERS, name) ? MEMBERS[name] : undefined;
   if (members === undefined || !isPlainObject(payload)) return undefined;
-  const odd = Object.keys(payload).find((member) => !members.includes(member));
-  return odd === undefined ? undefined : `'${name}' has no member '${odd.slice(0, MOST_SHOWN)}'.`;
+  const unknown = Object.keys(payload).find((member) => !members.includes(member));
+  return unknown === undefined ? undefined : `'${name}' has no member '${unknown.slice(0, MAX_QUOTED_CHARACTERS)}'.`;
 }
 
 /** Names a member that no run can store, since it is nested too deeply, in a sentence. */
-export function deepMember(payload: unknown): string | undefined {
+export function deepMemberMessage(payload: unknown): string | undefined {
   if (!isPlainObject(payload)) return undefined;
   const deep = Object.keys(payload).find((member) => isTooDeep(payload[member], MAX_VALUE_DEPTH));
   if (deep === undefined) return undefined;
-  return `'${deep.slice(0, MOST_SHOWN)}' is nested deeper than ${MAX_VALUE_DEPTH} levels.`;
+  return `'${deep.slice(0, MAX_QUOTED_CHARACTERS)}' is nested deeper than ${MAX_VALUE_DEPTH} levels.`;
 }
 
 /** The update of that name as an event; undefined where no update has that name, or the payload does not fit. */
@@ -86,7 +86,7 @@ export function updateToEvent(name: string, payload: unknown, at: number): Event
 export function toEvent(name: string, payload: unknown, at: number): Event | undefined {
   const body = payload === undefined || payload === null ? {} : payload;
   if (!isPlainObject(body)) return undefined;
-  if (unknownMember(name, body) !== undefined || deepMember(body) !== undefined) return undefined;
+  if (unknownMemberMessage(name, body) !== undefined || deepMemberMessage(body) !== undefined) return undefined;
   switch (name) {
     case 'approve':
       return decide(body, 'approved', at);
@@ -97,24 +97,27 @@ export function toEvent(name: string, payload: unknown, at: number): Event | und
       return decision === 'approved' || decision === 'rejected' ? decide(body, decision, at) : undefined;
     }
     case 'submit': {
-      const to = addressed(body);
-      const said = membersOf(body, SUBMISSION);
-      return to && said && { type: 'submit', at, ...to, data: body['data'] ?? null, via: 'temporal', ...said };
+      const address = addressOf(body);
+      const submission = membersOf(body, SUBMISSION);
+      return (
+        address &&
+        submission && { type: 'submit', at, ...address, data: body['data'] ?? null, via: 'temporal', ...submission }
+      );
     }
     case 'message': {
-      const called = body['name'];
+      const messageName = body['name'];
       const id = optional(body, 'id', isString);
       const event = optional(body, 'event', isPublished);
-      if (!isString(called) || called === '' || id === undefined || event === undefined) return undefined;
-      return { type: 'message', at, name: called, payload: body['payload'] ?? null, ...id, ...event };
+      if (!isString(messageName) || messageName === '' || id === undefined || event === undefined) return undefined;
+      return { type: 'message', at, name: messageName, payload: body['payload'] ?? null, ...id, ...event };
     }
     case 'childDone':
       return childDone(body, at);
     case 'cancelStep':
     case 'retryStep':
     case 'skipTimer': {
-      const to = addressed(body);
-      return to === undefined ? undefined : { type: name, at, ...to };
+      const address = addressOf(body);
+      return address === undefined ? undefined : { type: name, at, ...address };
     }
     case 'pause':
     case 'resume': {
@@ -133,11 +136,11 @@ export function toEvent(name: string, payload: unknown, at: number): Event | und
 }
 
 function decide(body: JsonObject, decision: Decision['decision'], at: number): Event | undefined {
-  const to = addressed(body);
-  const said = membersOf(body, DECISION);
-  if (!to || !said) return undefined;
+  const address = addressOf(body);
+  const decisionMembers = membersOf(body, DECISION);
+  if (!address || !decisionMembers) return undefined;
   const data = body['data'] === undefined ? {} : { data: body['data'] };
-  return { type: 'decide', at, ...to, decision, ...data, via: 'temporal', ...said };
+  return { type: 'decide', at, ...address, decision, ...data, via: 'temporal', ...decisionMembers };
 }
 
 /** `{path, output?}` of a completed child, `{path, error}` of a failed one. */
@@ -156,7 +159,7 @@ function childDone(body: JsonObject, at: number): Event | undefined {
   return { type: 'childDone', at, id: path, error };
 }
 
-const addressed = (body: JsonObject): Addressed | undefined => membersOf(body, ADDRESS);
+const addressOf = (body: JsonObject): Addressed | undefined => membersOf(body, ADDRESS);
 
 /** The member alone, `{}` where it is absent or null, undefined where it has the wrong type. */
 function optional<K extends string, T>(
@@ -174,9 +177,9 @@ type Tested<T extends Tests> = { [K in keyof T]?: T[K] extends (value: unknown) 
 
 /** The members that are there, or undefined where one of them has the wrong type; null counts as absent. */
 function membersOf<T extends Tests>(body: JsonObject, tests: T): Tested<T> | undefined {
-  const there = Object.keys(tests).filter((name) => body[name] !== undefined && body[name] !== null);
-  if (!there.every((name) => tests[name]!(body[name]))) return undefined;
-  return Object.fromEntries(there.map((name) => [name, body[name]])) as Tested<T>;
+  const present = Object.keys(tests).filter((name) => body[name] !== undefined && body[name] !== null);
+  if (!present.every((name) => tests[name]!(body[name]))) return undefined;
+  return Object.fromEntries(present.map((name) => [name, body[name]])) as Tested<T>;
 }
 
 function isString(value: unknown): value is string {
@@ -197,7 +200,7 @@ function isHolder(value: unknown): value is LinkHolder {
   return isPlainObject(value) && isString(value['id']) && isList(value['names']);
 }
 
-function isStanding(value: unknown): value is Standing {
+function isRolesAndGroups(value: unknown): value is RoleClaims {
   if (!isPlainObject(value) || !isList(value['roles']) || !isList(value['groups'])) return false;
   return value['names'] === undefined || isList(value['names']);
 }

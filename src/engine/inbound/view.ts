@@ -1,15 +1,15 @@
 /** The visible part of a run: status, waits, searchable state (ARCHITECTURE.md §4). */
 
 import {
-  LISTENS_TO_MANY,
+  type DecisionEffect,
+  LISTEN_ANY_TAG,
   listenKeyTag,
   listenTag,
-  type Recorded,
   type RunStatus,
   type WaitingFor,
 } from '../../contract/run.ts';
 import { MAX_ATTRIBUTE_VALUES } from '../../contract/search-attributes.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Subscription, WaitingSpec } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { childRunId } from '../state/child-run.ts';
@@ -56,7 +56,7 @@ export function waitAt(state: RunState, path: string): WaitingFor | undefined {
 }
 
 /** What became of a decision about the approval at that path, once the state has taken it. */
-export function recordedAt(state: RunState, path: string): Recorded {
+export function decisionEffectAt(state: RunState, path: string): DecisionEffect {
   const wait = waitAt(state, path);
   return wait?.kind !== 'approval' || wait.votes === undefined
     ? { recorded: 'decision' }
@@ -71,12 +71,12 @@ function shownWait(state: RunState, { visit, wait }: { readonly visit: OpenVisit
     kind: waiting.kind,
     since: iso(waiting.since),
     ...(waiting.until === undefined ? {} : { until: iso(waiting.until) }),
-    ...defined({ message: waiting.message, name: waiting.name }),
-    ...heardBy(waiting),
-    ...defined({ form: waiting.form }),
+    ...omitUndefined({ message: waiting.message, name: waiting.name }),
+    ...subscriptionView(waiting),
+    ...omitUndefined({ form: waiting.form }),
     ...waiting.about,
     ...peopleOf(waiting),
-    ...defined({ votes: waiting.votes }),
+    ...omitUndefined({ votes: waiting.votes }),
     ...(waiting.kind === 'child' ? childOf(state, visit) : {}),
   };
 }
@@ -89,13 +89,13 @@ export function waitCount(state: RunState): number {
 
 /** Who is asked, and who may not answer. */
 function peopleOf({ audience = [], notBy = [] }: WaitingSpec): Pick<WaitingFor, 'audience' | 'notBy'> {
-  const asked = audience.filter((name) => PERSON.test(name)).slice(0, MAX_SHOWN_PEOPLE);
-  return { ...(asked.length === 0 ? {} : { audience: asked }), ...(notBy.length === 0 ? {} : { notBy }) };
+  const persons = audience.filter((name) => PERSON.test(name)).slice(0, MAX_SHOWN_PEOPLE);
+  return { ...(persons.length === 0 ? {} : { audience: persons }), ...(notBy.length === 0 ? {} : { notBy }) };
 }
 
-/** The wait of the whole run for a slot: its path is empty. */
-function slotWait({ limiters: gates, granted: taken, waiting }: Admission): WaitingFor[] {
-  const next = gates[taken];
+/** The run's wait for a slot. Its path is empty. */
+function slotWait({ limiters: gates, granted, waiting }: Admission): WaitingFor[] {
+  const next = gates[granted];
   if (next === undefined || waiting === undefined) return [];
   return [{ path: '', stepSlug: '', kind: 'slot', since: iso(waiting.since), name: next.scope, gate: next.gate }];
 }
@@ -115,7 +115,7 @@ function allWaits(state: RunState): { readonly visit: OpenVisit; readonly wait: 
 }
 
 /** Names and key of a subscription with several names or a key. */
-function heardBy({ hearing }: WaitingSpec): Pick<WaitingFor, 'names' | 'key'> {
+function subscriptionView({ hearing }: WaitingSpec): Pick<WaitingFor, 'names' | 'key'> {
   return {
     ...(hearing === undefined || hearing.names.length < 2 ? {} : { names: hearing.names }),
     ...(hearing?.key === undefined ? {} : { key: hearing.key }),
@@ -126,39 +126,42 @@ function heardBy({ hearing }: WaitingSpec): Pick<WaitingFor, 'names' | 'key'> {
  * The search attribute SignalboxWaiting: kinds of waits, `user:ann`, `role:finance`, and subscriptions. The number of
  * values is limited: subscriptions come first, since events find the run by them.
  */
-export function audience(state: RunState): string[] {
+export function waitingTags(state: RunState): string[] {
   // The run has returned: its open visits receive nothing any more.
   if (state.draining !== undefined) return [];
   const names = new Set<string>();
-  const heard = heardIn(state);
-  const isListed = heard.size <= MAX_LISTEN_TAGS;
+  const subscriptions = subscriptionsOf(state);
+  const isListed = subscriptions.size <= MAX_LISTEN_TAGS;
   for (const { wait } of allWaits(state)) {
     names.add(wait.waiting.kind);
     for (const tag of isListed ? tagsOf(wait.waiting.hearing) : []) names.add(tag);
     for (const name of wait.waiting.audience ?? []) names.add(name);
   }
-  return isListed && names.size <= MAX_ATTRIBUTE_VALUES ? [...names] : [...new Set([...listenTags(heard), ...names])];
+  return isListed && names.size <= MAX_ATTRIBUTE_VALUES
+    ? [...names]
+    : [...new Set([...listenTags(subscriptions), ...names])];
 }
 
 /** The subscriptions of a run: each pair of name and key once. */
-function heardIn(state: RunState): ReadonlyMap<string, Subscription> {
-  const heard = new Map<string, Subscription>();
+function subscriptionsOf(state: RunState): ReadonlyMap<string, Subscription> {
+  const subscriptions = new Map<string, Subscription>();
   const { frames } = state;
   // Runs after every event, also in a run with thousands of frames.
   for (const id in frames) {
-    const hearing = frames[id]!.visit?.waiting?.hearing;
-    if (hearing === undefined) continue;
-    const { names, key } = hearing;
-    for (const name of names) heard.set(JSON.stringify([name, key]), { names: [name], ...defined({ key }) });
+    const subscription = frames[id]!.visit?.waiting?.hearing;
+    if (subscription === undefined) continue;
+    const { names, key } = subscription;
+    for (const name of names)
+      subscriptions.set(JSON.stringify([name, key]), { names: [name], ...omitUndefined({ key }) });
   }
-  return heard;
+  return subscriptions;
 }
 
 /** The tags by which events find the run. Too many pairs drop their keys; too many names become one tag. */
-function listenTags(heard: ReadonlyMap<string, Subscription>): string[] {
-  if (heard.size <= MAX_LISTEN_TAGS) return [...heard.values()].flatMap(tagsOf);
-  const names = new Set([...heard.values()].flatMap((hearing) => hearing.names));
-  return names.size <= MAX_LISTEN_TAGS ? [...names].map(listenTag) : [LISTENS_TO_MANY];
+function listenTags(subscriptions: ReadonlyMap<string, Subscription>): string[] {
+  if (subscriptions.size <= MAX_LISTEN_TAGS) return [...subscriptions.values()].flatMap(tagsOf);
+  const names = new Set([...subscriptions.values()].flatMap((subscription) => subscription.names));
+  return names.size <= MAX_LISTEN_TAGS ? [...names].map(listenTag) : [LISTEN_ANY_TAG];
 }
 
 function tagsOf({ names, key }: Subscription = { names: [] }): string[] {
@@ -166,7 +169,7 @@ function tagsOf({ names, key }: Subscription = { names: [] }): string[] {
 }
 
 /** The number of unread messages. */
-export function unread(state: RunState): number {
+export function unreadCount(state: RunState): number {
   return state.inbox.length;
 }
 
@@ -176,7 +179,7 @@ export function inboxOf({ inbox, inboxBytes, droppedCount: dropped }: RunState):
   unreadBytes: number;
   dropped?: number;
 } {
-  return { unread: inbox.length, unreadBytes: inboxBytes, ...defined({ dropped }) };
+  return { unread: inbox.length, unreadBytes: inboxBytes, ...omitUndefined({ dropped }) };
 }
 
 /** `key=value` of the state that the definition declares searchable. */
@@ -190,20 +193,20 @@ export function searchable(program: Program, state: RunState): string[] {
   return pairs;
 }
 
-/** A digest that changes when the visible part of the run changes: it begins to wait, goes on, or ends. */
-export function shownOf(state: RunState): string {
+/** A digest that changes when the visible part of the run changes: it begins to wait, continues, or ends. */
+export function viewDigestOf(state: RunState): string {
   const { decided } = state;
-  return decided === undefined ? standingOf(state) : `${standingOf(state)} decided ${decided.length}`;
+  return decided === undefined ? statusDigest(state) : `${statusDigest(state)} decided ${decided.length}`;
 }
 
-function standingOf(state: RunState): string {
+function statusDigest(state: RunState): string {
   const status = statusOf(state);
   const { admission } = state;
   if (admission !== undefined) return `${status} ${admission.granted} ${admission.waiting?.since ?? ''}`;
   // Events must find a listening run even while other steps of it run.
   if (status === 'running') {
-    const heard = heardIn(state);
-    return heard.size === 0 ? status : `${status} ${listenTags(heard).join(' ')}`;
+    const subscriptions = subscriptionsOf(state);
+    return subscriptions.size === 0 ? status : `${status} ${listenTags(subscriptions).join(' ')}`;
   }
   if (status !== 'waiting') return status;
   const paths: string[] = [];

@@ -1,18 +1,18 @@
 /**
  * Makes the state of a fork (ARCHITECTURE.md §5) from the state of a run that has ended. The fork has the outputs,
  * variables and state from before its target, and the frames outside the target. It has no inbox, no rollbacks and no
- * open waits: visits that were open beside the target begin again.
+ * open waits: other visits that were open then begin again.
  */
 
-import type { GateWanted } from '../../contract/limiter.ts';
+import type { AppliedLimit } from '../../contract/limiter.ts';
 import { assert } from '../../json/assert.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { DAG_STEP } from '../../steps/kinds/dag.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { defaultsOf } from '../state/initial.ts';
 import type { Frame, RunState } from '../state/state.ts';
-import { type RewindTarget, resumeWith, rewindOpenVisit } from './rewind.ts';
+import { type RewindTarget, resumedState, rewindOpenVisit } from './rewind.ts';
 
 /** Changes of the fork. Members are merged into the existing values; `steps` has the data of outputs by slug. */
 export interface ForkEdits {
@@ -27,25 +27,25 @@ interface ForkStart {
   readonly executionId: string;
   /** Epoch milliseconds. */
   readonly at: number;
-  readonly gates: readonly GateWanted[];
+  readonly gates: readonly AppliedLimit[];
   readonly hash?: string;
   /** Who forks, and who started the runs before. */
   readonly initiator?: string;
   readonly requesters?: readonly string[];
 }
 
-/** The visits that begin in the fork: the target, then those that were open beside it. Rewinds them in `state`. */
+/** The visits that begin in the fork: the target, then the others that were open then. Rewinds them in `state`. */
 export function forkWork(program: Program, state: RunState, target: RewindTarget): RewindTarget[] {
-  const again: RewindTarget[] = [];
+  const reopened: RewindTarget[] = [];
   for (const { visit } of Object.values(state.frames)) {
     if (visit === undefined || visit.frames.length > 0) continue;
     const work = rewindOpenVisit(program, state, visit.path);
-    if (work !== undefined) again.push(work);
+    if (work !== undefined) reopened.push(work);
   }
-  return [target, ...again];
+  return [target, ...reopened];
 }
 
-/** `program`: the version that the fork runs. It has every place of `work` (`placeGone`). */
+/** `program`: the version that the fork runs. It has every step of `work` (`missingStepReason`). */
 export function forkState(
   program: Program,
   ended: RunState,
@@ -55,18 +55,24 @@ export function forkState(
 ): RunState {
   const { parentId: _parent, hash: _hash, initiator: _initiator, requesters: _requesters, ...genesis } = ended.genesis;
   const { draining: _drain, rollback: _rolling, ending: _ending, costs: _costs, model: _model, ...others } = ended;
-  const { models: _models, droppedCount: _dropped, refusedUpTo: _refused, decided: _decided, ...kept } = others;
+  const {
+    models: _models,
+    droppedCount: _dropped,
+    refusedUpTo: _refused,
+    decided: _decided,
+    ...carriedMembers
+  } = others;
   const { definition } = program;
   const state: RunState = {
-    ...kept,
+    ...carriedMembers,
     genesis: {
       ...genesis,
       executionId,
       startedAt: at,
       input: edits.input === undefined ? genesis.input : edits.input,
-      ...defined({ hash, initiator, requesters }),
+      ...omitUndefined({ hash, initiator, requesters }),
     },
-    // Results of commands are dropped. Frames that ended beside the target still resume their container.
+    // Results of commands are dropped. Other frames that have ended still resume their container.
     work: ended.work.filter((one) => one.do === 'visit' || (one.do === 'resume' && one.event.on === 'frame')),
     openCommands: {},
     sentCount: 0,
@@ -83,7 +89,7 @@ export function forkState(
     viewDigest: '',
   };
   for (const [slug, data] of Object.entries(edits.steps ?? {})) setOutput(program, state, work[0]!.frame, slug, data);
-  return resumeWith(program, state, { work: work, at, gates });
+  return resumedState(program, state, { work: work, at, gates });
 }
 
 /** Sets the output where the target reads it: in the nearest frame with the entry, else in its own frame. */
@@ -103,8 +109,8 @@ function setOutput(program: Program, state: RunState, frameId: string, slug: str
     if (before !== undefined && one.lastOutput === before) one.lastOutput = output;
 }
 
-/** Why the program lacks a place of the work; undefined if it has them all. `same`: the version is the run's own. */
-export function placeGone(
+/** Which step of `work` the program lacks; undefined if it has them all. `same`: it is the version of the run. */
+export function missingStepReason(
   program: Program,
   state: RunState,
   work: readonly RewindTarget[],
@@ -118,25 +124,26 @@ export function placeGone(
   )
     return 'a graph (flow: dag) is forked in the version that it ran in';
   for (const { frame: id, slug } of work) {
-    const gone = lineOf(state, id, slug).find(
-      ({ slug: inner, within, branch }) => !stands(program, inner, within, branch),
+    const missing = enclosingSteps(state, id, slug).find(
+      ({ slug: inner, within, branch }) => !hasStepInBody(program, inner, within, branch),
     );
-    if (gone !== undefined) return `the step '${gone.slug}' ${bodyOf(gone)} is not in this version`;
+    if (missing !== undefined) return `the step '${missing.slug}' ${describeBody(missing)} is not in this version`;
   }
   return undefined;
 }
 
-const bodyOf = ({ within }: Stand): string => (within === undefined ? 'at the top' : `in the body of '${within}'`);
+const describeBody = ({ within }: StepNesting): string =>
+  within === undefined ? 'at the top' : `in the body of '${within}'`;
 
-interface Stand {
+interface StepNesting {
   readonly slug: string;
   readonly within: string | undefined;
   readonly branch?: string;
 }
 
 /** The step, and the containers around it from the inside out. */
-function lineOf(state: RunState, frameId: string, slug: string): Stand[] {
-  const line: Stand[] = [];
+function enclosingSteps(state: RunState, frameId: string, slug: string): StepNesting[] {
+  const line: StepNesting[] = [];
   let inner = slug;
   for (let frame = state.frames[frameId]; frame !== undefined; ) {
     for (const { slug: loop } of [...frame.loops].reverse()) {
@@ -156,12 +163,17 @@ function lineOf(state: RunState, frameId: string, slug: string): Stand[] {
   return line;
 }
 
-function stands(program: Program, slug: string, within: string | undefined, branch: string | undefined): boolean {
+function hasStepInBody(
+  program: Program,
+  slug: string,
+  within: string | undefined,
+  branch: string | undefined,
+): boolean {
   const step = program.steps.get(slug);
   if (step === undefined) return false;
   // finish, return and fail belong to no region.
   if (step.kind.class === 'end') return true;
-  if (program.regions.home.get(slug) !== within) return false;
+  if (program.regions.containerOf.get(slug) !== within) return false;
   if (within === undefined || branch === undefined) return true;
   return program.regions.regions.get(within)?.branches.get(branch)?.has(slug) === true;
 }

@@ -5,14 +5,14 @@
  *
  * A visit that begins again has the same path, and so the same ids and idempotency keys.
  */
-import type { GateWanted } from '../../contract/limiter.ts';
+import type { AppliedLimit } from '../../contract/limiter.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { hasLease, requestSlots } from '../inbound/admission.ts';
-import { countSlots } from '../state/command-backlog.ts';
+import { countCommands } from '../state/command-backlog.ts';
 import type { Core } from '../state/core.ts';
 import { measure } from '../state/measure.ts';
 import type { Frame, OpenVisit, RunState, Work } from '../state/state.ts';
-import { DEADLINE, runTimeoutMs } from '../walk/ending.ts';
+import { DEADLINE_ID, runTimeoutMs } from '../walk/ending.ts';
 import { cancelOpened } from '../walk/frames.ts';
 
 /** The work item that begins a visit. */
@@ -46,15 +46,15 @@ interface Resumption {
   readonly work: readonly Work[];
   /** Epoch milliseconds. */
   readonly at: number;
-  /** The run's limiters. It asks those without a lease for it. */
-  readonly gates: readonly GateWanted[];
+  /** The run's limiters. It requests slots from those without a lease for it. */
+  readonly gates: readonly AppliedLimit[];
 }
 
 /**
  * Makes a state that continues from the state of an ended run: failed children start again, and the timeout is that of
  * a new run.
  */
-export function resumeWith(program: Program, ended: RunState, { work, at, gates }: Resumption): RunState {
+export function resumedState(program: Program, ended: RunState, { work, at, gates }: Resumption): RunState {
   const { gates: _before, ...genesis } = ended.genesis;
   const state: RunState = { ...ended, genesis: gates.length === 0 ? genesis : { ...genesis, gates } };
   state.now = Math.max(state.now, at);
@@ -66,10 +66,10 @@ export function resumeWith(program: Program, ended: RunState, { work, at, gates 
   for (const command of Object.values(state.openCommands)) if (command.type === 'child') delete command.started;
   const limit = runTimeoutMs({ program, state });
   if (limit !== undefined) {
-    if (!Object.hasOwn(state.openCommands, DEADLINE)) state.sentCount++;
-    state.openCommands[DEADLINE] = { type: 'deadline', at: at + limit };
+    if (!Object.hasOwn(state.openCommands, DEADLINE_ID)) state.sentCount++;
+    state.openCommands[DEADLINE_ID] = { type: 'deadline', at: at + limit };
   }
-  standBeforeGates(program, state, at);
+  requestSlotsAgain(program, state, at);
   // The shell answers a yield with `continue`, which walks the queued work.
   state.yielding = true;
   // The state was edited, and the postponed visits were not counted.
@@ -79,18 +79,18 @@ export function resumeWith(program: Program, ended: RunState, { work, at, gates 
 }
 
 /** For the first execution of a retry or fork: asks for the slots again if its leases may have expired. */
-export function resumedAt(program: Program, state: RunState, startedAt: number): RunState {
+export function withRenewedSlots(program: Program, state: RunState, startedAt: number): RunState {
   const gates = state.genesis.gates ?? [];
-  if (gates.some((gate) => gate.taken && !hasLease(gate, startedAt))) standBeforeGates(program, state, startedAt);
+  if (gates.some((gate) => gate.taken && !hasLease(gate, startedAt))) requestSlotsAgain(program, state, startedAt);
   return state;
 }
 
-function standBeforeGates(program: Program, state: RunState, startedAt: number): void {
+function requestSlotsAgain(program: Program, state: RunState, startedAt: number): void {
   delete state.admission;
   requestSlots({ program, state, commands: [], trace: undefined }, startedAt);
   if (state.admission === undefined) return;
   // No command is sent before the run has its slots.
   state.backlog = Object.keys(state.openCommands);
   state.sentCount = 0;
-  state.commandCounts = countSlots(state);
+  state.commandCounts = countCommands(state);
 }

@@ -12,9 +12,9 @@ import { dataIn, isFailure } from './effect-results.ts';
 import type { Event, Genesis } from './protocol.ts';
 
 /** The id of the activity by which a parent checks on its children. */
-export const CHILDREN = '$children';
+export const CHILDREN_ACTIVITY_ID = '$children';
 /** The id of the timer between two checks. The core does not see it. */
-export const CHILDREN_CLOCK = '$children-clock';
+export const CHILDREN_TIMER_ID = '$children-clock';
 
 /** The execution id of the child that the command `id` of this run starts: `run.{org}.{workflow}.child-{hash}`. */
 export function childRunId(
@@ -22,13 +22,13 @@ export function childRunId(
   id: string,
   workflow: string,
 ): string {
-  const place = shortHash(parent.executionId, String(parent.startedAt), id);
-  return `run.${idPart(parent.organizationId)}.${idPart(workflow)}.child-${place}`;
+  const hash = shortHash(parent.executionId, String(parent.startedAt), id);
+  return `run.${idPart(parent.organizationId)}.${idPart(workflow)}.child-${hash}`;
 }
 
 /**
  * The data of the activity `resolveWorkflow`. `input` is the child's, where defaults of the format were added. Workers
- * before segments did not say what is light.
+ * before segments did not return `light`.
  */
 export interface ResolvedWorkflow {
   readonly definition: Definition;
@@ -37,14 +37,14 @@ export interface ResolvedWorkflow {
   readonly input?: Json;
 }
 
-/** What the result of the activity says. Undefined where it was completed by hand with something else. */
-export function resolvedIn(result: unknown): ResolvedWorkflow | undefined {
+/** The result of the activity. Undefined where it was completed by hand with something else. */
+export function parseResolvedWorkflow(result: unknown): ResolvedWorkflow | undefined {
   const data = dataIn(result);
   if (!isPlainObject(data) || !isPlainObject(data['definition']) || typeof data['hash'] !== 'string') return undefined;
   return data as unknown as ResolvedWorkflow;
 }
 
-/** The children that have ended, as the data of the activity's result says. */
+/** The children that have ended, from the data of the activity's result. */
 export function endedChildren(data: unknown): readonly EndedChild[] {
   const ended = isPlainObject(data) ? data['ended'] : undefined;
   return Array.isArray(ended) ? (ended as readonly unknown[]).filter(isEndedChild) : [];

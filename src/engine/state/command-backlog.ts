@@ -31,15 +31,15 @@ export function dispatchBacklog(core: Core, sender: Sender): boolean {
 }
 
 /** Counts the slots that the open commands of a state use. */
-export function countSlots(state: RunState): RunState['commandCounts'] {
+export function countCommands(state: RunState): RunState['commandCounts'] {
   const waiting = new Set(state.backlog);
-  const slots = { timers: 0, children: 0, waitingTimers: 0 };
+  const counts = { timers: 0, children: 0, waitingTimers: 0 };
   for (const [id, command] of Object.entries(state.openCommands)) {
-    if (waiting.has(id)) slots.waitingTimers += isTimer(command) ? 1 : 0;
-    else if (isTimer(command)) slots.timers++;
-    else if (command.type === 'child') slots.children++;
+    if (waiting.has(id)) counts.waitingTimers += isTimer(command) ? 1 : 0;
+    else if (isTimer(command)) counts.timers++;
+    else if (command.type === 'child') counts.children++;
   }
-  return slots;
+  return counts;
 }
 
 export function isTimer(command: OpenCommand): command is OpenCommand & { readonly at: number } {
@@ -70,7 +70,7 @@ class Dispatcher {
   byRank(): boolean {
     const state = this.#state;
     const { backlog, commandCounts: slots } = state;
-    const kept: string[] = [];
+    const stillQueued: string[] = [];
     const timersWaited = slots.waitingTimers;
     let timers = timersWaited;
     let i = 0;
@@ -78,47 +78,49 @@ class Dispatcher {
       const id = backlog[i]!;
       const command = this.#queued(id);
       if (isTimer(command)) timers--;
-      else if (this.#hasPlace(command) && this.#makeRoom() && this.#send(id)) continue;
+      else if (this.#hasSlot(command) && this.#freeSlot() && this.#send(id)) continue;
       else if (timers === 0 && state.sentCount - slots.timers >= MAX_OPEN_EFFECTS) break;
-      kept.push(id);
+      stillQueued.push(id);
     }
-    state.backlog = kept.length === 0 ? backlog.slice(i) : [...kept, ...backlog.slice(i)];
-    if (timersWaited > 0 && !this.#isHeld) this.#timers();
+    state.backlog = stillQueued.length === 0 ? backlog.slice(i) : [...stillQueued, ...backlog.slice(i)];
+    if (timersWaited > 0 && !this.#isHeld) this.#sendTimers();
     state.backlog.push(...this.#recalled);
     return this.#isHeld;
   }
 
-  #hasPlace(command: OpenCommand): boolean {
+  #hasSlot(command: OpenCommand): boolean {
     const { sentCount: openCount, commandCounts: slots } = this.#state;
     if (command.type === 'child' && slots.children >= MAX_OPEN_CHILDREN) return false;
     return openCount - slots.timers < MAX_OPEN_EFFECTS;
   }
 
-  #makeRoom(): boolean {
+  #freeSlot(): boolean {
     const { sentCount: openCount } = this.#state;
     if (openCount < MAX_OPEN_COMMANDS) return true;
     const last = this.#sentTimers().pop();
     if (last === undefined) return false;
-    this.#park(last);
+    this.#recall(last);
     return true;
   }
 
   /** Sends queued timers, the earliest first. An earlier timer replaces an open timer that is due later. */
-  #timers(): void {
+  #sendTimers(): void {
     const state = this.#state;
-    const waiting = state.backlog.filter((id) => isTimer(this.#queued(id))).sort((a, b) => this.#at(a) - this.#at(b));
-    const gone = new Set<string>();
+    const waiting = state.backlog
+      .filter((id) => isTimer(this.#queued(id)))
+      .sort((a, b) => this.#dueAt(a) - this.#dueAt(b));
+    const sent = new Set<string>();
     for (const id of waiting) {
       if (state.sentCount >= MAX_OPEN_COMMANDS) {
         const last = this.#sentTimers().at(-1);
-        if (last === undefined || this.#at(last) <= this.#at(id)) break;
+        if (last === undefined || this.#dueAt(last) <= this.#dueAt(id)) break;
         this.#sentTimers().pop();
-        this.#park(last);
+        this.#recall(last);
       }
       if (!this.#send(id)) break;
-      gone.add(id);
+      sent.add(id);
     }
-    if (gone.size > 0) state.backlog = state.backlog.filter((id) => !gone.has(id));
+    if (sent.size > 0) state.backlog = state.backlog.filter((id) => !sent.has(id));
   }
 
   #sentTimers(): string[] {
@@ -127,12 +129,12 @@ class Dispatcher {
       this.#sent = Object.entries(this.#state.openCommands)
         .filter(([id, command]) => isTimer(command) && !waiting.has(id))
         .map(([id]) => id)
-        .sort((a, b) => this.#at(a) - this.#at(b));
+        .sort((a, b) => this.#dueAt(a) - this.#dueAt(b));
     }
     return this.#sent;
   }
 
-  #park(id: string): void {
+  #recall(id: string): void {
     const state = this.#state;
     state.sentCount--;
     state.commandCounts.timers--;
@@ -160,7 +162,7 @@ class Dispatcher {
     return true;
   }
 
-  #at(id: string): number {
+  #dueAt(id: string): number {
     const command = this.#queued(id);
     return isTimer(command) ? command.at : 0;
   }

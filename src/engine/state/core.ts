@@ -16,20 +16,20 @@ export interface Core {
    * they stay in the inbox for the same visit, which begins again. not: they are dropped, since the run ends.
    */
   returnsMessages?: 'quietly' | 'not';
-  /** Restores what the visit has assigned in this turn, the last first: a visit that fails has written nothing. */
-  putBack?: (() => void)[];
+  /** Undoes the assignments of the current visit, the last first: a visit that fails has written nothing. */
+  undoAssignments?: (() => void)[];
 }
 
-/** Asked before a visit begins: whether to postpone it to the next run (rewind.ts). */
+/** Called before a visit begins: whether to postpone it to the next run (rewind.ts). */
 export type Postpone = (path: string, work: Extract<Work, { do: 'visit' }>) => boolean;
 
 /** The member of a trace event that names the step. */
-export const namedIn = ({ name, slug }: Step): { readonly name?: string } => (name === slug ? {} : { name });
+export const stepNameMember = ({ name, slug }: Step): { readonly name?: string } => (name === slug ? {} : { name });
 
 /** How expressions of the run are evaluated now. */
 export const evaluateOptions = ({ program, state }: Pick<Core, 'program' | 'state'>): EvaluateOptions => ({
   now: state.now,
-  asBefore: () => !program.isMarked('texts'),
+  isLegacy: () => !program.isMarked('texts'),
 });
 
 export function stepOf(core: Core, slug: string): Step {

@@ -4,7 +4,7 @@ import type { Event } from './protocol.ts';
 import type { RunState } from './state.ts';
 
 /** Models by which lists find one run. */
-const MOST_MODELS = 20;
+const MAX_MODELS = 20;
 const NOTHING = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, usd_cost: 0 };
 
 /** Adds the usage that an activity reports. A failed activity may report usage too. */
@@ -21,8 +21,9 @@ export function countUsage(state: RunState, event: Event): void {
   const known = costs.find((cost) => cost.key_type === key_type);
   const sum: Cost = { key_type, ...addUsage(known ?? NOTHING, usage) };
   state.costs = known === undefined ? [...costs, sum] : costs.map((cost) => (cost === known ? sum : cost));
-  const asked = state.models ?? (state.model === undefined ? [] : [state.model]);
-  if (asked.length > 0 && !asked.includes(model) && asked.length < MOST_MODELS) state.models = [...asked, model];
+  const usedModels = state.models ?? (state.model === undefined ? [] : [state.model]);
+  if (usedModels.length > 0 && !usedModels.includes(model) && usedModels.length < MAX_MODELS)
+    state.models = [...usedModels, model];
   state.model = model;
 }
 

@@ -1,10 +1,10 @@
 /** E8: every failure is typed: code, message, path, retryable. */
 
 import type { RunError } from '../../contract/run.ts';
-import { inDialectWords } from '../../definition/dialects/dialect-001-messages.ts';
+import { withDialectTerms } from '../../definition/dialects/mesh-messages.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import { JsonTooDeep } from '../../json/depth.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import { TemplateError } from '../../template/types.ts';
 import { MAX_PAYLOAD_BYTES } from './limits.ts';
@@ -20,14 +20,14 @@ export function failureOf(error: unknown, definition?: Definition): FailureShape
       code: error.code,
       message: error.message,
       retryable: error.retryable,
-      ...defined({ details: error.details }),
+      ...omitUndefined({ details: error.details }),
     };
   if (error instanceof JsonTooDeep) {
     const { message, limit } = error;
     return { code: 'value_too_deep', message, retryable: false, details: { limit } };
   }
   if (error instanceof TemplateError) {
-    const message = definition === undefined ? error.message : inDialectWords(definition, error.message);
+    const message = definition === undefined ? error.message : withDialectTerms(definition, error.message);
     return { code: error.code, message, retryable: false };
   }
   return { code: 'internal_error', message: error instanceof Error ? error.message : String(error), retryable: false };
@@ -43,7 +43,7 @@ export function tooLarge(
   return new StepFailure(code, `${what} has ${bytes} bytes; at most ${limit} fit.`, { details: { bytes, limit } });
 }
 
-export function placed(error: FailureShape, path: string, slug: string): RunError {
+export function withLocation(error: FailureShape, path: string, slug: string): RunError {
   return { ...error, path: error.path ?? path, stepSlug: error.stepSlug ?? slug };
 }
 
@@ -53,5 +53,5 @@ export function placed(error: FailureShape, path: string, slug: string): RunErro
  */
 export function errorRoot(error: RunError): RunErrorRoot {
   const { stepSlug } = error;
-  return { ...error, ...defined({ step: stepSlug }) };
+  return { ...error, ...omitUndefined({ step: stepSlug }) };
 }

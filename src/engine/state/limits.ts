@@ -13,7 +13,7 @@ export const MAX_PAYLOAD_BYTES = 1_900_000;
 /** Data up to this size may use the spare space (`spareOf`). */
 export const SMALL_BYTES = 1_000;
 /** An activity starts only if a short result would fit. */
-export const ANSWER_BYTES = 1_000;
+export const SHORT_RESULT_BYTES = 1_000;
 /**
  * Space above the limit for data that no step is refused: errors, small outputs, events. Without a blob store, the
  * state that continue-as-new carries stays below MAX_PAYLOAD_BYTES.
@@ -26,7 +26,7 @@ export const carriedLimitOf = (dataBytes = 0): number =>
 export const MAX_INBOX_BYTES = 1_000_000;
 export const MAX_INBOX_MESSAGES = 5_000;
 /** The fraction of both limits at which the gateway refuses messages. The rest is for concurrent senders. */
-export const INBOX_OPEN_PART = 0.8;
+export const INBOX_REFUSAL_FRACTION = 0.8;
 /**
  * Units of work (template/limits.ts) that the events of one activation may use before the core yields. An activation
  * that computes for five seconds fails its task forever (TEMPORAL.md §1). A million units are about a quarter of a
@@ -45,11 +45,11 @@ export const MESSAGE_OVERHEAD = 40;
 export const REMEMBERED_IDS = 1_000;
 /** A path above this many characters has its tail hashed (LANGUAGE.md §3.12). */
 export const MAX_PATH_LENGTH = 200;
-/** Undo entries kept for a rollback. */
+/** Steps recorded for a rollback. */
 export const MAX_ROLLBACKS = 10_000;
 /** Waits named in the memo and the current details. */
 export const MAX_SHOWN_WAITS = 20;
 /** Names and keys of subscriptions in the search attribute of a run. */
 export const MAX_LISTEN_TAGS = 20;
-/** People named beside a wait. */
+/** People listed with a wait. */
 export const MAX_SHOWN_PEOPLE = 100;

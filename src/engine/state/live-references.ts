@@ -47,14 +47,14 @@ interface ProgramReads {
   readonly always: Reads;
 }
 
-const known = new WeakMap<Program, ProgramReads>();
+const readsCache = new WeakMap<Program, ProgramReads>();
 
 function readsOf(program: Program): ProgramReads {
-  let reads = known.get(program);
+  let reads = readsCache.get(program);
   if (reads === undefined) {
     const steps = new Map([...program.steps].map(([slug, step]) => [slug, namesIn(referencesOf(step))]));
     reads = { steps, always: namesIn(program.output === undefined ? [] : references(program.output)) };
-    known.set(program, reads);
+    readsCache.set(program, reads);
   }
   return reads;
 }

@@ -12,17 +12,17 @@ import { jsonBytes, recordBytes } from '../../json/bytes.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { liveReferences } from './live-references.ts';
-import { leftBehind, SHARED_FROM_BYTES, SHARED_FROM_LENGTH } from './serialize.ts';
+import { SHARED_FROM_BYTES, SHARED_FROM_LENGTH, withDroppedOutput } from './serialize.ts';
 import type { Entry, Envelope, Frame, LoopRecord, OpenVisit, RunState } from './state.ts';
 
 /** Sizes of larger values are cached. */
-const KNOWN_FROM_BYTES = 1_000;
+const CACHED_FROM_BYTES = 1_000;
 /** A reference in place of a shared value. */
 const REFERENCE_BYTES = 24;
 /** Members of the state that appear or grow without a charge: counts, and the last serialized sizes. */
 export const UNCHARGED_BYTES = 200;
 /** The envelope of a serialized state, with the names of its collections. */
-const AROUND_BYTES = 150 + UNCHARGED_BYTES;
+const STATE_ENVELOPE_BYTES = 150 + UNCHARGED_BYTES;
 /** Values from this size count as large (`Measured`). */
 export const LARGE_BYTES = 16_000;
 
@@ -33,31 +33,31 @@ export interface Measured {
 }
 
 /** Values never change in place, so their sizes never change. */
-const known = new WeakMap<object, number>();
+const sizeCache = new WeakMap<object, number>();
 
 export function valueBytes(value: Json | undefined): number {
   if (typeof value !== 'object' || value === null) return jsonBytes(value);
-  const before = known.get(value);
+  const before = sizeCache.get(value);
   if (before !== undefined) return before;
   const bytes = jsonBytes(value);
-  if (bytes >= KNOWN_FROM_BYTES) known.set(value, bytes);
+  if (bytes >= CACHED_FROM_BYTES) sizeCache.set(value, bytes);
   return bytes;
 }
 
 export function measure(program: Program, state: RunState): Measured {
-  return new Measuring(program, state).done();
+  return new StateMeasurer(program, state).done();
 }
 
-class Measuring {
+class StateMeasurer {
   readonly #seen = new Set<object | string>();
-  #bytes = AROUND_BYTES;
+  #bytes = STATE_ENVELOPE_BYTES;
   #large = 0;
 
   constructor(program: Program, state: RunState) {
     const needed = liveReferences(program, state);
     const { genesis, frames, work, openCommands: open, variables, outputs, inbox, rollbackSteps, ...rest } = state;
-    const { input, presets, ...begun } = genesis;
-    this.#record({ ...rest, state: null, genesis: { ...begun, input: null, presets: null } });
+    const { input, presets, ...genesisRest } = genesis;
+    this.#record({ ...rest, state: null, genesis: { ...genesisRest, input: null, presets: null } });
     this.#value(input);
     this.#members(presets);
     this.#members(variables);
@@ -67,13 +67,13 @@ class Measuring {
       this.#add(2 * id.length);
       this.#frame(frame, (slug, { output }) => needed.entry(slug) || valueBytes(output.data) < SHARED_FROM_BYTES);
     }
-    for (const one of work) this.#parts(one, 3);
+    for (const one of work) this.#nestedRecord(one, 3);
     for (const [id, command] of Object.entries(open)) {
       this.#add(2 * id.length);
-      this.#parts(command, 2);
+      this.#nestedRecord(command, 2);
     }
-    for (const message of inbox) this.#parts(message, 1);
-    for (const one of rollbackSteps) this.#parts(one, 3);
+    for (const message of inbox) this.#nestedRecord(message, 1);
+    for (const one of rollbackSteps) this.#nestedRecord(one, 3);
   }
 
   done(): Measured {
@@ -84,14 +84,14 @@ class Measuring {
     const { entries, lastOutput, loops, lastLoop, visit, item, ...rest } = frame;
     this.#record(rest);
     this.#add(SHARED_FROM_BYTES);
-    if (item !== undefined) this.#parts(item, 1);
+    if (item !== undefined) this.#nestedRecord(item, 1);
     for (const [slug, entry] of Object.entries(entries)) {
       this.#add(2 * slug.length + jsonBytes(entry.stepType) + jsonBytes(entry.name) + 40);
-      this.#envelope((isKept(slug, entry) ? entry : leftBehind(entry)).output);
+      this.#envelope((isKept(slug, entry) ? entry : withDroppedOutput(entry)).output);
     }
     if (lastOutput !== null) this.#envelope(lastOutput);
-    for (const loop of lastLoop === undefined ? loops : [...loops, lastLoop]) this.#holder(loop);
-    if (visit !== undefined) this.#holder(visit);
+    for (const loop of lastLoop === undefined ? loops : [...loops, lastLoop]) this.#visitOrLoop(loop);
+    if (visit !== undefined) this.#visitOrLoop(visit);
   }
 
   #envelope(output: Envelope): void {
@@ -102,13 +102,13 @@ class Measuring {
   }
 
   /** A visit or a loop. Step state changes in place, except for lists that come from values (`items`). */
-  #holder(holder: OpenVisit | LoopRecord): void {
+  #visitOrLoop(holder: OpenVisit | LoopRecord): void {
     if (this.#isRepeated(holder)) return;
     const { state, ...rest } = holder;
     this.#record(rest);
     for (const [name, value] of Object.entries(state)) {
       this.#add(name.length + 6);
-      if (name === 'items' || !Array.isArray(value)) this.#fresh(name, value);
+      if (name === 'items' || !Array.isArray(value)) this.#stepStateMember(name, value);
       else if (!this.#isRepeated(value)) {
         this.#add(2 + value.length);
         for (const member of value) this.#value(member);
@@ -117,13 +117,13 @@ class Measuring {
   }
 
   /** A member of step state. Only `items` and `carry` are values that never change in place. */
-  #fresh(name: string, value: Json): void {
+  #stepStateMember(name: string, value: Json): void {
     if (name === 'items' || name === 'carry') this.#value(value);
     else this.#add(recordBytes(value));
   }
 
   /** A record whose values are `depth` levels below it. */
-  #parts(part: unknown, depth: number): void {
+  #nestedRecord(part: unknown, depth: number): void {
     if (typeof part !== 'object' || part === null || depth === 0) {
       this.#value(part as Json);
       return;
@@ -131,7 +131,7 @@ class Measuring {
     this.#add(2);
     for (const [name, value] of Object.entries(part)) {
       this.#add(name.length + 6);
-      this.#parts(value, depth - 1);
+      this.#nestedRecord(value, depth - 1);
     }
   }
 
@@ -177,10 +177,10 @@ class Measuring {
 /** Whether serialize.ts writes the value once where it is referenced twice. */
 function isShared(value: string | object): boolean {
   if (typeof value === 'string') return true;
-  let least = 0;
+  let minBytes = 0;
   for (const member of Object.values(value)) {
-    least += valueBytes(member as Json);
-    if (least >= SHARED_FROM_BYTES) return true;
+    minBytes += valueBytes(member as Json);
+    if (minBytes >= SHARED_FROM_BYTES) return true;
   }
   return recordBytes(value as JsonObject) >= SHARED_FROM_BYTES;
 }

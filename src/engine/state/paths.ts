@@ -3,14 +3,14 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { MAX_PATH_LENGTH } from './limits.ts';
 
-const KEPT = MAX_PATH_LENGTH - 34;
+const KEPT_PATH_LENGTH = MAX_PATH_LENGTH - 34;
 
 /**
  * A path of more than 200 characters keeps its beginning, and ends with 32 hex digits of the hash of the whole path.
  */
 export function shorten(path: string): string {
   if (path.length <= MAX_PATH_LENGTH) return path;
-  return `${path.slice(0, KEPT)}~~${bytesToHex(sha256(new TextEncoder().encode(path))).slice(0, 32)}`;
+  return `${path.slice(0, KEPT_PATH_LENGTH)}~~${bytesToHex(sha256(new TextEncoder().encode(path))).slice(0, 32)}`;
 }
 
 /** `parent/slug`, and `#n` from the second visit within its parent on. */
@@ -40,6 +40,6 @@ export function commandId(path: string, suffix: string | undefined): string {
 }
 
 /** How often a step was visited within its parent. Slugs such as `constructor` are names like others. */
-export function visited(counts: { readonly [slug: string]: number }, slug: string): number {
+export function visitCount(counts: { readonly [slug: string]: number }, slug: string): number {
   return Object.hasOwn(counts, slug) ? counts[slug]! : 0;
 }

@@ -3,7 +3,7 @@
  * events: the core reads no clock (E1).
  */
 
-import type { GateWanted, SlotAnswer } from '../../contract/limiter.ts';
+import type { AppliedLimit, SlotAnswer } from '../../contract/limiter.ts';
 import type { Decision, MadeDecision, RunError, RunStatus, Submission, WaitingFor } from '../../contract/run.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { ChildSpec, EffectResult, FailureShape } from '../../steps/kind.ts';
@@ -40,20 +40,20 @@ export type Event =
   | (At & Addressed & Submission & { readonly type: 'submit' })
   | (At & Addressed & { readonly type: 'cancelStep' | 'retryStep' | 'skipTimer' })
   | (At & { readonly type: 'pause' | 'resume'; readonly key?: string })
-  /** Cancels the whole run. */
+  /** Cancels the run. */
   | (At & { readonly type: 'cancel'; readonly reason?: string })
-  /** Ends the whole run and rolls it back. */
+  /** Ends the run and rolls it back. */
   | (At & { readonly type: 'abort'; readonly reason?: string })
   /** Answers the command `slots`. */
   | (At & { readonly type: 'slots'; readonly answers: readonly SlotAnswer[] })
   /** The limiter for which the run waited has granted a slot. */
   | (At & { readonly type: 'granted'; readonly gate: string })
-  /** Answers the command `yield`: the walk goes on. */
+  /** Answers the command `yield`: the walk continues. */
   | (At & { readonly type: 'continue' });
 
 /**
- * The addressee: a path, or a slug with one open visit. Without `step`, the only open visit that fits. With a key, a
- * repeat has no effect.
+ * The target: a path, or a slug with one open visit. Without `step`, the only open visit that can take the event. With
+ * a key, a repeat has no effect.
  */
 export interface Addressed {
   readonly step?: string;
@@ -71,8 +71,8 @@ export type Command =
     >)
   /** Cancels the command with this id; its result is ignored (E9). */
   | { readonly type: 'cancel'; readonly id: string }
-  /** Ask these limiters in order until one makes the run wait; then send `slots`. */
-  | { readonly type: 'slots'; readonly gates: readonly GateWanted[] }
+  /** Request slots from these limiters in order until one makes the run wait; then send `slots`. */
+  | { readonly type: 'slots'; readonly gates: readonly AppliedLimit[] }
   /** The walk was long: yield to other work, then send `continue`. */
   | { readonly type: 'yield' }
   | { readonly type: 'visible'; readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] }
@@ -97,8 +97,8 @@ export interface RunCommand {
   /** It may run in a segment (segment.ts). */
   readonly fuse?: true;
   /**
-   * Starting it again is safe: a local activity that takes too long continues as a regular one, whatever `retry`
-   * says.
+   * Starting it again is safe: a local activity that takes too long continues as a regular one, independently
+   * of `retry`.
    */
   readonly repeatable?: true;
 }
@@ -120,7 +120,7 @@ export interface Genesis {
   readonly startedAt: number;
   readonly timeoutMs?: number;
   /** The limiters of the run. */
-  readonly gates?: readonly GateWanted[];
+  readonly gates?: readonly AppliedLimit[];
   /** The types of the host's light actions. Absent: only the worker of an action knows whether it is light. */
   readonly light?: readonly string[];
 }
@@ -158,7 +158,7 @@ export type TraceEvent =
   | { readonly t: 'input'; readonly path: string; readonly input: Json }
   /** A member of the config that is evaluated later than the others, possibly several times. */
   | { readonly t: 'evaluated'; readonly path: string; readonly member: string; readonly value: Json }
-  /** An approval was decided; its visit may go on. */
+  /** An approval was decided; its visit may continue. */
   | { readonly t: 'decided'; readonly path: string; readonly decision: MadeDecision }
   | { readonly t: 'wait'; readonly path: string }
   | {

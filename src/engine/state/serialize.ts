@@ -7,7 +7,7 @@
 import { jsonBytes, recordBytes } from '../../json/bytes.ts';
 import { asJson, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
-import { countSlots } from './command-backlog.ts';
+import { countCommands } from './command-backlog.ts';
 import { liveReferences } from './live-references.ts';
 import { type Entry, type Frame, type RunState, STATE_VERSION } from './state.ts';
 
@@ -17,30 +17,30 @@ export const SHARED_FROM_BYTES = 64;
 export const SHARED_FROM_LENGTH = 1_000;
 const REFERENCE = '$shared';
 /** Marks the output of a step that no reachable step reads. */
-const LEFT_BEHIND = { leftBehind: true };
+const DROPPED_OUTPUT_META = { leftBehind: true };
 
 /** The state as JSON without repeats: `{state, shared}`; `{"$shared": n}` stands for the n-th shared value. */
 export function serialize(program: Program, full: RunState): Json {
   const state = withoutUnneeded(program, full);
-  const times = new Map<object | string, number>();
-  countShared(asJson(state), times);
-  const places = new Map<object | string, number>();
+  const referenceCounts = new Map<object | string, number>();
+  countShared(asJson(state), referenceCounts);
+  const sharedIndices = new Map<object | string, number>();
   const shared: Json[] = [];
   const write = (value: Json): Json => {
     if (isLongText(value)) {
-      if ((times.get(value) ?? 0) < 2) return value;
-      if (!places.has(value)) places.set(value, shared.push(value) - 1);
-      return { [REFERENCE]: places.get(value)! };
+      if ((referenceCounts.get(value) ?? 0) < 2) return value;
+      if (!sharedIndices.has(value)) sharedIndices.set(value, shared.push(value) - 1);
+      return { [REFERENCE]: sharedIndices.get(value)! };
     }
     if (value === null || typeof value !== 'object') return value;
-    const known = places.get(value);
+    const known = sharedIndices.get(value);
     if (known !== undefined) return { [REFERENCE]: known };
-    if (isReference(value) || ((times.get(value) ?? 0) > 1 && recordBytes(value) >= SHARED_FROM_BYTES)) {
-      const place = shared.length;
-      places.set(value, place);
+    if (isReference(value) || ((referenceCounts.get(value) ?? 0) > 1 && recordBytes(value) >= SHARED_FROM_BYTES)) {
+      const index = shared.length;
+      sharedIndices.set(value, index);
       shared.push(null);
-      shared[place] = copy(value, write);
-      return { [REFERENCE]: place };
+      shared[index] = copy(value, write);
+      return { [REFERENCE]: index };
     }
     return copy(value, write);
   };
@@ -51,32 +51,32 @@ export function serialize(program: Program, full: RunState): Json {
 /** §12: outputs that no reachable step reads are dropped. The entry stays, since it shows that the step has run. */
 function withoutUnneeded(program: Program, state: RunState): RunState {
   const needed = liveReferences(program, state);
-  const lean = (frame: Frame): Frame => {
+  const withReadEntries = (frame: Frame): Frame => {
     const entries: Frame['entries'] = {};
     for (const [slug, entry] of Object.entries(frame.entries)) {
       const isKept = needed.entry(slug) || jsonBytes(entry.output.data) < SHARED_FROM_BYTES;
-      entries[slug] = isKept ? entry : leftBehind(entry);
+      entries[slug] = isKept ? entry : withDroppedOutput(entry);
     }
     return { ...frame, entries };
   };
   return {
     ...state,
-    frames: Object.fromEntries(Object.entries(state.frames).map(([id, frame]) => [id, lean(frame)])),
+    frames: Object.fromEntries(Object.entries(state.frames).map(([id, frame]) => [id, withReadEntries(frame)])),
     outputs: Object.fromEntries(Object.entries(state.outputs).filter(([name]) => needed.output(name))),
   };
 }
 
 /** What is left of an entry whose output is dropped: one record for each entry, shared where the entry is. */
-export function leftBehind(entry: Entry): Entry {
-  let left = leftOf.get(entry);
-  if (left === undefined) {
-    left = { ...entry, output: { type: entry.output.type, data: null, meta: LEFT_BEHIND } };
-    leftOf.set(entry, left);
+export function withDroppedOutput(entry: Entry): Entry {
+  let dropped = droppedOutputCache.get(entry);
+  if (dropped === undefined) {
+    dropped = { ...entry, output: { type: entry.output.type, data: null, meta: DROPPED_OUTPUT_META } };
+    droppedOutputCache.set(entry, dropped);
   }
-  return left;
+  return dropped;
 }
 
-const leftOf = new WeakMap<Entry, Entry>();
+const droppedOutputCache = new WeakMap<Entry, Entry>();
 
 /** The inverse of serialize. @throws Error for a state of another version. */
 export function restore(carried: Json): RunState {
@@ -86,19 +86,19 @@ export function restore(carried: Json): RunState {
     throw new Error(
       `This interpreter reads states of version ${STATE_VERSION}; this one has ${JSON.stringify(version)}.`,
     );
-  const made = new Map<number, Json>();
+  const restoredValues = new Map<number, Json>();
   const read = (value: Json): Json => {
     if (value === null || typeof value !== 'object') return value;
     if (!isReference(value)) return copy(value, read);
-    const place = value[REFERENCE] as number;
-    const once = shared[place]!;
-    if (typeof once === 'string') return once;
-    if (!made.has(place)) made.set(place, copy(once as JsonObject, read));
-    return made.get(place)!;
+    const index = value[REFERENCE] as number;
+    const sharedValue = shared[index]!;
+    if (typeof sharedValue === 'string') return sharedValue;
+    if (!restoredValues.has(index)) restoredValues.set(index, copy(sharedValue as JsonObject, read));
+    return restoredValues.get(index)!;
   };
   const restored = read(state) as unknown as RunState;
   restored.openActivities = Object.values(restored.openCommands).filter(({ type }) => type === 'run').length;
-  restored.commandCounts = countSlots(restored);
+  restored.commandCounts = countCommands(restored);
   return restored;
 }
 
@@ -119,12 +119,12 @@ export function definitionBytes(program: Program): number {
   return bytes;
 }
 
-function countShared(value: Json, times: Map<object | string, number>): void {
+function countShared(value: Json, referenceCounts: Map<object | string, number>): void {
   if (value === null || (typeof value !== 'object' && !isLongText(value))) return;
-  const seen = times.get(value) ?? 0;
-  times.set(value, seen + 1);
+  const seen = referenceCounts.get(value) ?? 0;
+  referenceCounts.set(value, seen + 1);
   if (seen > 0 || typeof value === 'string') return;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) countShared(member, times);
+  for (const member of Array.isArray(value) ? value : Object.values(value)) countShared(member, referenceCounts);
 }
 
 const isLongText = (value: Json): value is string => typeof value === 'string' && value.length >= SHARED_FROM_LENGTH;
@@ -134,11 +134,11 @@ function isReference(value: Json & object): value is JsonObject {
   return !Array.isArray(value) && Object.hasOwn(value, REFERENCE) && Object.keys(value).length === 1;
 }
 
-function copy(value: Json & object, each: (member: Json) => Json): Json {
-  if (Array.isArray(value)) return value.map((member) => each(member));
-  const made: JsonObject = {};
+function copy(value: Json & object, map: (member: Json) => Json): Json {
+  if (Array.isArray(value)) return value.map((member) => map(member));
+  const mapped: JsonObject = {};
   for (const [key, member] of Object.entries(value)) {
-    if (member !== undefined) setOwn(made, key, each(member));
+    if (member !== undefined) setOwn(mapped, key, map(member));
   }
-  return made;
+  return mapped;
 }

@@ -15,7 +15,7 @@ import type { Json } from '../../json/json.ts';
 import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Core } from './core.ts';
-import { ANSWER_BYTES, MAX_ACTIVATION_UNITS, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf } from './limits.ts';
+import { MAX_ACTIVATION_UNITS, MAX_PAYLOAD_BYTES, SHORT_RESULT_BYTES, SMALL_BYTES, spareOf } from './limits.ts';
 import { LARGE_BYTES, type Measured, measure, UNCHARGED_BYTES, valueBytes } from './measure.ts';
 import { definitionBytes, serialize } from './serialize.ts';
 import type { RunState, SerializedSize } from './state.ts';
@@ -24,8 +24,8 @@ import type { RunState, SerializedSize } from './state.ts';
 const MEASURE_SHIFT = 7;
 const WRITE_SHIFT = 3;
 /** A state whose measure changed by less than this is not serialized again. */
-const SAME_BYTES = 64_000;
-/** An estimate that has grown by less than this part since its correction is not corrected again, as a right shift. */
+const MIN_CHANGE_BYTES = 64_000;
+/** As a right shift: the fraction by which an estimate has to grow after its correction to be corrected again. */
 const GROWTH_SHIFT = 3;
 
 /** Adds to the size of the state. */
@@ -41,29 +41,29 @@ export function chargeValue(core: Core, value: Json | undefined): void {
  * Checks the space for a value that is already in the state. `uncounted` bytes are not in `state.bytes` yet.
  * @throws StepFailure `state_too_large`. The caller then removes the value.
  */
-export function demandSpace(core: Core, what: string, bytes: number, uncounted = 0): void {
+export function requireSpace(core: Core, what: string, bytes: number, uncounted = 0): void {
   const limit = core.program.dataBytes();
   // Small values may use the spare space, so a full run can still end normally.
-  const most = bytes <= SMALL_BYTES ? limit + spareOf(limit) / 2 : limit;
-  if (!fits(core.program, core.state, most, uncounted)) throw stateTooLarge(what, bytes, limit);
+  const maxBytes = bytes <= SMALL_BYTES ? limit + spareOf(limit) / 2 : limit;
+  if (!fitsLimit(core.program, core.state, maxBytes, uncounted)) throw stateTooLarge(what, bytes, limit);
 }
 
-/** Whether an unread message of this size fits. It may not use the spare space, which steps need to go on. */
+/** Whether an unread message of this size fits. It may not use the spare space, which steps need. */
 export function hasSpace({ program, state }: Core, bytes: number): boolean {
   const limit = program.dataBytes();
   // A full run may receive many messages in one activation, and measuring for each takes too long. The current estimate
   // is then used, unless the run was never full, where the estimate may be far too high.
   const { activation, serializedSizes } = state;
   if (activation.units < MAX_ACTIVATION_UNITS || serializedSizes?.full === undefined)
-    return fits(program, state, limit - bytes);
+    return fitsLimit(program, state, limit - bytes);
   return state.bytes + bytes <= limit - definitionBytes(program);
 }
 
-/** Checks, before an activity starts, that a short result fits beside its config, which is already in the state. */
-export function demandSpaceForEffect(core: Core, configBytes: number): void {
+/** Checks, before an activity starts, that a short result fits. The activity's config is already in the state. */
+export function requireSpaceForEffect(core: Core, configBytes: number): void {
   const limit = core.program.dataBytes();
-  if (!fits(core.program, core.state, limit - ANSWER_BYTES))
-    throw stateTooLarge("The step's config and a short answer", configBytes + ANSWER_BYTES, limit);
+  if (!fitsLimit(core.program, core.state, limit - SHORT_RESULT_BYTES))
+    throw stateTooLarge("The step's config and a short answer", configBytes + SHORT_RESULT_BYTES, limit);
 }
 
 /** A failure that is caught stays in the state. Details that do not fit are omitted. */
@@ -72,7 +72,7 @@ export function trimToSpace({ program, state }: Core, failure: FailureShape): Fa
   const bytes = valueBytes(failure.details);
   if (bytes <= SMALL_BYTES) return failure;
   // The failure is in the root `error`, in the step's entry, and in the errors of a forEach.
-  if (fits(program, state, limit - bytes)) {
+  if (fitsLimit(program, state, limit - bytes)) {
     state.bytes += bytes;
     return failure;
   }
@@ -80,24 +80,24 @@ export function trimToSpace({ program, state }: Core, failure: FailureShape): Fa
 }
 
 /** Whether definition and state fit within the limit. An estimate above the limit is corrected. */
-export function fits(program: Program, state: RunState, limit: number, uncounted = 0): boolean {
-  const most = limit - definitionBytes(program);
-  if (state.bytes + uncounted <= most) return true;
+export function fitsLimit(program: Program, state: RunState, limit: number, uncounted = 0): boolean {
+  const maxBytes = limit - definitionBytes(program);
+  if (state.bytes + uncounted <= maxBytes) return true;
   const waiting = measureQueued(state, limit);
   // Otherwise a run with much data that waits is measured at each step.
-  if (program.isMarked('fits2') && state.bytes + uncounted - waiting.bytes <= most) return true;
+  if (program.isMarked('fits2') && state.bytes + uncounted - waiting.bytes <= maxBytes) return true;
   const measured = measure(program, state);
   state.activation.units += measured.bytes >> MEASURE_SHIFT;
   state.bytes = measured.bytes;
   const bytes = measured.bytes - waiting.bytes;
   const large = measured.large - waiting.large;
   // Near the limit the exact size is worth its cost: without it the next step would measure again.
-  if (bytes <= most - (most >> 4)) return true;
+  if (bytes <= maxBytes - (maxBytes >> 4)) return true;
   const { fitting, full } = state.serializedSizes ?? {};
-  const isLike = (one: SerializedSize | undefined): one is SerializedSize =>
-    one?.large === large && Math.abs(bytes - one.bytes) < SAME_BYTES;
-  if (isLike(full) && full.written > most) return false;
-  if (isLike(fitting) && fitting.written + Math.max(0, bytes - fitting.bytes) <= most) {
+  const isUnchanged = (one: SerializedSize | undefined): one is SerializedSize =>
+    one?.large === large && Math.abs(bytes - one.bytes) < MIN_CHANGE_BYTES;
+  if (isUnchanged(full) && full.written > maxBytes) return false;
+  if (isUnchanged(fitting) && fitting.written + Math.max(0, bytes - fitting.bytes) <= maxBytes) {
     state.bytes = fitting.written + Math.max(0, bytes - fitting.bytes) + waiting.bytes;
     return true;
   }
@@ -106,9 +106,9 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
   const written = state.bytes - waiting.bytes;
   state.serializedSizes = {
     ...state.serializedSizes,
-    [written <= most ? 'fitting' : 'full']: { bytes, large, written },
+    [written <= maxBytes ? 'fitting' : 'full']: { bytes, large, written },
   };
-  return written <= most;
+  return written <= maxBytes;
 }
 
 /**

@@ -2,11 +2,11 @@
  * Reads the argument of a run into the values that it starts with. The shell and the fold both call this (E6).
  */
 
-import type { GateWanted } from '../../contract/limiter.ts';
+import type { AppliedLimit } from '../../contract/limiter.ts';
 import type { RunInput } from '../../contract/run.ts';
-import { defined } from '../../json/defined.ts';
 import { isPlainObject } from '../../json/json.ts';
-import { definitionGates } from './gates.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { definitionLimits } from './definition-limits.ts';
 import type { Genesis } from './protocol.ts';
 
 export const DEFAULT_ORGANIZATION = 'default';
@@ -32,7 +32,7 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
     input: input.input === undefined ? {} : input.input,
     presets: input.presets ?? {},
     trigger: input.trigger ?? { type: 'temporal' },
-    ...defined({
+    ...omitUndefined({
       hash: input.hash,
       initiator: input.initiator,
       requesters: input.requesters,
@@ -40,14 +40,14 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
     }),
     depth: input.depth ?? 0,
     startedAt,
-    ...defined({ timeoutMs: input.timeoutMs, light: input.light }),
+    ...omitUndefined({ timeoutMs: input.timeoutMs, light: input.light }),
     ...gatesOf(input),
   };
 }
 
 /** The limiters in the argument. A run that was started by hand or as a child has the limiters of its definition. */
 function gatesOf({ gates, within = [], definition, input, organizationId }: RunInput): {
-  gates?: readonly GateWanted[];
+  gates?: readonly AppliedLimit[];
 } {
   const { concurrency, mode } = definition.config ?? {};
   const isLimited = gates !== undefined || concurrency !== undefined || mode === 'restart';
@@ -57,6 +57,6 @@ function gatesOf({ gates, within = [], definition, input, organizationId }: RunI
     input: input === undefined ? {} : input,
     organizationId: organizationId ?? DEFAULT_ORGANIZATION,
   };
-  const own = gates ?? definitionGates(subject).filter(({ gate }) => !within.includes(gate));
+  const own = gates ?? definitionLimits(subject).filter(({ gate }) => !within.includes(gate));
   return own.length === 0 ? {} : { gates: own };
 }

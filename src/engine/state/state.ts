@@ -3,7 +3,7 @@
  * Values in it are shared by reference and never change in place. The records around them change in place.
  */
 
-import type { GateWanted } from '../../contract/limiter.ts';
+import type { AppliedLimit } from '../../contract/limiter.ts';
 import type { Cost } from '../../contract/models.ts';
 import type { Accepted, RunError } from '../../contract/run.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
@@ -160,7 +160,7 @@ export type Ending =
 
 /** A run that waits for its limiters (admission.ts). */
 export interface Admission {
-  readonly limiters: readonly GateWanted[];
+  readonly limiters: readonly AppliedLimit[];
   /** How many of them have granted a slot. */
   granted: number;
   /** The run is in the queue of the next one. */
@@ -228,9 +228,9 @@ export interface RunState {
   readonly activation: { at: number; units: number; bytes: number };
   /** Set until the run has its slots; nothing is walked before. */
   admission?: Admission;
-  /** Usage of models by kind of key; absent where no model was asked. */
+  /** Usage of models by kind of key; absent where no model was called. */
   costs?: readonly Cost[];
-  /** The model that was asked last. */
+  /** The model that was called last. */
   model?: string;
   /** All models, in the order of their first answers; absent while there is only one. */
   models?: readonly string[];

@@ -7,14 +7,14 @@
 import type { Refusal } from '../../contract/run.ts';
 import type { DecisionEvent, SubmissionEvent } from '../../steps/kind.ts';
 import { type Core, stepOf } from '../state/core.ts';
-import { commandId, visited } from '../state/paths.ts';
+import { commandId, visitCount } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';
 import type { Frame, OpenVisit, RunState } from '../state/state.ts';
 import { RunStepContext } from './step-context.ts';
 
 export type AddressedEvent = Extract<Event, { type: 'decide' | 'submit' | 'cancelStep' | 'retryStep' | 'skipTimer' }>;
 
-const MOST_NAMED = 10;
+const MAX_LISTED_PATHS = 10;
 
 export interface StepAddress {
   readonly frame: Frame;
@@ -35,31 +35,32 @@ export function findTarget(core: Core, event: AddressedEvent): StepAddress | Ref
     return { code: 'closed', message: 'The run has ended, or is ending: nothing in it can be changed any more.' };
   const open = targets(state, event);
   const { step } = event;
-  const named =
+  const matching =
     step === undefined
       ? open
       : open.filter((target) => [pathOf(target), target.visit.path, target.visit.slug].includes(step));
-  const [exact, ...alike] = named.filter((target) => pathOf(target) === step);
-  const meant = exact === undefined || alike.length > 0 ? named : named.filter((target) => isWithin(exact, target));
-  const fitting = meant.filter((target) => fits(core, target, event));
+  const [exact, ...otherExact] = matching.filter((target) => pathOf(target) === step);
+  const candidates =
+    exact === undefined || otherExact.length > 0 ? matching : matching.filter((target) => isWithin(exact, target));
+  const fitting = candidates.filter((target) => fits(core, target, event));
   if (fitting.length > 1) return ambiguous(fitting.map(pathOf));
   const [target] = fitting;
-  if (target === undefined && event.type === 'decide' && named.some((target) => isOver(state, target, event.at)))
-    return decidedAlready(step ?? pathOf(named[0]!));
-  if (target === undefined) return notWaiting(core, event, named.length > 0);
+  if (target === undefined && event.type === 'decide' && matching.some((target) => isOver(state, target, event.at)))
+    return decidedAlready(step ?? pathOf(matching[0]!));
+  if (target === undefined) return notWaiting(core, event, matching.length > 0);
   return refusedByKind(core, target, event) ?? target;
 }
 
 /** The message names paths too, since the Temporal CLI shows only the message. */
 function ambiguous(paths: readonly string[]): Refusal {
-  const named = paths
-    .slice(0, MOST_NAMED)
+  const listed = paths
+    .slice(0, MAX_LISTED_PATHS)
     .map((path) => `'${path}'`)
     .join(', ');
-  const more = paths.length > MOST_NAMED ? `, and ${paths.length - MOST_NAMED} more` : '';
+  const more = paths.length > MAX_LISTED_PATHS ? `, and ${paths.length - MAX_LISTED_PATHS} more` : '';
   return {
     code: 'ambiguous_step',
-    message: `${paths.length} visits fit; name one by its path as 'step': ${named}${more}.`,
+    message: `${paths.length} visits fit; name one by its path as 'step': ${listed}${more}.`,
     paths,
   };
 }
@@ -138,7 +139,7 @@ function notWaiting(core: Core, event: AddressedEvent, isOpen: boolean): Refusal
   const known = core.program.steps.get(slug);
   if (known === undefined) return { code: 'no_such_step', message: `The definition has no step '${slug}'.` };
   const hasBegun = Object.values(core.state.frames).some(
-    (frame) => Object.hasOwn(frame.entries, slug) || visited(frame.counts, slug) > 0,
+    (frame) => Object.hasOwn(frame.entries, slug) || visitCount(frame.counts, slug) > 0,
   );
   const isQuestion = known.kind.takesDecisions === true || CALL.test(step);
   if (event.type === 'decide' && hasBegun && isQuestion) return decidedAlready(step);

@@ -72,12 +72,12 @@ function sendCommand(core: Core, id: string, command: OpenCommand): void {
       core.commands.push({ type: 'timer', id, at: command.at });
       return;
     case 'child':
-      core.commands.push(childCommand(core.state, id, command.child));
+      core.commands.push(makeChildCommand(core.state, id, command.child));
   }
 }
 
 /** The child's id is known before it starts (child-run.ts). */
-export function childCommand(
+export function makeChildCommand(
   state: RunState,
   id: string,
   child: Extract<OpenCommand, { type: 'child' }>['child'],

@@ -4,36 +4,36 @@ import { ABORTED_CODE, type RunError } from '../../contract/run.ts';
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../../steps/kind.ts';
 import { render } from '../../template/template.ts';
-import { type Core, evaluateOptions, namedIn, stepOf } from '../state/core.ts';
+import { type Core, evaluateOptions, stepNameMember, stepOf } from '../state/core.ts';
 import { errorRoot, failureOf, tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../state/limits.ts';
 import { commandId } from '../state/paths.ts';
 import type { Ending, Frame, RollbackStep, RunState } from '../state/state.ts';
 import { cancelCommand, closeCommand, openCommand } from './commands.ts';
-import { runCommand } from './effects.ts';
 import { cancelFrame } from './frames.ts';
+import { makeRunCommand } from './make-run-command.ts';
 import { FrameScope } from './scope.ts';
 import { RunStepContext } from './step-context.ts';
 
-export const ROOT = '';
+export const ROOT_FRAME_ID = '';
 
-const UNDONE = 'A step is noted for the rollback only if it declares one.';
+const ROLLBACK_DECLARED = 'A step is noted for the rollback only if it declares one.';
 
 function rootOf({ frames }: RunState): Frame {
-  const root = frames[ROOT];
+  const root = frames[ROOT_FRAME_ID];
   assert(root !== undefined, 'A run has its root frame from its start to its end.');
   return root;
 }
 
-function rollingBack({ rollback }: RunState): NonNullable<RunState['rollback']> {
+function rollbackOf({ rollback }: RunState): NonNullable<RunState['rollback']> {
   assert(rollback !== undefined, 'Steps are undone only while the run rolls back.');
   return rollback;
 }
-export const DEADLINE = '$deadline';
+export const DEADLINE_ID = '$deadline';
 
 /** The run's timeout in milliseconds from its start: from its starter, else from the definition's config.timeout. */
 export function runTimeoutMs({ program, state }: Pick<Core, 'program' | 'state'>): number | undefined {
@@ -41,13 +41,13 @@ export function runTimeoutMs({ program, state }: Pick<Core, 'program' | 'state'>
 }
 
 /**
- * Completes the run. The output is the definition's `output`, else `given` (from finish), else the root frame's last
- * data.
+ * Completes the run. The output is the definition's `output`, else `finishOutput` (from finish), else the data of
+ * the root frame's last output.
  */
-export function completeRun(core: Core, given: Json | undefined): void {
+export function completeRun(core: Core, finishOutput: Json | undefined): void {
   let output: Json;
   try {
-    output = outputOf(core, given);
+    output = outputOf(core, finishOutput);
   } catch (error) {
     fail(core, failureOf(error), core.program.rollbackOnFailure);
     return;
@@ -57,12 +57,12 @@ export function completeRun(core: Core, given: Json | undefined): void {
 }
 
 /** @throws StepFailure `result_too_large`, and errors of expressions. */
-function outputOf({ program, state }: Core, given: Json | undefined): Json {
+function outputOf({ program, state }: Core, finishOutput: Json | undefined): Json {
   const root = rootOf(state);
   const output =
     program.output !== undefined
       ? render(program.output, new FrameScope(program, state, root, ''), evaluateOptions({ program, state })).value
-      : (given ?? root.lastOutput?.data ?? null);
+      : (finishOutput ?? root.lastOutput?.data ?? null);
   const bytes = jsonBytes(output);
   // A child sends its output to its parent in a signal.
   const limit = state.genesis.parentId === undefined ? valueLimitOf(program.dataBytes()) : MAX_PAYLOAD_BYTES;
@@ -74,14 +74,14 @@ function outputOf({ program, state }: Core, given: Json | undefined): Json {
  * finish with `drain`: activities in flight end, and nothing new begins. The run has returned: its deadline, a
  * cancellation or a limit only ends the draining.
  */
-export function drainRun(core: Core, given: Json): void {
+export function drainRun(core: Core, finishOutput: Json): void {
   const { state, program } = core;
   // A definition's own output may read results of activities in flight, so it is evaluated when they have ended.
   const isDecided = program.output === undefined;
-  let output = given;
+  let output = finishOutput;
   if (isDecided) {
     try {
-      output = outputOf(core, given);
+      output = outputOf(core, finishOutput);
     } catch (error) {
       fail(core, failureOf(error), program.rollbackOnFailure);
       return;
@@ -93,13 +93,13 @@ export function drainRun(core: Core, given: Json): void {
   };
   state.work = [];
   for (const [id, command] of Object.entries(state.openCommands))
-    if (id !== DEADLINE && command.type !== 'run') cancelCommand(core, id);
+    if (id !== DEADLINE_ID && command.type !== 'run') cancelCommand(core, id);
   endIfDrained(core);
 }
 
 export function endIfDrained(core: Core): void {
   const { state } = core;
-  if (state.draining === undefined || Object.keys(state.openCommands).some((id) => id !== DEADLINE)) return;
+  if (state.draining === undefined || Object.keys(state.openCommands).some((id) => id !== DEADLINE_ID)) return;
   completeRun(core, state.draining.output);
 }
 
@@ -131,7 +131,7 @@ export function cancelRun(core: Core, reason: string | undefined, details?: Json
   cancelAll(core);
   endRun(core, {
     status: 'cancelled',
-    ...defined({ reason, details }),
+    ...omitUndefined({ reason, details }),
   });
 }
 
@@ -157,7 +157,7 @@ function rollBackNext(core: Core): void {
   const { state } = core;
   const last = state.rollbackSteps.pop();
   if (last === undefined || last.kind === 'checkpoint') {
-    const { error, failures, aborted } = rollingBack(state);
+    const { error, failures, aborted } = rollbackOf(state);
     const reported =
       failures.length === 0
         ? error
@@ -174,11 +174,11 @@ function rollBackNext(core: Core): void {
   const id = commandId(last.path, '/rollback');
   const step = stepOf(core, last.slug);
   const { rollback, slug } = step;
-  assert(rollback !== undefined, UNDONE);
-  core.trace?.({ t: 'begin', path: id, slug, ...namedIn(step), stepType: 'rollback', at: state.now });
+  assert(rollback !== undefined, ROLLBACK_DECLARED);
+  core.trace?.({ t: 'begin', path: id, slug, ...stepNameMember(step), stepType: 'rollback', at: state.now });
   let spec: RunSpec | undefined;
   try {
-    spec = last.spec ?? lateSpec(core, last);
+    spec = last.spec ?? deferredRollbackSpec(core, last);
   } catch (error) {
     rollbackStepFailed(core, last.path, failureOf(error));
   }
@@ -186,7 +186,7 @@ function rollBackNext(core: Core): void {
     rollBackNext(core);
     return;
   }
-  const command = runCommand(core, id, slug, last.path, spec, {
+  const command = makeRunCommand(core, id, slug, last.path, spec, {
     retry: rollback.retry,
     timeoutMs: rollback.timeoutMs,
     local: false,
@@ -199,11 +199,11 @@ function rollBackNext(core: Core): void {
 /**
  * The config of a rollback that reads `error`, which is known only now. Its other roots were captured (§3.9, §3.11).
  */
-function lateSpec(core: Core, undone: RollbackStep & { kind: 'step' }): RunSpec {
-  const step = stepOf(core, undone.slug);
-  assert(step.rollback !== undefined, UNDONE);
-  const locals = { ...undone.capturedRoots, error: { ...errorRoot(rollingBack(core.state).error) } };
-  const context = new RunStepContext(core, rootOf(core.state), step, undone.path, {}, locals);
+function deferredRollbackSpec(core: Core, rollbackStep: RollbackStep & { kind: 'step' }): RunSpec {
+  const step = stepOf(core, rollbackStep.slug);
+  assert(step.rollback !== undefined, ROLLBACK_DECLARED);
+  const locals = { ...rollbackStep.capturedRoots, error: { ...errorRoot(rollbackOf(core.state).error) } };
+  const context = new RunStepContext(core, rootOf(core.state), step, rollbackStep.path, {}, locals);
   const spec = rollbackSpec(step.rollback.behaviour.begin(context));
   if (spec !== undefined) return spec;
   throw new StepFailure(
@@ -219,7 +219,7 @@ export function rollbackSpec(outcome: Outcome): RunSpec | undefined {
   return outcome.do === 'suspend' ? outcome.run?.[0] : undefined;
 }
 
-/** One step of the rollback has ended. A failure is reported with the run's error, and the rollback goes on. */
+/** One step of the rollback has ended. A failure is reported with the run's error, and the rollback continues. */
 export function rollbackStepEnded(core: Core, id: string, error: FailureShape | undefined): void {
   const command = closeCommand(core, id);
   if (command?.type !== 'rollback') return;
@@ -231,7 +231,7 @@ export function rollbackStepEnded(core: Core, id: string, error: FailureShape | 
 
 function rollbackStepFailed(core: Core, path: string, error: FailureShape): void {
   const id = commandId(path, '/rollback');
-  rollingBack(core.state).failures.push({ path, error });
+  rollbackOf(core.state).failures.push({ path, error });
   core.trace?.({ t: 'end', path: id, status: 'failed', error: { ...error, path: id }, at: core.state.now });
 }
 

@@ -6,9 +6,9 @@ import { END_TARGET } from '../../steps/ports.ts';
 import type { Step } from '../../steps/program-types.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import type { Frame, LoopRecord } from '../state/state.ts';
-import { completeRun, ROOT } from './ending.ts';
+import { completeRun, ROOT_FRAME_ID } from './ending.ts';
 import { endFrame, leaveLoops, traceLoopEnd } from './frames.ts';
-import { dropOlderRollbacks } from './history-keep.ts';
+import { dropRollbacksAtLoopEnd } from './history-keep.ts';
 
 export function followPort(core: Core, frame: Frame, from: Step, port: string | null): void {
   const target = port !== null && Object.hasOwn(from.next, port) ? from.next[port] : undefined;
@@ -23,7 +23,7 @@ export function followPort(core: Core, frame: Frame, from: Step, port: string | 
 function endOfPath(core: Core, frame: Frame): void {
   const record = frame.loops.at(-1);
   if (record !== undefined) endTick(core, frame, record);
-  else if (frame.id === ROOT) completeRun(core, undefined);
+  else if (frame.id === ROOT_FRAME_ID) completeRun(core, undefined);
   else endFrame(core, frame);
 }
 
@@ -61,5 +61,5 @@ export function leaveLoop(core: Core, frame: Frame): void {
   const record = frame.loops.pop();
   if (record === undefined) return;
   frame.lastLoop = record;
-  dropOlderRollbacks(core, record);
+  dropRollbacksAtLoopEnd(core, record);
 }

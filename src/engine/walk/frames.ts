@@ -3,8 +3,8 @@
 import type { RunError } from '../../contract/run.ts';
 import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { FailureShape, FrameSpec } from '../../steps/kind.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
@@ -12,8 +12,8 @@ import { framePath } from '../state/paths.ts';
 import { charge } from '../state/space.ts';
 import type { Frame, LoopRecord, OpenVisit, Work } from '../state/state.ts';
 import { cancelCommand } from './commands.ts';
-import { dropOlderRollbacks } from './history-keep.ts';
-import { cancelInner } from './inner-rows.ts';
+import { dropRollbacksAtLoopEnd } from './history-keep.ts';
+import { cancelInnerRows } from './inner-rows.ts';
 import { returnMessages } from './return-messages.ts';
 
 export function newFrame(id: string, parent?: Frame, spec?: FrameSpec): Frame {
@@ -64,7 +64,7 @@ export function failFrame(core: Core, frame: Frame, error: FailureShape): void {
 function resumeContainer(
   core: Core,
   frame: Frame,
-  how: { ended: true; data: Json } | { ended: false; error: FailureShape },
+  ending: { ended: true; data: Json } | { ended: false; error: FailureShape },
 ): void {
   const { name, parent: id } = frame;
   const path = id === undefined ? undefined : core.state.frames[id]?.visit?.path;
@@ -72,7 +72,7 @@ function resumeContainer(
     name !== undefined && id !== undefined && path !== undefined,
     'All frames but the root, which ends with the run, are in the open visit of a container.',
   );
-  core.state.work.push({ do: 'resume', frame: id, path, event: { on: 'frame', name, ...how } });
+  core.state.work.push({ do: 'resume', frame: id, path, event: { on: 'frame', name, ...ending } });
 }
 
 /** Cancels the frame's visit with its commands and frames, its loops, and its queued work. */
@@ -96,7 +96,7 @@ export function cancelOpened(core: Core, frame: Frame): void {
   for (const id of [...visit.frames]) dropFrame(core, visit, id);
   for (const id of visit.commands) cancelCommand(core, id);
   visit.commands = [];
-  cancelInner(core, visit);
+  cancelInnerRows(core, visit);
   const unused = stepOf(core, visit.key ?? visit.slug).behaviour.unused?.(visit.state) ?? [];
   // The visit no longer holds these messages, and they may need the space.
   if (unused.length > 0) visit.state = {};
@@ -121,7 +121,7 @@ export function leaveLoops(
 ): void {
   for (let record = frame.loops.pop(); record !== undefined; record = frame.loops.pop()) {
     frame.lastLoop = record;
-    if (status === 'completed') dropOlderRollbacks(core, record);
+    if (status === 'completed') dropRollbacksAtLoopEnd(core, record);
     traceLoopEnd(core, record, status, error);
   }
 }
@@ -132,7 +132,7 @@ export function traceLoopEnd(
   status: 'completed' | 'cancelled' | 'failed',
   error?: RunError,
 ): void {
-  core.trace?.({ t: 'end', path: record.path, status, ...defined({ error }), at: core.state.now });
+  core.trace?.({ t: 'end', path: record.path, status, ...omitUndefined({ error }), at: core.state.now });
 }
 
 function traceCancelled(core: Core, path: string): void {

@@ -11,11 +11,11 @@ export function dropRollbacksBeforeTick(core: Core, loop: LoopRecord, tick: numb
 
 /** Called when a step in this frame has registered a rollback. Its tick counts as one of those kept. */
 export function dropRollbacksOfOlderTicks(core: Core, frame: Frame): void {
-  for (const loop of loopsAround(core, frame)) dropOlderRollbacks(core, loop);
+  for (const loop of loopsAround(core, frame)) dropRollbacksAtLoopEnd(core, loop);
 }
 
 /** The ticks of loops with historyKeep that hold a visit, and that its path does not name. */
-export function unnamedTicks(core: Core, frame: Frame, path: string): string[] {
+export function ticksOutsidePath(core: Core, frame: Frame, path: string): string[] {
   if (!core.program.isMarked('modifiers2')) return [];
   const keeping = loopsAround(core, frame).filter(({ state }) => state.historyKeep !== undefined);
   return keeping.map((loop) => tickPath(loop.path, loop.tick)).filter((tick) => !path.startsWith(`${tick}/`));
@@ -28,7 +28,7 @@ function loopsAround(core: Core, frame: Frame): LoopRecord[] {
 }
 
 /** Called when a loop is left. Its current tick is the last of those kept. */
-export function dropOlderRollbacks(core: Core, loop: LoopRecord): void {
+export function dropRollbacksAtLoopEnd(core: Core, loop: LoopRecord): void {
   const { historyKeep } = loop.state;
   if (historyKeep !== undefined) dropRollbacks(core, loop, loop.tick + 1 - historyKeep);
 }

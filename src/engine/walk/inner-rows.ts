@@ -4,19 +4,19 @@
  */
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { EffectResult, FailureShape } from '../../steps/kind.ts';
-import { type Core, namedIn, stepOf } from '../state/core.ts';
-import { placed } from '../state/failure.ts';
+import { type Core, stepNameMember, stepOf } from '../state/core.ts';
+import { withLocation } from '../state/failure.ts';
 import { commandId } from '../state/paths.ts';
 import type { OpenVisit } from '../state/state.ts';
 
 /** Begins the row, unless it has begun: a call with an approval has its row already. */
-export function beginInner(core: Core, visit: OpenVisit, suffix: string, stepType: string, input?: Json): void {
+export function beginInnerRow(core: Core, visit: OpenVisit, suffix: string, stepType: string, input?: Json): void {
   const path = commandId(visit.path, suffix);
   visit.innerRows ??= {};
   if (!Object.hasOwn(visit.innerRows, suffix)) {
     visit.innerRows[suffix] = stepType;
-    const named = namedIn(stepOf(core, visit.key ?? visit.slug));
-    core.trace?.({ t: 'begin', path, slug: visit.slug, ...named, stepType, within: visit.path, at: core.state.now });
+    const stepName = stepNameMember(stepOf(core, visit.key ?? visit.slug));
+    core.trace?.({ t: 'begin', path, slug: visit.slug, ...stepName, stepType, within: visit.path, at: core.state.now });
   }
   if (input !== undefined) core.trace?.({ t: 'input', path, input });
 }
@@ -24,7 +24,7 @@ export function beginInner(core: Core, visit: OpenVisit, suffix: string, stepTyp
 type End = { readonly result: EffectResult } | { readonly error: FailureShape } | 'cancelled';
 
 /** Ends the row of that suffix, if there is one. */
-export function endInner(core: Core, visit: OpenVisit, suffix: string, end: End): void {
+export function endInnerRow(core: Core, visit: OpenVisit, suffix: string, end: End): void {
   const { innerRows: inner } = visit;
   if (inner === undefined || !Object.hasOwn(inner, suffix)) return;
   const type = inner[suffix]!;
@@ -34,11 +34,11 @@ export function endInner(core: Core, visit: OpenVisit, suffix: string, end: End)
   const { now: at } = core.state;
   if (end === 'cancelled') core.trace({ t: 'end', path, status: 'cancelled', at });
   else if ('error' in end)
-    core.trace({ t: 'end', path, status: 'failed', error: placed(end.error, path, visit.slug), at });
+    core.trace({ t: 'end', path, status: 'failed', error: withLocation(end.error, path, visit.slug), at });
   else core.trace({ t: 'end', path, status: 'completed', output: { type, ...end.result } as JsonObject, at });
 }
 
 /** Cancels the open inner rows of a visit that closes. */
-export function cancelInner(core: Core, visit: OpenVisit): void {
-  for (const suffix of Object.keys(visit.innerRows ?? {})) endInner(core, visit, suffix, 'cancelled');
+export function cancelInnerRows(core: Core, visit: OpenVisit): void {
+  for (const suffix of Object.keys(visit.innerRows ?? {})) endInnerRow(core, visit, suffix, 'cancelled');
 }

@@ -7,29 +7,29 @@ import { StepFailure } from '../../steps/kind.ts';
 import type { LoopState } from '../../steps/loop-state.ts';
 import type { Core } from '../state/core.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
-import { charge, chargeValue, demandSpace } from '../state/space.ts';
+import { charge, chargeValue, requireSpace } from '../state/space.ts';
 import type { Envelope } from '../state/state.ts';
 import { followPort } from './follow.ts';
 import { dropRollbacksBeforeTick } from './history-keep.ts';
-import { recordEnd, removeVisit, type VisitRef } from './record.ts';
+import { recordEnd, removeVisit, type VisitRef } from './visit-end.ts';
 
 /** Pushes a loop record onto the frame, so that `while` can read `loop`. @throws StepFailure `state_too_large`. */
-export function enterLoop(core: Core, place: VisitRef, state: LoopState): void {
-  const { frame, step, path } = place;
+export function enterLoop(core: Core, ref: VisitRef, state: LoopState): void {
+  const { frame, step, path } = ref;
   const bytes = jsonBytes(state);
   core.state.bytes += bytes;
   charge(core, RECORD_OVERHEAD + 4 * path.length);
   frame.loops.push({
     slug: step.slug,
     path,
-    startedAt: place.startedAt,
+    startedAt: ref.startedAt,
     tick: -1,
     state,
     counts: {},
     hasOutput: false,
   });
   try {
-    demandSpace(core, 'What the loop works on', bytes);
+    requireSpace(core, 'What the loop works on', bytes);
   } catch (error) {
     frame.loops.pop();
     throw error;
@@ -38,9 +38,9 @@ export function enterLoop(core: Core, place: VisitRef, state: LoopState): void {
 }
 
 /** Begins the next tick: replaces the step's entry and walks the body. @throws StepFailure `state_too_large`. */
-export function beginTick(core: Core, place: VisitRef, data: Json): void {
-  const { frame, step } = place;
-  const loop = place.record;
+export function beginTick(core: Core, ref: VisitRef, data: Json): void {
+  const { frame, step } = ref;
+  const loop = ref.record;
   assert(loop !== undefined, 'A tick is one of an open loop.');
   loop.tick++;
   loop.counts = {};
@@ -49,7 +49,7 @@ export function beginTick(core: Core, place: VisitRef, data: Json): void {
   core.state.bytes += bytes;
   chargeValue(core, data);
   try {
-    demandSpace(core, 'What the loop carries', bytes);
+    requireSpace(core, 'What the loop carries', bytes);
   } catch (error) {
     loop.state.carry = null;
     throw error;
@@ -62,11 +62,11 @@ export function beginTick(core: Core, place: VisitRef, data: Json): void {
 }
 
 /** Ends the step, then the innermost loop of the frame. @throws StepFailure `break_outside_loop`. */
-export function breakLoop(core: Core, place: VisitRef, value: Json): void {
-  const { frame } = place;
+export function breakLoop(core: Core, ref: VisitRef, value: Json): void {
+  const { frame } = ref;
   const loop = frame.loops.at(-1);
   if (loop === undefined) throw new StepFailure('break_outside_loop', 'There is no loop here to break out of.');
-  removeVisit(core, place);
-  recordEnd(core, place, { type: place.step.kind.type, data: value }, 'completed');
+  removeVisit(core, ref);
+  recordEnd(core, ref, { type: ref.step.kind.type, data: value }, 'completed');
   core.state.work.push({ do: 'resume', frame: frame.id, path: loop.path, event: { on: 'break', value } });
 }

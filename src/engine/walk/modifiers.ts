@@ -2,8 +2,8 @@
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { jsonBytes } from '../../json/bytes.ts';
-import { defined } from '../../json/defined.ts';
 import { type JsonObject, setOwn } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { StepFailure } from '../../steps/kind.ts';
 import { evaluate, parseExpression } from '../../template/expression.ts';
 import type { Reference, Scope } from '../../template/types.ts';
@@ -11,42 +11,42 @@ import { type Core, evaluateOptions } from '../state/core.ts';
 import { tooLarge } from '../state/failure.ts';
 import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD } from '../state/limits.ts';
 import { valueBytes } from '../state/measure.ts';
-import { charge, demandSpace } from '../state/space.ts';
+import { charge, requireSpace } from '../state/space.ts';
 import type { Envelope, RollbackStep } from '../state/state.ts';
 import { rollbackSpec } from './ending.ts';
-import { dropRollbacksOfOlderTicks, unnamedTicks } from './history-keep.ts';
-import type { VisitRef } from './record.ts';
+import { dropRollbacksOfOlderTicks, ticksOutsidePath } from './history-keep.ts';
 import { FrameScope } from './scope.ts';
-import { assign, RunStepContext, valueAt } from './step-context.ts';
+import { assign, RunStepContext, snapshotValue } from './step-context.ts';
+import type { VisitRef } from './visit-end.ts';
 
 /**
  * Writes saveToState and outputVariable, and registers the rollback with its config evaluated now. A preset step
  * registers no rollback, since it did not run (§7).
  * @throws StepFailure `result_too_large`, `state_type`, `rollback_limit`, and errors of expressions.
  */
-export function applyModifiers(core: Core, place: VisitRef, output: Envelope, isPreset: boolean): void {
+export function applyModifiers(core: Core, ref: VisitRef, output: Envelope, isPreset: boolean): void {
   const bytes = valueBytes(output.data);
   const limit = valueLimitOf(core.program.dataBytes());
   if (bytes > limit) throw tooLarge('result_too_large', "The step's output", bytes, limit);
-  const before = heldBefore(core, place);
+  const before = snapshotOf(core, ref);
   try {
-    writeModifiers(core, place, output, isPreset);
+    writeModifiers(core, ref, output, isPreset);
   } catch (error) {
-    if (core.program.isMarked('modifiers2')) before.putBack();
+    if (core.program.isMarked('modifiers2')) before.restore();
     throw error;
   }
   try {
     // The data of a container is in the state already: its branches and iterations had to fit.
-    const fresh = place.step.kind.class === 'container' ? 0 : bytes;
-    demandSpace(core, "The step's output", fresh, bytes + valueBytes(output.meta) + ENTRY_OVERHEAD);
+    const fresh = ref.step.kind.class === 'container' ? 0 : bytes;
+    requireSpace(core, "The step's output", fresh, bytes + valueBytes(output.meta) + ENTRY_OVERHEAD);
   } catch (error) {
-    before.putBack();
+    before.restore();
     throw error;
   }
 }
 
-function writeModifiers(core: Core, place: VisitRef, output: Envelope, isPreset: boolean): void {
-  const { frame, step, path } = place;
+function writeModifiers(core: Core, ref: VisitRef, output: Envelope, isPreset: boolean): void {
+  const { frame, step, path } = ref;
   const { state } = core;
   // The modifiers' expressions see the step as ended.
   frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
@@ -64,7 +64,7 @@ function writeModifiers(core: Core, place: VisitRef, output: Envelope, isPreset:
     setOwn(state.outputs, step.outputVariable, output.data);
   }
   if (step.rollback !== undefined && !isPreset) {
-    state.rollbackSteps.push(undoOf(core, place, step.rollback, output));
+    state.rollbackSteps.push(rollbackStepOf(core, ref, step.rollback, output));
     dropRollbacksOfOlderTicks(core, frame);
   } else if (step.kind.stopsRollback === true)
     state.rollbackSteps.push({ kind: 'checkpoint', name: String(output.data ?? '') });
@@ -76,29 +76,30 @@ function writeModifiers(core: Core, place: VisitRef, output: Envelope, isPreset:
 }
 
 /** Remembers the values that the step is about to replace. */
-function heldBefore({ state }: Core, { frame, step }: VisitRef): { putBack(): void } {
+function snapshotOf({ state }: Core, { frame, step }: VisitRef): { restore(): void } {
   const entry = frame.entries[step.slug];
   const { lastOutput } = frame;
-  const { rollbackSteps: undo } = state;
-  const undone = undo.length;
-  const saved = step.saves.map(({ key }) => valueAt(state.state, key));
-  const named = step.outputVariable === undefined ? undefined : valueAt(state.outputs, step.outputVariable);
+  const { rollbackSteps } = state;
+  const rollbackCount = rollbackSteps.length;
+  const stateRestorers = step.saves.map(({ key }) => snapshotValue(state.state, key));
+  const restoreVariable =
+    step.outputVariable === undefined ? undefined : snapshotValue(state.outputs, step.outputVariable);
   return {
-    putBack() {
+    restore() {
       if (entry === undefined) delete frame.entries[step.slug];
       else frame.entries[step.slug] = entry;
       frame.lastOutput = lastOutput;
       // The saved list still has the rollbacks that historyKeep dropped.
-      undo.length = undone;
-      state.rollbackSteps = undo;
-      for (const put of saved.reverse()) put();
-      named?.();
+      rollbackSteps.length = rollbackCount;
+      state.rollbackSteps = rollbackSteps;
+      for (const restoreValue of stateRestorers.reverse()) restoreValue();
+      restoreVariable?.();
     },
   };
 }
 
 /** Evaluates the rollback's config now. If it reads `error`, its other roots are captured instead (§3.11). */
-function undoOf(
+function rollbackStepOf(
   core: Core,
   { frame, step, path }: VisitRef,
   rollback: NonNullable<VisitRef['step']['rollback']>,
@@ -107,9 +108,9 @@ function undoOf(
   const { state } = core;
   const slug = step.key ?? step.slug;
   const locals = { output };
-  const unnamed = unnamedTicks(core, frame, path);
+  const unnamed = ticksOutsidePath(core, frame, path);
   const ticks = unnamed.length === 0 ? undefined : unnamed;
-  const at = { path, slug, ...defined({ ticks }) };
+  const at = { path, slug, ...omitUndefined({ ticks }) };
   charge(core, RECORD_OVERHEAD + 2 * path.length + (ticks === undefined ? 0 : jsonBytes(ticks)));
   if (rollback.references.some(({ root }) => root === 'error')) {
     const scope = new FrameScope(core.program, state, frame, path, locals);
@@ -119,30 +120,30 @@ function undoOf(
   }
   const spec = rollbackSpec(rollback.behaviour.begin(new RunStepContext(core, frame, step, path, {}, locals)));
   if (spec !== undefined) state.bytes += jsonBytes(spec.config.value);
-  return { kind: 'step', ...at, ...defined({ spec }) };
+  return { kind: 'step', ...at, ...omitUndefined({ spec }) };
 }
 
 /** Roots whose values never change, or are known only later. */
-const LASTING: ReadonlySet<string> = new Set(['input', 'organizationId', 'execution', 'secrets', 'error']);
+const UNCAPTURED_ROOTS: ReadonlySet<string> = new Set(['input', 'organizationId', 'execution', 'secrets', 'error']);
 
 /** The referenced roots; of `steps` only the referenced entries. A whole root is copied, its values are shared. */
 function captureRoots(references: readonly Reference[], scope: Scope, now: number): JsonObject {
-  const read: JsonObject = {};
+  const captured: JsonObject = {};
   const entries: JsonObject = {};
-  const note = (into: JsonObject, name: string, source: string): void => {
+  const capture = (target: JsonObject, name: string, source: string): void => {
     const value = evaluate(parseExpression(source), scope, { now });
-    if (value !== undefined) setOwn(into, name, value);
+    if (value !== undefined) setOwn(target, name, value);
   };
   for (const { root, path } of references) {
-    if (LASTING.has(root)) continue;
+    if (UNCAPTURED_ROOTS.has(root)) continue;
     const [slug] = path;
     if (root === 'steps' && typeof slug === 'string') {
-      note(entries, slug, `steps[${JSON.stringify(slug)}]`);
-      setOwn(read, 'steps', entries);
+      capture(entries, slug, `steps[${JSON.stringify(slug)}]`);
+      setOwn(captured, 'steps', entries);
     } else if (root === 'steps') {
-      note(read, 'steps', 'steps');
-      Object.assign(entries, read['steps']);
-    } else note(read, root, root);
+      capture(captured, 'steps', 'steps');
+      Object.assign(entries, captured['steps']);
+    } else capture(captured, root, root);
   }
-  return read;
+  return captured;
 }

@@ -9,38 +9,39 @@ export function returnMessages(core: Core, messages: readonly Message[]): void {
   const { state, returnsMessages } = core;
   if (messages.length === 0 || returnsMessages === 'not') return;
   const isOffered = returnsMessages !== 'quietly';
-  const kept = isOffered ? withRoom(core, messages) : messages;
-  if (kept.length === 0) return;
+  const remaining = isOffered ? dropOverflow(core, messages) : messages;
+  if (remaining.length === 0) return;
   state.inbox = [
     ...state.inbox,
-    ...(isOffered ? kept.map((message) => ({ ...message, returned: true as const })) : kept),
+    ...(isOffered ? remaining.map((message) => ({ ...message, returned: true as const })) : remaining),
   ];
   sortInbox(core);
-  forgetRefused(state, kept);
-  for (const { bytes } of kept) state.inboxBytes += bytes;
+  forgetRefused(state, remaining);
+  for (const { bytes } of remaining) state.inboxBytes += bytes;
   if (isOffered) state.work.push({ do: 'offer' });
 }
 
 /** A message that did not fit into step state does not fit into the inbox either: it is dropped and counted. */
-function withRoom(core: Core, messages: readonly Message[]): readonly Message[] {
+function dropOverflow(core: Core, messages: readonly Message[]): readonly Message[] {
   const { state } = core;
-  let held = 0;
-  const kept = messages.filter(({ bytes }) => {
-    const fits = hasSpace(core, held + bytes);
-    if (fits) held += bytes;
+  let bytesTaken = 0;
+  const fitting = messages.filter(({ bytes }) => {
+    const fits = hasSpace(core, bytesTaken + bytes);
+    if (fits) bytesTaken += bytes;
     return fits;
   });
-  charge(core, held);
-  if (kept.length < messages.length) state.droppedCount = (state.droppedCount ?? 0) + messages.length - kept.length;
-  return kept;
+  charge(core, bytesTaken);
+  if (fitting.length < messages.length)
+    state.droppedCount = (state.droppedCount ?? 0) + messages.length - fitting.length;
+  return fitting;
 }
 
-/** Returned messages precede messages that were refused, so steps are asked again from there on. */
+/** Returned messages precede messages that were refused, so steps check the messages after them again. */
 function forgetRefused(state: RunState, messages: readonly Message[]): void {
   if (state.refusedUpTo === undefined) return;
-  const before = messages.reduce((least, { n = 0 }) => Math.min(least, n), Number.POSITIVE_INFINITY) - 1;
+  const before = messages.reduce((min, { n = 0 }) => Math.min(min, n), Number.POSITIVE_INFINITY) - 1;
   state.refusedUpTo = Object.fromEntries(
-    Object.entries(state.refusedUpTo).map(([step, noted]) => [step, { ...noted, n: Math.min(noted.n, before) }]),
+    Object.entries(state.refusedUpTo).map(([step, entry]) => [step, { ...entry, n: Math.min(entry.n, before) }]),
   );
 }
 

@@ -56,7 +56,7 @@ export class FrameScope implements Scope {
       case 'nowMs':
         return state.now;
       default:
-        return flat(this.#program, state, this.#frame, name);
+        return lookupBareName(this.#program, state, this.#frame, name);
     }
   }
 }
@@ -121,7 +121,7 @@ function errorOf(state: RunState, frame: Frame): unknown {
 }
 
 /** Names that are not roots: an iteration's `as`, the run's variables, and in dialect 000 the input's keys. */
-function flat(program: Program, state: RunState, frame: Frame, name: string): unknown {
+function lookupBareName(program: Program, state: RunState, frame: Frame, name: string): unknown {
   for (let at: Frame | undefined = frame; at !== undefined; at = parentOf(state, at))
     if (at.item?.as === name) return at.item.value;
   if (Object.hasOwn(state.variables, name)) return state.variables[name];

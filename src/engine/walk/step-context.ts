@@ -5,8 +5,8 @@
 import type { MadeDecision } from '../../contract/run.ts';
 import { addDecision, decidedResource, deciderValue, verdictValue } from '../../contract/search-attributes.ts';
 import { jsonBytes } from '../../json/bytes.ts';
-import { defined } from '../../json/defined.ts';
 import { type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import {
   type Locals,
   type Message,
@@ -23,8 +23,8 @@ import type { EvaluateOptions, Rendered, SecretString } from '../../template/typ
 import { type Core, evaluateOptions } from '../state/core.ts';
 import { ENTRY_OVERHEAD } from '../state/limits.ts';
 import { valueBytes } from '../state/measure.ts';
-import { tickPath, visited, visitPath } from '../state/paths.ts';
-import { charge, demandSpace } from '../state/space.ts';
+import { tickPath, visitCount, visitPath } from '../state/paths.ts';
+import { charge, requireSpace } from '../state/space.ts';
 import type { Frame } from '../state/state.ts';
 import { returnMessages } from './return-messages.ts';
 import { FrameScope } from './scope.ts';
@@ -67,21 +67,21 @@ export class RunStepContext implements OpenStepContext {
       id: executionId,
       organizationId,
       depth,
-      ...defined({ initiator, requesters, parentId }),
+      ...omitUndefined({ initiator, requesters, parentId }),
     };
   }
 
   render(template: Template, locals?: Locals): Json {
-    return render(template, this.#scope(locals), this.#clock()).value;
+    return render(template, this.#scope(locals), this.#meteredOptions()).value;
   }
 
   renderSecret(template: Template, locals?: Locals): Rendered {
-    const { value, secrets } = render(template, this.#scope(locals), this.#clock());
-    return { value, secrets: secrets.map((string) => this.#placed(string)) };
+    const { value, secrets } = render(template, this.#scope(locals), this.#meteredOptions());
+    return { value, secrets: secrets.map((string) => this.#withCallbackPaths(string)) };
   }
 
   /** Replaces a callback's slug by the path of its visit. The activity that makes the URL knows no frames. */
-  #placed({ path, parts }: SecretString): SecretString {
+  #withCallbackPaths({ path, parts }: SecretString): SecretString {
     const placed = parts.map((part) =>
       typeof part !== 'string' && 'callback' in part
         ? { callback: callbackPath(this.#core, this.#frame, part.callback), slug: part.callback }
@@ -90,12 +90,12 @@ export class RunStepContext implements OpenStepContext {
     return { path, parts: placed };
   }
 
-  #clock(): EvaluateOptions {
+  #meteredOptions(): EvaluateOptions {
     return { ...evaluateOptions(this.#core), meter: this.#core.state.activation };
   }
 
   evaluate(expression: Expression, locals?: Locals): Json | undefined {
-    return evaluate(expression, this.#scope(locals), this.#clock());
+    return evaluate(expression, this.#scope(locals), this.#meteredOptions());
   }
 
   test(expression: Expression, locals?: Locals): boolean {
@@ -107,12 +107,12 @@ export class RunStepContext implements OpenStepContext {
   }
 
   takeMessages(
-    hearing: Subscription,
-    most: number,
+    subscription: Subscription,
+    limit: number,
     accept: (payload: Json) => boolean,
     { isConstant = false } = {},
   ): Message[] {
-    return takeUnread(this.#core, { hearing, most, accept, ...(isConstant ? { step: this.#step } : {}) });
+    return takeUnread(this.#core, { subscription, limit, accept, ...(isConstant ? { step: this.#step } : {}) });
   }
 
   returnMessages(messages: readonly Message[]): void {
@@ -123,7 +123,7 @@ export class RunStepContext implements OpenStepContext {
     assign(this.#core, target, name, value);
   }
 
-  note(member: string, value: Json): void {
+  traceEvaluated(member: string, value: Json): void {
     this.#core.trace?.({ t: 'evaluated', path: this.path, member, value });
   }
 
@@ -147,15 +147,15 @@ function callbackPath(core: Core, frame: Frame, slug: string): string {
   if (step?.kind.takesCallbacks !== true) throw outOfReach(slug, 'it is not a wait_callback step');
   // In a dag every step has its own frame and is visited once.
   if (frame.prefix !== undefined) return visitPath(frame.prefix, slug, 1);
-  const home = program.regions.home.get(slug);
+  const home = program.regions.containerOf.get(slug);
   const loop = frame.loops.findLast((record) => record.slug === home);
-  if (loop !== undefined) return visitPath(tickPath(loop.path, loop.tick), slug, visited(loop.counts, slug) + 1);
+  if (loop !== undefined) return visitPath(tickPath(loop.path, loop.tick), slug, visitCount(loop.counts, slug) + 1);
   const container = frame.parent === undefined ? undefined : state.frames[frame.parent]?.visit?.slug;
   const branch =
     container === undefined ? undefined : program.regions.regions.get(container)?.branches.get(frame.name ?? '');
   if (home !== container || branch?.has(slug) === false)
     throw outOfReach(slug, 'it is in another loop, branch or iteration');
-  return visitPath(frame.id, slug, visited(frame.counts, slug) + 1);
+  return visitPath(frame.id, slug, visitCount(frame.counts, slug) + 1);
 }
 
 function outOfReach(slug: string, why: string): StepFailure {
@@ -179,12 +179,12 @@ function recordDecision(core: Core, path: string, decision: MadeDecision): void 
     ...(resourceType === undefined ? [] : [decidedResource(resourceType, resourceId)]),
   ]);
   if (after === before) return;
-  charge(core, jsonBytes([...after.slice(before.length)]) + NAME_BYTES);
+  charge(core, jsonBytes([...after.slice(before.length)]) + DECIDED_MEMBER_BYTES);
   state.decided = after;
 }
 
 /** `"decided":[],` */
-const NAME_BYTES = 13;
+const DECIDED_MEMBER_BYTES = 13;
 
 /** Writes a variable, or a state key of its declared type (null always fits). */
 export function assign(core: Core, target: 'variables' | 'state', name: string, value: Json): void {
@@ -200,25 +200,25 @@ export function assign(core: Core, target: 'variables' | 'state', name: string, 
   const bytes = valueBytes(value);
   state.bytes += bytes + name.length;
   charge(core, ENTRY_OVERHEAD);
-  const putBack = valueAt(state[target], name);
+  const restore = snapshotValue(state[target], name);
   setOwn(state[target], name, value);
-  if (program.isMarked('modifiers2')) core.putBack = [putBack, ...(core.putBack ?? [])];
+  if (program.isMarked('modifiers2')) core.undoAssignments = [restore, ...(core.undoAssignments ?? [])];
   try {
-    demandSpace(core, `The value of '${name}'`, bytes);
+    requireSpace(core, `The value of '${name}'`, bytes);
   } catch (error) {
-    putBack();
+    restore();
     throw error;
   }
 }
 
-/** Undoes what the failed visit has assigned in this turn. */
-export function undoAssigned(core: Core): void {
-  for (const putBack of core.putBack ?? []) putBack();
-  core.putBack = [];
+/** Undoes the assignments of the failed visit. */
+export function undoVisitAssignments(core: Core): void {
+  for (const undo of core.undoAssignments ?? []) undo();
+  core.undoAssignments = [];
 }
 
 /** Remembers the value of that name. Returns a function that restores it. */
-export function valueAt(values: { [name: string]: Json }, name: string): () => void {
+export function snapshotValue(values: { [name: string]: Json }, name: string): () => void {
   const before = Object.hasOwn(values, name) ? values[name] : undefined;
   return () => {
     if (before === undefined) delete values[name];

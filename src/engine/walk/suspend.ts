@@ -2,21 +2,21 @@
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { jsonBytes } from '../../json/bytes.ts';
-import { defined } from '../../json/defined.ts';
 import { asJson } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
 import { tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES, RECORD_OVERHEAD } from '../state/limits.ts';
 import { valueBytes } from '../state/measure.ts';
 import { commandId, framePath } from '../state/paths.ts';
-import { charge, demandSpace, demandSpaceForEffect } from '../state/space.ts';
+import { charge, requireSpace, requireSpaceForEffect } from '../state/space.ts';
 import type { OpenVisit } from '../state/state.ts';
 import { cancelCommand, openCommand } from './commands.ts';
-import { runCommand } from './effects.ts';
 import { dropFrame, openFrame } from './frames.ts';
-import { beginInner, endInner } from './inner-rows.ts';
-import type { VisitRef } from './record.ts';
+import { beginInnerRow, endInnerRow } from './inner-rows.ts';
+import { makeRunCommand } from './make-run-command.ts';
+import type { VisitRef } from './visit-end.ts';
 
 type Suspension = Extract<Outcome, { do: 'suspend' }>;
 type OpenVisitRef = VisitRef & { readonly visit: OpenVisit };
@@ -24,7 +24,7 @@ type OpenVisitRef = VisitRef & { readonly visit: OpenVisit };
 /** Applies the members of the outcome in order. @throws StepFailure `payload_too_large`; the visit then fails. */
 export function suspend(core: Core, given: VisitRef, outcome: Suspension): void {
   const visit = openVisit(core, given, outcome);
-  const place: OpenVisitRef = { ...given, visit };
+  const ref: OpenVisitRef = { ...given, visit };
   for (const name of outcome.cancel ?? []) cancelByName(core, visit, name);
   if (outcome.waiting !== undefined) {
     charge(core, jsonBytes(asJson(outcome.waiting)));
@@ -37,13 +37,13 @@ export function suspend(core: Core, given: VisitRef, outcome: Suspension): void 
   }
   if (outcome.hears !== undefined) visit.alwaysTakes = outcome.hears;
   openAsks(core, visit, outcome.asks ?? {});
-  for (const spec of outcome.run ?? []) openEffect(core, place, spec, outcome.timers !== undefined);
-  for (const spec of outcome.timers ?? []) openTimer(core, place, spec);
-  for (const spec of outcome.children ?? []) openChild(core, place, spec);
-  for (const spec of outcome.frames ?? []) openFrame(core, place.frame, visit, spec);
-  for (const [suffix, asked] of Object.entries(outcome.asks ?? {}))
-    if (!isOpen(asked) && !visit.commands.includes(commandId(visit.path, suffix)))
-      endInner(core, visit, suffix, asked === null ? 'cancelled' : { error: asked });
+  for (const spec of outcome.run ?? []) openEffect(core, ref, spec, outcome.timers !== undefined);
+  for (const spec of outcome.timers ?? []) openTimer(core, ref, spec);
+  for (const spec of outcome.children ?? []) openChild(core, ref, spec);
+  for (const spec of outcome.frames ?? []) openFrame(core, ref.frame, visit, spec);
+  for (const [suffix, ask] of Object.entries(outcome.asks ?? {}))
+    if (!isOpen(ask) && !visit.commands.includes(commandId(visit.path, suffix)))
+      endInnerRow(core, visit, suffix, ask === null ? 'cancelled' : { error: ask });
 }
 
 /** The visit with its new step state. A visit that begins is opened. */
@@ -56,7 +56,7 @@ function openVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef
   }
   frame.visit = {
     slug: step.slug,
-    ...defined({ key: step.key }),
+    ...omitUndefined({ key: step.key }),
     path,
     startedAt,
     seq: state.seq++,
@@ -72,7 +72,7 @@ function openVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef
 /** @throws StepFailure `state_too_large`; the visit then fails, and its step state is dropped. */
 function chargeStepState(core: Core, bytes: number): void {
   core.state.bytes += bytes;
-  demandSpace(core, 'What the step works on', bytes);
+  requireSpace(core, 'What the step works on', bytes);
 }
 
 /** `name`: the suffix of a command, or the name of a frame. */
@@ -81,7 +81,7 @@ function cancelByName(core: Core, visit: OpenVisit, name: string): void {
   if (id !== undefined) {
     visit.commands.splice(visit.commands.indexOf(id), 1);
     cancelCommand(core, id);
-    endInner(core, visit, name, 'cancelled');
+    endInnerRow(core, visit, name, 'cancelled');
   }
   for (const iteration of [false, true]) {
     const frameId = framePath(visit.path, name, iteration);
@@ -101,21 +101,21 @@ function openCommandId({ state }: Core, visit: OpenVisit, suffix: string): strin
 
 /** Opens and closes asks. An ask that ends without its call leaves a failed or cancelled row (`suspend`). */
 function openAsks(core: Core, visit: OpenVisit, asks: NonNullable<Suspension['asks']>): void {
-  for (const [suffix, asked] of Object.entries(asks)) {
+  for (const [suffix, ask] of Object.entries(asks)) {
     visit.asks ??= {};
     const since = visit.asks[suffix]?.since ?? core.state.now;
     delete visit.asks[suffix];
-    if (!isOpen(asked)) continue;
-    const { inner, input, ...waiting } = asked;
+    if (!isOpen(ask)) continue;
+    const { inner, input, ...waiting } = ask;
     charge(core, RECORD_OVERHEAD + jsonBytes(asJson(waiting)));
     visit.asks[suffix] = { ...waiting, since };
-    beginInner(core, visit, suffix, inner, input);
+    beginInnerRow(core, visit, suffix, inner, input);
     core.trace?.({ t: 'wait', path: commandId(visit.path, suffix) });
   }
 }
 
-function isOpen(asked: AskSpec | FailureShape | null): asked is AskSpec {
-  return asked !== null && 'inner' in asked;
+function isOpen(ask: AskSpec | FailureShape | null): ask is AskSpec {
+  return ask !== null && 'inner' in ask;
 }
 
 /** `hasTimers`: the outcome opens timers too, which a local activity would delay. */
@@ -130,15 +130,15 @@ function openEffect(core: Core, { frame, step, path, visit }: OpenVisitRef, spec
   // crash would repeat those that have ended.
   const local =
     (step.local === true && inner === undefined) ||
-    (step.local === 'auto' && isLight(core, spec) !== false && !hasTimers && isAlone(core));
-  const isSure = step.local === true || (step.local === 'auto' && isLight(core, spec) === true);
-  const fuse = isSure && step.fuses && inner === undefined && !hasTimers && definition.config?.fuse !== false;
+    (step.local === 'auto' && isLight(core, spec) !== false && !hasTimers && hasOneActiveFrame(core));
+  const isCertainlyLight = step.local === true || (step.local === 'auto' && isLight(core, spec) === true);
+  const fuse = isCertainlyLight && step.fuses && inner === undefined && !hasTimers && definition.config?.fuse !== false;
   const { retry, timeoutMs } = step;
-  const command = runCommand(core, id, step.slug, path, spec, { retry, timeoutMs, local, fuse });
+  const command = makeRunCommand(core, id, step.slug, path, spec, { retry, timeoutMs, local, fuse });
   if (spec.suffix === undefined) core.trace?.({ t: 'input', path, input: config.value });
-  if (inner !== undefined) beginInner(core, visit, suffix, inner, config.value);
+  if (inner !== undefined) beginInnerRow(core, visit, suffix, inner, config.value);
   openCommand(core, id, { type: 'run', frame: frame.id, path, suffix, command, attempt: 1 }, visit);
-  demandSpaceForEffect(core, bytes);
+  requireSpaceForEffect(core, bytes);
 }
 
 function openTimer(core: Core, { frame, path, visit }: OpenVisitRef, { suffix = '', at }: TimerSpec): void {
@@ -150,11 +150,11 @@ function openChild(
   { frame, path, visit }: OpenVisitRef,
   { suffix = '', inner, ...child }: ChildSpec,
 ): void {
-  if (inner !== undefined) beginInner(core, visit, suffix, inner, child.input);
+  if (inner !== undefined) beginInnerRow(core, visit, suffix, inner, child.input);
   const bytes = valueBytes(child.input);
   if (bytes > MAX_PAYLOAD_BYTES) throw tooLarge('payload_too_large', "The child's input", bytes);
   openCommand(core, commandId(path, suffix), { type: 'child', frame: frame.id, path, suffix, child }, visit);
-  demandSpaceForEffect(core, bytes);
+  requireSpaceForEffect(core, bytes);
 }
 
 /** Undefined where only the worker knows: an action of the host in a run that was started by hand. */
@@ -164,7 +164,7 @@ function isLight({ state }: Core, { light = false, action }: RunSpec): boolean |
 }
 
 /** A local activity delays other frames, so it is only for a run without another active frame (ARCHITECTURE.md §3). */
-function isAlone(core: Core): boolean {
+function hasOneActiveFrame(core: Core): boolean {
   let leaves = 0;
   for (const frame of Object.values(core.state.frames)) {
     if (frame.ended !== true && (frame.visit === undefined || frame.visit.frames.length === 0)) leaves++;

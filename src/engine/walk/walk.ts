@@ -1,8 +1,8 @@
 /** One step of the walk: begins a visit, or resumes it with an event. */
 import { assert } from '../../json/assert.ts';
-import { defined } from '../../json/defined.ts';
 import { type Json, setOwn } from '../../json/json.ts';
-import { compared } from '../../steps/compared.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { matchesComparison } from '../../steps/comparison.ts';
 import { presetOf } from '../../steps/compile/compile-step.ts';
 import type { FailureShape, Outcome, Resume } from '../../steps/kind.ts';
 import { DAG_STEP } from '../../steps/kinds/dag.ts';
@@ -10,17 +10,17 @@ import { COMMON_PORTS, END_TARGET } from '../../steps/ports.ts';
 import type { Condition, Preset, Step } from '../../steps/program-types.ts';
 import { evaluate } from '../../template/expression.ts';
 import { parseTemplate, render } from '../../template/template.ts';
-import { type Core, evaluateOptions, namedIn, stepOf } from '../state/core.ts';
+import { type Core, evaluateOptions, stepNameMember, stepOf } from '../state/core.ts';
 import { failureOf } from '../state/failure.ts';
-import { tickPath, visited, visitPath } from '../state/paths.ts';
-import { placeOf } from '../state/places.ts';
+import { tickPath, visitCount, visitPath } from '../state/paths.ts';
 import type { Frame, Work } from '../state/state.ts';
-import { completeRun, failRun, ROOT } from './ending.ts';
+import { placeOf } from '../state/visit-place.ts';
+import { completeRun, failRun, ROOT_FRAME_ID } from './ending.ts';
 import { adoptDagEntries } from './frames.ts';
-import { applyOutcome, atPort, endVisit, failVisit } from './outcome.ts';
-import type { VisitRef } from './record.ts';
+import { applyOutcome, applyPortRule, endVisit, failVisit } from './outcome.ts';
 import { FrameScope } from './scope.ts';
 import { RunStepContext } from './step-context.ts';
+import type { VisitRef } from './visit-end.ts';
 
 export function walk(core: Core, work: Exclude<Work, { do: 'offer' }>): void {
   const frame = core.state.frames[work.frame];
@@ -36,70 +36,70 @@ function begin(core: Core, frame: Frame, slug: string): void {
   const step = stepOf(core, slug);
   const loop = frame.loops.at(-1);
   const counts = loop?.counts ?? frame.counts;
-  const n = visited(counts, slug) + 1;
+  const n = visitCount(counts, slug) + 1;
   counts[slug] = n;
   const parent = loop === undefined ? (frame.prefix ?? frame.id) : tickPath(loop.path, loop.tick);
-  const path = slug === DAG_STEP ? ROOT : visitPath(parent, step.slug, n);
+  const path = slug === DAG_STEP ? ROOT_FRAME_ID : visitPath(parent, step.slug, n);
   if (core.postpone?.(path, { do: 'visit', frame: frame.id, slug }) === true) {
     counts[slug] = n - 1;
     return;
   }
   if (!countVisit(core, path, slug)) return;
-  const place: VisitRef = { frame, step, path, startedAt: state.now };
-  if (path !== ROOT) traceBegin(core, place, slug);
-  core.putBack = [];
+  const ref: VisitRef = { frame, step, path, startedAt: state.now };
+  if (path !== ROOT_FRAME_ID) traceBegin(core, ref, slug);
+  core.undoAssignments = [];
   try {
     if (step.when !== undefined && !isMet(core, frame, path, step.when)) {
-      applyOutcome(core, place, { do: 'skip' });
+      applyOutcome(core, ref, { do: 'skip' });
       return;
     }
     const preset = presetFor(core, step);
     if (preset !== undefined) {
-      usePreset(core, place, preset);
+      usePreset(core, ref, preset);
       return;
     }
     if (core.trace !== undefined) traceInput(core, frame, step, path);
-    applyOutcome(core, place, atPort(step, step.behaviour.begin(new RunStepContext(core, frame, step, path, {}))));
+    applyOutcome(core, ref, applyPortRule(step, step.behaviour.begin(new RunStepContext(core, frame, step, path, {}))));
   } catch (error) {
-    failVisit(core, findVisit(core, frame, path) ?? place, failureOf(error, core.program.definition));
+    failVisit(core, findVisit(core, frame, path) ?? ref, failureOf(error, core.program.definition));
   }
 }
 
 function resume(core: Core, frame: Frame, path: string, event: Resume): void {
-  const place = findVisit(core, frame, path);
-  if (place === undefined) return;
-  if (event.on === 'tick' && !countVisit(core, path, place.step.slug)) return;
+  const ref = findVisit(core, frame, path);
+  if (ref === undefined) return;
+  if (event.on === 'tick' && !countVisit(core, path, ref.step.slug)) return;
   // A dag has no joins: the output of a step is readable as soon as the step ends (§8).
-  if (event.on === 'frame' && path === ROOT && place.visit !== undefined)
-    adoptDagEntries(core, frame, place.visit, event.name);
-  resumeVisit(core, place, event);
+  if (event.on === 'frame' && path === ROOT_FRAME_ID && ref.visit !== undefined)
+    adoptDagEntries(core, frame, ref.visit, event.name);
+  resumeVisit(core, ref, event);
 }
 
 /** Lets the kind handle the event. For a message, the outcome `ignore` means that the visit does not take it. */
-export function resumeKind(core: Core, place: VisitRef, event: Resume): Outcome {
-  const { step, frame, path, visit, record } = place;
+export function resumeKind(core: Core, ref: VisitRef, event: Resume): Outcome {
+  const { step, frame, path, visit, record } = ref;
   const open = visit ?? record;
   assert(open !== undefined, 'Only what has begun is resumed: an open visit, or a loop.');
-  core.putBack = [];
+  core.undoAssignments = [];
   if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
-  return atPort(step, step.behaviour.resume(new RunStepContext(core, frame, step, path, open.state), event));
+  return applyPortRule(step, step.behaviour.resume(new RunStepContext(core, frame, step, path, open.state), event));
 }
 
 /** Resumes an open visit without queueing. Returns false where the visit ignores the event. */
 export function resumeNow(core: Core, frame: Frame, path: string, event: Resume): boolean {
-  const place = findVisit(core, frame, path);
-  return place !== undefined && resumeVisit(core, place, event);
+  const ref = findVisit(core, frame, path);
+  return ref !== undefined && resumeVisit(core, ref, event);
 }
 
-function resumeVisit(core: Core, place: VisitRef, event: Resume): boolean {
+function resumeVisit(core: Core, ref: VisitRef, event: Resume): boolean {
   try {
-    const outcome = resumeKind(core, place, event);
+    const outcome = resumeKind(core, ref, event);
     if (outcome.do === 'ignore') return false;
-    applyOutcome(core, place, outcome);
+    applyOutcome(core, ref, outcome);
   } catch (error) {
-    const still = findVisit(core, place.frame, place.path);
-    if (still === undefined) throw error;
-    failVisit(core, still, failureOf(error, core.program.definition));
+    const current = findVisit(core, ref.frame, ref.path);
+    if (current === undefined) throw error;
+    failVisit(core, current, failureOf(error, core.program.definition));
   }
   return true;
 }
@@ -133,36 +133,36 @@ function countVisit(core: Core, path: string, slug: string): boolean {
 
 function isMet(core: Core, frame: Frame, path: string, when: Condition): boolean {
   const value = evaluate(when.ref, new FrameScope(core.program, core.state, frame, path), evaluateOptions(core));
-  return compared(value, when.compare);
+  return matchesComparison(value, when.compare);
 }
 
 /**
- * Ends a step as its preset says, by a port that the step can take (§7). A finish completes the run, a break leaves its
+ * Ends a step by its preset, at a port that the step can take (§7). A finish completes the run, a break leaves its
  * loop.
  */
-function usePreset(core: Core, place: VisitRef, preset: Preset): void {
-  const { step } = place;
+function usePreset(core: Core, ref: VisitRef, preset: Preset): void {
+  const { step } = ref;
   const { kind, next, ports } = step;
   const { port, data } = preset;
   const isOpen = port !== undefined && !Object.hasOwn(next, port);
-  if (preset.error !== undefined) failVisit(core, place, preset.error);
+  if (preset.error !== undefined) failVisit(core, ref, preset.error);
   else if (port !== undefined && !canEndWith(step, port))
-    failVisit(core, place, {
+    failVisit(core, ref, {
       code: 'invalid_preset',
       message: `The preset of '${step.slug}' names the port '${port}'; a '${kind.type}' cannot end with it.`,
       retryable: false,
     });
-  else if (isOpen && port === 'skipped') applyOutcome(core, place, { do: 'skip' });
-  else if (isOpen && port === 'error') failVisit(core, place, failureAt(step, port, preset, 'preset_error'));
-  else if (port === undefined && kind.ends === 'run') applyOutcome(core, place, { do: 'finish', output: data });
-  else if (port === undefined && kind.ends === 'loop') applyOutcome(core, place, { do: 'break', value: data });
+  else if (isOpen && port === 'skipped') applyOutcome(core, ref, { do: 'skip' });
+  else if (isOpen && port === 'error') failVisit(core, ref, failureAt(step, port, preset, 'preset_error'));
+  else if (port === undefined && kind.ends === 'run') applyOutcome(core, ref, { do: 'finish', output: data });
+  else if (port === undefined && kind.ends === 'loop') applyOutcome(core, ref, { do: 'break', value: data });
   else {
     const by = port ?? ports.normal;
     const meta = { ...preset.meta, preset: true };
-    const outcome = by === null ? undefined : atPort(step, { do: 'end', port: by, data, meta });
-    if (outcome?.do === 'cancel') applyOutcome(core, place, outcome);
-    else if (outcome?.do === 'fail') failVisit(core, place, failureAt(step, by, preset, outcome.error.code));
-    else endVisit(core, place, { port: outcome?.port ?? null, data, meta }, 'preset');
+    const outcome = by === null ? undefined : applyPortRule(step, { do: 'end', port: by, data, meta });
+    if (outcome?.do === 'cancel') applyOutcome(core, ref, outcome);
+    else if (outcome?.do === 'fail') failVisit(core, ref, failureAt(step, by, preset, outcome.error.code));
+    else endVisit(core, ref, { port: outcome?.port ?? null, data, meta }, 'preset');
   }
 }
 
@@ -171,9 +171,9 @@ function usePreset(core: Core, place: VisitRef, preset: Preset): void {
  * wired.
  */
 function failureAt(step: Step, port: string | null, { meta }: Preset, code: string): FailureShape {
-  const told = presetOf({ error: meta?.['error'] ?? null }).error;
+  const presetError = presetOf({ error: meta?.['error'] ?? null }).error;
   const message = `The preset of '${step.slug}' ends with the port '${port}', which is not wired, so the step fails.`;
-  return told ?? { code, message, retryable: false };
+  return presetError ?? { code, message, retryable: false };
 }
 
 function canEndWith({ ports }: Step, port: string): boolean {
@@ -190,8 +190,8 @@ function presetFor(core: Core, step: Step): Preset | undefined {
 function traceBegin({ trace, state }: Core, { frame, step, path }: VisitRef, key: string): void {
   const place = trace === undefined ? undefined : placeOf(state, frame, frame.loops.at(-1), key);
   trace?.({
-    ...{ t: 'begin', path, slug: step.slug, ...namedIn(step), stepType: step.type },
-    ...defined({ place }),
+    ...{ t: 'begin', path, slug: step.slug, ...stepNameMember(step), stepType: step.type },
+    ...omitUndefined({ place }),
     at: state.now,
   });
 }
@@ -205,7 +205,7 @@ function traceInput(core: Core, frame: Frame, step: Step, path: string): void {
   for (const [key, written] of members) {
     let value = written;
     try {
-      if (step.kind.later?.includes(key) !== true)
+      if (step.kind.lateMembers?.includes(key) !== true)
         value = render(parseTemplate(written, { secrets: true }), scope, evaluateOptions(core)).value;
     } catch {
       // The kind itself reports the error, if it reads the member at all.

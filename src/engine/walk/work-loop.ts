@@ -1,27 +1,25 @@
 /** Walks the queued work, and yields where one activation would take too long. */
-import { PART_STEPS, type Parts, runParts } from '../../steps/parts.ts';
+import { CHUNK_STEPS, type Chunks, runChunks } from '../../steps/chunks.ts';
 import type { Core } from '../state/core.ts';
 import { MAX_ACTIVATION_UNITS, STEP_UNITS, spareOf } from '../state/limits.ts';
 import { carriedBytes } from '../state/serialize.ts';
-import { fits } from '../state/space.ts';
+import { fitsLimit } from '../state/space.ts';
 import type { RunState } from '../state/state.ts';
 import { offerReturned } from './delivery.ts';
 import { failRun } from './ending.ts';
 import { walk } from './walk.ts';
 
-/**
- * A part of the walk ends after this many units, even after few steps: measuring a full state takes most of the time.
- */
-const PART_UNITS = MAX_ACTIVATION_UNITS / 50;
+/** A chunk of the walk ends after this many units, even after few steps: measuring a full state is most of the work. */
+const CHUNK_UNITS = MAX_ACTIVATION_UNITS / 50;
 
 export function runWorkLoop(core: Core): void {
-  runParts(drainInParts(core));
+  runChunks(runWorkLoopInChunks(core));
 }
 
-export function* drainInParts(core: Core): Parts {
+export function* runWorkLoopInChunks(core: Core): Chunks {
   const { state } = core;
   let walked = 0;
-  let partUnits = state.activation.units;
+  let chunkStartUnits = state.activation.units;
   while (
     state.work.length > 0 &&
     state.ending === undefined &&
@@ -31,7 +29,7 @@ export function* drainInParts(core: Core): Parts {
     !state.yielding
   ) {
     if (state.activation.units >= MAX_ACTIVATION_UNITS) {
-      yieldToOthers(core);
+      requestYield(core);
       return;
     }
     const work = state.work.shift()!;
@@ -41,21 +39,21 @@ export function* drainInParts(core: Core): Parts {
     // Measuring the values that a step stores is work too.
     state.activation.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
     checkLimit(core);
-    if (++walked < PART_STEPS && state.activation.units - partUnits < PART_UNITS) continue;
+    if (++walked < CHUNK_STEPS && state.activation.units - chunkStartUnits < CHUNK_UNITS) continue;
     yield;
     walked = 0;
-    partUnits = state.activation.units;
+    chunkStartUnits = state.activation.units;
   }
 }
 
 /** Begins to count the work of a new activation. */
-export function resetEffort({ activation, now }: RunState): void {
+export function resetActivation({ activation, now }: RunState): void {
   activation.at = now;
   activation.units = 0;
   activation.bytes = 0;
 }
 
-export function yieldToOthers(core: Core): void {
+export function requestYield(core: Core): void {
   core.state.yielding = true;
   core.commands.push({ type: 'yield' });
 }
@@ -66,7 +64,7 @@ export function checkLimit(core: Core): void {
   if (state.ending !== undefined || state.rollback !== undefined) return;
   const limit = program.dataBytes();
   // Large values of steps were refused before (space.ts). This check is for events and many small values.
-  if (fits(program, state, limit + spareOf(limit))) return;
+  if (fitsLimit(program, state, limit + spareOf(limit))) return;
   const bytes = carriedBytes(program, state);
   failRun(core, {
     code: 'state_too_large',

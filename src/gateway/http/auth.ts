@@ -3,7 +3,7 @@
  * gateway has no keys. A key in a request is checked even while none is needed, so a revoked key is refused.
  */
 import type { Request, RequestHandler } from 'express';
-import type { Keyring } from '../../client/organization/keyring.ts';
+import type { ApiKeyCache } from '../../client/organization/api-key-cache.ts';
 import type { Config } from '../../config/config.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { holderOfKey } from './key-holders.ts';
@@ -14,14 +14,18 @@ import { callerOfSession, type SessionGateway } from './session.ts';
 
 type Settings = Pick<Config, 'host' | 'adminKey'>;
 
-export function authenticate(gateway: SessionGateway, keyring: Keyring, addresses: PublicAddresses): RequestHandler {
+export function authenticate(
+  gateway: SessionGateway,
+  keyring: ApiKeyCache,
+  addresses: PublicAddresses,
+): RequestHandler {
   const { config } = gateway;
   return async (req, _res, next) => {
-    if (addresses.isForAnywhere(req.path)) return next();
-    if (!addresses.isPublic(req.path)) setPrincipal(req, await whoAsks(req, gateway, keyring));
+    if (addresses.allowsAnyOrigin(req.path)) return next();
+    if (!addresses.isPublic(req.path)) setPrincipal(req, await authenticateCaller(req, gateway, keyring));
     else if (!(await needsKeys(config, keyring))) {
       if (!addresses.isProbe(req.path)) demandNoProxy(req, config.publicUrl);
-      setPrincipal(req, letInFromHere(req, config));
+      setPrincipal(req, demandLocalCaller(req, config));
     }
     next();
   };
@@ -32,26 +36,30 @@ export function authenticate(gateway: SessionGateway, keyring: Keyring, addresse
  * @throws HttpProblem `key_invalid`, `key_required`, `required_header_missing`, `host_not_allowed`,
  * `origin_not_allowed`.
  */
-export async function whoAsks(req: Request, gateway: SessionGateway, keyring: Keyring): Promise<Principal> {
+export async function authenticateCaller(
+  req: Request,
+  gateway: SessionGateway,
+  keyring: ApiKeyCache,
+): Promise<Principal> {
   const { config } = gateway;
-  const shown = req.get('authorization');
-  if (shown !== undefined) return holderOf(config, keyring, shown);
+  const header = req.get('authorization');
+  if (header !== undefined) return holderOf(config, keyring, header);
   if (await needsKeys(config, keyring)) {
     const caller = await callerOfSession(gateway, keyring, req);
     if (caller === undefined) throw keyRequired();
     return caller;
   }
   demandNoProxy(req, config.publicUrl);
-  return letInFromHere(req, config);
+  return demandLocalCaller(req, config);
 }
 
 /** The initiator of a start without a role, if the request also has an API key of the organization. */
-export async function senderOf(
-  { gateway, keyring, req }: { readonly gateway: SessionGateway; readonly keyring: Keyring; readonly req: Request },
+export async function keyInitiatorOf(
+  { gateway, keyring, req }: { readonly gateway: SessionGateway; readonly keyring: ApiKeyCache; readonly req: Request },
   org: string,
 ): Promise<string | undefined> {
   if (req.get('authorization') === undefined) return undefined;
-  const caller = await whoAsks(req, gateway, keyring).catch((error: unknown) => {
+  const caller = await authenticateCaller(req, gateway, keyring).catch((error: unknown) => {
     // Any other content of the header is ignored here.
     if (error instanceof HttpProblem) return undefined;
     throw error;
@@ -60,18 +68,18 @@ export async function senderOf(
 }
 
 /** @throws ClientError `temporal_unreachable` if the answer has never been known. */
-export const needsKeys = async ({ adminKey }: Settings, keyring: Keyring): Promise<boolean> =>
+export const needsKeys = async ({ adminKey }: Settings, keyring: ApiKeyCache): Promise<boolean> =>
   adminKey !== undefined || (await keyring.hasKeys());
 
 /** @throws HttpProblem `key_required`, `host_not_allowed`, `origin_not_allowed`. */
-function letInFromHere(req: Request, { host }: Settings): Principal {
+function demandLocalCaller(req: Request, { host }: Settings): Principal {
   // The last key was revoked while the gateway listens beyond this machine.
   if (!isLoopback(host)) throw keyRequired();
   demandLoopback(req);
   return KEYLESS;
 }
 
-async function holderOf(config: Settings, keyring: Keyring, header: string): Promise<Principal> {
+async function holderOf(config: Settings, keyring: ApiKeyCache, header: string): Promise<Principal> {
   const key = /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
   const holder = await holderOfKey(config, keyring, key);
   if (holder !== undefined) return holder.principal;

@@ -4,21 +4,21 @@ import express, { type Request, type RequestHandler } from 'express';
 import type { z } from 'zod';
 import type { Json } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
-import { type LongNumbers, parseJson } from '../validation/json-guard.ts';
+import { type LongNumberPolicy, parseJson } from '../validation/json-guard.ts';
 import { checked } from '../validation/validation.ts';
-import { waitsToSend } from './client-error.ts';
+import { expectsContinue } from './malformed-http.ts';
 
-export const LARGEST_BODY_BYTES = 2 * 1024 * 1024;
+export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
 /**
  * Puts the decompressed bytes into `req.body`. The limit counts decompressed bytes, so a bomb ends at 2 MB. A body that
  * is announced as larger is not waited for.
  */
-export function readRawBody(limit = LARGEST_BODY_BYTES): RequestHandler {
+export function readRawBody(limit = MAX_BODY_BYTES): RequestHandler {
   const read = express.raw({ type: () => true, limit, inflate: true });
   return (req, res, next) => {
     if (Number(req.get('content-length') ?? 0) > limit) return next(tooLarge(limit));
-    if (waitsToSend(req)) res.writeContinue();
+    if (expectsContinue(req)) res.writeContinue();
     read(req, res, next);
   };
 }
@@ -54,7 +54,7 @@ export function isUtf8(contentType: string | undefined): boolean {
  * The JSON body, unchecked. Undefined if the request has no body.
  * @throws HttpProblem `unsupported_media_type`, and those of parseJson.
  */
-export function jsonBody(req: Request, long?: LongNumbers): Json | undefined {
+export function jsonBody(req: Request, long?: LongNumberPolicy): Json | undefined {
   const bytes = jsonBodyBytes(req);
   return bytes.length === 0 ? undefined : parseJson(bytes, long);
 }

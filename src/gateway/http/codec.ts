@@ -15,7 +15,7 @@ import { jsonOf } from './route-body.ts';
 
 export const CODEC_PATH = '/codec';
 /** A page of history, in base64. */
-const LARGEST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, 'Expected base64.');
 
 const codecBody = z.object({
@@ -27,7 +27,7 @@ const codecBody = z.object({
 });
 
 /** Mount it at CODEC_PATH before the key check: preflight requests of browsers have no key. */
-export function codecDoor({ access, config }: Gateway): RequestHandler {
+export function codecCors({ access, config }: Gateway): RequestHandler {
   const origins = new Set([
     ...(access.webUrl === undefined ? [] : [new URL(access.webUrl).origin]),
     ...config.uiOrigins,
@@ -48,21 +48,21 @@ export function codecDoor({ access, config }: Gateway): RequestHandler {
 
 const codecOf = perGateway(({ config }) => payloadCodecOf(config));
 
-const codecRoute = (way: 'encode' | 'decode', summary: string) =>
+const codecRoute = (direction: 'encode' | 'decode', summary: string) =>
   route({
     method: 'POST',
-    path: `${CODEC_PATH}/${way}`,
+    path: `${CODEC_PATH}/${direction}`,
     role: 'admin',
     idempotency: 'none',
-    id: `${way}Payloads`,
+    id: `${direction}Payloads`,
     summary,
     description: "For Temporal's Web UI and CLI (`--codec-endpoint`), and for admins of `default`.",
-    body: jsonOf(codecBody, { maxBytes: LARGEST_BYTES }),
+    body: jsonOf(codecBody, { maxBytes: MAX_BYTES }),
     answers: { 200: { text: 'The payloads, in order.', schema: codecBody } },
     problems: ['not_found', 'codec_failed'],
     handle: async ({ gateway, req, body: { payloads } }) => {
       demandOrganization(req, DEFAULT_ORGANIZATION);
-      return ok({ payloads: await transcode(codecOf(gateway), way, payloads) });
+      return ok({ payloads: await transcode(codecOf(gateway), direction, payloads) });
     },
   });
 

@@ -7,7 +7,7 @@ import { anyQuery } from '../validation/validation.ts';
 import { ok, route } from './route.ts';
 
 /** No workflow has this id. */
-const NOBODY = 'readyz';
+const MISSING_WORKFLOW_ID = 'readyz';
 
 const healthy = named('Healthy', z.object({ status: z.literal('ok') }));
 const ready = named(
@@ -48,7 +48,7 @@ export const healthRoutes = [
     answers: { 200: { text: 'They do.', schema: ready } },
     handle: async ({ gateway: { deadWorkers }, access }) => {
       // Temporal lists workers from memory even while its database fails, so this also reads a workflow.
-      const [worker] = await Promise.all([hasWorker(access, deadWorkers), describe(access, NOBODY)]);
+      const [worker] = await Promise.all([hasWorker(access, deadWorkers), describe(access, MISSING_WORKFLOW_ID)]);
       // Without a worker runs are accepted, and wait for one.
       return ok({ status: 'ready' as const, temporal: true as const, worker });
     },

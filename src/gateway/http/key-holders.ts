@@ -1,8 +1,8 @@
 /** Who holds a key: SIGNALBOX_ADMIN_KEY, or a key of the keyring. */
 import { createHash } from 'node:crypto';
+import type { ApiKeyCache, KeyHolder } from '../../client/organization/api-key-cache.ts';
 import { OPERATOR } from '../../client/organization/api-keys.ts';
-import type { KeyHolder, Keyring } from '../../client/organization/keyring.ts';
-import { sameText } from '../../client/payloads/keys.ts';
+import { constantTimeEqual } from '../../client/payloads/keys.ts';
 import type { Config } from '../../config/config.ts';
 import { rolesUpTo } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
@@ -13,11 +13,11 @@ type Settings = Pick<Config, 'adminKey'>;
 export interface Holder {
   readonly principal: Principal;
   /** Changes when the key or its rights change. It reveals nothing of the key. */
-  readonly mark: string;
+  readonly rightsHash: string;
 }
 
 /** The holder of SIGNALBOX_ADMIN_KEY. */
-const ENVIRONMENT: Principal = {
+const ADMIN_KEY_PRINCIPAL: Principal = {
   organizationId: DEFAULT_ORGANIZATION,
   id: OPERATOR.user,
   role: OPERATOR.role,
@@ -27,10 +27,14 @@ const ENVIRONMENT: Principal = {
 };
 
 /** Undefined for a text that is not a valid key. @throws ClientError `temporal_unreachable`. */
-export async function holderOfKey({ adminKey }: Settings, keyring: Keyring, key: string): Promise<Holder | undefined> {
-  if (adminKey !== undefined && sameText(key, adminKey)) return ofEnvironment(adminKey);
+export async function holderOfKey(
+  { adminKey }: Settings,
+  keyring: ApiKeyCache,
+  key: string,
+): Promise<Holder | undefined> {
+  if (adminKey !== undefined && constantTimeEqual(key, adminKey)) return adminKeyHolder(adminKey);
   const holder = await keyring.holderOf(key);
-  return holder === undefined ? undefined : ofRecord(holder);
+  return holder === undefined ? undefined : recordHolder(holder);
 }
 
 /**
@@ -39,21 +43,21 @@ export async function holderOfKey({ adminKey }: Settings, keyring: Keyring, key:
  */
 export async function holderOfId(
   { adminKey }: Settings,
-  keyring: Keyring,
+  keyring: ApiKeyCache,
   organizationId: string,
   keyId: string | undefined,
 ): Promise<Holder | undefined> {
-  if (keyId === undefined) return adminKey === undefined ? undefined : ofEnvironment(adminKey);
+  if (keyId === undefined) return adminKey === undefined ? undefined : adminKeyHolder(adminKey);
   const holder = await keyring.holderById(organizationId, keyId);
-  return holder === undefined ? undefined : ofRecord(holder);
+  return holder === undefined ? undefined : recordHolder(holder);
 }
 
-const ofEnvironment = (adminKey: string): Holder => ({
-  principal: ENVIRONMENT,
-  mark: markOf(['environment', adminKey]),
+const adminKeyHolder = (adminKey: string): Holder => ({
+  principal: ADMIN_KEY_PRINCIPAL,
+  rightsHash: hashOf(['environment', adminKey]),
 });
 
-function ofRecord({ organizationId, keyId, record, addresses }: KeyHolder): Holder {
+function recordHolder({ organizationId, keyId, record, addresses }: KeyHolder): Holder {
   const { mac, name, user, role, roles, groups } = record;
   return {
     principal: {
@@ -65,9 +69,9 @@ function ofRecord({ organizationId, keyId, record, addresses }: KeyHolder): Hold
       names: addresses,
       keyId,
     },
-    mark: markOf([mac, name, role, user, roles, groups]),
+    rightsHash: hashOf([mac, name, role, user, roles, groups]),
   };
 }
 
-const markOf = (parts: readonly unknown[]): string =>
+const hashOf = (parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

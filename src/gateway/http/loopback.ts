@@ -32,7 +32,7 @@ const forwardingHeader = (req: Pick<Request, 'headers'>): string | undefined =>
   Object.keys(req.headers).find(isForwarding);
 
 /** Whether SIGNALBOX_PUBLIC_URL says that callers come from other machines. */
-export const isForeign = (publicUrl: string | undefined): boolean =>
+export const isNonLoopbackUrl = (publicUrl: string | undefined): boolean =>
   publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname);
 
 /** Whether a request came through a proxy that says so in its headers. */
@@ -44,7 +44,7 @@ export const isForwarded = (req: Pick<Request, 'headers'>): boolean => forwardin
  * @throws HttpProblem `proxy_without_keys`.
  */
 export function demandNoProxy(req: Request, publicUrl: string | undefined): void {
-  if (isForeign(publicUrl) && !/^\/(docs|openapi\.json|schema\.json|console)(\/|$)/.test(req.path))
+  if (isNonLoopbackUrl(publicUrl) && !/^\/(docs|openapi\.json|schema\.json|console)(\/|$)/.test(req.path))
     throw new HttpProblem(
       'proxy_without_keys',
       'SIGNALBOX_PUBLIC_URL is not an address of this machine, and this gateway has no keys, so it cannot tell its ' +
@@ -66,7 +66,7 @@ export function demandNoProxy(req: Request, publicUrl: string | undefined): void
  */
 export function demandLoopback(req: Request): void {
   const host = (req.get('host') ?? '').toLowerCase();
-  if (!isLoopback(nameOf(host))) {
+  if (!isLoopback(hostnameOf(host))) {
     throw new HttpProblem(
       'host_not_allowed',
       'This gateway has no keys, so it answers to names of this machine only, such as localhost.',
@@ -79,7 +79,7 @@ export function demandLoopback(req: Request): void {
 }
 
 /** The name in a Host header. */
-export const nameOf = (host: string): string => host.replace(/:\d+$/, '');
+export const hostnameOf = (host: string): string => host.replace(/:\d+$/, '');
 
 /** The host of an Origin header. `null`, or a text that is not a URL, has none. */
 export function originHost(origin: string): string | undefined {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Access } from '../../client/temporal/access.ts';
-import { openRunCounts, openWaitCounts, queueLoads } from '../../client/visibility/load.ts';
+import { openRunCounts, openWaitCounts, queueLoads } from '../../client/visibility/workload.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import {
   METRICS_TYPE,
@@ -20,15 +20,15 @@ import { type Gateway, perGateway } from './context.ts';
 import { demandOrganization } from './principal.ts';
 import { route } from './route.ts';
 
-/** How long the answers of Temporal count: several scrapers, or an eager one, cost no more than one. */
-const KNOWN_MS = 5_000;
+/** How long Temporal's answers are cached: several scrapers, or a frequent one, cost no more than one. */
+const CACHE_TTL_MS = 5_000;
 
 const loadOf = perGateway((gateway: Gateway) => {
-  let known: { readonly at: number; readonly asked: Promise<void> } | undefined;
+  let last: { readonly at: number; readonly measured: Promise<void> } | undefined;
   return (): Promise<void> => {
-    if (known === undefined || Date.now() - known.at > KNOWN_MS)
-      known = { at: Date.now(), asked: measure(gateway.access) };
-    return known.asked;
+    if (last === undefined || Date.now() - last.at > CACHE_TTL_MS)
+      last = { at: Date.now(), measured: measure(gateway.access) };
+    return last.measured;
   };
 });
 

@@ -16,12 +16,12 @@ export function addressesOf(routes: readonly Route[], hasProperty: (route: Route
 /** Which addresses need no API key, and where they may be called from. */
 export interface PublicAddresses {
   readonly isPublic: Test;
-  readonly isForAnywhere: Test;
+  readonly allowsAnyOrigin: Test;
   readonly isProbe: Test;
 }
 
 export const publicAddresses = (routes: readonly Route[]): PublicAddresses => ({
   isPublic: addressesOf(routes, ({ role }) => role === 'public'),
-  isForAnywhere: addressesOf(routes, ({ callers }) => callers === 'anywhere'),
+  allowsAnyOrigin: addressesOf(routes, ({ callers }) => callers === 'anywhere'),
   isProbe: addressesOf(routes, ({ callers }) => callers === 'probes'),
 });

@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import { includesRole, type Role, rolesUpTo } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import { noteScope } from '../../observe/scope.ts';
+import { extendScope } from '../../observe/scope.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 
 export interface Principal {
@@ -34,7 +34,7 @@ const principals = new WeakMap<Request, Principal>();
 /** Called once for each request, when its key is checked (auth.ts). */
 export function setPrincipal(req: Request, principal: Principal): void {
   principals.set(req, principal);
-  noteScope({ organizationId: principal.organizationId });
+  extendScope({ organizationId: principal.organizationId });
 }
 
 export function keyRequired(): HttpProblem {

@@ -5,10 +5,10 @@
 
 import type { Response } from 'express';
 import { ClientError } from '../../client/errors.ts';
-import { translated } from '../../client/temporal/rpc.ts';
+import { toClientError } from '../../client/temporal/rpc.ts';
 import type { Problem } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import { asJson, getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
 
@@ -17,9 +17,9 @@ const RETRY_AFTER_SECONDS = 2;
 /** Any error as a problem. An unexpected error becomes `internal_error` without details. */
 export function asProblem(thrown: unknown): HttpProblem {
   if (thrown instanceof HttpProblem) return thrown;
-  const error = translated(thrown, false);
-  if (error instanceof ClientError) return ofClient(error);
-  if (isHttpError(error)) return ofHttpError(error);
+  const error = toClientError(thrown, false);
+  if (error instanceof ClientError) return fromClientError(error);
+  if (isHttpError(error)) return fromHttpError(error);
   return new HttpProblem(
     'internal_error',
     'The gateway failed. The request id in the answer finds the cause in its log.',
@@ -47,18 +47,18 @@ export function problemBody({ title, status, message, code, options }: HttpProbl
     status,
     detail: message,
     code,
-    ...defined({ problems: asJson(problems) }),
+    ...omitUndefined({ problems: asJson(problems) }),
     ...more,
   };
 }
 
-function ofClient(error: ClientError): HttpProblem {
+function fromClientError(error: ClientError): HttpProblem {
   const code: ProblemCode = isProblemCode(error.code) ? error.code : 'refused';
   const { status } = PROBLEM_CODES[code];
-  const isPassing = status === 503 || status === 429 || code === 'request_in_flight';
+  const isTransient = status === 503 || status === 429 || code === 'request_in_flight';
   return new HttpProblem(code, error.message, {
     cause: error,
-    ...(isPassing ? { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } } : {}),
+    ...(isTransient ? { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } } : {}),
     ...problemsIn(error.details),
     ...(shownDetails(error.details) ?? {}),
   });
@@ -92,7 +92,7 @@ const isHttpError = (error: unknown): error is Error & HttpError =>
   error instanceof Error && 'status' in error && typeof error.status === 'number';
 
 /** Errors of Express and its body reader. Their messages may quote what was sent, so they are not repeated. */
-function ofHttpError(error: Error & HttpError): HttpProblem {
+function fromHttpError(error: Error & HttpError): HttpProblem {
   switch (error.status) {
     case 413:
       return new HttpProblem(

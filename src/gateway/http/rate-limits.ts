@@ -6,12 +6,12 @@
  */
 
 import type { Request, RequestHandler } from 'express';
-import type { Keyring } from '../../client/organization/keyring.ts';
+import type { ApiKeyCache } from '../../client/organization/api-key-cache.ts';
 import type { Config } from '../../config/config.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { needsKeys } from './auth.ts';
-import type { Clock } from './body-pace.ts';
+import type { Clock } from './body-reader.ts';
 import { isForwarded } from './loopback.ts';
 import type { PublicAddresses } from './path-pattern.ts';
 import { KEYLESS, type Principal, principalOf } from './principal.ts';
@@ -19,35 +19,35 @@ import { KEYLESS, type Principal, principalOf } from './principal.ts';
 /**
  * The most buckets of each kind. Beyond it the least recently used bucket is dropped, and later starts full again.
  */
-const MOST_BUCKETS = 10_000;
+const MAX_BUCKETS = 10_000;
 
 /**
  * Tokens are counted in thousandths and time in whole milliseconds. With whole tokens per second, all of it is whole
- * numbers, so nothing is lost in sums of fractions: a caller who waits as long as it was told finds a token.
+ * numbers, so nothing is lost in sums of fractions: a caller who waits for the time in Retry-After finds a token.
  */
-const TOKEN = 1_000;
+const MILLITOKENS_PER_TOKEN = 1_000;
 
 /** Whole numbers. */
 export interface Rate {
-  /** Tokens per second, which are thousandths per millisecond; 0 means unlimited. */
+  /** Tokens per second, which are millitokens per millisecond; 0 means unlimited. */
   readonly perSecond: number;
   readonly burst: number;
 }
 
 interface Bucket {
-  thousandths: number;
+  millitokens: number;
   /** Whole milliseconds of the monotonic clock. */
-  at: number;
+  refilledAtMs: number;
 }
 
 /** One bucket for each name, full at first. */
-export class Buckets {
+export class TokenBuckets {
   readonly #rate: Rate;
   readonly #buckets: BoundedMap<string, Bucket>;
 
-  constructor(rate: Rate, most = MOST_BUCKETS) {
+  constructor(rate: Rate, maxBuckets = MAX_BUCKETS) {
     this.#rate = { ...rate, burst: Math.max(1, rate.burst) };
-    this.#buckets = new BoundedMap(most);
+    this.#buckets = new BoundedMap(maxBuckets);
   }
 
   get size(): number {
@@ -62,27 +62,30 @@ export class Buckets {
   take(name: string, now: number): number | undefined {
     const { perSecond, burst } = this.#rate;
     if (perSecond === 0) return undefined;
-    const at = Math.floor(now);
-    const bucket = this.#buckets.get(name) ?? { thousandths: burst * TOKEN, at };
-    const gained = Math.max(0, at - bucket.at) * perSecond;
-    const thousandths = Math.min(burst * TOKEN, bucket.thousandths + gained);
-    const isThere = thousandths >= TOKEN;
-    this.#buckets.set(name, { thousandths: isThere ? thousandths - TOKEN : thousandths, at });
-    return isThere ? undefined : Math.ceil((TOKEN - thousandths) / perSecond);
+    const refilledAtMs = Math.floor(now);
+    const bucket = this.#buckets.get(name) ?? { millitokens: burst * MILLITOKENS_PER_TOKEN, refilledAtMs };
+    const gained = Math.max(0, refilledAtMs - bucket.refilledAtMs) * perSecond;
+    const millitokens = Math.min(burst * MILLITOKENS_PER_TOKEN, bucket.millitokens + gained);
+    const hasToken = millitokens >= MILLITOKENS_PER_TOKEN;
+    this.#buckets.set(name, {
+      millitokens: hasToken ? millitokens - MILLITOKENS_PER_TOKEN : millitokens,
+      refilledAtMs,
+    });
+    return hasToken ? undefined : Math.ceil((MILLITOKENS_PER_TOKEN - millitokens) / perSecond);
   }
 }
 
 /** For public routes except probes. Mount it before any call to Temporal. */
 export function limitAddresses(
   config: Config,
-  keyring: Keyring,
+  keyring: ApiKeyCache,
   addresses: PublicAddresses,
   { now }: Pick<Clock, 'now'>,
 ): RequestHandler {
-  const buckets = new Buckets(config.rates.address);
+  const buckets = new TokenBuckets(config.rates.address);
   return async (req, _res, next) => {
     if (!addresses.isPublic(req.path) || addresses.isProbe(req.path)) return next();
-    if (await isAtHome(req, config, keyring)) return next();
+    if (await isLocalCaller(req, config, keyring)) return next();
     demandToken(buckets, addressOf(req), now(), 'your address');
     next();
   };
@@ -94,8 +97,8 @@ export function limitPrincipals(
   addresses: PublicAddresses,
   { now }: Pick<Clock, 'now'>,
 ): RequestHandler {
-  const keys = new Buckets(config.rates.key);
-  const organizations = new Buckets(config.rates.organization);
+  const keys = new TokenBuckets(config.rates.key);
+  const organizations = new TokenBuckets(config.rates.organization);
   return (req, _res, next) => {
     const principal = addresses.isPublic(req.path) ? undefined : principalOf(req);
     if (principal === undefined || principal === KEYLESS) return next();
@@ -110,7 +113,7 @@ const nameOf = ({ organizationId, keyId, id }: Principal): string =>
   JSON.stringify([organizationId, keyId ?? null, id]);
 
 /** Whether a caller of a gateway without keys is on this machine. Requests through a proxy do not count. */
-async function isAtHome(req: Request, config: Config, keyring: Keyring): Promise<boolean> {
+async function isLocalCaller(req: Request, config: Config, keyring: ApiKeyCache): Promise<boolean> {
   return !isForwarded(req) && !(await needsKeys(config, keyring));
 }
 
@@ -125,7 +128,7 @@ export function addressOf(req: Request): string {
 }
 
 /** @throws HttpProblem `rate_limited`. */
-function demandToken(buckets: Buckets, name: string, now: number, whose: string): void {
+function demandToken(buckets: TokenBuckets, name: string, now: number, whose: string): void {
   const waitMs = buckets.take(name, now);
   if (waitMs === undefined) return;
   throw new HttpProblem(

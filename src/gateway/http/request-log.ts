@@ -7,14 +7,14 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { grpcOf } from '../../client/temporal/rpc.ts';
 import { parseTraceparent } from '../../contract/trace.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { httpRequests, refusals } from '../../observe/metrics.ts';
 import { inScope, type Scope } from '../../observe/scope.ts';
 import { tracer } from '../../observe/tracing.ts';
 import type { HttpProblem } from '../validation/http-problem.ts';
 
 /** Of what Temporal answered, in a line. */
-const LONGEST_DETAILS = 300;
+const MAX_DETAILS = 300;
 
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,100}$/;
 /** What is asked every few seconds by machines. */
@@ -34,7 +34,7 @@ export function logRequests(log: Logger): RequestHandler {
     res.setHeader('x-request-id', id);
     const parent = parseTraceparent(req.get('traceparent'));
     const span = UNTRACED.has(req.path) ? undefined : tracer()?.begin(req.method, { kind: 'server', parent });
-    const scope: Scope = { requestId: id, ...defined({ trace: span?.context ?? parent }) };
+    const scope: Scope = { requestId: id, ...omitUndefined({ trace: span?.context ?? parent }) };
     const begun = performance.now();
     res.once('close', () => {
       const ms = performance.now() - begun;
@@ -47,7 +47,7 @@ export function logRequests(log: Logger): RequestHandler {
         'http.request.method': method,
         'http.route': route,
         'http.response.status_code': status,
-        ...defined({
+        ...omitUndefined({
           'signalbox.request_id': id,
           'signalbox.execution_id': scope.executionId,
           'signalbox.organization_id': scope.organizationId,
@@ -81,6 +81,6 @@ function noteRun(scope: Scope, { params }: Request, route: string): void {
 export function noteProblem(res: Response, problem: HttpProblem): void {
   refusals.inc({ code: problem.code });
   const { code, details = '' } = grpcOf(problem) ?? {};
-  const grpc = code === undefined ? undefined : { code, details: details.slice(0, LONGEST_DETAILS) };
-  res.locals['failure'] = { code: problem.code, ...defined({ grpc }) };
+  const grpc = code === undefined ? undefined : { code, details: details.slice(0, MAX_DETAILS) };
+  res.locals['failure'] = { code: problem.code, ...omitUndefined({ grpc }) };
 }

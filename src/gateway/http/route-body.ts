@@ -10,7 +10,7 @@ export interface RouteBody<Body> {
   /** Default: application/json. */
   readonly media?: readonly string[];
   readonly isOptional?: true;
-  /** The largest body in bytes. Default: LARGEST_BODY_BYTES. */
+  /** The largest body in bytes. Default: MAX_BODY_BYTES. */
   readonly maxBytes?: number;
   /** The handler reads the bytes once it knows that the address exists (`takeBody` of its Incoming). */
   readonly isReadLate?: true;

@@ -5,11 +5,11 @@
 
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
+import type { ApiKeyCache } from '../../client/organization/api-key-cache.ts';
 import type { AuditTrail } from '../../client/organization/audit.ts';
-import type { Keyring } from '../../client/organization/keyring.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import type { Role } from '../../contract/organization.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { noMembers, paramsAs, queryAs } from '../validation/validation.ts';
 import type { Gateway } from './context.ts';
@@ -33,7 +33,7 @@ type Params = { readonly [name: string]: z.ZodType };
 
 /**
  * How a route treats `Idempotency-Key`.
- * - `answer`: the gateway keeps the answer and gives it again. The default of every POST that is not public.
+ * - `answer`: the gateway stores the answer and repeats it. The default of every POST that is not public.
  * - `id`: the key makes the id of what the route starts, so a repeated request finds it.
  * - `none`: the route ignores the header.
  */
@@ -73,7 +73,7 @@ interface RouteOptions extends RouteHead {
   readonly isAudited?: boolean;
   /** False: the gateway answers without asking Temporal. */
   readonly asksTemporal?: boolean;
-  /** Whether it may change something: such requests form the crowd (crowd.ts). Default: every method but GET. */
+  /** Whether it may change something: such requests need a slot (backpressure.ts). Default: every method but GET. */
   readonly writes?: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface Incoming {
   readonly gateway: Gateway;
   /** Its writes are recorded in the audit, where the route is audited. */
   readonly access: WriteAccess;
-  readonly keyring: Keyring;
+  readonly keyring: ApiKeyCache;
   /** For routes that record more than their writes. */
   readonly trail: AuditTrail;
   /** All routes of the gateway. */
@@ -90,7 +90,7 @@ export interface Incoming {
   readonly req: Request;
   readonly res: Response;
   /**
-   * Reads the body of a path whose bodies are read late (route-body.ts), and takes a place in the crowd.
+   * Reads the body of a path whose bodies are read late (route-body.ts), and takes a slot (backpressure.ts).
    * @throws HttpProblem `request_timeout`, `gateway_busy`, and the errors of Express's body reader.
    */
   takeBody(organizationId: string): Promise<void>;
@@ -127,19 +127,19 @@ export type Outcome =
   | typeof SENT;
 
 /** The read-only form of a schema's value. An object with arbitrary member names becomes `object`. */
-export type Frozen<T> = T extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
   : T extends object
     ? string extends keyof T
       ? object
-      : { readonly [K in keyof T]: Frozen<T[K]> }
+      : { readonly [K in keyof T]: DeepReadonly<T[K]> }
     : T;
 
 type Headers = { readonly headers?: { readonly [name: string]: string } };
 type JsonOutcome<S, Answer> = Headers & { readonly status: S } & (Answer extends {
     readonly schema: z.ZodType<infer Body>;
   }
-    ? { readonly body: Frozen<Body> }
+    ? { readonly body: DeepReadonly<Body> }
     : { readonly body?: undefined });
 type TextOutcome<S> = Headers & { readonly status: S; readonly type: string; readonly text: string };
 
@@ -218,7 +218,7 @@ export function route<
     ...defaultsOf(rest),
     ...rest,
     params,
-    ...defined({ query, body }),
+    ...omitUndefined({ query, body }),
     answer: async (incoming) =>
       handle({
         ...incoming,

@@ -1,32 +1,32 @@
 /** Serves routes: one Express route per path, with the role, the idempotency and the audit of each method. */
 import type { Request, Response, Router } from 'express';
+import type { ApiKeyCache } from '../../client/organization/api-key-cache.ts';
 import type { AuditTrail } from '../../client/organization/audit.ts';
-import type { Keyring } from '../../client/organization/keyring.ts';
-import { callingFor, unaudited } from '../../client/temporal/access.ts';
+import { unaudited, withCaller } from '../../client/temporal/access.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
-import { auditedAccess } from './audited.ts';
+import { auditedAccess } from './audited-access.ts';
+import type { Backpressure } from './backpressure.ts';
 import { readRawBody } from './body.ts';
-import type { BodyPace } from './body-pace.ts';
+import type { BodyReader } from './body-reader.ts';
 import type { Gateway } from './context.ts';
-import type { Crowd } from './crowd.ts';
-import type { AnswerKeeper } from './idempotency.ts';
+import type { IdempotencyHandler } from './idempotency.ts';
 import { METHODS, type Method } from './method.ts';
 import { pathPattern } from './path-pattern.ts';
 import { demandRole, principalOf } from './principal.ts';
 import { type Outcome, type Route, SENT } from './route.ts';
 
-interface Serving {
+interface RouterDependencies {
   readonly gateway: Gateway;
-  readonly keyring: Keyring;
+  readonly keyring: ApiKeyCache;
   /** Where changes are recorded. */
   readonly trail: AuditTrail;
-  readonly keeper: AnswerKeeper;
-  readonly crowd: Crowd;
-  readonly pace: BodyPace;
+  readonly idempotencyHandler: IdempotencyHandler;
+  readonly backpressure: Backpressure;
+  readonly bodyReader: BodyReader;
 }
 
 /** Mounts all routes in their order. Methods that a path does not have are answered 405. */
-export function serveRoutes(router: Router, routes: readonly Route[], serving: Serving): void {
+export function serveRoutes(router: Router, routes: readonly Route[], dependencies: RouterDependencies): void {
   const paths = [...new Set(routes.map(({ path }) => path))];
   for (const [index, path] of paths.entries()) {
     const ours = routes.filter((route) => route.path === path);
@@ -36,7 +36,7 @@ export function serveRoutes(router: Router, routes: readonly Route[], serving: S
       // Logs name the route, never the path itself, which may hold a token.
       res.locals['route'] = path;
       const route = ours.find(({ method }) => method === (req.method === 'HEAD' ? 'GET' : req.method));
-      if (route !== undefined) return answerBy(route, routes, serving, req, res);
+      if (route !== undefined) return handleRequest(route, routes, dependencies, req, res);
       const methods: readonly Method[] = [...ours.map(({ method }) => method), ...(res.locals['methods'] ?? [])];
       if (isShared) {
         res.locals['methods'] = methods;
@@ -49,18 +49,18 @@ export function serveRoutes(router: Router, routes: readonly Route[], serving: S
   }
 }
 
-/** Its lane (client/temporal/places.ts): no organization has this name. */
-const WITHOUT_KEY = '-';
-const readLate = readRawBody();
+/** The lane (client/temporal/rpc.ts) of requests without a key: no organization has this name. */
+const KEYLESS_LANE = '-';
+const readDeferredBody = readRawBody();
 
 /** Whether the body of its address, with any method, is read by `takeBody`. */
-const readsLate = ({ path }: Route, routes: readonly Route[]): boolean =>
+const defersBody = ({ path }: Route, routes: readonly Route[]): boolean =>
   routes.some((other) => other.path === path && other.body?.isReadLate === true);
 
-async function answerBy(
+async function handleRequest(
   route: Route,
   routes: readonly Route[],
-  { gateway, keyring, trail, keeper, crowd, pace }: Serving,
+  { gateway, keyring, trail, idempotencyHandler, backpressure, bodyReader }: RouterDependencies,
   req: Request,
   res: Response,
 ): Promise<void> {
@@ -68,17 +68,27 @@ async function answerBy(
   if (route.role !== 'public') demandRole(req, route.role);
   const organizationId = isPublic ? undefined : principalOf(req).organizationId;
   // A login shows a key.
-  if (route.writes && !readsLate(route, routes)) crowd.enter(res, { organizationId, hasKey: true });
-  if (!isPublic && route.idempotency === 'answer' && (await keeper(req, res))) return;
-  const own = callingFor(gateway.access, organizationId ?? WITHOUT_KEY);
-  const access = !isPublic && route.isAudited ? auditedAccess(own, trail, req, res, route.path) : unaudited(own);
+  if (route.writes && !defersBody(route, routes)) backpressure.acquire(res, { organizationId, hasKey: true });
+  if (!isPublic && route.idempotency === 'answer' && (await idempotencyHandler(req, res))) return;
+  const callerAccess = withCaller(gateway.access, organizationId ?? KEYLESS_LANE);
+  const access =
+    !isPublic && route.isAudited ? auditedAccess(callerAccess, trail, req, res, route.path) : unaudited(callerAccess);
   const takeBody = async (ofOrganization: string): Promise<void> => {
-    await pace.read(readLate, req, res, false);
-    crowd.enter(res, { organizationId: ofOrganization, hasKey: false });
+    await bodyReader.read(readDeferredBody, req, res, false);
+    backpressure.acquire(res, { organizationId: ofOrganization, hasKey: false });
   };
   send(
     res,
-    await route.answer({ gateway: { ...gateway, access: own }, access, keyring, trail, routes, req, res, takeBody }),
+    await route.answer({
+      gateway: { ...gateway, access: callerAccess },
+      access,
+      keyring,
+      trail,
+      routes,
+      req,
+      res,
+      takeBody,
+    }),
   );
 }
 

@@ -8,12 +8,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import type { Keyring } from '../../client/organization/keyring.ts';
-import { sameText } from '../../client/payloads/keys.ts';
+import type { ApiKeyCache } from '../../client/organization/api-key-cache.ts';
+import { constantTimeEqual } from '../../client/payloads/keys.ts';
 import { seal, unsealWithAny } from '../../client/payloads/seal.ts';
 import { type Access, keysFor } from '../../client/temporal/access.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { type Gateway, perGateway } from './context.ts';
 import { type Holder, holderOfId } from './key-holders.ts';
@@ -27,12 +27,12 @@ const nameOf = (isSecure: boolean): string => (isSecure ? `__Host-${SESSION_COOK
 const CONSOLE_HEADER = 'x-signalbox-console';
 const SESSION_MS = 12 * 60 * 60 * 1000;
 /** What the cookie is sealed for. */
-const PLACE = 'session';
-const LONGEST_COOKIE = 4_000;
-const MOST_COOKIES = 100;
+const SEAL_CONTEXT = 'session';
+const MAX_COOKIE_LENGTH = 4_000;
+const MAX_COOKIES = 100;
 /** The most sessions that a gateway remembers as ended. */
-const MOST_ENDED = 10_000;
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const MAX_ENDED_SESSIONS = 10_000;
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export type SessionGateway = Pick<Gateway, 'config' | 'publicUrl'> & {
   readonly access: Pick<Access, 'keys' | 'formerKeys'>;
@@ -49,15 +49,15 @@ const content = z.strictObject({
 });
 
 /** Ids of sessions that were ended here, with the time when they would have ended. Other gateways do not know them. */
-const endedOf = perGateway(() => new BoundedMap<string, number>(MOST_ENDED));
+const endedSessionsOf = perGateway(() => new BoundedMap<string, number>(MAX_ENDED_SESSIONS));
 
 /** Begins a session: sets the cookie, and returns the caller. */
-export function beginSession(gateway: SessionGateway, req: Request, res: Response, { principal, mark }: Holder) {
+export function beginSession(gateway: SessionGateway, req: Request, res: Response, { principal, rightsHash }: Holder) {
   const session = { id: randomUUID(), until: Date.now() + SESSION_MS };
   const { organizationId, keyId } = principal;
-  const clear = JSON.stringify({ ...session, organizationId, ...defined({ keyId }), mark });
+  const plaintext = JSON.stringify({ ...session, organizationId, ...omitUndefined({ keyId }), mark: rightsHash });
   const attributes = attributesOf(gateway, req);
-  res.cookie(nameOf(attributes.secure), seal(gateway.access.keys.sessions, PLACE, clear), {
+  res.cookie(nameOf(attributes.secure), seal(gateway.access.keys.sessions, SEAL_CONTEXT, plaintext), {
     ...attributes,
     maxAge: SESSION_MS,
   });
@@ -69,7 +69,7 @@ export function endSession(gateway: SessionGateway, req: Request, res: Response,
   const attributes = attributesOf(gateway, req);
   res.clearCookie(nameOf(attributes.secure), attributes);
   if (caller?.session === undefined) return;
-  const ended = endedOf(gateway as Gateway);
+  const ended = endedSessionsOf(gateway as Gateway);
   const now = Date.now();
   for (const [id, until] of ended) if (until < now) ended.delete(id);
   ended.set(caller.session.id, caller.session.until);
@@ -81,16 +81,16 @@ export function endSession(gateway: SessionGateway, req: Request, res: Response,
  */
 export async function callerOfSession(
   gateway: SessionGateway,
-  keyring: Keyring,
+  keyring: ApiKeyCache,
   req: Request,
 ): Promise<Principal | undefined> {
   if (!isFromOwnPage(gateway, req)) return undefined;
-  // A page at another port may have set another cookie of the name. It is not told whose is whose, so none counts.
+  // A page at another port may have set another cookie of the name. The cookies cannot be told apart, so none counts.
   const [session, ...others] = sessionsIn(gateway, req);
   if (session === undefined || others.length > 0) return undefined;
   const { id, until, organizationId, keyId, mark } = session;
   const holder = await holderOfId(gateway.config, keyring, organizationId, keyId);
-  if (holder === undefined || !sameText(holder.mark, mark)) return undefined;
+  if (holder === undefined || !constantTimeEqual(holder.rightsHash, mark)) return undefined;
   demandConsoleHeader(req);
   return { ...holder.principal, session: { id, until } };
 }
@@ -100,12 +100,12 @@ export function isFromOwnPage(gateway: Pick<SessionGateway, 'publicUrl'>, req: R
   const site = req.get('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin';
   const origin = req.get('origin');
-  return origin === undefined ? READING.has(req.method) : isOwnOrigin(gateway, req, origin.toLowerCase());
+  return origin === undefined ? SAFE_METHODS.has(req.method) : isOwnOrigin(gateway, req, origin.toLowerCase());
 }
 
 /** @throws HttpProblem `required_header_missing` for a request that changes something and lacks the header. */
 export function demandConsoleHeader(req: Request): void {
-  if (READING.has(req.method) || req.get(CONSOLE_HEADER) === '1') return;
+  if (SAFE_METHODS.has(req.method) || req.get(CONSOLE_HEADER) === '1') return;
   throw new HttpProblem(
     'required_header_missing',
     'A request of a browser that changes something needs the header X-Signalbox-Console: 1.',
@@ -132,14 +132,14 @@ function isPublicHttps(publicUrl: string, req: Request): boolean {
 function sessionsIn(gateway: SessionGateway, req: Request): readonly z.output<typeof content>[] {
   const name = nameOf(attributesOf(gateway, req).secure);
   const byKey = new Map<string, z.output<typeof content>>();
-  for (const cookie of (req.get('cookie') ?? '').split(';').slice(0, MOST_COOKIES)) {
+  for (const cookie of (req.get('cookie') ?? '').split(';').slice(0, MAX_COOKIES)) {
     const at = cookie.indexOf('=');
     const value = cookie.slice(at + 1).trim();
-    if (cookie.slice(0, at).trim() !== name || value.length > LONGEST_COOKIE) continue;
-    const clear = unsealWithAny(keysFor(gateway.access, 'sessions'), PLACE, value);
-    if (clear === undefined) continue;
-    const session = content.parse(JSON.parse(clear));
-    const isOver = session.until <= Date.now() || endedOf(gateway as Gateway).has(session.id);
+    if (cookie.slice(0, at).trim() !== name || value.length > MAX_COOKIE_LENGTH) continue;
+    const plaintext = unsealWithAny(keysFor(gateway.access, 'sessions'), SEAL_CONTEXT, value);
+    if (plaintext === undefined) continue;
+    const session = content.parse(JSON.parse(plaintext));
+    const isOver = session.until <= Date.now() || endedSessionsOf(gateway as Gateway).has(session.id);
     if (!isOver) byKey.set(JSON.stringify([session.organizationId, session.keyId ?? null]), session);
   }
   return [...byKey.values()];

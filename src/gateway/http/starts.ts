@@ -2,20 +2,20 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { type RunResult, readResult } from '../../client/runs/run-read.ts';
-import type { StartedRun } from '../../client/starts/begin-run.ts';
 import type { StartRequest } from '../../client/starts/start.ts';
+import type { StartedRun } from '../../client/starts/start-prepared-run.ts';
 import { sha256Hex } from '../../client/temporal/ids.ts';
 import type { Problem } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { awaited, started } from '../answers/executions.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../validation/problem-codes.ts';
 import { wholeNumber } from '../validation/validation.ts';
-import { callerGone } from './caller-gone.ts';
-import { canonicalInTurns } from './canonical-in-turns.ts';
-import { leaveCrowd } from './crowd.ts';
+import { abortOnDisconnect } from './abort-on-disconnect.ts';
+import { releaseRequestSlot } from './backpressure.ts';
+import { canonicalTextAsync } from './canonical-text-async.ts';
+import { idempotencyKeyOf } from './idempotency-key.ts';
 import { principalOf } from './principal.ts';
-import { requestKey } from './request-key.ts';
 import { type Call, createdOrOk } from './route.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function startKeyOf(
 ): Promise<Pick<StartRequest, 'key'>> {
   const { id } = principalOf(req);
   const { clientRequestId }: { readonly clientRequestId?: string | undefined } = body;
-  const key = clientRequestId ?? requestKey(req);
+  const key = clientRequestId ?? idempotencyKeyOf(req);
   if (key === undefined) return {};
   const scope = id === undefined ? origin : `${origin} ${id}`;
   const isOwn = as === 'address' && clientRequestId !== undefined;
@@ -40,25 +40,25 @@ export async function startKeyOf(
 /** A fingerprint of a request's content, independent of the order of members. */
 export async function fingerprintOf(body: object): Promise<string> {
   const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };
-  return sha256Hex(await canonicalInTurns(rest as JsonObject)).slice(0, 32);
+  return sha256Hex(await canonicalTextAsync(rest as JsonObject)).slice(0, 32);
 }
 
 export const RUN_LOCATION = { Location: 'The address of the run.' };
 
 /** The answers of a route that starts a run. */
-export const STARTED = {
+export const START_ANSWERS = {
   201: { text: 'Started.', schema: started, headers: RUN_LOCATION },
   200: { text: 'The run that the same request started before.', schema: started, headers: RUN_LOCATION },
 };
 
 /** The answers of a route that starts a run, and may wait for its end. */
-export const AWAITED = {
+export const AWAITED_START_ANSWERS = {
   201: { text: 'Started. With `wait` and if the run has ended, with its end.', schema: awaited, headers: RUN_LOCATION },
   200: { text: 'The run that the same request started before.', schema: awaited, headers: RUN_LOCATION },
 };
 
-const LONGEST_WAIT_SECONDS = 60;
-export const waitSeconds = wholeNumber(0, LONGEST_WAIT_SECONDS).default(0);
+const MAX_WAIT_SECONDS = 60;
+export const waitSeconds = wholeNumber(0, MAX_WAIT_SECONDS).default(0);
 export const awaitedQuery = z.strictObject({
   wait: waitSeconds.describe(
     'Seconds to wait for the end of the run, which is then part of the answer: status, output or error. Default: 0.',
@@ -66,7 +66,7 @@ export const awaitedQuery = z.strictObject({
 });
 
 /** What a request to a run may wait for. */
-export const endQuery = z.strictObject({
+export const resultWaitQuery = z.strictObject({
   wait: waitSeconds.describe(
     'Seconds to wait for the end of the run. The answer then has it as `result`: status, output or error. Default: 0.',
   ),
@@ -88,37 +88,37 @@ export function startedAnswer(run: StartedRun & { readonly warnings?: readonly P
   const { executionId, status, outcome, warnings } = run;
   return createdOrOk(
     outcome === 'started',
-    { executionId, status, ...defined({ warnings }) },
+    { executionId, status, ...omitUndefined({ warnings }) },
     { location: runAddress(executionId) },
   );
 }
 
 /** Waits up to `waitMs` for the end of a run that the request has started, while the caller listens. */
-export function resultWithin(
+export function awaitResult(
   { gateway, res }: Pick<Call, 'gateway' | 'res'>,
   org: string,
   executionId: string,
   waitMs: number,
 ): Promise<RunResult> {
-  leaveCrowd(res);
-  return readResult(gateway.access, org, executionId, waitMs, callerGone(res, gateway.closing).signal);
+  releaseRequestSlot(res);
+  return readResult(gateway.access, org, executionId, waitMs, abortOnDisconnect(res, gateway.closing).signal);
 }
 
-type Waiting = Pick<Call, 'gateway' | 'principal' | 'res'>;
+type WaitingCall = Pick<Call, 'gateway' | 'principal' | 'res'>;
 type RunEnd = Omit<Extract<RunResult, { readonly ended: true }>, 'ended'>;
 
 /**
  * The status of the run, and its end if it has ended, after `wait` seconds at most. Undefined where nothing was to be
  * waited for, or where it could not be read: what the request did is done all the same.
  */
-async function endWithin(
-  { gateway, principal, res }: Waiting,
+async function awaitRunEnd(
+  { gateway, principal, res }: WaitingCall,
   executionId: string,
   wait: number,
 ): Promise<{ readonly status: RunResult['status']; readonly end?: RunEnd } | undefined> {
   if (wait === 0) return undefined;
   try {
-    const read = await resultWithin({ gateway, res }, principal.organizationId, executionId, wait * 1_000);
+    const read = await awaitResult({ gateway, res }, principal.organizationId, executionId, wait * 1_000);
     if (!read.ended) return { status: read.status };
     const { ended: _ended, ...end } = read;
     return { status: read.status, end };
@@ -128,18 +128,22 @@ async function endWithin(
 }
 
 /** As startedAnswer, after `wait` seconds at most, with the end of the run if it has ended. */
-export async function awaitedAnswer(call: Waiting, run: StartedRun, wait: number) {
+export async function awaitedAnswer(call: WaitingCall, run: StartedRun, wait: number) {
   const answer = startedAnswer(run);
   const { executionId } = run;
-  const read = await endWithin(call, executionId, wait);
+  const read = await awaitRunEnd(call, executionId, wait);
   if (read === undefined) return answer;
   const { status, end } = read;
   return { ...answer, body: { executionId, status, ...end } };
 }
 
 /** The member of an answer for the end of its run, if it has ended within `wait` seconds. */
-export async function withEnd(call: Waiting, executionId: string, wait: number): Promise<{ readonly result?: RunEnd }> {
-  const read = await endWithin(call, executionId, wait);
+export async function resultMember(
+  call: WaitingCall,
+  executionId: string,
+  wait: number,
+): Promise<{ readonly result?: RunEnd }> {
+  const read = await awaitRunEnd(call, executionId, wait);
   return read?.end === undefined ? {} : { result: read.end };
 }
 

@@ -2,8 +2,8 @@
 
 import type { Request } from 'express';
 import { z } from 'zod';
-import type { KnownTools } from '../../check/tools.ts';
-import { demandRoom, INLINE_SECRETS, putTakenSecrets } from '../../client/organization/secrets.ts';
+import type { KnownTools } from '../../check/mcp-tools.ts';
+import { demandRoomForSecrets, INLINE_SECRET_PREFIX, putExtractedSecrets } from '../../client/organization/secrets.ts';
 import { hmacHex } from '../../client/payloads/keys.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
@@ -20,10 +20,10 @@ import { asJson, isObject, type Json } from '../../json/json.ts';
 import { mediaOf, rawBody } from '../http/body.ts';
 import type { Gateway } from '../http/context.ts';
 import { principalOf } from '../http/principal.ts';
-import { type Drawn, type Found, type Media, mediaOfText } from '../threads/tasks.ts';
+import { type CheckResult, type DraftDrawing, type Media, mediaOfText } from '../threads/tasks.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
-import { checkBytesIn, checkIn, draftIn } from './in-threads.ts';
-import { knownFor, knownForText } from './known-to-organization.ts';
+import { offloadByteCheck, offloadChecks, offloadDraft } from './offload.ts';
+import { factsForDocuments, factsForText } from './organization-facts.ts';
 
 const SYSTEMS = Object.entries(DIALECT_NAMES).map(([number, name]) => `${name} is ${number}`);
 
@@ -33,7 +33,7 @@ export const dialectName = z
   .describe(`The dialect of the definition, by number or system: ${SYSTEMS.join(', ')}. Default: detected.`);
 
 /** Where agent-ops has names of its own for what runs tell. */
-export const names002 = z.enum(['002', DIALECT_NAMES['002']]);
+export const agentOpsNames = z.enum(['002', DIALECT_NAMES['002']]);
 
 /** The result of src/check for a document, and of the gateway's checks of its webhooks. */
 export interface Checked {
@@ -56,7 +56,7 @@ interface CheckOptions {
   readonly slug?: string;
   /** True for an inline run, which needs no name. */
   readonly inline?: boolean;
-  /** As known-to-organization.ts finds them. */
+  /** As organization-facts.ts finds them. */
   readonly tools?: KnownTools;
   readonly people?: readonly Person[];
   /** False: the organization has no API keys. */
@@ -93,8 +93,8 @@ export async function checkGiven(
   options: CheckOptions = {},
 ): Promise<Checked> {
   if (typeof document === 'string') return checkText(gateway, organizationId, document, options);
-  const known = await knownFor(gateway, organizationId, document);
-  const [checked] = await checkDocuments(gateway, organizationId, [document], { ...options, ...known });
+  const facts = await factsForDocuments(gateway, organizationId, document);
+  const [checked] = await checkDocuments(gateway, organizationId, [document], { ...options, ...facts });
   assert(checked !== undefined, 'A document was checked, and nothing came of it.');
   return checked;
 }
@@ -105,10 +105,13 @@ async function checkBytes(
   { bytes, media }: { readonly bytes: Buffer; readonly media: Media },
   options: CheckOptions,
 ): Promise<Checked> {
-  const known = { ...options, ...(await knownForText(gateway, organizationId, bytes)) };
-  const found = await checkBytesIn(gateway, organizationId, bytes, media, sent(gateway, known));
+  const checkOptions = { ...options, ...(await factsForText(gateway, organizationId, bytes)) };
+  const found = await offloadByteCheck(gateway, organizationId, bytes, media, checkerOptions(gateway, checkOptions));
   const { text } = found;
-  return { ...accepted(gateway, found, known), ...(text === undefined ? {} : { text: { text, media } }) };
+  return {
+    ...withGatewayChecks(gateway, found, checkOptions),
+    ...(text === undefined ? {} : { text: { text, media } }),
+  };
 }
 
 function documentIn(req: Request): { bytes: Buffer; media: Media } {
@@ -120,9 +123,9 @@ function documentIn(req: Request): { bytes: Buffer; media: Media } {
 }
 
 /** Draws the document in a body, JSON or YAML, also one with problems. @throws HttpProblem as checkBody. */
-export async function drawBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<Drawn> {
+export async function drawBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<DraftDrawing> {
   const { bytes, media } = documentIn(req);
-  return draftIn(gateway, principalOf(req).organizationId, bytes, media, sent(gateway, options));
+  return offloadDraft(gateway, principalOf(req).organizationId, bytes, media, checkerOptions(gateway, options));
 }
 
 /**
@@ -135,22 +138,26 @@ export async function checkDocuments(
   documents: readonly Json[],
   options: CheckOptions = {},
 ): Promise<readonly Checked[]> {
-  const results = await checkIn(gateway, organizationId, documents, sent(gateway, options));
+  const results = await offloadChecks(gateway, organizationId, documents, checkerOptions(gateway, options));
   return results.map((result, index) => {
     const { text } = result;
-    const kept = text === undefined ? {} : { text: { text, media: mediaOfText(String(documents[index])) } };
-    return { ...accepted(gateway, result, options), ...kept };
+    const source = text === undefined ? {} : { text: { text, media: mediaOfText(String(documents[index])) } };
+    return { ...withGatewayChecks(gateway, result, options), ...source };
   });
 }
 
-const sent = (gateway: Gateway, options: CheckOptions) => ({
+const checkerOptions = (gateway: Gateway, options: CheckOptions) => ({
   ...options,
   bash: gateway.config.bash !== 'off',
   valueBytes: valueLimitOf(dataLimitOf(gateway.config.blobs.isOn)),
 });
 
 /** The checker's findings, with those that need the gateway's own knowledge. */
-function accepted(gateway: Gateway, { checked: result, writtenSlug }: Found, options: CheckOptions): Checked {
+function withGatewayChecks(
+  gateway: Gateway,
+  { checked: result, writtenSlug }: CheckResult,
+  options: CheckOptions,
+): Checked {
   const base = { dialect: result.dialect, warnings: result.warnings };
   const refused = (problems: readonly Problem[]): Checked => ({ ...base, valid: false, problems, secrets: [] });
   if (result.definition === undefined) return refused(result.problems);
@@ -160,7 +167,7 @@ function accepted(gateway: Gateway, { checked: result, writtenSlug }: Found, opt
     const message = `The document's slug is ${slug}, and the address says ${options.slug}. Make them the same.`;
     return refused([{ pointer: '/slug', code: 'slug_mismatch', message }]);
   }
-  const { definition, secrets } = placed(gateway, result.definition, result.secrets, options);
+  const { definition, secrets } = withAddressSlug(gateway, result.definition, result.secrets, options);
   const problems = hookProblems(definition);
   if (problems.length > 0) return refused(problems);
   const isAsChecked = definition === result.definition && result.hash !== undefined;
@@ -172,7 +179,7 @@ function accepted(gateway: Gateway, { checked: result, writtenSlug }: Found, opt
  * The definition with the address's slug, which other dialects do not have, and its secrets with names of that slug.
  * The secrets of an inline run get names that no stored workflow has.
  */
-function placed(
+function withAddressSlug(
   gateway: Gateway,
   definition: Definition,
   secrets: readonly ClearSecret[],
@@ -182,7 +189,7 @@ function placed(
   const before = `workflows/${definition.slug}/`;
   const after =
     inline === true
-      ? `${INLINE_SECRETS}${hmacHex(gateway.access.keys.secrets, content).slice(0, 16)}/`
+      ? `${INLINE_SECRET_PREFIX}${hmacHex(gateway.access.keys.secrets, content).slice(0, 16)}/`
       : `workflows/${slug}/`;
   if (before === after || secrets.length === 0)
     return { definition: slug === definition.slug ? definition : { ...definition, slug }, secrets };
@@ -190,13 +197,13 @@ function placed(
     secrets.map(({ name }) => [name, name.startsWith(before) ? after + name.slice(before.length) : name]),
   );
   return {
-    definition: { ...(renamed(asJson(definition), names) as unknown as Definition), slug },
+    definition: { ...(renameSecrets(asJson(definition), names) as unknown as Definition), slug },
     secrets: secrets.map(({ name, value }) => ({ name: names.get(name) ?? name, value })),
   };
 }
 
 /** Renames secret references, in `config.secrets` and as `{secretRef}` in triggers. */
-function renamed(definition: Json, names: ReadonlyMap<string, string>): Json {
+function renameSecrets(definition: Json, names: ReadonlyMap<string, string>): Json {
   if (!isObject(definition)) return definition;
   const rename = (value: Json): Json => {
     if (typeof value === 'string') return names.get(value) ?? value;
@@ -237,16 +244,16 @@ export function demandValid(
  * Returns a function that stores the secrets that takeSecrets took out. Secrets that cannot be stored are refused now.
  * @throws ClientError `secret_too_short`, `payload_too_large`, `too_many`, `too_large`.
  */
-export async function storing(
+export async function prepareSecretWrite(
   access: WriteAccess,
   org: string,
   owner: string,
   secrets: readonly ClearSecret[],
 ): Promise<() => Promise<void>> {
-  await demandRoom(
+  await demandRoomForSecrets(
     access,
     org,
     secrets.map((secret) => ({ ...secret, owner })),
   );
-  return () => putTakenSecrets(access, org, owner, secrets);
+  return () => putExtractedSecrets(access, org, owner, secrets);
 }

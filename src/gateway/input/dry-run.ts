@@ -1,13 +1,13 @@
 /** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock (ARCHITECTURE.md §5). */
 
-import { walkable } from '../../check/check.ts';
+import { dryRunnable } from '../../check/check.ts';
 import { acceptedInput, demandPresets } from '../../client/starts/accepted-input.ts';
 import type { DryAnswers } from '../../history/dry-run-answers.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Gateway } from '../http/context.ts';
 import { type Checked, demandValid } from './definition-input.ts';
-import { walkIn } from './in-threads.ts';
+import { offloadDryRun } from './offload.ts';
 
 interface DryRun {
   readonly organizationId: string;
@@ -22,16 +22,16 @@ interface DryRun {
  */
 export async function dryRun(gateway: Gateway, checked: Checked, { organizationId, input, presets, answers }: DryRun) {
   const { problems, warnings } = checked;
-  const walked = walkable(checked) ?? demandValid(checked).definition;
-  demandPresets(walked, presets);
-  const run = await walkIn(gateway, {
-    definition: walked,
+  const definition = dryRunnable(checked) ?? demandValid(checked).definition;
+  demandPresets(definition, presets);
+  const run = await offloadDryRun(gateway, {
+    definition,
     now: Date.now(),
-    input: acceptedInput(walked, input, '/input'),
+    input: acceptedInput(definition, input, '/input'),
     presets,
     organizationId,
     dataBytes: gateway.access.dataBytes,
-    ...defined({ answers }),
+    ...omitUndefined({ answers }),
   });
   return { ...run, problems: [...problems, ...run.problems], warnings };
 }

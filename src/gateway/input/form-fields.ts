@@ -6,8 +6,8 @@ import type { PayloadFormat } from '../../definition/document/types.ts';
 import { fieldLabel } from '../../definition/payload/field-label.ts';
 import { coerceState, isJsonSchema } from '../../definition/payload/format.ts';
 import { decodeCharset } from '../../json/charset.ts';
-import { defined } from '../../json/defined.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { isUtf8 as isUtf8Type, rawBody } from '../http/body.ts';
 import { checkKeys, decodeText } from '../validation/json-guard.ts';
 
@@ -15,7 +15,7 @@ export interface FormField {
   readonly name: string;
   readonly type: 'string' | 'number' | 'boolean';
   /** The type in the document: `date` and `datetime` are strings with their own control. */
-  readonly written: string;
+  readonly declaredType: string;
   readonly label: string;
   /** Shown below the label. */
   readonly description?: string;
@@ -23,7 +23,7 @@ export interface FormField {
   /** The accepted values. */
   readonly choices?: readonly Json[];
   /** The initial content of the field. */
-  readonly preset?: Json;
+  readonly initialValue?: Json;
 }
 
 /** The format's members that a form can ask for: texts, numbers and booleans. */
@@ -34,24 +34,24 @@ export function formFields(format: PayloadFormat): FormField[] {
   const required = isSchema ? getOwn(format, 'required') : undefined;
   return Object.entries(members).flatMap(([name, member]) => {
     const choices = getOwn(member, 'enum');
-    const written = writtenType(member) ?? (areTexts(choices) ? 'string' : undefined);
-    const type = written === undefined ? undefined : TYPES[written];
-    if (written === undefined || type === undefined) return [];
+    const declaredType = declaredTypeOf(member) ?? (areTexts(choices) ? 'string' : undefined);
+    const type = declaredType === undefined ? undefined : TYPES[declaredType];
+    if (declaredType === undefined || type === undefined) return [];
     const description = textOf(member, 'description');
-    const preset = getOwn(member, 'default');
+    const initialValue = getOwn(member, 'default');
     const isRequired = isSchema
       ? Array.isArray(required) && required.includes(name)
-      : getOwn(member, 'required') !== false && preset === undefined;
+      : getOwn(member, 'required') !== false && initialValue === undefined;
     return [
       {
         name,
         type,
-        written,
+        declaredType,
         label: fieldLabel(name, member),
-        ...defined({ description }),
+        ...omitUndefined({ description }),
         isRequired,
         ...(Array.isArray(choices) ? { choices } : {}),
-        ...defined({ preset }),
+        ...omitUndefined({ initialValue }),
       },
     ];
   });
@@ -61,12 +61,12 @@ export function formFields(format: PayloadFormat): FormField[] {
  * The fields of a form as values of the format: numbers and booleans are parsed. An empty number, boolean, date or
  * choice is left out. Text that does not parse stays unchanged, and the check refuses it.
  */
-export function typedFields(format: PayloadFormat, sent: JsonObject): JsonObject {
+export function coerceFields(format: PayloadFormat, sent: JsonObject): JsonObject {
   const typed: JsonObject = { ...sent };
-  for (const { name, type, written, choices } of formFields(format)) {
+  for (const { name, type, declaredType, choices } of formFields(format)) {
     const value = getOwn(sent, name);
     if (value === undefined) continue;
-    if (value === '' && (written !== 'string' || choices?.includes('') === false)) {
+    if (value === '' && (declaredType !== 'string' || choices?.includes('') === false)) {
       delete typed[name];
       continue;
     }
@@ -85,9 +85,9 @@ const TYPES: { readonly [type: string]: FormField['type'] | undefined } = {
   boolean: 'boolean',
 };
 
-function writtenType(member: Json): string | undefined {
-  const written = typeof member === 'string' ? member : textOf(member, 'type');
-  return written !== undefined && Object.hasOwn(TYPES, written) ? written : undefined;
+function declaredTypeOf(member: Json): string | undefined {
+  const declared = typeof member === 'string' ? member : textOf(member, 'type');
+  return declared !== undefined && Object.hasOwn(TYPES, declared) ? declared : undefined;
 }
 
 const areTexts = (choices: Json | undefined): boolean =>
@@ -132,11 +132,12 @@ function inCharset(bytes: Buffer, label: string): URLSearchParams | undefined {
   return text === undefined ? undefined : new URLSearchParams(text);
 }
 
-/** The fields of a form that a request has as its body, in UTF-8. @throws HttpProblem `invalid_json`; as fieldsOf. */
-export const formFieldsOf = (req: Request): JsonObject => fieldsOf(new URLSearchParams(decodeText(rawBody(req))));
+/** The fields of the form in a request's body, in UTF-8. @throws HttpProblem `invalid_json`; as paramsToFields. */
+export const formBodyFields = (req: Request): JsonObject =>
+  paramsToFields(new URLSearchParams(decodeText(rawBody(req))));
 
 /** A name that occurs more than once is a list. @throws HttpProblem `forbidden_key`, `invalid_name`. */
-export function fieldsOf(given: URLSearchParams): JsonObject {
+export function paramsToFields(given: URLSearchParams): JsonObject {
   // In one pass: getAll scans all entries for each name, which takes minutes for a form of 2 MB.
   const sent = new Map<string, string[]>();
   for (const [name, value] of given) {

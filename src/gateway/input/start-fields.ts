@@ -26,7 +26,7 @@ interface EitherInput {
 export const variablesField = anyJson.optional().describe('Another name of input.');
 
 /** For `refine`. */
-export const ONE_INPUT = [
+export const INPUT_OR_VARIABLES = [
   (body: EitherInput): boolean => body.input === undefined || body.variables === undefined,
   'Give `input` or `variables`, not both: they mean the same.',
 ] as const;

@@ -1,12 +1,12 @@
 /** Triggers given to the API: checked like a definition's triggers, with their secrets taken out. */
 
 import { z } from 'zod';
-import { nothingFound } from '../../check/subject.ts';
+import { emptyFindings } from '../../check/analysis.ts';
 import { checkTriggers } from '../../check/triggers.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
 import type { TriggerSpec } from '../../contract/trigger.ts';
 import { type ClearSecret, extractSecrets } from '../../definition/document/extract-secrets.ts';
-import { withZoneSpelled } from '../../definition/document/time-zones.ts';
+import { withCanonicalTimezone } from '../../definition/document/time-zones.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
 import { asJson } from '../../json/json.ts';
@@ -106,23 +106,23 @@ export function checkTrigger(
     document,
     secrets,
     problems: unstorable,
-  } = extractSecrets({ slug: workflow, triggers: [withZoneSpelled(asJson(written))] });
+  } = extractSecrets({ slug: workflow, triggers: [withCanonicalTimezone(asJson(written))] });
   const [spec] = document['triggers'] as unknown as [TriggerSpec];
-  const problems = [...problemsOf(spec), ...withinTrigger(unstorable)];
+  const problems = [...problemsOf(spec), ...relativeToTrigger(unstorable)];
   if (problems.length > 0) throw refused(problems);
   return { spec, secrets };
 }
 
 function problemsOf(spec: TriggerSpec): Problem[] {
   const asDefinition = { name: 'a trigger', slug: 'a-trigger', steps: {}, triggers: [spec] } satisfies Definition;
-  const found = nothingFound();
+  const found = emptyFindings();
   checkTriggers(asDefinition, found);
   const { problems } = found;
   if (problems.length === 0) problems.push(...hookProblems(asDefinition));
-  return withinTrigger(problems);
+  return relativeToTrigger(problems);
 }
 
-const withinTrigger = (problems: readonly Problem[]): Problem[] =>
+const relativeToTrigger = (problems: readonly Problem[]): Problem[] =>
   problems.map((one) => ({ ...one, pointer: one.pointer.replace(/^\/triggers\/0/, '') }));
 
 function refused(problems: readonly Problem[]): HttpProblem {

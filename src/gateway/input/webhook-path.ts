@@ -1,6 +1,6 @@
 /** Which webhook an address means: `/webhooks/:org/:path`, or `/webhooks/:path` of `default`; a path may have parts. */
 import type { Request } from 'express';
-import { keepsHook } from '../../client/definitions/definitions.ts';
+import { checkHookOwner } from '../../client/definitions/definitions.ts';
 import { isOrganization } from '../../client/organization/organizations.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import { readHook } from '../../client/triggers/hooks.ts';
@@ -9,7 +9,7 @@ import type { TriggerDefinition } from '../../definition/document/types.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { type Gateway, perGateway } from '../http/context.ts';
 import { checked, nameText } from '../validation/validation.ts';
-import { KnownAddresses } from './known-addresses.ts';
+import { AddressLookupLimiter } from './address-lookup-limiter.ts';
 
 /** A webhook whose definition is stored. While its trigger is disabled it starts no runs. */
 export interface WebhookAddress {
@@ -24,7 +24,7 @@ export interface WebhookAddress {
  * address is a path of `default`.
  * @throws HttpProblem `gateway_busy` while many made-up addresses are called.
  */
-export async function placeOf(
+export async function resolveWebhook(
   gateway: Gateway,
   access: WriteAccess,
   req: Request,
@@ -36,26 +36,26 @@ export async function placeOf(
   const isNamed = rest.length > 0 && (await isOrganization(access, first));
   const org = isNamed ? first : DEFAULT_ORGANIZATION;
   const path = (isNamed ? rest : parts).join('/');
-  return addressesOf(gateway).find(JSON.stringify([org, path]), () => webhookAt(access, org, path));
+  return lookupLimiterOf(gateway).find(JSON.stringify([org, path]), () => webhookAt(access, org, path));
 }
 
-const addressesOf = perGateway(() => new KnownAddresses());
+const lookupLimiterOf = perGateway(() => new AddressLookupLimiter());
 
 async function webhookAt(access: WriteAccess, org: string, path: string): Promise<WebhookAddress | undefined> {
   const hook = await readHook(access, org, path);
   if (hook?.owner == null || hook.config == null) return undefined;
   const { owner, config } = hook;
-  if (owner.api === undefined && !(await keepsHook(access, org, path, owner))) return undefined;
+  if (owner.api === undefined && !(await checkHookOwner(access, org, path, owner))) return undefined;
   return { org, path, owner, config };
 }
 
 /** The address of a trigger, if it is a webhook. */
-export function webhookOf(
+export function webhookUrlOf(
   gateway: Gateway,
   org: string,
   { type, config }: Pick<TriggerDefinition, 'type' | 'config'>,
 ): { webhookUrl?: string } {
   if (type !== 'webhook') return {};
-  const place = org === DEFAULT_ORGANIZATION ? '' : `${encodeURIComponent(org)}/`;
-  return { webhookUrl: `${gateway.publicUrl()}/webhooks/${place}${config?.['path']}` };
+  const organizationPrefix = org === DEFAULT_ORGANIZATION ? '' : `${encodeURIComponent(org)}/`;
+  return { webhookUrl: `${gateway.publicUrl()}/webhooks/${organizationPrefix}${config?.['path']}` };
 }

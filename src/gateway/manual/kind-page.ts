@@ -2,12 +2,12 @@
 import { stringify } from 'yaml';
 import type { KindClass, StepKind } from '../../steps/kind.ts';
 import { END_TARGET } from '../../steps/ports.ts';
+import { jsonSchemaOf, portsAreFixed } from './language-schema.ts';
 import { code, type Page } from './page.ts';
-import { jsonSchemaOf, portsAreFixed } from './schema-json.ts';
-import { fieldsOf, fieldTable, objectOf } from './schema-words.ts';
+import { fieldsOf, fieldTable, objectOf } from './schema-tables.ts';
 
 /** What the kinds of a class have in common: a title and a sentence for their list, and a sentence for each page. */
-export const CLASSES: {
+export const KIND_CLASS_TEXTS: {
   readonly [name in KindClass]: { readonly title: string; readonly all: string; readonly one: string };
 } = {
   pure: {
@@ -36,7 +36,7 @@ export const CLASSES: {
 export function kindPage(kind: StepKind): Page {
   const { type, aliases = [], summary } = kind;
   const also = aliases.length === 0 ? '' : ` It is also called ${aliases.map(code).join(', ')}.`;
-  const markdown = `${summary}${also} ${CLASSES[kind.class].one}
+  const markdown = `${summary}${also} ${KIND_CLASS_TEXTS[kind.class].one}
 
 ${kind.description}
 

@@ -1,16 +1,16 @@
 /** The routes of the manual (`/docs`), of the API's document, and of the JSON Schema for editors (`/schema.json`). */
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { anyObject, text } from '../answers/named.ts';
 import { perGateway } from '../http/context.ts';
-import { PAGE_HEADERS } from '../http/page-policy.ts';
+import { PAGE_HEADERS } from '../http/html-page.ts';
 import { ok, type Route, route } from '../http/route.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { anyQuery, pathName } from '../validation/validation.ts';
+import { languageSchema } from './language-schema.ts';
 import { type Manual, manual, pageOf } from './manual.ts';
 import { openApiDocument } from './openapi-document.ts';
 import { addressOf, type Page } from './page.ts';
 import { type Menu, pageHtml, searchHtml } from './page-html.ts';
-import { languageSchema } from './schema-json.ts';
 import { docsQuery, searchManual } from './search.ts';
 
 const MARKDOWN = '.md';
@@ -97,5 +97,5 @@ function menus(pages: Manual): Menu[] {
   const all = [...pages.values()];
   const link = ({ name, title }: Page) => ({ href: addressOf(name), text: title });
   const groups = [...new Set(all.map(({ group }) => group))];
-  return groups.map((title) => defined({ title, links: all.filter(({ group }) => group === title).map(link) }));
+  return groups.map((title) => omitUndefined({ title, links: all.filter(({ group }) => group === title).map(link) }));
 }

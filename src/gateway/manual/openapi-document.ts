@@ -1,15 +1,15 @@
 /** The OpenAPI 3.1 document, made from the routes. */
 
 import { z } from 'zod';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { namedSchemas } from '../answers/named.ts';
 import { problem } from '../answers/problem.ts';
 import type { Route, RouteAnswer } from '../http/route.ts';
 import { SESSION_COOKIE } from '../http/session.ts';
 import { BODY_PROBLEMS, PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
-import { jsonSchemaOf } from './schema-json.ts';
-import { objectOf } from './schema-words.ts';
+import { jsonSchemaOf } from './language-schema.ts';
+import { objectOf } from './schema-tables.ts';
 
 const JSON_MEDIA = 'application/json';
 /** The names of the security schemes. */
@@ -27,15 +27,15 @@ const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'expectation_failed',
   'internal_error',
 ];
-/** What every route that keeps its answers may answer. */
-const KEY_PROBLEMS: readonly ProblemCode[] = ['idempotency_conflict', 'request_in_flight'];
-const REQUEST_KEY = {
+/** What every route that stores its answers may answer. */
+const IDEMPOTENCY_PROBLEMS: readonly ProblemCode[] = ['idempotency_conflict', 'request_in_flight'];
+const IDEMPOTENCY_HEADER = {
   'Idempotency-Key': 'A request that repeats the key is the same request, and gets the same answer.',
 } as const;
 /** What every route that asks Temporal may answer. */
 const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable', 'temporal_busy', 'payload_unreadable'];
 /** What every route may answer that changes something. */
-const CROWD_PROBLEMS: readonly ProblemCode[] = ['gateway_busy'];
+const BACKPRESSURE_PROBLEMS: readonly ProblemCode[] = ['gateway_busy'];
 /** What every route may answer, except routes that can be called from anywhere. */
 const GUARD_PROBLEMS: readonly ProblemCode[] = [
   'host_not_allowed',
@@ -83,9 +83,9 @@ function problemsOf(route: Route): ReadonlyMap<number, readonly ProblemCode[]> {
     ...COMMON_PROBLEMS,
     ...(callers === 'anywhere' ? [] : GUARD_PROBLEMS),
     ...(asksTemporal ? TEMPORAL_PROBLEMS : []),
-    ...(writes ? CROWD_PROBLEMS : []),
+    ...(writes ? BACKPRESSURE_PROBLEMS : []),
     ...(body === undefined ? [] : BODY_PROBLEMS),
-    ...(idempotency === 'answer' ? KEY_PROBLEMS : []),
+    ...(idempotency === 'answer' ? IDEMPOTENCY_PROBLEMS : []),
     ...problems,
   ]);
   const byStatus = new Map<number, ProblemCode[]>();
@@ -141,12 +141,12 @@ function makeDocument(routes: readonly Route[]): JsonObject {
         'every answer has an X-Request-Id.',
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, ...defined({ description: TAGS[name] }) })),
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, ...omitUndefined({ description: TAGS[name] }) })),
     paths,
     // Without keys, no key is needed.
     security: [{ [KEY]: [] }, { [SESSION]: [] }, {}],
     components: {
-      schemas: referredIn(
+      schemas: referencedSchemas(
         paths,
         Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)])),
       ),
@@ -170,14 +170,14 @@ function makeDocument(routes: readonly Route[]): JsonObject {
 }
 
 function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObject): JsonObject {
-  const { id, summary, description = '', body, answers: good, role } = route;
+  const { id, summary, description = '', body, answers: successes, role } = route;
   const responses: { [status: string]: Json } = {};
-  for (const [status, answer] of Object.entries(good)) responses[status] = response(answer, schemaOf);
+  for (const [status, answer] of Object.entries(successes)) responses[status] = response(answer, schemaOf);
   for (const [status, codes] of problemsOf(route)) {
     const own = objectOf(responses[String(status)]);
-    const told = codes.map((code) => `\`${code}\``).join(', ');
+    const codeList = codes.map((code) => `\`${code}\``).join(', ');
     responses[String(status)] = {
-      description: typeof own['description'] === 'string' ? `${own['description']} Or ${told}` : told,
+      description: typeof own['description'] === 'string' ? `${own['description']} Or ${codeList}` : codeList,
       content: { ...objectOf(own['content']), 'application/problem+json': { schema: schemaOf(problem) } },
       'x-codes': [...codes],
     };
@@ -234,7 +234,7 @@ function response(
 
 /** The parameters of a route in OpenAPI's form. */
 function parametersOf({ idempotency, params, query, ...route }: Route): Json[] {
-  const headers = { ...(idempotency === 'none' ? {} : REQUEST_KEY), ...route.headers };
+  const headers = { ...(idempotency === 'none' ? {} : IDEMPOTENCY_HEADER), ...route.headers };
   const written = query === undefined ? {} : jsonSchemaOf(query, DIALECT);
   const members = objectOf(written['properties']);
   const required = Array.isArray(written['required']) ? written['required'] : [];
@@ -260,23 +260,24 @@ function parametersOf({ idempotency, params, query, ...route }: Route): Json[] {
 /** `started=` and `started[gte]=` are separate parameters; a map is one parameter of the style `state[key]=value`. */
 function queryParameters(name: string, schema: JsonObject): JsonObject[] {
   const { description, ...rest } = schema;
-  const said = typeof description === 'string' ? { description } : {};
+  const descriptionMember = typeof description === 'string' ? { description } : {};
   const variants = Array.isArray(rest['anyOf']) ? rest['anyOf'].map(objectOf) : [rest];
   const list = variants.find(({ type }) => type === 'array');
-  if (list !== undefined) return [{ name, in: 'query', ...said, schema: list, style: 'form', explode: true }];
+  if (list !== undefined)
+    return [{ name, in: 'query', ...descriptionMember, schema: list, style: 'form', explode: true }];
   const plainOnes = variants.filter(({ type }) => type !== 'object');
   const parameters: JsonObject[] = [];
   if (plainOnes.length > 0)
     parameters.push({
       name,
       in: 'query',
-      ...said,
+      ...descriptionMember,
       schema: plainOnes.length === 1 ? (plainOnes[0] ?? {}) : { anyOf: plainOnes },
     });
   for (const variant of variants.filter(({ type }) => type === 'object')) {
     const inner = objectOf(variant['properties']);
     if (Object.keys(inner).length === 0)
-      parameters.push({ name, in: 'query', ...said, schema: variant, style: 'deepObject', explode: true });
+      parameters.push({ name, in: 'query', ...descriptionMember, schema: variant, style: 'deepObject', explode: true });
     for (const [member, bound] of Object.entries(inner))
       parameters.push({ name: `${name}[${member}]`, in: 'query', schema: bound });
   }
@@ -297,7 +298,7 @@ function plain(schema: object): Json {
 }
 
 /** The schemas that the paths refer to, also through others. */
-function referredIn(paths: JsonObject, schemas: { readonly [id: string]: Json }): { [id: string]: Json } {
+function referencedSchemas(paths: JsonObject, schemas: { readonly [id: string]: Json }): { [id: string]: Json } {
   const used: { [id: string]: Json } = {};
   const take = (text: string): void => {
     for (const [, id = ''] of text.matchAll(/"#\/components\/schemas\/([^"/]+)"/g)) {

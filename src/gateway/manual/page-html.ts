@@ -1,9 +1,9 @@
 /** Pages of the manual as HTML: one document each, without scripts, without anything to load. */
 import { Marked } from 'marked';
-import { escaped } from '../../template/escaped.ts';
-import { htmlPage } from '../http/page-policy.ts';
+import { escapeHtml } from '../../template/escape-html.ts';
+import { htmlPage } from '../http/html-page.ts';
 import { addressOf, anchorOf, type Page } from './page.ts';
-import { type Hit, LONGEST_QUERY, wordsOf } from './search.ts';
+import { type Hit, MAX_QUERY, wordsOf } from './search.ts';
 
 const STYLE = `:root{color-scheme:light dark}body{font:16px/1.55 system-ui,sans-serif;margin:0;display:flex;flex-wrap:wrap}
 nav{flex:0 0 13rem;padding:1.5rem;box-sizing:border-box;font-size:.9rem;line-height:1.7}nav a{display:block}nav b{display:block;margin-top:1rem}
@@ -17,9 +17,9 @@ const marked = new Marked({
   gfm: true,
   renderer: {
     // A tag in a page is shown as text.
-    html: ({ text }) => escaped(text),
+    html: ({ text }) => escapeHtml(text),
     heading({ tokens, depth, text }) {
-      return `<h${depth} id="${escaped(anchorOf(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      return `<h${depth} id="${escapeHtml(anchorOf(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
   },
 });
@@ -46,7 +46,7 @@ export function searchHtml(query: string, hits: readonly Hit[], menus: readonly 
     const address = addressOf(page.name);
     const href = heading === undefined ? address : `${address}#${anchorOf(heading)}`;
     const name = heading === undefined ? page.title : `${page.title} · ${heading}`;
-    return `<dt><a href="${escaped(href)}">${escaped(name)}</a></dt>\n<dd>${marking(excerpt, words)}</dd>`;
+    return `<dt><a href="${escapeHtml(href)}">${escapeHtml(name)}</a></dt>\n<dd>${marking(excerpt, words)}</dd>`;
   };
   const found = hits.length === 0 ? '<p>Nothing was found. Try fewer or shorter words.</p>' : '';
   const list = hits.length === 0 ? '' : `<dl>\n${hits.map(entry).join('\n')}\n</dl>`;
@@ -58,7 +58,7 @@ function marking(text: string, words: readonly string[]): string {
   const quoted = words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return text
     .split(new RegExp(`(${quoted.join('|')})`, 'i'))
-    .map((part, n) => (n % 2 === 1 ? `<mark>${escaped(part)}</mark>` : escaped(part)))
+    .map((part, n) => (n % 2 === 1 ? `<mark>${escapeHtml(part)}</mark>` : escapeHtml(part)))
     .join('');
 }
 
@@ -69,20 +69,20 @@ function documentOf(
   { own, query = '' }: { own?: string; query?: string },
 ): string {
   const item = ({ href, text }: Link): string =>
-    `<a href="${escaped(href)}"${href === own ? ' aria-current="page"' : ''}>${escaped(text)}</a>`;
+    `<a href="${escapeHtml(href)}"${href === own ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a>`;
   const menu = menus
-    .map(({ title, links }) => `${title === undefined ? '' : `<b>${escaped(title)}</b>`}${links.map(item).join('')}`)
+    .map(({ title, links }) => `${title === undefined ? '' : `<b>${escapeHtml(title)}</b>`}${links.map(item).join('')}`)
     .join('\n');
-  const head = `<title>${escaped(own === '/docs' ? title : `${title} · Signalbox`)}</title>`;
+  const head = `<title>${escapeHtml(own === '/docs' ? title : `${title} · Signalbox`)}</title>`;
   return htmlPage(
     head,
     STYLE,
     `<nav>
-<form action="/docs" role="search"><input type="search" name="q" maxlength="${LONGEST_QUERY}" placeholder="Search" aria-label="Search the manual" value="${escaped(query)}"><button>Search</button></form>
+<form action="/docs" role="search"><input type="search" name="q" maxlength="${MAX_QUERY}" placeholder="Search" aria-label="Search the manual" value="${escapeHtml(query)}"><button>Search</button></form>
 ${menu}
 </nav>
 <main>
-<h1>${escaped(title)}</h1>
+<h1>${escapeHtml(title)}</h1>
 ${content}</main>`,
   );
 }

@@ -11,7 +11,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { defined } from '../../json/defined.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { addressOf, code, type Page } from './page.ts';
 import { SLOTS, type SlotContext } from './slots/table.ts';
 
@@ -27,12 +27,12 @@ const LINK = /\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)(?: "([^"]*)")?\)/g;
 /** The front page, then the others in the order in which it lists them. */
 export function writtenPages(context: PageContext): Page[] {
   const front = readPage(FRONT);
-  const pages: Page[] = [{ ...filled(front, context), name: '' }];
+  const pages: Page[] = [{ ...fillPage(front, context), name: '' }];
   let group = '';
   for (const line of front.markdown.split('\n')) {
     group = /^## (.*)/.exec(line)?.[1] ?? group;
     const [, name] = /^\| \[[^\]]*\]\(([\w-]+)\.md\)/.exec(line) ?? [];
-    if (name !== undefined) pages.push({ ...filled(readPage(name), context), group });
+    if (name !== undefined) pages.push({ ...fillPage(readPage(name), context), group });
   }
   return pages;
 }
@@ -61,9 +61,9 @@ export function linksOf({ markdown }: Page): PageLink[] {
   return links;
 }
 
-const filled = (page: Page, context: PageContext): Page => ({
+const fillPage = (page: Page, context: PageContext): Page => ({
   ...page,
-  markdown: replaceLinks(page.markdown, (link) => served(link, page, context)),
+  markdown: replaceLinks(page.markdown, (link) => renderLink(link, page, context)),
 });
 
 /** The text with `replace(link)` in place of each link outside of blocks of code. */
@@ -74,14 +74,14 @@ function replaceLinks(markdown: string, replace: (link: PageLink) => string): st
       n % 2 === 1
         ? part
         : part.replaceAll(LINK, (_link, text: string, href: string, title: string | undefined) =>
-            replace(defined({ text, href, title })),
+            replace(omitUndefined({ text, href, title })),
           ),
     )
     .join('');
 }
 
 /** The link as the gateway serves it. */
-function served({ text, href, title }: PageLink, page: Page, context: PageContext): string {
+function renderLink({ text, href, title }: PageLink, page: Page, context: PageContext): string {
   const [kind, rest = ''] = title?.split(/:? (.*)/) ?? [];
   if (kind === 'slot') return fillSlot(rest, { ...context, file: projectPath(href) }, page);
   if (kind === 'at') return `[${text}](${rest})`;

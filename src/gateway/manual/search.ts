@@ -13,25 +13,25 @@ export interface Hit {
   readonly excerpt: string;
 }
 
-export const LONGEST_QUERY = 200;
+export const MAX_QUERY = 200;
 
 export const docsQuery = z.strictObject({
   q: z
     .string()
-    .max(LONGEST_QUERY)
+    .max(MAX_QUERY)
     .optional()
     .describe('Words to search for. The answer lists the sections that have all of them.'),
 });
 
-const MOST_HITS = 40;
-const MOST_WORDS = 8;
+const MAX_HITS = 40;
+const MAX_WORDS = 8;
 const EXCERPT_LENGTH = 240;
 /** The end of a long line whose text continues on the next one. */
 const WRAPPED = /(?<=[^\n]{70}[^\n|])\n *(?=[^\s|#`-])/g;
 
 /** The words of a query, in lower case. */
 export function wordsOf(query: string): string[] {
-  return [...new Set(query.toLowerCase().split(/\s+/))].filter((word) => word !== '').slice(0, MOST_WORDS);
+  return [...new Set(query.toLowerCase().split(/\s+/))].filter((word) => word !== '').slice(0, MAX_WORDS);
 }
 
 /** Sections that have all words, the best first. A word in a title counts most, then one in a heading. */
@@ -63,7 +63,7 @@ export function searchManual(pages: Iterable<Page>, query: string): Hit[] {
   // Equal hits keep the order of the manual.
   return found
     .sort((a, b) => b.score - a.score)
-    .slice(0, MOST_HITS)
+    .slice(0, MAX_HITS)
     .map(({ score: _score, ...hit }) => hit);
 }
 

@@ -8,8 +8,8 @@ import type { JsonObject } from '../../json/json.ts';
 import { type Incoming, route } from '../http/route.ts';
 import { jsonOf } from '../http/route-body.ts';
 import { API_VERSION } from '../manual/openapi-document.ts';
-import { askInside } from './inner-request.ts';
-import { answerMessage, invalidParams, MESSAGE_ANSWERS, message } from './one-message.ts';
+import { dispatchInternally } from './internal-request.ts';
+import { answerMessage, invalidParams, jsonRpcMessage, MESSAGE_ANSWERS } from './stateless-transport.ts';
 import { refusalOf, toolsOf } from './tools.ts';
 
 export const INSTRUCTIONS = `Signalbox stores workflows as definitions and runs them durably.
@@ -36,14 +36,14 @@ export const mcpRoutes = [
     description:
       'Without sessions and without streams. A call of a tool counts as a request to its route too: for roles, ' +
       'rate limits and the audit.',
-    body: jsonOf(message),
+    body: jsonOf(jsonRpcMessage),
     answers: MESSAGE_ANSWERS,
     handle: (call) => answerMessage(call, serverFor),
   }),
 ];
 
 /** A server for one request. */
-function serverFor({ req, res, routes, gateway }: Incoming, gone: AbortSignal): Server {
+function serverFor({ req, res, routes, gateway }: Incoming, disconnected: AbortSignal): Server {
   const tools = toolsOf(routes);
   const info = { name: 'signalbox', version: API_VERSION };
   const server = new Server(info, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
@@ -53,9 +53,9 @@ function serverFor({ req, res, routes, gateway }: Incoming, gone: AbortSignal): 
     if (tool === undefined) throw invalidParams('There is no tool of that name.');
     try {
       const request = tool.requestOf((params.arguments ?? {}) as JsonObject);
-      return tool.resultOf(await askInside({ req, res }, request, gone));
+      return tool.resultOf(await dispatchInternally({ req, res }, request, disconnected));
     } catch (error) {
-      return refusalOf(error, gateway, gone);
+      return refusalOf(error, gateway, disconnected);
     }
   });
   return server;

@@ -17,16 +17,16 @@ import { type CalledTool, recordCall } from '../../client/recordings/record-call
 import { demandRecording } from '../../client/recordings/recordings.ts';
 import { unaudited } from '../../client/temporal/access.ts';
 import { shortHash } from '../../contract/workflow-ids.ts';
-import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
-import { leaveCrowd } from '../http/crowd.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
+import { releaseRequestSlot } from '../http/backpressure.ts';
 import type { Principal } from '../http/principal.ts';
 import { type Incoming, route } from '../http/route.ts';
 import { jsonOf } from '../http/route-body.ts';
 import { API_VERSION } from '../manual/openapi-document.ts';
 import { recordingParams } from '../routes/recordings/recordings.ts';
 import { nameText } from '../validation/validation.ts';
-import { answerMessage, invalidParams, MESSAGE_ANSWERS, message } from './one-message.ts';
+import { answerMessage, invalidParams, jsonRpcMessage, MESSAGE_ANSWERS } from './stateless-transport.ts';
 import { refusalOf } from './tools.ts';
 
 const INSTRUCTIONS = `Your tool calls are recorded as the steps of a workflow that can be run again.
@@ -35,9 +35,9 @@ call: write @get_user_1.id (also @get_user_1.items[0].name), alone or within a t
 that the recording was begun with. References are replaced before the tool is called.`;
 
 /** The member of a call's `_meta` that makes a repeated call the same call. Signalbox's own client sends it. */
-const KEY = 'signalbox/idempotencyKey';
+const IDEMPOTENCY_KEY_META = 'signalbox/idempotencyKey';
 /** The member of an answer's \`_meta\` with the name of the step. */
-const STEP = 'signalbox/step';
+const STEP_META = 'signalbox/step';
 
 export const recordingProxyRoutes = [
   route({
@@ -50,7 +50,7 @@ export const recordingProxyRoutes = [
     description:
       'Without sessions and without streams, as `/mcp`. `_meta` of a call may hold `signalbox/idempotencyKey`.',
     params: recordingParams,
-    body: jsonOf(message),
+    body: jsonOf(jsonRpcMessage),
     answers: MESSAGE_ANSWERS,
     problems: ['not_found', 'gone', 'outcome_unknown'],
     handle: async (call) => {
@@ -66,18 +66,18 @@ interface RecordedRequest extends Incoming {
 }
 
 /** A server for one request. */
-function serverFor(call: RecordedRequest, gone: AbortSignal): Server {
+function serverFor(call: RecordedRequest, disconnected: AbortSignal): Server {
   const { gateway, access, principal, params, res } = call;
   const { organizationId, id: by } = principal;
   const info = { name: 'signalbox-recording', version: API_VERSION };
   const server = new Server(info, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
   server.setRequestHandler(ListToolsRequestSchema, async () => {
-    const { tools, silent } = await offeredTools(unaudited(access), organizationId);
-    for (const one of silent) gateway.log.warn(one, 'The tools of an MCP server are not offered to a recording.');
+    const { tools, unavailable } = await offeredTools(unaudited(access), organizationId);
+    for (const one of unavailable) gateway.log.warn(one, 'The tools of an MCP server are not offered to a recording.');
     return { tools: tools.map(shownTool) };
   });
   server.setRequestHandler(CallToolRequestSchema, async ({ params: asked }): Promise<CallToolResult> => {
-    const key = nameText(200).safeParse(asked._meta?.[KEY]);
+    const key = nameText(200).safeParse(asked._meta?.[IDEMPOTENCY_KEY_META]);
     try {
       const made = await recordCall(
         access,
@@ -87,14 +87,14 @@ function serverFor(call: RecordedRequest, gone: AbortSignal): Server {
           tool: asked.name,
           input: (asked.arguments ?? {}) as JsonObject,
           // Keys of different callers, and of the routes, are apart.
-          ...defined({ by, key: key.success ? shortHash('mcp', by ?? '', key.data) : undefined }),
+          ...omitUndefined({ by, key: key.success ? shortHash('mcp', by ?? '', key.data) : undefined }),
         },
-        () => leaveCrowd(res),
+        () => releaseRequestSlot(res),
       );
       return resultOf(made);
     } catch (error) {
       if (hasCode(error, 'unknown_tool')) throw invalidParams((error as ClientError).message);
-      return refusalOf(error, gateway, gone);
+      return refusalOf(error, gateway, disconnected);
     }
   });
   return server;
@@ -106,14 +106,14 @@ function shownTool({ name, server, tool }: OfferedTool): Tool {
     name,
     description: `${description ?? title ?? tool.name} (MCP server ${server})`,
     inputSchema: withReferences(inputSchema) as Tool['inputSchema'],
-    ...defined({ title }),
+    ...omitUndefined({ title }),
   };
 }
 
 /** The tool's result as it was recorded, and the name of the step. */
 function resultOf({ step, content }: CalledTool): CallToolResult {
   const { name, status, output = null, error } = step;
-  const _meta = { [STEP]: name };
+  const _meta = { [STEP_META]: name };
   if (status !== 'completed') {
     const { code = 'no_answer', message: reason = 'The call has not ended yet.' } = error ?? {};
     const text = `${code}: ${reason}\nRecorded as step ${name}, which has no output.`;
@@ -143,40 +143,40 @@ const textOf = (output: Json): string => (typeof output === 'string' ? output : 
 const isContent = (value: Json): boolean => isObject(value) && typeof value['type'] === 'string';
 
 const REFERENCE: JsonObject = { type: 'string', pattern: '^@', description: 'A reference, such as @get_user_1.id.' };
-const MOST_DEPTH = 10;
+const MAX_DEPTH = 10;
 /** Members of a schema that hold more than a text of any form. */
-const NARROW = ['enum', 'const', 'format', 'pattern', 'maxLength', 'minLength'];
+const NARROWING_KEYWORDS = ['enum', 'const', 'format', 'pattern', 'maxLength', 'minLength'];
 
 /**
  * The input schema of a tool, in which every value may also be a reference: `@step.path` stands for a value of any
  * type. The schema of the arguments as a whole stays an object.
  */
 function withReferences(schema: JsonObject): JsonObject {
-  return { ...inner(schema, 0), type: 'object' };
+  return { ...allowInnerReferences(schema, 0), type: 'object' };
 }
 
-/** The parts of a schema that may be references. What others refer to by `$ref` stays as it is. */
-function inner(schema: JsonObject, depth: number): JsonObject {
+/** Allows references in the members and items of a schema. Schemas that others refer to by `$ref` stay as they are. */
+function allowInnerReferences(schema: JsonObject, depth: number): JsonObject {
   const { properties, items } = schema;
   return {
     ...schema,
-    ...(isObject(properties) ? { properties: mapped(properties, depth) } : {}),
-    ...(isObject(items) ? { items: orReference(items, depth) } : {}),
+    ...(isObject(properties) ? { properties: mapProperties(properties, depth) } : {}),
+    ...(isObject(items) ? { items: allowReference(items, depth) } : {}),
   };
 }
 
-const mapped = (properties: JsonObject, depth: number): JsonObject =>
-  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, orReference(schema, depth)]));
+const mapProperties = (properties: JsonObject, depth: number): JsonObject =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, allowReference(schema, depth)]));
 
-function orReference(schema: Json, depth: number): Json {
-  if (!isObject(schema) || depth >= MOST_DEPTH) return schema;
-  const isAnyText = schema['type'] === 'string' && !NARROW.some((name) => schema[name] !== undefined);
+function allowReference(schema: Json, depth: number): Json {
+  if (!isObject(schema) || depth >= MAX_DEPTH) return schema;
+  const isAnyText = schema['type'] === 'string' && !NARROWING_KEYWORDS.some((name) => schema[name] !== undefined);
   if (isAnyText) return schema;
   const { description, title, default: usual, ...rest } = schema;
   return {
     ...(description === undefined ? {} : { description }),
     ...(title === undefined ? {} : { title }),
     ...(usual === undefined ? {} : { default: usual }),
-    anyOf: [inner(rest, depth + 1), REFERENCE],
+    anyOf: [allowInnerReferences(rest, depth + 1), REFERENCE],
   };
 }

@@ -20,9 +20,9 @@ export interface ToolSpec {
   /** Other names of arguments, which callers know from mesh: name → argument. */
   readonly aliases?: { readonly [name: string]: string };
   /** What follows the last parameter of the path. The route answers with a text then. */
-  readonly ending?: string;
+  readonly pathSuffix?: string;
   /** It changes nothing, although its route is no GET. */
-  readonly isReading?: true;
+  readonly isReadOnly?: true;
 }
 
 export const TOOLS: readonly ToolSpec[] = [
@@ -32,7 +32,7 @@ export const TOOLS: readonly ToolSpec[] = [
     about:
       'The answer is Markdown. `page` is `definition` (the language), `expressions`, a step kind such as `approval`, ' +
       'or another name that the page `index` lists.',
-    ending: '.md',
+    pathSuffix: '.md',
   },
   { name: 'COLLECTION_WORKFLOW_LIST', route: 'listWorkflows' },
   { name: 'COLLECTION_WORKFLOW_GET', route: 'getWorkflow', aliases: { id: 'slug' } },
@@ -52,7 +52,7 @@ export const TOOLS: readonly ToolSpec[] = [
     aliases: { id: 'slug' },
   },
   { name: 'COLLECTION_WORKFLOW_DELETE', route: 'deleteWorkflow', aliases: { id: 'slug' } },
-  { name: 'VALIDATE_WORKFLOW', route: 'validateWorkflow', takesDefinition: true, isReading: true },
+  { name: 'VALIDATE_WORKFLOW', route: 'validateWorkflow', takesDefinition: true, isReadOnly: true },
   {
     name: 'DRY_RUN_WORKFLOW',
     route: 'runInline',
@@ -60,7 +60,7 @@ export const TOOLS: readonly ToolSpec[] = [
     required: ['definition'],
     fixed: { dryRun: true },
     omitted: ['workflowConfig', 'stepsConfig', 'organizationId', 'triggeredBy', 'triggerData', 'clientRequestId'],
-    isReading: true,
+    isReadOnly: true,
   },
   { name: 'PROPOSE_WORKFLOW_CHANGE', route: 'propose' },
   { name: 'COLLECTION_WORKFLOW_EXECUTION_LIST', route: 'listExecutions' },

@@ -8,17 +8,17 @@ import type { Gateway } from '../http/context.ts';
 import { pathPattern } from '../http/path-pattern.ts';
 import { asProblem, problemBody } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
-import { jsonSchemaOf } from '../manual/schema-json.ts';
-import { objectOf } from '../manual/schema-words.ts';
+import { jsonSchemaOf } from '../manual/language-schema.ts';
+import { objectOf } from '../manual/schema-tables.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { parseJsonText } from '../validation/json-guard.ts';
-import type { InnerAnswer, InnerRequest } from './inner-request.ts';
+import type { InternalAnswer, InternalRequest } from './internal-request.ts';
 import { TOOLS, type ToolSpec } from './tool-table.ts';
 
 const DEFINITION = 'definition';
 /** Headers that are arguments. */
 const HEADERS: { readonly [argument: string]: string } = { idempotencyKey: 'idempotency-key', ifMatch: 'if-match' };
-const MOST_SHOWN = 20;
+const MAX_SHOWN_PROBLEMS = 20;
 /** Routes that remove or replace something, or that may do anything, as tools of MCP servers may. */
 const DESTRUCTIVE = [
   'deleteWorkflow',
@@ -34,16 +34,16 @@ const DESTRUCTIVE = [
 interface RouteTool {
   readonly tool: Tool;
   /** @throws HttpProblem `invalid_request` for arguments that no request can be made of; `not_found`. */
-  requestOf(args: JsonObject): InnerRequest;
-  resultOf(answer: InnerAnswer): CallToolResult;
+  requestOf(args: JsonObject): InternalRequest;
+  resultOf(answer: InternalAnswer): CallToolResult;
 }
 
-const made = new WeakMap<readonly Route[], ReadonlyMap<string, RouteTool>>();
+const toolCache = new WeakMap<readonly Route[], ReadonlyMap<string, RouteTool>>();
 
 /** The tools by name. Made once. */
 export function toolsOf(routes: readonly Route[]): ReadonlyMap<string, RouteTool> {
-  const tools = made.get(routes) ?? new Map(TOOLS.map((spec) => [spec.name, toolOf(spec, routes)]));
-  made.set(routes, tools);
+  const tools = toolCache.get(routes) ?? new Map(TOOLS.map((spec) => [spec.name, toolOf(spec, routes)]));
+  toolCache.set(routes, tools);
   return tools;
 }
 
@@ -59,16 +59,16 @@ function toolOf(spec: ToolSpec, routes: readonly Route[]): RouteTool {
         .join(' '),
       inputSchema: schema as Tool['inputSchema'],
       annotations: {
-        readOnlyHint: route.method === 'GET' || spec.isReading === true,
+        readOnlyHint: route.method === 'GET' || spec.isReadOnly === true,
         destructiveHint: DESTRUCTIVE.includes(route.id),
       },
     },
     requestOf: (given) => {
-      const args = spelt(given, spec.aliases ?? {});
+      const args = resolveAliases(given, spec.aliases ?? {});
       demandArguments(args, schema);
       return requestOf(spec, route, routes, readTexts(args, objectOf(schema['properties'])));
     },
-    resultOf: (answer) => (spec.ending === undefined ? resultOf(route, answer) : readResult(answer)),
+    resultOf: (answer) => (spec.pathSuffix === undefined ? resultOf(route, answer) : readResult(answer)),
   };
 }
 
@@ -84,14 +84,14 @@ function inputSchema(spec: ToolSpec, route: Route): JsonObject {
     type: 'object',
     properties: {
       ...Object.fromEntries(paths),
-      ...(spec.takesDefinition === true ? { [DEFINITION]: DOCUMENT } : {}),
+      ...(spec.takesDefinition === true ? { [DEFINITION]: DEFINITION_SCHEMA } : {}),
       ...Object.fromEntries(
         Object.entries(members)
           .filter(([name]) => !hidden.includes(name))
-          .map(([name, member]) => [name, typed(objectOf(member))]),
+          .map(([name, member]) => [name, withExplicitTypes(objectOf(member))]),
       ),
       ...objectOf(query['properties']),
-      ...(route.idempotency === 'none' || spec.isReading === true ? {} : { idempotencyKey: KEY }),
+      ...(route.idempotency === 'none' || spec.isReadOnly === true ? {} : { idempotencyKey: IDEMPOTENCY_KEY_SCHEMA }),
       ...(route.headers?.['If-Match'] === undefined || spec.headers?.['if-none-match'] !== undefined
         ? {}
         : { ifMatch: { type: 'string', description: route.headers['If-Match'] } }),
@@ -107,16 +107,16 @@ function inputSchema(spec: ToolSpec, route: Route): JsonObject {
 }
 
 /** What says which values a schema takes. */
-const TELLS_TYPE = ['type', 'anyOf', 'oneOf', 'allOf', '$ref', 'enum', 'const'];
+const TYPE_KEYWORDS = ['type', 'anyOf', 'oneOf', 'allOf', '$ref', 'enum', 'const'];
 
 /** A schema that takes any value names all types: clients send a text for an argument of which they know no type. */
-const typed = (schema: JsonObject): JsonObject =>
-  TELLS_TYPE.some((keyword) => Object.hasOwn(schema, keyword))
+const withExplicitTypes = (schema: JsonObject): JsonObject =>
+  TYPE_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))
     ? schema
     : { type: ['object', 'array', 'string', 'number', 'boolean', 'null'], ...schema };
 
-/** Arguments that are documents: a text is YAML or JSON, and is kept as it is written. */
-const DOCUMENTS = [DEFINITION, 'proposal'];
+/** Arguments that are documents: a text is YAML or JSON, and is stored as it is written. */
+const DOCUMENT_ARGUMENTS = [DEFINITION, 'proposal'];
 
 /**
  * The arguments in which an object or a list that came as a JSON text is read: clients send a text although a schema
@@ -126,7 +126,7 @@ const readTexts = (args: JsonObject, schemas: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
       const { type } = objectOf(schemas[name]);
-      const isAny = Array.isArray(type) && type.includes('object') && !DOCUMENTS.includes(name);
+      const isAny = Array.isArray(type) && type.includes('object') && !DOCUMENT_ARGUMENTS.includes(name);
       return [name, isAny && typeof value === 'string' ? readText(value) : value];
     }),
   );
@@ -141,11 +141,11 @@ function readText(text: string): Json {
   }
 }
 
-const DOCUMENT: JsonObject = {
+const DEFINITION_SCHEMA: JsonObject = {
   type: ['object', 'string'],
   description: 'The definition: an object, or YAML as text. Places of problems begin at its root.',
 };
-const KEY: JsonObject = {
+const IDEMPOTENCY_KEY_SCHEMA: JsonObject = {
   type: 'string',
   description: 'A call that repeats the key is the same call, and gets the same answer.',
 };
@@ -165,7 +165,7 @@ function argumentOf({ path }: Route, name: string): string {
 }
 
 /** The arguments under their own names. One that is given under both keeps its other name, which is refused. */
-function spelt(args: JsonObject, aliases: { readonly [name: string]: string }): JsonObject {
+function resolveAliases(args: JsonObject, aliases: { readonly [name: string]: string }): JsonObject {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
       const argument = Object.hasOwn(aliases, name) ? aliases[name] : undefined;
@@ -184,7 +184,7 @@ function demandArguments(args: JsonObject, schema: JsonObject): void {
     ...namesIn(schema['required'])
       .filter((name) => getOwn(args, name) === undefined)
       .map((name) => problemAt(name, 'missing', 'This argument is required.')),
-  ].slice(0, MOST_SHOWN);
+  ].slice(0, MAX_SHOWN_PROBLEMS);
   if (problems.length > 0) throw refused(problems);
 }
 
@@ -201,7 +201,7 @@ function refused(problems: ReturnType<typeof problemAt>[]): HttpProblem {
   });
 }
 
-function requestOf(spec: ToolSpec, route: Route, routes: readonly Route[], args: JsonObject): InnerRequest {
+function requestOf(spec: ToolSpec, route: Route, routes: readonly Route[], args: JsonObject): InternalRequest {
   const rest = new Map(Object.entries(args));
   const take = (name: string): Json | undefined => {
     const value = rest.get(name);
@@ -210,9 +210,9 @@ function requestOf(spec: ToolSpec, route: Route, routes: readonly Route[], args:
   };
   const path = route.path.replaceAll(/:(\w+)/g, (_all, name: string) => {
     const argument = argumentOf(route, name);
-    return inPath(argument, take(argument));
+    return encodePathParameter(argument, take(argument));
   });
-  const address = path + (spec.ending ?? '');
+  const address = path + (spec.pathSuffix ?? '');
   // A name may be that of another route: `/api/executions/counts` is no run.
   const answering = routes.find((one) => one.method === route.method && pathPattern(one.path).test(path));
   if (answering !== route) throw new HttpProblem('not_found', 'There is nothing of that name.');
@@ -243,7 +243,7 @@ function textOf(argument: string, value: Json | undefined): string {
   throw refused([problemAt(argument, 'invalid_value', 'Expected a text.')]);
 }
 
-function inPath(argument: string, value: Json | undefined): string {
+function encodePathParameter(argument: string, value: Json | undefined): string {
   try {
     return encodeURIComponent(textOf(argument, value));
   } catch (error) {
@@ -263,26 +263,26 @@ function addQuery(query: URLSearchParams, name: string, value: Json | undefined)
 const neededRole = ({ role }: Route): string => (role === 'public' ? 'Needs no role.' : `Needs the role ${role}.`);
 
 /** The result of a tool whose route answers with a text. */
-const readResult = ({ status, text }: InnerAnswer): CallToolResult =>
+const readResult = ({ status, text }: InternalAnswer): CallToolResult =>
   status >= 400 ? refusal(JSON.parse(text) as JsonObject) : { content: [{ type: 'text', text }] };
 
-function resultOf(route: Route, { status, text }: InnerAnswer): CallToolResult {
+function resultOf(route: Route, { status, text }: InternalAnswer): CallToolResult {
   const body = text === '' ? undefined : (JSON.parse(text) as JsonObject);
   if (status >= 400) return refusal(body ?? { status });
-  const said = text === '' ? (route.answers[status]?.text ?? 'Done.') : text;
-  return { content: [{ type: 'text', text: said }], structuredContent: body ?? { status } };
+  const message = text === '' ? (route.answers[status]?.text ?? 'Done.') : text;
+  return { content: [{ type: 'text', text: message }], structuredContent: body ?? { status } };
 }
 
 /** A refusal as the API answers it: code, what is wrong, and where. */
-export function refusalOf(error: unknown, { log }: Gateway, gone: AbortSignal): CallToolResult {
+export function refusalOf(error: unknown, { log }: Gateway, disconnected: AbortSignal): CallToolResult {
   const problem = asProblem(error);
-  if (problem.status === 500 && !gone.aborted) log.error({ err: problem.cause }, problem.message);
+  if (problem.status === 500 && !disconnected.aborted) log.error({ err: problem.cause }, problem.message);
   return refusal(problemBody(problem));
 }
 
 function refusal(body: JsonObject): CallToolResult {
   const problems = Array.isArray(body['problems']) ? body['problems'].map(objectOf) : [];
-  const lines = problems.slice(0, MOST_SHOWN).map(({ pointer, message }) => `${pointer || '/'}: ${message}`);
+  const lines = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ pointer, message }) => `${pointer || '/'}: ${message}`);
   const text = [`${body['code']}: ${body['detail']}`, ...lines].join('\n');
   return { isError: true, content: [{ type: 'text', text }], structuredContent: body };
 }

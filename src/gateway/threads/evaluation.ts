@@ -1,8 +1,8 @@
 /** The body of `POST /api/expressions/evaluate`, and its evaluation with the evaluator and the limits of runs. */
 
 import { z } from 'zod';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { evaluate, parseExpression } from '../../template/expression.ts';
 import { truthy } from '../../template/operators.ts';
 import { parseTemplate, render } from '../../template/template.ts';
@@ -35,13 +35,13 @@ export const evaluateBody = z
  * Evaluates the body. `work` is a limit below that of any evaluation.
  * @throws HttpProblem `invalid_request`, those of parseJson, and the code of the TemplateError.
  */
-export function evaluateText(bytes: Uint8Array, work?: number): Json {
+export function evaluateText(bytes: Uint8Array, maxWork?: number): Json {
   const given = bytes.length === 0 ? {} : parseJson(bytes);
   const { expression, template, context, now, as } = checked(evaluateBody, given, 'body');
   const scope: Scope = { root: (name) => (Object.hasOwn(context, name) ? context[name] : undefined) };
   const options = {
     now: now === undefined ? Date.now() : new Date(now).getTime(),
-    ...defined({ work }),
+    ...omitUndefined({ maxWork }),
   };
   try {
     if (expression === undefined) return render(parseTemplate(template ?? null), scope, options).value;
@@ -59,6 +59,6 @@ function problemOf(error: unknown): unknown {
     problems: [
       { pointer: pointer ?? '', code, message, ...(expected === undefined ? {} : { hint: `Expected ${expected}.` }) },
     ],
-    more: defined({ column, expected }),
+    more: omitUndefined({ column, expected }),
   });
 }

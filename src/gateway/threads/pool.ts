@@ -1,16 +1,16 @@
 /**
  * A pool of threads for work whose duration the caller decides: it keeps such work off the gateway's own thread. A task
- * that passes its deadline is ended together with its thread, and a new thread replaces it. Organizations take turns: a
- * busy organization can take neither all threads nor the whole queue. By hand: packages have
- * neither such turns nor a deadline for each kind of task.
+ * that passes its deadline is ended together with its thread, and a new thread replaces it. Organizations share the
+ * threads fairly: a busy organization can take neither all threads nor the whole queue. By hand: packages have neither
+ * fairness between organizations nor a deadline for each kind of task.
  */
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Problem } from '../../definition/document/types.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
-import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import type { Results, Task } from './tasks.ts';
@@ -41,14 +41,14 @@ export type ThreadAnswer =
 
 const THREADS = 3;
 /** The most threads that one organization may use. */
-const MOST_THREADS_OF_ONE = THREADS - 1;
+const MAX_THREADS_PER_ORGANIZATION = THREADS - 1;
 /** Ample for the largest value of a 2 MB body and the data that a walk keeps of it. */
 const HEAP_MB = 512;
-const MOST_QUEUED = 64;
+const MAX_QUEUED = 64;
 /** How many organizations the pool remembers: more than can wait simultaneously. */
-const MOST_REMEMBERED = 4 * MOST_QUEUED;
+const MAX_TRACKED_ORGANIZATIONS = 4 * MAX_QUEUED;
 /** A task that has waited this long for a thread is refused. */
-const PATIENCE_MS = 10_000;
+const QUEUE_TIMEOUT_MS = 10_000;
 /** How long each kind of task may take once a thread has it. */
 const DEADLINES_MS: Deadlines = {
   checkBytes: 6_000,
@@ -62,7 +62,7 @@ const DEADLINES_MS: Deadlines = {
 
 type Deadlines = { readonly [kind in Task['kind']]: number };
 
-interface Waiting {
+interface QueuedTask {
   readonly task: Task;
   readonly organizationId: string;
   readonly since: number;
@@ -73,7 +73,7 @@ interface Waiting {
 interface Thread {
   readonly worker: Worker;
   isReady: boolean;
-  doing?: { readonly id: number; readonly job: Waiting; readonly late: NodeJS.Timeout };
+  current?: { readonly id: number; readonly job: QueuedTask; readonly late: NodeJS.Timeout };
 }
 
 /** With its extension: the sources in tests, the compiled files otherwise. */
@@ -84,9 +84,9 @@ export class OffloadPool {
   readonly #deadlines: Deadlines;
   readonly #now: () => number;
   readonly #threads = new Set<Thread>();
-  readonly #queue: Waiting[] = [];
+  readonly #queue: QueuedTask[] = [];
   /** Organization → number of its last task, in the order of these numbers. */
-  readonly #lastServed = new BoundedMap<string, number>(MOST_REMEMBERED);
+  readonly #lastServed = new BoundedMap<string, number>(MAX_TRACKED_ORGANIZATIONS);
   #lastId = 0;
   #isClosed = false;
 
@@ -111,16 +111,16 @@ export class OffloadPool {
     task: Extract<Task, { readonly kind: Kind }>,
   ): Promise<Results[Kind]> {
     return new Promise((resolve, reject) => {
-      const job: Waiting = {
+      const job: QueuedTask = {
         task,
         organizationId,
         since: this.#now(),
-        resolve: resolve as Waiting['resolve'],
+        resolve: resolve as QueuedTask['resolve'],
         reject,
       };
       if (this.#isClosed || !this.#hasRoomFor(organizationId)) return reject(busy());
       this.#queue.push(job);
-      this.#serve();
+      this.#dispatch();
     });
   }
 
@@ -132,7 +132,7 @@ export class OffloadPool {
 
   /** Whether the organization may queue a task. A full queue drops the newest task of the largest organization. */
   #hasRoomFor(organizationId: string): boolean {
-    if (this.#queue.length < MOST_QUEUED) return true;
+    if (this.#queue.length < MAX_QUEUED) return true;
     const counts = new Map<string, number>();
     for (const { organizationId: org } of this.#queue) counts.set(org, (counts.get(org) ?? 0) + 1);
     const [most, count] = [...counts].reduce((best, next) => (next[1] > best[1] ? next : best));
@@ -142,52 +142,52 @@ export class OffloadPool {
     return true;
   }
 
-  #serve(): void {
+  #dispatch(): void {
     const now = this.#now();
     for (const [at, job] of [...this.#queue.entries()].reverse()) {
-      if (now - job.since <= PATIENCE_MS) continue;
+      if (now - job.since <= QUEUE_TIMEOUT_MS) continue;
       this.#queue.splice(at, 1);
       job.reject(busy());
     }
     for (let at = this.#next(); at >= 0; at = this.#next()) {
-      const free = [...this.#threads].find((thread) => thread.isReady && thread.doing === undefined);
+      const free = [...this.#threads].find((thread) => thread.isReady && thread.current === undefined);
       if (free === undefined) {
-        const isComing = [...this.#threads].some((thread) => !thread.isReady);
-        if (!isComing && this.#threads.size < THREADS && !this.#isClosed) this.#start();
+        const isStarting = [...this.#threads].some((thread) => !thread.isReady);
+        if (!isStarting && this.#threads.size < THREADS && !this.#isClosed) this.#start();
         return;
       }
-      for (const job of this.#queue.splice(at, 1)) this.#give(free, job);
+      for (const job of this.#queue.splice(at, 1)) this.#assign(free, job);
     }
   }
 
   /**
-   * The place of the next task in the queue: the oldest task of the organization that was served least recently.
+   * The index of the next task in the queue: the oldest task of the organization that was served least recently.
    * Organizations at their thread limit are skipped. -1 if no task can start.
    */
   #next(): number {
-    const held = new Map<string, number>();
-    for (const { doing } of this.#threads) {
-      const org = doing?.job.organizationId;
-      if (org !== undefined) held.set(org, (held.get(org) ?? 0) + 1);
+    const inUse = new Map<string, number>();
+    for (const { current } of this.#threads) {
+      const org = current?.job.organizationId;
+      if (org !== undefined) inUse.set(org, (inUse.get(org) ?? 0) + 1);
     }
     let next = -1;
-    let longest = Number.POSITIVE_INFINITY;
+    let leastRecent = Number.POSITIVE_INFINITY;
     for (const [at, { organizationId }] of this.#queue.entries()) {
       const served = this.#lastServed.get(organizationId) ?? 0;
-      if ((held.get(organizationId) ?? 0) >= MOST_THREADS_OF_ONE || served >= longest) continue;
-      [next, longest] = [at, served];
+      if ((inUse.get(organizationId) ?? 0) >= MAX_THREADS_PER_ORGANIZATION || served >= leastRecent) continue;
+      [next, leastRecent] = [at, served];
     }
     return next;
   }
 
-  #give(thread: Thread, job: Waiting): void {
+  #assign(thread: Thread, job: QueuedTask): void {
     this.#lastId += 1;
     const id = this.#lastId;
     const { kind } = job.task;
     this.#lastServed.set(job.organizationId, id);
     const deadlineMs = this.#deadlines[kind];
     const late = setTimeout(() => void this.#end(thread, tooLong(kind, deadlineMs)), deadlineMs);
-    thread.doing = { id, job, late };
+    thread.current = { id, job, late };
     thread.worker.ref();
     thread.worker.postMessage({ id, task: job.task } satisfies ThreadTask);
   }
@@ -199,50 +199,50 @@ export class OffloadPool {
     });
     const thread: Thread = { worker, isReady: false };
     this.#threads.add(thread);
-    worker.on('message', (answer: ThreadAnswer) => this.#take(thread, answer));
-    worker.on('error', (error) => void this.#end(thread, failed(error, thread.doing?.job.task)));
-    worker.on('exit', () => void this.#end(thread, failed(undefined, thread.doing?.job.task)));
+    worker.on('message', (answer: ThreadAnswer) => this.#receive(thread, answer));
+    worker.on('error', (error) => void this.#end(thread, failed(error, thread.current?.job.task)));
+    worker.on('exit', () => void this.#end(thread, failed(undefined, thread.current?.job.task)));
   }
 
-  #take(thread: Thread, answer: ThreadAnswer): void {
+  #receive(thread: Thread, answer: ThreadAnswer): void {
     if ('ready' in answer) {
       thread.isReady = true;
       thread.worker.unref();
-      this.#serve();
+      this.#dispatch();
       return;
     }
-    const { doing } = thread;
-    if (doing === undefined || doing.id !== answer.id) return;
-    clearTimeout(doing.late);
-    delete thread.doing;
+    const { current } = thread;
+    if (current === undefined || current.id !== answer.id) return;
+    clearTimeout(current.late);
+    delete thread.current;
     thread.worker.unref();
-    if ('result' in answer) doing.job.resolve(answer.result);
-    else if ('problem' in answer) doing.job.reject(problemOf(answer.problem));
-    else doing.job.reject(new Error(`A thread could not do its task: ${answer.error}`));
-    this.#serve();
+    if ('result' in answer) current.job.resolve(answer.result);
+    else if ('problem' in answer) current.job.reject(problemOf(answer.problem));
+    else current.job.reject(new Error(`A thread could not do its task: ${answer.error}`));
+    this.#dispatch();
   }
 
   /** Ends a thread, and rejects its task with the error. */
   async #end(thread: Thread, error: unknown): Promise<void> {
     if (!this.#threads.delete(thread)) return;
-    const { doing, isReady } = thread;
-    if (doing !== undefined) {
-      clearTimeout(doing.late);
-      doing.job.reject(error);
+    const { current, isReady } = thread;
+    if (current !== undefined) {
+      clearTimeout(current.late);
+      current.job.reject(error);
     }
     // A thread that cannot start must not be restarted for each waiting task.
     if (!isReady && !this.#isClosed) for (const job of this.#queue.splice(0)) job.reject(error);
     const ended = thread.worker.terminate();
-    if (!this.#isClosed) this.#serve();
+    if (!this.#isClosed) this.#dispatch();
     await ended;
   }
 }
 
 function problemOf({ code, message, problems, more }: Extract<ThreadAnswer, { problem: object }>['problem']) {
-  return new HttpProblem(code, message, defined({ problems, more }));
+  return new HttpProblem(code, message, omitUndefined({ problems, more }));
 }
 
-const WHAT = {
+const TASK_DESCRIPTIONS = {
   checkBytes: 'Reading and checking the document',
   check: 'Checking the document',
   evaluate: 'Evaluating it',
@@ -255,7 +255,8 @@ const WHAT = {
 const tooLong = (kind: Task['kind'], deadlineMs: number): HttpProblem =>
   new HttpProblem(
     'takes_too_long',
-    `${WHAT[kind]} took longer than ${deadlineMs} ms, and was given up. Send something smaller or simpler.`,
+    `${TASK_DESCRIPTIONS[kind]} took longer than ${deadlineMs} ms, and was given up. ` +
+      'Send something smaller or simpler.',
   );
 
 function failed(error: unknown, task: Task | undefined): unknown {
@@ -263,7 +264,8 @@ function failed(error: unknown, task: Task | undefined): unknown {
   if (isOutOfMemory && task !== undefined)
     return new HttpProblem(
       'takes_too_long',
-      `${WHAT[task.kind]} took more than ${HEAP_MB} MB of memory, and was given up. Send something smaller or simpler.`,
+      `${TASK_DESCRIPTIONS[task.kind]} took more than ${HEAP_MB} MB of memory, and was given up. ` +
+        'Send something smaller or simpler.',
     );
   return error ?? new Error('A thread of the gateway has ended.');
 }

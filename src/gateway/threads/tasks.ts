@@ -1,40 +1,40 @@
 /**
  * Work whose length the caller decides: reading YAML, checking documents, evaluating expressions, walking and comparing
  * definitions. Each task is a function whose argument can be sent to another thread (worker.ts). Small work is done in
- * the thread of the request (in-threads.ts). Large values are sent as bytes or text, because a copy node by node takes
+ * the thread of the request (offload.ts). Large values are sent as bytes or text, because a copy node by node takes
  * the sender as long as parsing them.
  */
 
-import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';
+import { type Checked, type CheckOptions, check, dryRunnable } from '../../check/check.ts';
 import { draftGraphOf, type Graph, graphOf } from '../../check/graph.ts';
 import { definitionDifference, type VersionDifference } from '../../definition/document/diff.ts';
 import { documentOfJson, parseDocument } from '../../definition/document/parse.ts';
+import { textToStore } from '../../definition/document/source-text.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { hasLoneSurrogate, VettedDocument } from '../../definition/document/vet.ts';
-import { textToKeep } from '../../definition/document/written-text.ts';
 import { type DryRun, dryRun } from '../../history/dry-run.ts';
 import type { DryAnswers } from '../../history/dry-run-answers.ts';
-import { defined } from '../../json/defined.ts';
 import { asJson, isObject, type Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { decodeText, parseJsonText } from '../validation/json-guard.ts';
 import { evaluateText } from './evaluation.ts';
 
 /** Facts about the host for the checker. Each thread reads the host's actions itself. */
-export type SentCheckOptions = Omit<CheckOptions, 'actions'> & {
-  /** Answer the text to keep of a document that is read. */
+export type ThreadCheckOptions = Omit<CheckOptions, 'actions'> & {
+  /** Answer also the source text to store with the definition. */
   readonly keepsText?: boolean;
 };
 
 /** The checker's result for a document, and the slug in the document. */
-export interface Found {
+export interface CheckResult {
   readonly checked: Checked;
   /** The text of a document that is about to be stored, without its clear secrets. */
   readonly text?: string;
   readonly writtenSlug: Json | undefined;
 }
 
-export interface Walked {
+export interface DryRunRequest {
   readonly definition: Definition;
   readonly organizationId: string;
   readonly input: Json;
@@ -47,7 +47,7 @@ export interface Walked {
 }
 
 /** Two versions as JSON, and their labels in the text diff. */
-interface Compared {
+interface DiffRequest {
   readonly before: string;
   readonly after: string;
   readonly names: { readonly before: string; readonly after: string };
@@ -62,32 +62,32 @@ export type Task =
       readonly kind: 'checkBytes';
       readonly bytes: Uint8Array;
       readonly media: Media;
-      readonly options: SentCheckOptions;
+      readonly options: ThreadCheckOptions;
     }
   | {
       readonly kind: 'draft';
       readonly bytes: Uint8Array;
       readonly media: Media;
-      readonly options: SentCheckOptions;
+      readonly options: ThreadCheckOptions;
     }
   /** `documents`: JSON of a list. */
-  | { readonly kind: 'check'; readonly documents: string; readonly options: SentCheckOptions }
+  | { readonly kind: 'check'; readonly documents: string; readonly options: ThreadCheckOptions }
   | { readonly kind: 'evaluate'; readonly bytes: Uint8Array }
-  | { readonly kind: 'walk'; readonly of: Walked }
-  | { readonly kind: 'diff'; readonly of: Compared }
+  | { readonly kind: 'walk'; readonly of: DryRunRequest }
+  | { readonly kind: 'diff'; readonly of: DiffRequest }
   /** `definition`: JSON. */
   | { readonly kind: 'graph'; readonly definition: string };
 
 /** What can be drawn of a document, and what is wrong with it. */
-export interface Drawn extends Pick<Checked, 'problems' | 'warnings' | 'hash'> {
+export interface DraftDrawing extends Pick<Checked, 'problems' | 'warnings' | 'hash'> {
   readonly slug: string;
   readonly graph: Graph;
 }
 
 export interface Results {
-  readonly checkBytes: Found;
-  readonly draft: Drawn;
-  readonly check: readonly Found[];
+  readonly checkBytes: CheckResult;
+  readonly draft: DraftDrawing;
+  readonly check: readonly CheckResult[];
   /** JSON. */
   readonly evaluate: string;
   readonly walk: DryRun;
@@ -98,50 +98,61 @@ export interface Results {
 type Actions = CheckOptions['actions'];
 
 /** @throws HttpProblem if the input is invalid. */
-export function perform(task: Task, actions: Actions): Results[Task['kind']] {
+export function runTask(task: Task, actions: Actions): Results[Task['kind']] {
   switch (task.kind) {
     case 'checkBytes':
-      return lean(foundIn(task.bytes, task.media, task.options, actions));
+      return withoutUnusableDefinition(checkDocumentBytes(task.bytes, task.media, task.options, actions));
     case 'draft':
-      return drawnOf(readDocument(task.bytes, task.media), task.options, actions);
+      return drawDraft(readDocument(task.bytes, task.media), task.options, actions);
     case 'check':
-      return (JSON.parse(task.documents) as Json[]).map((given) => lean(foundGiven(given, task.options, actions)));
+      return (JSON.parse(task.documents) as Json[]).map((given) =>
+        withoutUnusableDefinition(checkJsonOrText(given, task.options, actions)),
+      );
     case 'evaluate':
       return JSON.stringify(evaluateText(task.bytes));
     case 'walk':
-      return walked(task.of);
+      return walkDefinition(task.of);
     case 'diff':
-      return compared(task.of);
+      return diffVersions(task.of);
     case 'graph':
       return graphOf(JSON.parse(task.definition) as Definition);
   }
 }
 
 /** Checks a document. @throws HttpProblem `invalid_name`; other problems are in the result. */
-export function found(given: Json | VettedDocument, options: SentCheckOptions, actions: Actions): Found {
+export function checkDocument(
+  given: Json | VettedDocument,
+  options: ThreadCheckOptions,
+  actions: Actions,
+): CheckResult {
   const document = given instanceof VettedDocument ? given.json : given;
   demandNames(document);
-  const checked = check(given, { ...options, ...defined({ actions }) });
+  const checked = check(given, { ...options, ...omitUndefined({ actions }) });
   return { checked, writtenSlug: isObject(document) ? document['slug'] : undefined };
 }
 
 /** Reads and checks a document. @throws HttpProblem those of readDocument, and `invalid_name`. */
-export function foundIn(bytes: Uint8Array, media: Media, options: SentCheckOptions, actions: Actions): Found {
-  const result = found(readDocument(bytes, media), options, actions);
+export function checkDocumentBytes(
+  bytes: Uint8Array,
+  media: Media,
+  options: ThreadCheckOptions,
+  actions: Actions,
+): CheckResult {
+  const result = checkDocument(readDocument(bytes, media), options, actions);
   const { valid, definition, secrets } = result.checked;
   if (options.keepsText !== true || !valid || definition === undefined) return result;
-  const text = textToKeep(decodeText(bytes), media, options.slug ?? definition.slug, secrets);
-  return { ...result, ...defined({ text }) };
+  const text = textToStore(decodeText(bytes), media, options.slug ?? definition.slug, secrets);
+  return { ...result, ...omitUndefined({ text }) };
 }
 
 /**
- * Checks a document of several: an object, or YAML or JSON as text, which is kept. A text that is no document has
+ * Checks a document of several: an object, or YAML or JSON as text, which is stored. A text that is no document has
  * problems as any other. @throws HttpProblem `invalid_name`.
  */
-export function foundGiven(given: Json, options: SentCheckOptions, actions: Actions): Found {
-  if (typeof given !== 'string') return found(given, options, actions);
+export function checkJsonOrText(given: Json, options: ThreadCheckOptions, actions: Actions): CheckResult {
+  if (typeof given !== 'string') return checkDocument(given, options, actions);
   try {
-    return foundIn(Buffer.from(given), mediaOfText(given), { ...options, keepsText: true }, actions);
+    return checkDocumentBytes(Buffer.from(given), mediaOfText(given), { ...options, keepsText: true }, actions);
   } catch (error) {
     const problems = error instanceof HttpProblem ? error.options.problems : undefined;
     if (problems === undefined) throw error;
@@ -151,24 +162,24 @@ export function foundGiven(given: Json, options: SentCheckOptions, actions: Acti
 }
 
 /** Draws a document, whatever problems it has. @throws HttpProblem `invalid_name`. */
-export function drawnOf(document: VettedDocument, options: SentCheckOptions, actions: Actions): Drawn {
-  const { problems, warnings, hash, definition, draft = {} } = found(document, options, actions).checked;
+export function drawDraft(document: VettedDocument, options: ThreadCheckOptions, actions: Actions): DraftDrawing {
+  const { problems, warnings, hash, definition, draft = {} } = checkDocument(document, options, actions).checked;
   const drawn = definition === undefined ? draft : asJson(definition);
   const { slug } = drawn;
-  const isWhole = problems.length === 0;
+  const isComplete = problems.length === 0;
   return {
     slug: typeof slug === 'string' ? slug : '',
     graph: draftGraphOf(drawn),
     problems,
     warnings,
-    ...(isWhole ? defined({ hash }) : {}),
+    ...(isComplete ? omitUndefined({ hash }) : {}),
   };
 }
 
 /** Drops a definition that cannot be stored, run or walked, since it may be large. */
-function lean({ checked, ...found }: Found): Found {
+function withoutUnusableDefinition({ checked, ...found }: CheckResult): CheckResult {
   const { definition, draft: _draft, ...rest } = checked;
-  const isWanted = definition !== undefined && walkable(checked) !== undefined;
+  const isWanted = definition !== undefined && dryRunnable(checked) !== undefined;
   return { checked: isWanted ? checked : rest, ...found };
 }
 
@@ -223,15 +234,19 @@ function demandNames(document: Json): void {
   }
 }
 
-const MOST_STEPS = 20_000;
+const MAX_WALK_STEPS = 20_000;
 /** Checked between steps. The task's deadline is longer, so a walk that takes too long reports how far it came. */
 const WALK_MS = 2_000;
 
-function walked({ definition, ...options }: Walked): DryRun {
+function walkDefinition({ definition, ...options }: DryRunRequest): DryRun {
   const begun = performance.now();
-  return dryRun(definition, { ...options, maxSteps: MOST_STEPS, isOver: () => performance.now() - begun > WALK_MS });
+  return dryRun(definition, {
+    ...options,
+    maxSteps: MAX_WALK_STEPS,
+    hasTimedOut: () => performance.now() - begun > WALK_MS,
+  });
 }
 
-export function compared({ before, after, names }: Compared): VersionDifference {
+export function diffVersions({ before, after, names }: DiffRequest): VersionDifference {
   return definitionDifference(JSON.parse(before) as Definition, JSON.parse(after) as Definition, names);
 }

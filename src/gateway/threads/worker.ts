@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { loadActions } from '../../actions/load.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import type { ThreadAnswer, ThreadData, ThreadTask } from './pool.ts';
-import { perform } from './tasks.ts';
+import { runTask } from './tasks.ts';
 
 const { actionsDir } = workerData as ThreadData;
 const actions = await loadActions(actionsDir);
@@ -15,7 +15,7 @@ parentPort?.postMessage({ ready: true } satisfies ThreadAnswer);
 
 function answerTo(id: number, task: ThreadTask['task']): ThreadAnswer {
   try {
-    return { id, result: perform(task, actions) };
+    return { id, result: runTask(task, actions) };
   } catch (error) {
     if (error instanceof HttpProblem) {
       const { code, message } = error;

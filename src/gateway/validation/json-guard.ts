@@ -3,41 +3,43 @@
 import { FORBIDDEN_KEYS, hasLoneSurrogate } from '../../definition/document/vet.ts';
 import { MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
 import type { Json } from '../../json/json.ts';
-import { lostNumbers, type WrittenNumber } from '../../json/json-text.ts';
+import { inexactNumbers, type NumberLiteral } from '../../json/json-source.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { HttpProblem } from './http-problem.ts';
 
 /**
- * What becomes of whole numbers that would be rounded, since they are beyond 2^53: they are refused; read as texts of
- * their digits, where the sender cannot be told; or rounded, where somebody else says so.
+ * How whole numbers beyond 2^53 are read: refused; as texts of their digits, where no error reaches the author; or
+ * rounded, where another check reports them.
  */
-export type LongNumbers = 'refused' | 'texts' | 'rounded';
+export type LongNumberPolicy = 'refused' | 'texts' | 'rounded';
 
 /** The value of a JSON text in UTF-8. @throws HttpProblem, those of parseJsonText. */
-export const parseJson = (bytes: Uint8Array, long?: LongNumbers): Json => parseJsonText(decodeText(bytes), long);
+export const parseJson = (bytes: Uint8Array, longNumbers?: LongNumberPolicy): Json =>
+  parseJsonText(decodeText(bytes), longNumbers);
 
 /**
  * The value of a JSON text.
  * @throws HttpProblem `invalid_json`, `too_deep`, `forbidden_key`, `invalid_name`, `number_too_long`.
  */
-export function parseJsonText(text: string, long: LongNumbers = 'refused'): Json {
+export function parseJsonText(text: string, longNumbers: LongNumberPolicy = 'refused'): Json {
   if (tooDeepAt(text) !== undefined)
     throw new HttpProblem('too_deep', `The JSON is nested deeper than ${MAX_NESTING} levels.`);
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
   } catch (error) {
-    throw new HttpProblem('invalid_json', `The body is not valid JSON${placeOf(error)}.`, { cause: error });
+    throw new HttpProblem('invalid_json', `The body is not valid JSON${positionOf(error)}.`, { cause: error });
   }
   if (mayHoldRefusedKey(text)) checkKeys(value);
-  const lost = long === 'rounded' ? [] : lostNumbers(text);
-  if (lost.length === 0) return value;
-  const [first] = long === 'refused' ? lost : lost.filter(({ written }) => !Number.isFinite(Number(written)));
+  const inexact = longNumbers === 'rounded' ? [] : inexactNumbers(text);
+  if (inexact.length === 0) return value;
+  const [first] =
+    longNumbers === 'refused' ? inexact : inexact.filter(({ written }) => !Number.isFinite(Number(written)));
   if (first !== undefined) throw tooLong(first);
-  return JSON.parse(quoted(text, lost)) as Json;
+  return JSON.parse(quoted(text, inexact)) as Json;
 }
 
-function tooLong({ pointer, offset, written }: WrittenNumber): HttpProblem {
+function tooLong({ pointer, offset, written }: NumberLiteral): HttpProblem {
   const code = 'number_too_long';
   const message = Number.isFinite(Number(written))
     ? 'The number would be rounded, since it is beyond 2^53. Send it as a text.'
@@ -47,7 +49,7 @@ function tooLong({ pointer, offset, written }: WrittenNumber): HttpProblem {
 }
 
 /** The text with these numbers in quotes. */
-function quoted(text: string, numbers: readonly WrittenNumber[]): string {
+function quoted(text: string, numbers: readonly NumberLiteral[]): string {
   let result = '';
   let done = 0;
   for (const { offset, written } of numbers) {
@@ -82,24 +84,24 @@ export function decodeText(bytes: Uint8Array): string {
 
 /** Refuses forbidden keys. Walks without recursion. */
 export function checkKeys(value: Json): void {
-  const open: JsonPosition[] = [{ value }];
-  for (let here = open.pop(); here !== undefined; here = open.pop()) {
-    const { value: held } = here;
-    if (Array.isArray(held)) {
-      for (let at = 0; at < held.length; at++) {
-        const member = held[at];
-        if (typeof member === 'object' && member !== null) open.push({ value: member, key: at, within: here });
+  const stack: JsonPosition[] = [{ value }];
+  for (let position = stack.pop(); position !== undefined; position = stack.pop()) {
+    const { value: container } = position;
+    if (Array.isArray(container)) {
+      for (let at = 0; at < container.length; at++) {
+        const member = container[at];
+        if (typeof member === 'object' && member !== null) stack.push({ value: member, key: at, within: position });
       }
       continue;
     }
-    if (typeof held !== 'object' || held === null) continue;
-    for (const key of Object.keys(held)) {
+    if (typeof container !== 'object' || container === null) continue;
+    for (const key of Object.keys(container)) {
       if (FORBIDDEN_KEYS.has(key))
-        refuseKey('forbidden_key', `The key ${key} is not allowed.`, childPointer(pointerOf(here), key));
+        refuseKey('forbidden_key', `The key ${key} is not allowed.`, childPointer(pointerOf(position), key));
       if (key.includes('\0') || hasLoneSurrogate(key))
-        refuseKey('invalid_name', 'A key holds a NUL or half a surrogate pair.', pointerOf(here));
-      const member = held[key];
-      if (typeof member === 'object' && member !== null) open.push({ value: member, key, within: here });
+        refuseKey('invalid_name', 'A key holds a NUL or half a surrogate pair.', pointerOf(position));
+      const member = container[key];
+      if (typeof member === 'object' && member !== null) stack.push({ value: member, key, within: position });
     }
   }
 }
@@ -119,8 +121,8 @@ function refuseKey(code: 'forbidden_key' | 'invalid_name', message: string, poin
   throw new HttpProblem(code, message, { problems: [{ pointer, code, message }] });
 }
 
-/** Reports only the place: the parser's message quotes the body, which may hold secrets. */
-function placeOf(error: unknown): string {
-  const place = error instanceof Error ? /position (\d+)/.exec(error.message) : null;
-  return place === null ? '' : ` (at character ${place[1]})`;
+/** Reports only the position: the parser's message quotes the body, which may hold secrets. */
+function positionOf(error: unknown): string {
+  const position = error instanceof Error ? /position (\d+)/.exec(error.message) : null;
+  return position === null ? '' : ` (at character ${position[1]})`;
 }

@@ -7,14 +7,14 @@ import { hasLoneSurrogate } from '../../definition/document/vet.ts';
 import { MAX_PROBLEMS } from '../../definition/document/zod-problems.ts';
 import type { Json } from '../../json/json.ts';
 import { HttpProblem } from './http-problem.ts';
-import { asProblems } from './issues.ts';
+import { asProblems } from './zod-issues.ts';
 
 /** A text that may stand in ids, logs and stores. */
-export const nameText = (longest: number) =>
+export const nameText = (maxLength: number) =>
   z
     .string()
     .min(1)
-    .max(longest)
+    .max(maxLength)
     .refine(
       (text) => !text.includes('\0') && !hasLoneSurrogate(text),
       'A name cannot hold NUL or half of a surrogate pair.',
@@ -40,28 +40,28 @@ export const slugText = z
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'Expected a slug: lower-case letters, digits and hyphens, at most 63.');
 
 /** A query's number: digits only. */
-export const wholeNumber = (least: number, most: number) =>
+export const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,12}$/, 'Expected a whole number.')
     .transform(Number)
-    .pipe(z.number().min(least).max(most))
+    .pipe(z.number().min(min).max(max))
     // Text on the wire, a number in the OpenAPI document.
-    .meta({ type: 'integer', pattern: undefined, minimum: least, maximum: most });
+    .meta({ type: 'integer', pattern: undefined, minimum: min, maximum: max });
 
-const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
+const MAX_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
 /** The run timeout in requests that start a run. */
 export const timeoutMsField = z
   .number()
   .int()
   .min(1)
-  .max(LONGEST_TIMEOUT_MS)
+  .max(MAX_TIMEOUT_MS)
   .optional()
   .describe('The timeout of the run. It overrides `config.timeout`.');
 
 /** Some of these names, separated by commas. */
-export const listOf = <Name extends string>(names: readonly Name[]) =>
+export const commaSeparated = <Name extends string>(names: readonly Name[]) =>
   z
     .string()
     .transform((text) => text.split(','))
@@ -69,8 +69,8 @@ export const listOf = <Name extends string>(names: readonly Name[]) =>
     .meta({ type: 'string', pattern: `^(${names.join('|')})(,(${names.join('|')}))*$` });
 
 /** `limit` and `cursor`, which all lists take. */
-export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
-  limit: wholeNumber(1, most).default(defaultLimit).describe(`How many. Default: ${defaultLimit}.`),
+export const pageQuery = (defaultLimit = 50, maxLimit = 1_000) => ({
+  limit: wholeNumber(1, maxLimit).default(defaultLimit).describe(`How many. Default: ${defaultLimit}.`),
   cursor: z.string().min(1).max(4_000).optional().describe('The nextCursor of the previous page.'),
 });
 

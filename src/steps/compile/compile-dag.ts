@@ -3,45 +3,45 @@
  */
 
 import type { Definition, Problem } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
 import { parseTemplate } from '../../template/template.ts';
 import type { Reference } from '../../template/types.ts';
-import { compared } from '../compared.ts';
+import { CHUNK_STEPS, type Chunks } from '../chunks.ts';
+import { matchesComparison } from '../comparison.ts';
 import type { Behaviour } from '../kind.ts';
-import { DAG_STEP, type DagNode, dagBehaviour, dagKind, dagMisuse, iterated } from '../kinds/dag.ts';
+import { DAG_STEP, type DagNode, dagBehaviour, dagKind, dagMisuse, iteratedStepName } from '../kinds/dag.ts';
 import { forEach } from '../kinds/for-each.ts';
 import { kindOf } from '../kinds/table.ts';
-import { PART_STEPS, type Parts } from '../parts.ts';
 import type { Step } from '../program-types.ts';
 import { condition, parser } from './compile-step.ts';
-import { attempt, type Report } from './report.ts';
+import { type Report, tryOrReport } from './report.ts';
 import { RETRY_POLICIES } from './retry.ts';
 
 /** Adds to `steps`, and returns the problems. */
-export function* compileDag(definition: Definition, steps: Map<string, Step>, report: Report): Parts<Problem[]> {
+export function* compileDag(definition: Definition, steps: Map<string, Step>, report: Report): Chunks<Problem[]> {
   const problems = dagMisuse(definition, (stepType) => {
     const kind = kindOf(stepType);
     return kind?.scope !== undefined || kind?.ends === 'loop';
   });
   const nodes: DagNode[] = [];
   for (const [n, [slug, written]] of Object.entries(definition.steps).entries()) {
-    if (n % PART_STEPS === 0) yield;
+    if (n % CHUNK_STEPS === 0) yield;
     const step = steps.get(slug);
     if (step === undefined) continue;
     const read: Reference[] = [...step.references];
     if (written.forEach !== undefined) {
-      const around = iterate(slug, step, written.forEach, read, report);
-      if (around === undefined) continue;
-      steps.set(slug, around);
+      const forEachStep = wrapInForEach(slug, step, written.forEach, read, report);
+      if (forEachStep === undefined) continue;
+      steps.set(slug, forEachStep);
       const { when: _around, outputVariable: _of, ...inner } = step;
-      steps.set(iterated(slug), { ...inner, key: iterated(slug), saves: [], continueOnError: false });
+      steps.set(iteratedStepName(slug), { ...inner, key: iteratedStepName(slug), saves: [], continueOnError: false });
     }
     const bail = written.bail === undefined ? undefined : bailOf(slug, written.bail, read, report);
     steps.set(slug, { ...(steps.get(slug) ?? step), references: read });
-    nodes.push({ slug, references: read, dependsOn: written.dependsOn ?? [], ...defined({ bail }) });
+    nodes.push({ slug, references: read, dependsOn: written.dependsOn ?? [], ...omitUndefined({ bail }) });
   }
   const dag = yield* dagBehaviour(nodes);
   if ('problems' in dag) return [...problems, ...dag.problems];
@@ -69,39 +69,45 @@ export function* compileDag(definition: Definition, steps: Map<string, Step>, re
 type ForEach = NonNullable<Definition['steps'][string]['forEach']>;
 
 /**
- * The kind forEach with the step as its body: `{ref | items, concurrency}`. Modifiers of the whole stay on the forEach.
+ * The kind forEach with the step as its body: `{ref | items, concurrency}`. Modifiers of the step move to the forEach.
  */
-function iterate(slug: string, step: Step, written: ForEach, read: Reference[], report: Report): Step | undefined {
+function wrapInForEach(
+  slug: string,
+  step: Step,
+  written: ForEach,
+  stepReferences: Reference[],
+  report: Report,
+): Step | undefined {
   const pointer = `/steps/${slug}/forEach`;
   const { ref } = written;
-  if (ref !== undefined && attempt(`${pointer}/ref`, report, () => parseExpression(ref)) === undefined)
+  if (ref !== undefined && tryOrReport(`${pointer}/ref`, report, () => parseExpression(ref)) === undefined)
     return undefined;
   const items: Json | undefined = ref === undefined ? written.items : `{{ ${ref} }}`;
   const config: JsonObject = {
-    ...defined({ items, concurrency: written.concurrency }),
+    ...omitUndefined({ items, concurrency: written.concurrency }),
     onError: step.continueOnError ? 'continue' : 'fail',
   };
   const listed: Reference[] = [];
-  const behaviour = attempt(pointer, report, () =>
+  const behaviour = tryOrReport(pointer, report, () =>
     forEach.plan(config, parser(pointer, listed), { stepType: 'forEach', config }),
   );
   if (behaviour === undefined) return undefined;
-  read.push(...listed);
+  stepReferences.push(...listed);
   const { rollback: _inner, preset, outputVariable, ...rest } = step;
   return {
     ...rest,
     kind: forEach,
-    behaviour: items === undefined ? behaviour : skipping(behaviour, items, listed),
+    behaviour: items === undefined ? behaviour : skippingOnSkippedSource(behaviour, items, listed),
     ports: forEach.ports({ stepType: 'forEach' }),
-    next: { item: iterated(slug) },
+    next: { item: iteratedStepName(slug) },
     branches: ['item'],
     config,
-    ...defined({ preset, outputVariable }),
+    ...omitUndefined({ preset, outputVariable }),
   };
 }
 
 /** A step that iterates over a skipped step's output is skipped too, since that output is null and not a list. */
-function skipping(behaviour: Behaviour, items: Json, listed: readonly Reference[]): Behaviour {
+function skippingOnSkippedSource(behaviour: Behaviour, items: Json, listed: readonly Reference[]): Behaviour {
   const skips = listed.flatMap(({ root, path: [slug] }) =>
     root === 'steps' && typeof slug === 'string' ? [wasSkipped(slug)] : [],
   );
@@ -134,5 +140,6 @@ function bailOf(
   for (const reference of bail === undefined ? [] : references(bail.ref))
     if (reference.path[0] !== slug) read.push(reference);
   const skipped = wasSkipped(slug);
-  return (visit) => !visit.test(skipped) && (bail === undefined || compared(visit.evaluate(bail.ref), bail.compare));
+  return (visit) =>
+    !visit.test(skipped) && (bail === undefined || matchesComparison(visit.evaluate(bail.ref), bail.compare));
 }

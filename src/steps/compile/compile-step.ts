@@ -1,8 +1,8 @@
 /** Compiles one step of a definition. */
 
 import type { Definition, StepDefinition, When } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import { isObject, type Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
@@ -12,7 +12,7 @@ import type { FailureShape, Parse, Ports, StepKind } from '../kind.ts';
 import { kindOf } from '../kinds/table.ts';
 import { COMMON_PORTS, CONTAINER_RESERVED, END_TARGET } from '../ports.ts';
 import type { Condition, Preset, ResolvedRetryPolicy, Save, Step } from '../program-types.ts';
-import { attempt, duration, PlacedError, type Report } from './report.ts';
+import { duration, LocatedTemplateError, type Report, tryOrReport } from './report.ts';
 import { resolveRetry } from './retry.ts';
 
 export function compileStep(
@@ -32,7 +32,7 @@ export function compileStep(
   const ports = kind.ports(written);
   const next = edges(written, kind, ports, definition, at, report);
   const read: Reference[] = [];
-  const behaviour = attempt(`${at}/config`, report, () =>
+  const behaviour = tryOrReport(`${at}/config`, report, () =>
     kind.plan(written.config ?? {}, parser(`${at}/config`, read), written),
   );
   if (behaviour === undefined) return undefined;
@@ -57,14 +57,14 @@ export function compileStep(
     next,
     branches,
     config: written.config ?? {},
-    ...defined({ when }),
+    ...omitUndefined({ when }),
     retry,
-    ...defined({ timeoutMs }),
+    ...omitUndefined({ timeoutMs }),
     local: written.local ?? 'auto',
     fuses: written.fuse !== false,
     continueOnError: written.onError === 'continue',
     saves: savesOf(written, at, report),
-    ...defined({ outputVariable: written.outputVariable, rollback }),
+    ...omitUndefined({ outputVariable: written.outputVariable, rollback }),
     ...(written.preset === undefined ? {} : { preset: presetOf(written.preset) }),
     references: when === undefined ? read : [...read, ...references(when.ref)],
   };
@@ -169,15 +169,15 @@ function compileRollback(
   }
   const pointer = `${at}/rollback/config`;
   const read: Reference[] = [];
-  const behaviour = attempt(pointer, report, () =>
-    kind.plan(config ?? {}, parser(pointer, read), { stepType, ...defined({ config }) }),
+  const behaviour = tryOrReport(pointer, report, () =>
+    kind.plan(config ?? {}, parser(pointer, read), { stepType, ...omitUndefined({ config }) }),
   );
   if (behaviour === undefined) return undefined;
   const timeoutMs = duration(timeout, `${at}/rollback/timeout`, report);
   return {
     behaviour,
     retry: resolveRetry(retry, runRetry, `${at}/rollback/retry`, report),
-    ...defined({ timeoutMs }),
+    ...omitUndefined({ timeoutMs }),
     references: read,
   };
 }
@@ -187,17 +187,17 @@ function savesOf(written: StepDefinition, at: string, report: Report): Save[] {
   if (save === undefined) return [];
   if (typeof save === 'string') return [{ key: save }];
   return Object.entries(save).flatMap(([key, source]) => {
-    const expression = attempt(childPointer(`${at}/saveToState`, key), report, () => parseExpression(source));
+    const expression = tryOrReport(childPointer(`${at}/saveToState`, key), report, () => parseExpression(source));
     return expression === undefined ? [] : [{ key, expression }];
   });
 }
 
 export function condition(when: When, pointer: string, report: Report): Condition | undefined {
   if (typeof when === 'string') {
-    const ref = attempt(pointer, report, () => parseExpression(when));
+    const ref = tryOrReport(pointer, report, () => parseExpression(when));
     return ref === undefined ? undefined : { ref };
   }
-  const ref = attempt(`${pointer}/ref`, report, () => parseExpression(when.ref));
+  const ref = tryOrReport(`${pointer}/ref`, report, () => parseExpression(when.ref));
   if (ref === undefined) return undefined;
   for (const op of ['eq', 'neq', 'gt', 'lt'] as const) {
     const value = when[op];
@@ -214,7 +214,7 @@ export function parser(base: string, read: Reference[] = []): Parse {
       for (const reference of references(parsed)) read.push(reference);
       return parsed;
     } catch (error) {
-      if (error instanceof TemplateError) throw new PlacedError(`${base}${at}${error.pointer ?? ''}`, error);
+      if (error instanceof TemplateError) throw new LocatedTemplateError(`${base}${at}${error.pointer ?? ''}`, error);
       throw error;
     }
   };

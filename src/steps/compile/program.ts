@@ -5,20 +5,20 @@
  */
 
 import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
-import { STEP_SLUG } from '../../definition/document/names.ts';
+import { STEP_SLUG_PATTERN } from '../../definition/document/names.ts';
 import { normalizeDocument } from '../../definition/document/normalize.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import { asJson } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { childPointer } from '../../json/pointer.ts';
 import { parseTemplate } from '../../template/template.ts';
+import { CHUNK_STEPS, type Chunks, runChunks } from '../chunks.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
-import { PART_STEPS, type Parts, runParts } from '../parts.ts';
-import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, type Step } from '../program-types.ts';
+import { AGENT_OPS_MAX_STEPS, DEFAULT_MAX_STEPS, type Program, type Step } from '../program-types.ts';
 import { findRegions, nodesOf } from '../regions.ts';
 import { compileDag } from './compile-dag.ts';
 import { compileStep } from './compile-step.ts';
-import { attempt, duration, type Report } from './report.ts';
+import { duration, type Report, tryOrReport } from './report.ts';
 import { RETRY_POLICIES, resolveRetry } from './retry.ts';
 import { shapeProblems } from './shape.ts';
 
@@ -36,13 +36,13 @@ const THIS_WORKER: WorkerFacts = { dataBytes: () => MAX_STATE_BYTES, isMarked: (
  * written.
  */
 export function compile(written: Definition, worker: Partial<WorkerFacts> = {}): Compiled {
-  return runParts(compileInParts(written, worker));
+  return runChunks(compileInChunks(written, worker));
 }
 
 export type Compiled = { program: Program } | { problems: Problem[] };
 
-/** As `compile`, some steps a part. */
-export function* compileInParts(written: Definition, worker: Partial<WorkerFacts> = {}): Parts<Compiled> {
+/** As `compile`, in chunks of some steps. */
+export function* compileInChunks(written: Definition, worker: Partial<WorkerFacts> = {}): Chunks<Compiled> {
   const problems: Problem[] = shapeProblems(written);
   if (problems.length > 0) return { problems };
   const definition = normalizeDocument(asJson(written), { inline: true }) as unknown as Definition;
@@ -56,8 +56,8 @@ export function* compileInParts(written: Definition, worker: Partial<WorkerFacts
   const runRetry = resolveRetry(config.retryPolicy, RETRY_POLICIES.default, '/config/retryPolicy', report);
   const steps = new Map<string, Step>();
   for (const [n, slug] of slugs.entries()) {
-    if (n % PART_STEPS === 0) yield;
-    if (!STEP_SLUG.test(slug) || slug === '__proto__') {
+    if (n % CHUNK_STEPS === 0) yield;
+    if (!STEP_SLUG_PATTERN.test(slug) || slug === '__proto__') {
       report(childPointer('/steps', slug), 'invalid_slug', `'${slug}' cannot be a step's slug.`, SLUG_HINT);
       continue;
     }
@@ -75,7 +75,9 @@ export function* compileInParts(written: Definition, worker: Partial<WorkerFacts
   if (problems.length === 0) problems.push(...regions.problems);
   yield;
   const output =
-    definition.output === undefined ? undefined : attempt('/output', report, () => parseTemplate(definition.output!));
+    definition.output === undefined
+      ? undefined
+      : tryOrReport('/output', report, () => parseTemplate(definition.output!));
   const timeoutMs = duration(config.timeout, '/config/timeout', report);
   if (problems.length > 0) return { problems };
   for (const [slug, region] of regions.regions) steps.set(slug, { ...steps.get(slug)!, region });
@@ -85,10 +87,10 @@ export function* compileInParts(written: Definition, worker: Partial<WorkerFacts
       start,
       steps,
       regions,
-      maxSteps: config.maxSteps ?? (definition.dialect === '002' ? MAX_STEPS_002 : DEFAULT_MAX_STEPS),
-      ...defined({ timeoutMs }),
+      maxSteps: config.maxSteps ?? (definition.dialect === '002' ? AGENT_OPS_MAX_STEPS : DEFAULT_MAX_STEPS),
+      ...omitUndefined({ timeoutMs }),
       rollbackOnFailure: config.onFailure === 'rollback',
-      ...defined({ output }),
+      ...omitUndefined({ output }),
       ...THIS_WORKER,
       ...worker,
     },

@@ -1,4 +1,4 @@
-/** Reports problems of a document while it is compiled. Compiling goes on after each. */
+/** Reports problems of a document while it is compiled. Compilation continues after each. */
 import type { Json } from '../../json/json.ts';
 import { TemplateError } from '../../template/types.ts';
 import { durationMs } from '../config/duration.ts';
@@ -7,7 +7,7 @@ import { ConfigError, StepFailure } from '../kind.ts';
 export type Report = (pointer: string, code: string, message: string, hint?: string) => void;
 
 /** A TemplateError with the pointer from the root of the document. */
-export class PlacedError extends Error {
+export class LocatedTemplateError extends Error {
   readonly pointer: string;
   override readonly cause: TemplateError;
   constructor(pointer: string, cause: TemplateError) {
@@ -17,11 +17,12 @@ export class PlacedError extends Error {
   }
 }
 
-export function attempt<T>(pointer: string, report: Report, make: () => T): T | undefined {
+export function tryOrReport<T>(pointer: string, report: Report, make: () => T): T | undefined {
   try {
     return make();
   } catch (error) {
-    if (error instanceof PlacedError) report(error.pointer, error.cause.code, error.message, hintOf(error.cause));
+    if (error instanceof LocatedTemplateError)
+      report(error.pointer, error.cause.code, error.message, hintOf(error.cause));
     else if (error instanceof TemplateError)
       report(`${pointer}${error.pointer ?? ''}`, error.code, error.message, hintOf(error));
     else if (error instanceof ConfigError) report(`${pointer}${error.at}`, error.code, error.message);
@@ -37,5 +38,5 @@ export function hintOf({ expected, message }: TemplateError): string | undefined
 }
 
 export function duration(value: Json | undefined, pointer: string, report: Report): number | undefined {
-  return value === undefined ? undefined : attempt(pointer, report, () => durationMs(value));
+  return value === undefined ? undefined : tryOrReport(pointer, report, () => durationMs(value));
 }

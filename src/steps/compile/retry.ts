@@ -31,7 +31,7 @@ export const RETRY_POLICIES: { readonly [name in RetryPolicyName]: ResolvedRetry
 };
 
 /** The limit of Temporal. */
-const MOST_ATTEMPTS = 1_000_000;
+const MAX_ATTEMPTS = 1_000_000;
 
 /** The policy, with absent members taken from `base`. A named policy is complete. */
 export function resolveRetry(
@@ -58,21 +58,21 @@ export function resolveRetry(
   const fitting = <T>(
     member: string,
     value: T | undefined,
-    fits: (value: T) => boolean,
+    isValid: (value: T) => boolean,
     expected: string,
   ): T | undefined => {
-    if (value === undefined || fits(value)) return value;
+    if (value === undefined || isValid(value)) return value;
     report(`${at}/${member}`, 'invalid_retry', `Expected ${expected}.`);
     return undefined;
   };
-  const isCount = (count: number): boolean => Number.isInteger(count) && count >= 1 && count <= MOST_ATTEMPTS;
+  const isCount = (count: number): boolean => Number.isInteger(count) && count >= 1 && count <= MAX_ATTEMPTS;
   const isFactor = (factor: number): boolean => Number.isFinite(factor) && factor >= 1;
   const areCodes = (codes: readonly string[]): boolean =>
     Array.isArray(codes) && codes.every((code) => typeof code === 'string');
   const { maxAttempts, initialInterval, backoffCoefficient, maximumInterval, nonRetryable } = policy;
   return {
     maxAttempts:
-      fitting('maxAttempts', maxAttempts, isCount, `a whole number from 1 to ${MOST_ATTEMPTS}`) ?? base.maxAttempts,
+      fitting('maxAttempts', maxAttempts, isCount, `a whole number from 1 to ${MAX_ATTEMPTS}`) ?? base.maxAttempts,
     initialIntervalMs: duration(initialInterval, `${at}/initialInterval`, report) ?? base.initialIntervalMs,
     backoffCoefficient:
       fitting('backoffCoefficient', backoffCoefficient, isFactor, 'a number of at least 1') ?? base.backoffCoefficient,

@@ -1,30 +1,30 @@
 /**
  * Checks that a document has the basic shape of a definition. The schema (src/definition/document/schema.ts) checks
  * more, but is not in the workflow bundle. A run that was started by hand brings an unchecked document, which must be
- * refused with the place of the mistake.
+ * refused with the location of the mistake.
  */
 
 import type { Problem } from '../../definition/document/types.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
 
-type Is = (value: Json | undefined) => boolean;
+type ValueTest = (value: Json | undefined) => boolean;
 /** The test of a member that is present, and the expected type in words. */
-type Members = { readonly [member: string]: readonly [Is, string] };
+type Members = { readonly [member: string]: readonly [ValueTest, string] };
 
-const isText: Is = (value) => typeof value === 'string';
-const isNumber: Is = (value) => typeof value === 'number' && Number.isFinite(value);
-const isCount: Is = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1;
-const isTexts: Is = (value) => isObject(value) && Object.values(value).every(isText);
-const isNames: Is = (value) => Array.isArray(value) && value.every(isText);
-const isWhen: Is = (value) => isText(value) || (isObject(value) && isText(value['ref']));
+const isText: ValueTest = (value) => typeof value === 'string';
+const isNumber: ValueTest = (value) => typeof value === 'number' && Number.isFinite(value);
+const isCount: ValueTest = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1;
+const isStringMap: ValueTest = (value) => isObject(value) && Object.values(value).every(isText);
+const isNames: ValueTest = (value) => Array.isArray(value) && value.every(isText);
+const isWhen: ValueTest = (value) => isText(value) || (isObject(value) && isText(value['ref']));
 const oneOf =
-  (...values: readonly Json[]): Is =>
+  (...values: readonly Json[]): ValueTest =>
   (value) =>
     value !== undefined && values.includes(value);
 
 /** The schema refuses unknown members. */
-const ANYTHING: readonly [Is, string] = [() => true, ''];
+const ANYTHING: readonly [ValueTest, string] = [() => true, ''];
 const TEXT = [isText, 'a text'] as const;
 const OBJECT = [isObject, 'an object'] as const;
 const RETRY = [
@@ -54,13 +54,13 @@ const STEP: Members = {
   name: TEXT,
   order: [isNumber, 'a number'],
   config: OBJECT,
-  nextSteps: [isTexts, 'an object: port → step'],
+  nextSteps: [isStringMap, 'an object: port → step'],
   when: WHEN,
   retry: RETRY,
   local: [oneOf(true, false, 'auto'), "true, false or 'auto'"],
   fuse: [oneOf(true, false), 'true or false'],
   onError: [oneOf('fail', 'continue'), "'fail' or 'continue'"],
-  saveToState: [(value) => isText(value) || isTexts(value), 'a key, or an object: key → expression'],
+  saveToState: [(value) => isText(value) || isStringMap(value), 'a key, or an object: key → expression'],
   outputVariable: TEXT,
   rollback: OBJECT,
   dependsOn: [isNames, 'a list of steps'],

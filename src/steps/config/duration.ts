@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { epochMs } from '../../template/time.ts';
 import { ConfigError, type Parse, type StepContext, StepFailure } from '../kind.ts';
-import { isAbsent, shown } from './read.ts';
+import { describeValue, isAbsent } from './read.ts';
 
 const DAY_MS = 86_400_000;
 /** Months count as 30 days and years as 365, since a duration has no calendar date. */
@@ -20,13 +20,13 @@ const EXPECTED = "Expected milliseconds (1500), a text like '2d' or '300ms', or 
  */
 export function durationMs(value: Json): number {
   const duration = parseDuration(value);
-  if (duration === undefined) throw invalid(`${EXPECTED}; it is ${shown(value)}.`);
+  if (duration === undefined) throw invalid(`${EXPECTED}; it is ${describeValue(value)}.`);
   const years = Math.trunc(duration.months / 12);
   const days = years * YEAR_DAYS + (duration.months % 12) * MONTH_DAYS;
   const ms = Math.ceil(duration.ms + days * DAY_MS);
-  if (ms < 0) throw invalid(`A duration cannot be negative; it is ${shown(value)}.`);
+  if (ms < 0) throw invalid(`A duration cannot be negative; it is ${describeValue(value)}.`);
   if (ms > MAX_DURATION_MS)
-    throw invalid(`A duration is at most 100 years (${MAX_DURATION_MS} ms); it is ${shown(value)}.`);
+    throw invalid(`A duration is at most 100 years (${MAX_DURATION_MS} ms); it is ${describeValue(value)}.`);
   return ms;
 }
 
@@ -39,7 +39,8 @@ export function instantMs(value: Json): number {
   if (ms === undefined) {
     throw new StepFailure(
       'invalid_time',
-      `Expected a point in time such as '2026-01-31T09:00:00Z', or milliseconds since 1970; it is ${shown(value)}.`,
+      `Expected a point in time such as '2026-01-31T09:00:00Z', or milliseconds since 1970; ` +
+        `it is ${describeValue(value)}.`,
     );
   }
   return Math.ceil(ms);

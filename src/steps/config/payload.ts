@@ -7,7 +7,7 @@ import { isConstant } from '../../template/template.ts';
 import type { Parse, StepContext } from '../kind.ts';
 import { isAbsent, object } from './read.ts';
 
-const LISTED_PROBLEMS = 5;
+const MAX_LISTED_PROBLEMS = 5;
 
 /**
  * The format of a config member. A format with templates is evaluated when the step begins and stored in the step state
@@ -17,22 +17,22 @@ export interface Format<M extends string> {
   readonly isConstant: boolean;
   /** The members of the step state that hold the evaluated format: none for a constant format. */
   stored(visit: StepContext): StoredFormat<M>;
-  of(visit: StepContext, state: StoredFormat<M>): PayloadFormat | undefined;
+  formatOf(visit: StepContext, state: StoredFormat<M>): PayloadFormat | undefined;
 }
 
 export type StoredFormat<M extends string> = { readonly [member in M]?: PayloadFormat | null };
 
 export function planFormat<M extends string>(value: Json | undefined, member: M, parse: Parse): Format<M> {
-  if (value === undefined) return { isConstant: true, stored: () => ({}), of: () => undefined };
+  if (value === undefined) return { isConstant: true, stored: () => ({}), formatOf: () => undefined };
   const template = parse.template(value, `/${member}`);
   const read = (json: Json | undefined): PayloadFormat | undefined =>
     isAbsent(json) ? undefined : object(json, member);
   if (isConstant(template))
-    return { isConstant: true, stored: () => ({}), of: (visit) => read(visit.render(template)) };
+    return { isConstant: true, stored: () => ({}), formatOf: (visit) => read(visit.render(template)) };
   return {
     isConstant: false,
     stored: (visit) => ({ [member]: read(visit.render(template)) ?? null }) as StoredFormat<M>,
-    of: (_visit, state) => read(state[member]),
+    formatOf: (_visit, state) => read(state[member]),
   };
 }
 
@@ -48,7 +48,7 @@ export const payloadProblems = (visit: Pick<StepContext, 'isMarked'>, format: Pa
   validatePayload(format, data, { before0_4: !visit.isMarked('formats') });
 
 /** The problems of the data as one sentence; undefined where it fits, or where there is no format. */
-export function misfit(
+export function payloadMismatch(
   visit: Pick<StepContext, 'isMarked'>,
   format: PayloadFormat | undefined,
   data: Json,
@@ -56,7 +56,7 @@ export function misfit(
   if (format === undefined) return undefined;
   const problems = payloadProblems(visit, format, data);
   if (problems.length === 0) return undefined;
-  const listed = problems.slice(0, LISTED_PROBLEMS).map(({ pointer, message }) => `${pointer || '/'}: ${message}`);
+  const listed = problems.slice(0, MAX_LISTED_PROBLEMS).map(({ pointer, message }) => `${pointer || '/'}: ${message}`);
   const more = problems.length - listed.length;
   return `${listed.join(' ')}${more > 0 ? ` (and ${more} more)` : ''}`;
 }

@@ -6,20 +6,20 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { StepFailure } from '../kind.ts';
 
-const SHOWN_CHARACTERS = 60;
+const MAX_SHOWN_CHARACTERS = 60;
 
 /** `member` as in the config (`approvers.users`). */
 export function invalid(member: string, expected: string, value: Json | undefined): StepFailure {
-  return new StepFailure('invalid_config', `config.${member} must be ${expected}; it is ${shown(value)}.`);
+  return new StepFailure('invalid_config', `config.${member} must be ${expected}; it is ${describeValue(value)}.`);
 }
 
 /** A value in a message, shortened. */
-export function shown(value: Json | undefined): string {
+export function describeValue(value: Json | undefined): string {
   if (value === undefined) return 'absent';
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
   const text = JSON.stringify(value);
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
 export function isAbsent(value: Json | undefined): value is null | undefined {
@@ -48,10 +48,10 @@ export function list(value: Json | undefined, member: string): readonly Json[] {
 }
 
 /** A whole number within bounds. A text of digits is accepted, since form fields and query parameters are texts. */
-export function wholeNumber(value: Json | undefined, member: string, least: number, most: number): number {
+export function wholeNumber(value: Json | undefined, member: string, min: number, max: number): number {
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  if (typeof number !== 'number' || !Number.isInteger(number) || number < least || number > most)
-    throw invalid(member, `a whole number from ${least} to ${most}`, value);
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < min || number > max)
+    throw invalid(member, `a whole number from ${min} to ${max}`, value);
   return number;
 }
 

@@ -3,11 +3,11 @@ import type { StepDefinition } from '../../definition/document/types.ts';
 import { getOwn, isObject, type JsonObject } from '../../json/json.ts';
 import { anyValue, configSchema } from '../config/schema.ts';
 import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
-import { actionOf, actionTypes } from './actions.ts';
+import { actionOf, actionTypes } from './built-in-actions.ts';
 import { oneActivity } from './one-activity.ts';
 
 /** The action has its own limit. Heartbeats show that its worker lives. */
-const LONGEST_MS = 86_400_000;
+const MAX_TIMEOUT_MS = 86_400_000;
 const HEARTBEAT_MS = 15_000;
 
 export const action: StepKind<NoState> = {
@@ -77,7 +77,7 @@ function planHostAction(
       },
       light: true,
       action: type,
-      timeoutMs: LONGEST_MS,
+      timeoutMs: MAX_TIMEOUT_MS,
       heartbeatMs: HEARTBEAT_MS,
     };
   };

@@ -5,7 +5,7 @@ import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 import { oneActivity, planMembers } from './one-activity.ts';
 
 const DEFAULT_BASH_TIMEOUT_MS = 120_000;
-const LONGEST_BASH_TIMEOUT_MS = 600_000;
+const MAX_BASH_TIMEOUT_MS = 600_000;
 /** For starting the sandbox and reading secrets. */
 const MARGIN_MS = 15_000;
 /** An activity learns that it was cancelled from its heartbeats. */
@@ -50,7 +50,7 @@ Bash does not run as a login shell, so it reads no profile of the worker.
     configSchema({
       command: textTemplate().describe('What bash runs.'),
       cwd: textTemplate().optional().describe('The folder to work in, as an absolute path. Default: an empty one.'),
-      timeoutMs: templated(z.number().int().min(1).max(LONGEST_BASH_TIMEOUT_MS))
+      timeoutMs: templated(z.number().int().min(1).max(MAX_BASH_TIMEOUT_MS))
         .optional()
         .describe('Limit of its running time in milliseconds (120,000; at most 600,000).'),
       env: templated(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])))
@@ -67,18 +67,18 @@ Bash does not run as a login shell, so it reads no profile of the worker.
       member === 'env' ? parse.secretTemplate : parse.template,
     );
     const timeout = parse.template(config['timeoutMs'], '/timeoutMs');
-    const again: { repeatable?: true } = step.retry === undefined ? {} : { repeatable: true };
+    const repeatability: { repeatable?: true } = step.retry === undefined ? {} : { repeatable: true };
     return oneActivity((visit) => {
-      const given = visit.render(timeout);
-      const timeoutMs = isAbsent(given)
+      const renderedTimeout = visit.render(timeout);
+      const timeoutMs = isAbsent(renderedTimeout)
         ? DEFAULT_BASH_TIMEOUT_MS
-        : wholeNumber(given, 'timeoutMs', 1, LONGEST_BASH_TIMEOUT_MS);
+        : wholeNumber(renderedTimeout, 'timeoutMs', 1, MAX_BASH_TIMEOUT_MS);
       const { value, secrets } = render(visit);
       const rendered = { value: { ...(value as object), timeoutMs }, secrets };
       return {
         activity: 'bash',
         config: rendered,
-        ...again,
+        ...repeatability,
         timeoutMs: timeoutMs + MARGIN_MS,
         heartbeatMs: HEARTBEAT_MS,
       };

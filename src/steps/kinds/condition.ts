@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sameJson } from '../../json/equality.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
-import { compared } from '../compared.ts';
+import { matchesComparison } from '../comparison.ts';
 import { anyValue, configSchema, expression, templated } from '../config/schema.ts';
 
 import { ConfigError, type NoState, type Parse, type StepContext, type StepKind } from '../kind.ts';
@@ -124,7 +124,7 @@ export function portName(value: Json | undefined, at: string): string {
 /** One test, in one of the first three forms. */
 function planTest(config: JsonObject, at: string, parse: Parse): (visit: StepContext) => boolean {
   const { expression: source, variable, ref } = config;
-  if ([source, variable, ref].filter((way) => way !== undefined).length !== 1)
+  if ([source, variable, ref].filter((form) => form !== undefined).length !== 1)
     throw new ConfigError(at, "Expected one of 'expression', 'variable' with 'equals', 'ref', or 'branches'.");
   if (typeof source === 'string') {
     const parsed = parse.expression(source, `${at}/expression`);
@@ -146,5 +146,5 @@ function planRef(ref: string, config: JsonObject, at: string, parse: Parse): (vi
   if (written.length > 1) throw new ConfigError(`${at}/${written[1]}`, 'Expected at most one of eq, neq, gt, lt.');
   if (operator === undefined) return (visit) => visit.test(parsed);
   const operand = parse.template(config[operator], `${at}/${operator}`);
-  return (visit) => compared(visit.evaluate(parsed), { op: operator, value: visit.render(operand) });
+  return (visit) => matchesComparison(visit.evaluate(parsed), { op: operator, value: visit.render(operand) });
 }

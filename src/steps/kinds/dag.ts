@@ -7,13 +7,13 @@ import { z } from 'zod';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import type { Reference } from '../../template/types.ts';
+import { CHUNK_STEPS, type Chunks } from '../chunks.ts';
 import type { Behaviour, FrameSpec, StepContext, StepKind } from '../kind.ts';
-import { PART_STEPS, type Parts } from '../parts.ts';
 
 export const DAG_STEP = '$dag';
 
 /** The name of a step under a forEach modifier in the program. Everywhere else it has its slug. */
-export function iterated(slug: string): string {
+export function iteratedStepName(slug: string): string {
   return `${slug}$item`;
 }
 
@@ -49,7 +49,7 @@ export const dagKind: StepKind<DagState> = {
 
 export function* dagBehaviour(
   nodes: readonly DagNode[],
-): Parts<{ behaviour: Behaviour<DagState> } | { problems: Problem[] }> {
+): Chunks<{ behaviour: Behaviour<DagState> } | { problems: Problem[] }> {
   const known = new Map(nodes.map((node) => [node.slug, node]));
   const dependencies = new Map(nodes.map((node) => [node.slug, dependenciesOf(node, known)]));
   const cycle = findCycle(dependencies);
@@ -64,11 +64,11 @@ export function* dagBehaviour(
       ],
     };
   const dependents = new Map<string, string[]>(nodes.map((node) => [node.slug, []]));
-  for (const [slug, on] of dependencies) for (const other of on) dependents.get(other)!.push(slug);
+  for (const [slug, dependsOn] of dependencies) for (const other of dependsOn) dependents.get(other)!.push(slug);
   const terminals = nodes.filter((node) => dependents.get(node.slug)!.length === 0).map((node) => node.slug);
   const data = new Map<string, Expression>();
   for (const [n, slug] of terminals.entries()) {
-    if (n % PART_STEPS === 0) yield;
+    if (n % CHUNK_STEPS === 0) yield;
     data.set(slug, parseExpression(`steps['${slug}'].output.data`));
   }
   const frame = (slug: string): FrameSpec => ({ name: slug, port: slug, flat: true });
@@ -79,7 +79,9 @@ export function* dagBehaviour(
       state: {
         remaining: nodes.length,
         openDependencies: Object.fromEntries(
-          [...dependencies].filter(([, on]) => on.size > 0).map(([slug, on]) => [slug, on.size]),
+          [...dependencies]
+            .filter(([, dependsOn]) => dependsOn.size > 0)
+            .map(([slug, dependsOn]) => [slug, dependsOn.size]),
         ),
       },
       frames: nodes.filter(({ slug }) => dependencies.get(slug)!.size === 0).map(({ slug }) => frame(slug)),
@@ -91,13 +93,13 @@ export function* dagBehaviour(
       if (bail?.(visit) === true) return { do: 'finish', output: event.data };
       const { state } = visit;
       if (--state.remaining === 0) return { do: 'finish', output: outputOf(visit) };
-      const { openDependencies: waits } = state;
+      const { openDependencies } = state;
       const ready: FrameSpec[] = [];
       for (const slug of dependents.get(event.name) ?? []) {
-        const still = waits[slug]! - 1;
-        if (still > 0) waits[slug] = still;
+        const remaining = openDependencies[slug]! - 1;
+        if (remaining > 0) openDependencies[slug] = remaining;
         else {
-          delete waits[slug];
+          delete openDependencies[slug];
           ready.push(frame(slug));
         }
       }
@@ -105,10 +107,10 @@ export function* dagBehaviour(
     },
   };
   const outputOf = (visit: StepContext) => {
-    const read = (slug: string) => visit.evaluate(data.get(slug)!) ?? null;
+    const evaluateOutput = (slug: string) => visit.evaluate(data.get(slug)!) ?? null;
     return terminals.length === 1
-      ? read(terminals[0]!)
-      : Object.fromEntries(terminals.map((slug) => [slug, read(slug)]));
+      ? evaluateOutput(terminals[0]!)
+      : Object.fromEntries(terminals.map((slug) => [slug, evaluateOutput(slug)]));
   };
   return { behaviour };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MOST_ITERATIONS_AT_ONCE } from '../../definition/document/limits.ts';
-import { defined } from '../../json/defined.ts';
+import { MAX_FOR_EACH_CONCURRENCY } from '../../definition/document/limits.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { invalid, wholeNumber } from '../config/read.ts';
 import { anyValue, configSchema, templated } from '../config/schema.ts';
 import { ConfigError, type FrameSpec, type StepKind } from '../kind.ts';
@@ -46,7 +46,7 @@ state fails its iteration with \`state_too_large\`, like any other error.`,
     configSchema({
       items: templated(z.array(anyValue())).describe('The list to walk.'),
       as: z.string().regex(NAME).optional().describe('Another name for item, readable in nested bodies too.'),
-      concurrency: templated(z.int().min(1).max(MOST_ITERATIONS_AT_ONCE))
+      concurrency: templated(z.int().min(1).max(MAX_FOR_EACH_CONCURRENCY))
         .optional()
         .describe('Concurrent iterations (1).'),
       onError: z
@@ -69,18 +69,18 @@ state fails its iteration with \`state_too_large\`, like any other error.`,
     const iteration = (list: readonly Json[], index: number): FrameSpec => ({
       name: String(index),
       port: 'item',
-      item: { value: list[index]!, index, ...defined({ as }) },
+      item: { value: list[index]!, index, ...omitUndefined({ as }) },
     });
     return {
       begin(visit) {
         const list = visit.render(items);
         if (!Array.isArray(list)) throw invalid('items', 'a list', list);
-        const atOnce =
+        const maxConcurrent =
           concurrency === undefined
             ? 1
-            : wholeNumber(visit.render(concurrency), 'concurrency', 1, MOST_ITERATIONS_AT_ONCE);
+            : wholeNumber(visit.render(concurrency), 'concurrency', 1, MAX_FOR_EACH_CONCURRENCY);
         if (list.length === 0) return { do: 'end', port: 'done', data: [] };
-        const first = Math.min(atOnce, list.length);
+        const first = Math.min(maxConcurrent, list.length);
         return {
           do: 'suspend',
           state: { items: list, results: [], errors: [], nextIndex: first, remaining: list.length },

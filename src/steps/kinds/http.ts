@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BODY_FORMS, HTTP_METHODS, RESPONSE_FORMS } from '../../contract/activity-words.ts';
+import { BODY_ENCODINGS, HTTP_METHODS, RESPONSE_FORMATS } from '../../contract/activity-options.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
@@ -94,7 +94,7 @@ export function httpSchema(): z.ZodType {
       .optional()
       .describe('Credentials.'),
     body: anyValue().optional().describe('The request body.'),
-    bodyAs: templated(z.enum(BODY_FORMS))
+    bodyAs: templated(z.enum(BODY_ENCODINGS))
       .optional()
       .describe('The encoding of the body. Default: text for texts, json for other values.'),
     timeout: duration().optional().describe('Limit of one attempt, answer included (30s).'),
@@ -102,7 +102,7 @@ export function httpSchema(): z.ZodType {
       .union([z.number().int(), z.string(), z.array(z.union([z.number().int(), z.string()]))])
       .optional()
       .describe("Statuses that are success: 200, '2xx', '200-299', or a list. Default: 2xx."),
-    as: templated(z.enum(RESPONSE_FORMS))
+    as: templated(z.enum(RESPONSE_FORMATS))
       .optional()
       .describe('How the response is read. Default: by its content type.'),
     maxBytes: templated(z.number().int().min(1).max(MAX_BLOB_STATE_BYTES))

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { children, type Node } from '../../template/ast.ts';
 import type { Expression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
 import { TemplateError } from '../../template/types.ts';
 import { planInstant, planTimeout } from '../config/duration.ts';
-import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
+import { payloadMismatch, planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, names, text, wholeNumber } from '../config/read.ts';
 import {
   configSchema,
@@ -27,8 +27,8 @@ import {
 } from '../kind.ts';
 import { timedPorts } from '../ports.ts';
 
-const MOST_MESSAGES = 10_000;
-const MOST_NAMES = 20;
+const MAX_MESSAGES = 10_000;
+const MAX_NAMES = 20;
 /** Roots that are the same at every visit. */
 const CONSTANT_ROOTS: ReadonlySet<string> = new Set(['payload', 'input']);
 /** Transforms that read the clock. */
@@ -77,13 +77,13 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
   schema: () =>
     configSchema({
       name: z
-        .union([textTemplate(), z.array(textTemplate()).min(1).max(MOST_NAMES)])
+        .union([textTemplate(), z.array(textTemplate()).min(1).max(MAX_NAMES)])
         .describe('The name of the messages, or a list of names.'),
       key: z
         .union([textTemplate(), z.number()])
         .optional()
         .describe('Published events need this key. Default: events of every key.'),
-      count: templated(z.number().int().min(1).max(MOST_MESSAGES))
+      count: templated(z.number().int().min(1).max(MAX_MESSAGES))
         .optional()
         .describe('How many; the data is then a list.'),
       match: expression().optional().describe('Which of them: an expression that reads `payload`.'),
@@ -108,34 +108,34 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
     const name = parse.template(config['name'], '/name');
     const key = isAbsent(config['key']) ? undefined : parse.template(config['key'], '/key');
     const count = parse.template(config['count'], '/count');
-    const fits = match === undefined ? undefined : parse.expression(match, '/match', ['payload']);
+    const matchCondition = match === undefined ? undefined : parse.expression(match, '/match', ['payload']);
     const schema = planFormat(config['schema'], 'schema', parse);
     const timeoutOf = planTimeout(config, parse);
     const instantOf = isAbsent(until) ? undefined : planInstant(until, '/until', parse);
 
-    const isConstant = schema.isConstant && (fits === undefined || readsOnly(fits, CONSTANT_ROOTS));
+    const isConstant = schema.isConstant && (matchCondition === undefined || readsOnly(matchCondition, CONSTANT_ROOTS));
 
     const accepts = (visit: StepContext, state: ListenState, payload: Json): boolean =>
-      (fits === undefined || matches(visit, fits, payload)) &&
-      misfit(visit, schema.of(visit, state), payload) === undefined;
+      (matchCondition === undefined || matches(visit, matchCondition, payload)) &&
+      payloadMismatch(visit, schema.formatOf(visit, state), payload) === undefined;
 
     return {
       begin(visit) {
         const named = visit.render(name);
         const hearing = subscriptionOf(named, key === undefined ? undefined : text(visit.render(key), 'key'));
         const counted = visit.render(count);
-        const many = isAbsent(counted) ? null : wholeNumber(counted, 'count', 1, MOST_MESSAGES);
+        const wantedCount = isAbsent(counted) ? null : wholeNumber(counted, 'count', 1, MAX_MESSAGES);
         const state: ListenState = {
-          count: many,
+          count: wantedCount,
           taken: [],
           ...(Array.isArray(named) ? { hasNameList: true } : {}),
           ...schema.stored(visit),
         };
         const at = timeoutOf(visit) ?? instantOf?.(visit);
-        const early = visit.takeMessages(hearing, many ?? 1, (payload) => accepts(visit, state, payload), {
+        const early = visit.takeMessages(hearing, wantedCount ?? 1, (payload) => accepts(visit, state, payload), {
           isConstant,
         });
-        const ended = take(state, early);
+        const ended = takeIntoState(state, early);
         if (ended !== undefined) return ended;
         if (at !== undefined && at <= visit.now) {
           if (!visit.wired('timeout')) visit.returnMessages(early);
@@ -148,7 +148,7 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
             kind: 'message',
             name: hearing.names[0]!,
             hearing,
-            ...defined({ until: at }),
+            ...omitUndefined({ until: at }),
           },
           timers: at === undefined ? [] : [{ at }],
         };
@@ -157,7 +157,7 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
         const { state } = visit;
         if (event.on === 'fired') return timedOut(visit, state);
         if (event.on !== 'message' || !accepts(visit, state, event.payload)) return { do: 'ignore' };
-        return take(state, [event.message]) ?? { do: 'suspend', state, grown: event.payload };
+        return takeIntoState(state, [event.message]) ?? { do: 'suspend', state, grown: event.payload };
       },
       unused: ({ taken }) => taken,
     };
@@ -167,16 +167,16 @@ are kept in order for the next listener. A retry of the run keeps them too.`,
 /** @throws StepFailure `invalid_config`. */
 function subscriptionOf(name: Json, key: string | undefined): Subscription {
   const listed = Array.isArray(name) ? names(name, 'name') : [text(name, 'name')];
-  if (listed.length === 0 || listed.length > MOST_NAMES)
-    throw invalid('name', `a text, or a list of 1 to ${MOST_NAMES} texts`, name);
-  return { names: listed, ...defined({ key }) };
+  if (listed.length === 0 || listed.length > MAX_NAMES)
+    throw invalid('name', `a text, or a list of 1 to ${MAX_NAMES} texts`, name);
+  return { names: listed, ...omitUndefined({ key }) };
 }
 
 /** Whether the expression gives the same result for the same payload at every visit. */
 function readsOnly(expression: Expression, roots: ReadonlySet<string>): boolean {
-  const isFit = (node: Node): boolean =>
-    (node.kind !== 'transform' || !CLOCK_READERS.test(node.name)) && children(node).every(isFit);
-  return references(expression).every(({ root }) => roots.has(root)) && isFit(expression.node);
+  const isClockFree = (node: Node): boolean =>
+    (node.kind !== 'transform' || !CLOCK_READERS.test(node.name)) && children(node).every(isClockFree);
+  return references(expression).every(({ root }) => roots.has(root)) && isClockFree(expression.node);
 }
 
 /** Messages come from outside: one on which the expression fails does not match, and fails no run. */
@@ -190,7 +190,7 @@ function matches(visit: StepContext, expression: Expression, payload: Json): boo
 }
 
 /** Adds the messages to the state. Ends the step where they include the last one that it needs. */
-function take(state: ListenState, messages: readonly Message[]): Outcome<never> | undefined {
+function takeIntoState(state: ListenState, messages: readonly Message[]): Outcome<never> | undefined {
   const { count, hasNameList: named, taken } = state;
   const [first] = messages;
   if (count !== null) {
@@ -199,7 +199,7 @@ function take(state: ListenState, messages: readonly Message[]): Outcome<never> 
   }
   if (first === undefined) return undefined;
   const meta = named === true ? { name: first.name } : undefined;
-  return { do: 'end', port: 'received', data: first.payload, took: [first], ...defined({ meta }) };
+  return { do: 'end', port: 'received', data: first.payload, took: [first], ...omitUndefined({ meta }) };
 }
 
 /** A step that fails at its timeout keeps what it took, which then returns to the inbox. */
@@ -213,5 +213,5 @@ function endWithTaken(state: ListenState, port: string): Outcome<never> {
   const { taken: took, hasNameList: named } = state;
   state.taken = [];
   const meta = named === true ? { names: took.map(({ name }) => name) } : undefined;
-  return { do: 'end', port, data: took.map(({ payload }) => payload), took, ...defined({ meta }) };
+  return { do: 'end', port, data: took.map(({ payload }) => payload), took, ...omitUndefined({ meta }) };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { invalid, wholeNumber } from '../config/read.ts';
 import { anyValue, configSchema, expression, templated } from '../config/schema.ts';
 import {
@@ -16,8 +16,8 @@ import { type LoopState, loopBatch, loopProgress } from '../loop-state.ts';
 type Open = OpenStepContext<LoopState>;
 
 const DEFAULT_MAX_ITERATIONS = 1_000;
-const MOST_ITERATIONS = 1_000_000_000;
-const MOST_BATCH = 100_000;
+const MAX_ITERATIONS = 1_000_000_000;
+const MAX_BATCH = 100_000;
 
 export const loop: StepKind<LoopState> = {
   type: 'loop',
@@ -48,10 +48,10 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
   schema: () =>
     configSchema({
       items: templated(z.array(anyValue())).optional().describe('The list to walk.'),
-      batchSize: templated(z.int().min(1).max(MOST_BATCH)).optional().describe('Items per tick (1).'),
+      batchSize: templated(z.int().min(1).max(MAX_BATCH)).optional().describe('Items per tick (1).'),
       while: expression().optional().describe('Asked before each tick: false ends the loop.'),
       until: expression().optional().describe('Asked after each body: true ends the loop.'),
-      maxIterations: templated(z.int().min(1).max(MOST_ITERATIONS))
+      maxIterations: templated(z.int().min(1).max(MAX_ITERATIONS))
         .optional()
         .describe('For while, until and next (1000).'),
       initial: anyValue().optional().describe('What loop.carry begins with.'),
@@ -64,11 +64,11 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
         .describe('The number of last ticks whose rollbacks are kept, including the current one. Default: all.'),
     }),
   ports: () => ({ normal: 'done', names: ['loop', 'done'], body: ['loop'] }),
-  later: ['next', 'result'],
+  lateMembers: ['next', 'result'],
   plan(config, parse) {
     const template = (member: string) =>
       config[member] === undefined ? undefined : parse.template(config[member], `/${member}`);
-    const asked = (member: 'while' | 'until') => {
+    const conditionOf = (member: 'while' | 'until') => {
       const source = config[member];
       if (source === undefined) return undefined;
       if (typeof source !== 'string') throw new ConfigError(`/${member}`, 'Expected an expression.');
@@ -80,39 +80,39 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
     const initial = template('initial');
     const next = template('next');
     const result = template('result');
-    const goOn = asked('while');
-    const until = asked('until');
+    const whileCondition = conditionOf('while');
+    const until = conditionOf('until');
     const carries = initial !== undefined || next !== undefined;
     const limitOf = (visit: StepContext): number =>
       maxIterations === undefined
         ? DEFAULT_MAX_ITERATIONS
-        : wholeNumber(visit.render(maxIterations), 'maxIterations', 1, MOST_ITERATIONS);
-    const bounded = items === undefined || goOn !== undefined || until !== undefined || next !== undefined;
+        : wholeNumber(visit.render(maxIterations), 'maxIterations', 1, MAX_ITERATIONS);
+    const bounded = items === undefined || whileCondition !== undefined || until !== undefined || next !== undefined;
 
     const resultOf = (visit: Open): Json | undefined => {
       if (result === undefined) return carries ? visit.state.carry : undefined;
       const value = visit.render(result);
-      visit.note('result', value);
+      visit.traceEvaluated('result', value);
       return value;
     };
-    const end = (visit: Open, broken?: Json): Outcome<never> => {
+    const end = (visit: Open, breakValue?: Json): Outcome<never> => {
       visit.state.isComplete = true;
-      const value = broken ?? resultOf(visit);
-      const data: JsonObject = { state: loopProgress(visit.state), batch: null, ...defined({ value }) };
+      const value = breakValue ?? resultOf(visit);
+      const data: JsonObject = { state: loopProgress(visit.state), batch: null, ...omitUndefined({ value }) };
       return { do: 'end', port: 'done', data };
     };
     const evaluateNext = (visit: Open): void => {
       if (next === undefined) return;
       const carry = visit.render(next);
       visit.state.carry = carry;
-      visit.note('next', carry);
+      visit.traceEvaluated('next', carry);
     };
     const beginTick = (visit: Open, tick: number): Outcome<never> => {
       const { state } = visit;
       state.tick = tick;
       state.iterations = tick;
       if (state.items !== null && tick * state.batchSize >= state.items.length) return end(visit);
-      if (goOn !== undefined && !visit.test(goOn)) return end(visit);
+      if (whileCondition !== undefined && !visit.test(whileCondition)) return end(visit);
       const { maxIterations: most } = state;
       if (most !== undefined && tick >= most)
         throw new StepFailure(
@@ -125,7 +125,7 @@ were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \
       begin(visit) {
         const state: LoopState = {
           items: items === undefined ? null : listOf(visit.render(items)),
-          batchSize: batchSize === undefined ? 1 : wholeNumber(visit.render(batchSize), 'batchSize', 1, MOST_BATCH),
+          batchSize: batchSize === undefined ? 1 : wholeNumber(visit.render(batchSize), 'batchSize', 1, MAX_BATCH),
           carry: initial === undefined ? null : visit.render(initial),
           tick: 0,
           iterations: 0,

@@ -1,8 +1,8 @@
-/** The config of steps that ask a model: kind `llm`, and kind `agent`, which adds tools. */
+/** The config of steps that call a model: kind `llm`, and kind `agent`, which adds tools. */
 
 import { z } from 'zod';
-import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { planFormat } from '../config/payload.ts';
 import { invalid, isAbsent, list, optionalOneOf, optionalText, wholeNumber } from '../config/read.ts';
 import { anyValue, payloadFormat, templated, textTemplate } from '../config/schema.ts';
@@ -10,7 +10,7 @@ import { ConfigError, type Parse, type StepContext } from '../kind.ts';
 
 const OUTPUT_FORMATS = ['text', 'json'] as const;
 const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
-const MOST_TOKENS = 10_000_000;
+const MAX_TOKENS = 10_000_000;
 /** An answer takes seconds, or minutes with much reasoning. */
 export const MODEL_TIMEOUT_MS = 600_000;
 /** An activity learns that it was cancelled from its heartbeats. */
@@ -43,42 +43,45 @@ export function planModel(config: JsonObject, parse: Parse): (visit: StepContext
   const [temperature, maxTokens] = [template('temperature'), template('maxTokens')];
   const schema = planFormat(config['outputSchema'], 'outputSchema', parse);
   return (visit) => {
-    const named = optionalText(visit.render(model), 'model');
+    const modelName = optionalText(visit.render(model), 'model');
     const system = optionalText(visit.render(systemPrompt), 'systemPrompt');
-    const asked = visit.render(userPrompt);
-    const heat = visit.render(temperature);
-    const most = visit.render(maxTokens);
-    const format = schema.of(visit, schema.stored(visit));
+    const renderedPrompt = visit.render(userPrompt);
+    const renderedTemperature = visit.render(temperature);
+    const renderedMaxTokens = visit.render(maxTokens);
+    const format = schema.formatOf(visit, schema.stored(visit));
     const form = optionalOneOf(visit.render(outputFormat), 'outputFormat', OUTPUT_FORMATS);
     const isJson = form === undefined ? format !== undefined : form === 'json';
     return {
-      ...defined({ model: named, systemPrompt: system }),
-      messages: [...said(visit.render(messages)), ...(isAbsent(asked) ? [] : [{ role: 'user', content: told(asked) }])],
+      ...omitUndefined({ model: modelName, systemPrompt: system }),
+      messages: [
+        ...messagesOf(visit.render(messages)),
+        ...(isAbsent(renderedPrompt) ? [] : [{ role: 'user', content: asText(renderedPrompt) }]),
+      ],
       ...(isJson ? { outputFormat: 'json' } : {}),
       ...(isJson && format !== undefined ? { outputSchema: format } : {}),
-      ...(isAbsent(heat) ? {} : { temperature: warmth(heat) }),
-      ...(isAbsent(most) ? {} : { maxTokens: wholeNumber(most, 'maxTokens', 1, MOST_TOKENS) }),
+      ...(isAbsent(renderedTemperature) ? {} : { temperature: temperatureOf(renderedTemperature) }),
+      ...(isAbsent(renderedMaxTokens) ? {} : { maxTokens: wholeNumber(renderedMaxTokens, 'maxTokens', 1, MAX_TOKENS) }),
     };
   };
 }
 
-function said(value: Json): Json[] {
+function messagesOf(value: Json): Json[] {
   if (isAbsent(value)) return [];
   return list(value, 'messages').map((message, i) => {
     if (typeof message === 'string') return { role: 'user', content: message };
     const { role, content } = isObject(message) ? message : {};
     if (role === undefined || !ROLES.includes(role))
       throw invalid(`messages[${i}].role`, "'user', 'assistant' or 'system'", role);
-    return { role, content: told(content ?? '') };
+    return { role, content: asText(content ?? '') };
   });
 }
 
 /** A model reads text; other values are passed as JSON text. */
-function told(value: Json): string {
+function asText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function warmth(value: Json): number {
+function temperatureOf(value: Json): number {
   if (typeof value !== 'number' || value < 0) throw invalid('temperature', 'a number from 0', value);
   return value;
 }

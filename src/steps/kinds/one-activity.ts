@@ -1,7 +1,7 @@
 /** What steps that run one activity share: the config with its secrets, the start, and the end. */
 
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Rendered, SecretString } from '../../template/types.ts';
 import type { Behaviour, NoState, Outcome, Parse, Resume, RunSpec, StepContext } from '../kind.ts';
 
@@ -14,7 +14,7 @@ export function oneActivity(spec: (visit: StepContext) => RunSpec): Behaviour<No
 export function activityEnd(_visit: StepContext, event: Resume): Outcome<never> {
   if (event.on === 'completed') {
     const { data, meta } = event.result;
-    return { do: 'end', port: 'success', data, ...defined({ meta }) };
+    return { do: 'end', port: 'success', data, ...omitUndefined({ meta }) };
   }
   return event.on === 'failed' ? { do: 'fail', error: event.error } : { do: 'ignore' };
 }

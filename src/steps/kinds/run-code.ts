@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { CODE_LANGUAGES } from '../../contract/activity-words.ts';
+import { CODE_LANGUAGES } from '../../contract/activity-options.ts';
 import { isAbsent, wholeNumber } from '../config/read.ts';
 import { anyValue, configSchema, templated } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 import { oneActivity } from './one-activity.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-const LONGEST_TIMEOUT_MS = 600_000;
+const MAX_TIMEOUT_MS = 600_000;
 const DEFAULT_MEMORY_MB = 64;
-const MOST_MEMORY_MB = 512;
+const MAX_MEMORY_MB = 512;
 /** Beyond the code's own time, since it may wait for other scripts. */
 const MARGIN_MS = 300_000;
 /** An activity learns that it was cancelled from its heartbeats. */
@@ -55,10 +55,10 @@ both are JSON. Templates in \`code\` are not evaluated: pass the run's data thro
       language: z.enum(CODE_LANGUAGES).optional().describe('Default: javascript.'),
       code: z.string().min(1).describe('The module. No template.'),
       input: anyValue().optional().describe('The input of the function. Default: {}.'),
-      timeoutMs: templated(z.number().int().min(1).max(LONGEST_TIMEOUT_MS))
+      timeoutMs: templated(z.number().int().min(1).max(MAX_TIMEOUT_MS))
         .optional()
         .describe('Limit of its running time in milliseconds (10,000; at most 600,000).'),
-      memoryMb: templated(z.number().int().min(1).max(MOST_MEMORY_MB))
+      memoryMb: templated(z.number().int().min(1).max(MAX_MEMORY_MB))
         .optional()
         .describe('Limit of its memory in MiB (64; at most 512, and 16 are always there).'),
     }),
@@ -73,10 +73,12 @@ both are JSON. Templates in \`code\` are not evaluated: pass the run's data thro
     const timeout = parse.template(config['timeoutMs'], '/timeoutMs');
     const memory = parse.template(config['memoryMb'], '/memoryMb');
     return oneActivity((visit) => {
-      const given = visit.render(timeout);
-      const timeoutMs = isAbsent(given) ? DEFAULT_TIMEOUT_MS : wholeNumber(given, 'timeoutMs', 1, LONGEST_TIMEOUT_MS);
+      const renderedTimeout = visit.render(timeout);
+      const timeoutMs = isAbsent(renderedTimeout)
+        ? DEFAULT_TIMEOUT_MS
+        : wholeNumber(renderedTimeout, 'timeoutMs', 1, MAX_TIMEOUT_MS);
       const wanted = visit.render(memory);
-      const memoryMb = isAbsent(wanted) ? DEFAULT_MEMORY_MB : wholeNumber(wanted, 'memoryMb', 1, MOST_MEMORY_MB);
+      const memoryMb = isAbsent(wanted) ? DEFAULT_MEMORY_MB : wholeNumber(wanted, 'memoryMb', 1, MAX_MEMORY_MB);
       return {
         activity: 'runCode',
         config: { value: { language, code, input: visit.render(input), timeoutMs, memoryMb }, secrets: [] },

@@ -1,16 +1,16 @@
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { declaredNames } from '../../definition/payload/format.ts';
 import { assert } from '../../json/assert.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { parsedJson, possibleJson } from '../../json/model-json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { payloadProblems, planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, text } from '../config/read.ts';
 import { anyValue, configSchema, payloadFormat, textTemplate } from '../config/schema.ts';
 import { ConfigError, type StepContext, StepFailure, type StepKind } from '../kind.ts';
 import { endWithChild, startChild, timeoutOf } from './run-workflow.ts';
 
-const LISTED_PROBLEMS = 20;
+const MAX_LISTED_PROBLEMS = 20;
 
 export const runEmployee: StepKind<StoredFormat<'responseSchema'>> = {
   type: 'run_employee',
@@ -57,11 +57,11 @@ fails the step with \`invalid_response\`, and the problems in its details.`,
     return {
       begin(visit) {
         const state = schema.stored(visit);
-        const format = schema.of(visit, state);
+        const format = schema.formatOf(visit, state);
         const input: Json = {
           assignment: text(visit.render(assignment), 'assignment'),
           ...attachmentsOf(visit.render(attached)),
-          ...defined({ responseSchema: format }),
+          ...omitUndefined({ responseSchema: format }),
         };
         const workflow = text(visit.render(employee), 'employee');
         return startChild(visit, timeoutMs, state, { workflow, input, employee: true });
@@ -71,7 +71,7 @@ fails the step with \`invalid_response\`, and the problems in its details.`,
         const { data, meta } = event.result;
         return endWithChild(visit, {
           ...event,
-          result: { data: shaped(visit, schema.of(visit, visit.state), data), ...defined({ meta }) },
+          result: { data: shapeAnswer(visit, schema.formatOf(visit, visit.state), data), ...omitUndefined({ meta }) },
         });
       },
     };
@@ -92,7 +92,11 @@ function attachmentsOf(value: Json): { attachments_json?: string; attachments?: 
 }
 
 /** The answer in the declared format. @throws StepFailure `invalid_response`. */
-export function shaped(visit: Pick<StepContext, 'isMarked'>, format: PayloadFormat | undefined, answer: Json): Json {
+export function shapeAnswer(
+  visit: Pick<StepContext, 'isMarked'>,
+  format: PayloadFormat | undefined,
+  answer: Json,
+): Json {
   if (format === undefined) return answer;
   const readings = typeof answer === 'string' ? readingsOf(format, answer) : [answer];
   const [asGiven] = readings;
@@ -108,7 +112,9 @@ export function shaped(visit: Pick<StepContext, 'isMarked'>, format: PayloadForm
       'Ask for that form in the assignment, or declare what may be left out.',
     {
       details: {
-        problems: problems.slice(0, LISTED_PROBLEMS).map(({ pointer, code, message }) => ({ pointer, code, message })),
+        problems: problems
+          .slice(0, MAX_LISTED_PROBLEMS)
+          .map(({ pointer, code, message }) => ({ pointer, code, message })),
       },
     },
   );

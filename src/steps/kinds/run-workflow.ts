@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StepDefinition } from '../../definition/document/types.ts';
-import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { durationMs } from '../config/duration.ts';
 import { isAbsent, optionalBoolean, optionalText, text } from '../config/read.ts';
 import { anyValue, configSchema, templated, textTemplate } from '../config/schema.ts';
@@ -80,7 +80,7 @@ definition, and this step's \`retry\` does not repeat it.
           {
             workflow: slug,
             input: visit.render(input),
-            ...defined({ version: wanted }),
+            ...omitUndefined({ version: wanted }),
             ...(waits ? {} : { wait: false }),
           },
         );
@@ -124,7 +124,7 @@ export function startChild<S extends JsonObject>(
     state,
     children: [child],
     timers,
-    waiting: { kind: 'child', name: child.workflow, ...defined({ until }) },
+    waiting: { kind: 'child', name: child.workflow, ...omitUndefined({ until }) },
   };
 }
 

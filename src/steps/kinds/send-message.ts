@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import {
   MESSAGE_CHANNELS,
+  MESSAGE_CONTENT_MEMBERS,
   MESSAGE_CREDENTIALS,
   MESSAGE_MEMBERS,
-  MESSAGE_WORDS,
   type MessageChannel,
   SMTP_ENCRYPTIONS,
-} from '../../contract/activity-words.ts';
+} from '../../contract/activity-options.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { isAbsent } from '../config/read.ts';
 import { anyValue, configSchema, nameList, templated, textTemplate } from '../config/schema.ts';
@@ -129,19 +129,19 @@ function planMessage(config: JsonObject, parse: Parse): (visit: StepContext) => 
   if (channel === 'email' && isAbsent(config['subject']))
     throw new ConfigError('/subject', 'Expected a subject: an e-mail needs one.');
   const known = [...new Set(Object.values(MESSAGE_MEMBERS).flat())];
-  const taken = channel === undefined ? known : MESSAGE_MEMBERS[channel];
+  const channelMembers = channel === undefined ? known : MESSAGE_MEMBERS[channel];
   const credentials = channel === undefined ? Object.values(MESSAGE_CREDENTIALS).flat() : MESSAGE_CREDENTIALS[channel];
   const parserOf = (member: string): Parse['template'] => {
     if (credentials.includes(member)) return parse.secretTemplate;
-    return MESSAGE_WORDS.includes(member) ? parse.callbackTemplate : parse.template;
+    return MESSAGE_CONTENT_MEMBERS.includes(member) ? parse.callbackTemplate : parse.template;
   };
-  const foreign = known.find((member) => !taken.includes(member) && !isAbsent(config[member]));
-  if (foreign !== undefined)
+  const unsupported = known.find((member) => !channelMembers.includes(member) && !isAbsent(config[member]));
+  if (unsupported !== undefined)
     throw new ConfigError(
-      `/${foreign}`,
-      `The channel '${channel}' takes no ${foreign}; it takes ${taken.slice(1).join(', ')}.`,
+      `/${unsupported}`,
+      `The channel '${channel}' takes no ${unsupported}; it takes ${channelMembers.slice(1).join(', ')}.`,
     );
-  const render = planMembers(config, taken, '', parserOf);
+  const render = planMembers(config, channelMembers, '', parserOf);
   return (visit) => ({
     activity: 'sendMessage',
     config: render(visit),

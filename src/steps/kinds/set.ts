@@ -50,10 +50,10 @@ declares the keys and their types. A root (\`input\`, \`steps\`, …) cannot be 
     const { values, target = 'variables' } = config;
     if (target !== 'variables' && target !== 'state')
       throw new ConfigError('/target', "Expected 'variables' or 'state'.");
-    if (Array.isArray(values)) return inOrder(values, target, parse);
+    if (Array.isArray(values)) return assignInOrder(values, target, parse);
     if (!isObject(values) && typeof values !== 'string')
       throw new ConfigError('/values', 'Expected an object of values, or a list of {name, value}.');
-    return atOnce(parse.template(values, '/values'), target);
+    return assignTogether(parse.template(values, '/values'), target);
   },
 };
 
@@ -67,7 +67,7 @@ function namesIn(values: Json | undefined): Assignments['names'] {
   return Object.keys(values).map((name) => ({ name, at: childPointer('/values', name) }));
 }
 
-function atOnce(template: Template, target: Target): Behaviour<NoState> {
+function assignTogether(template: Template, target: Target): Behaviour<NoState> {
   return {
     begin(visit) {
       const data = object(visit.render(template), 'values');
@@ -77,7 +77,7 @@ function atOnce(template: Template, target: Target): Behaviour<NoState> {
   };
 }
 
-function inOrder(entries: readonly Json[], target: Target, parse: Parse): Behaviour<NoState> {
+function assignInOrder(entries: readonly Json[], target: Target, parse: Parse): Behaviour<NoState> {
   const planned = entries.map((entry, i) => {
     const at = `/values/${i}`;
     if (!isObject(entry) || typeof entry['name'] !== 'string')

@@ -18,22 +18,22 @@ early. A time in the past does not wait. \`skipTimer\` ends the wait immediately
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {
-    const { duration: forSoLong, until } = config;
-    if ((forSoLong === undefined) === (until === undefined))
+    const { duration: durationConfig, until } = config;
+    if ((durationConfig === undefined) === (until === undefined))
       throw new ConfigError('', "Expected one of 'duration' and 'until'.");
-    const waitMs = forSoLong === undefined ? undefined : planDuration(forSoLong, '/duration', parse);
+    const waitMs = durationConfig === undefined ? undefined : planDuration(durationConfig, '/duration', parse);
     const instantOf = until === undefined ? undefined : planInstant(until, '/until', parse);
     return {
       begin(visit) {
         const at = waitMs === undefined ? instantOf!(visit) : visit.now + waitMs(visit);
-        if (at <= visit.now) return awake(at);
+        if (at <= visit.now) return endSleep(at);
         return { do: 'suspend', state: { until: at }, waiting: { kind: 'timer', until: at }, timers: [{ at }] };
       },
-      resume: (visit, event) => (event.on === 'fired' ? awake(visit.state.until) : { do: 'ignore' }),
+      resume: (visit, event) => (event.on === 'fired' ? endSleep(visit.state.until) : { do: 'ignore' }),
     };
   },
 };
 
-function awake(at: number): Outcome<never> {
+function endSleep(at: number): Outcome<never> {
   return { do: 'end', port: 'success', data: { until: isoInstant(at) } };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent, object, optionalText, text } from '../config/read.ts';
 import { anyValue, configSchema, duration, templated, textTemplate } from '../config/schema.ts';
@@ -59,7 +59,7 @@ when the definition is stored, if the server's tools have been listed.
   ports: () => ({ normal: 'success', names: ['success'] }),
   needs: ({ server, toolName, input = {} }) => ({
     ...(server === undefined ? {} : { mcpServers: { names: server, at: '/server' } }),
-    mcpTool: { ...defined({ server }), tool: toolName, input },
+    mcpTool: { ...omitUndefined({ server }), tool: toolName, input },
   }),
   plan(config, parse) {
     if (isAbsent(config['toolName'])) throw new ConfigError('/toolName', 'Expected the name of a tool.');
@@ -79,7 +79,7 @@ when the definition is stored, if the server's tools have been listed.
         const limitMs = timeoutMs(visit);
         const named = optionalText(server, 'server');
         const request: Json = {
-          ...defined({ server: named }),
+          ...omitUndefined({ server: named }),
           toolName: text(toolName, 'toolName'),
           input: isAbsent(input) ? {} : object(input, 'input'),
           ...(isAbsent(headers) ? {} : { headers: object(headers, 'headers') }),
@@ -87,7 +87,7 @@ when the definition is stored, if the server's tools have been listed.
         };
         return { do: 'suspend', state: {}, run: [callSpec({ value: request, secrets }, limitMs)] };
       },
-      resume: (visit, event) => ended(visit, event, transformCode),
+      resume: (visit, event) => resumeCall(visit, event, transformCode),
     };
   },
 };
@@ -97,7 +97,7 @@ export function callSpec(config: RunSpec['config'], limitMs = DEFAULT_TIMEOUT_MS
   return { activity: 'tool', config, timeoutMs: limitMs + MARGIN_MS, heartbeatMs: HEARTBEAT_MS };
 }
 
-function ended(visit: OpenStepContext<ToolState>, event: Resume, code: string | undefined): Outcome<ToolState> {
+function resumeCall(visit: OpenStepContext<ToolState>, event: Resume, code: string | undefined): Outcome<ToolState> {
   if (event.on !== 'completed' || code === undefined) return activityEnd(visit, event);
   const { data, meta } = event.result;
   // The call has ended: a failure of the code does not repeat it.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { isObject, type Json, setOwn } from '../../json/json.ts';
-import { misfit } from '../config/payload.ts';
+import { payloadMismatch } from '../config/payload.ts';
 import { anyValue, configSchema } from '../config/schema.ts';
 import { ConfigError, type NoState, StepFailure, type StepKind } from '../kind.ts';
 
@@ -51,7 +51,7 @@ that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload
     return {
       begin(visit) {
         const data = visit.render(input);
-        const problem = misfit(visit, format, data);
+        const problem = payloadMismatch(visit, format, data);
         if (problem !== undefined)
           throw new StepFailure(
             'invalid_input',

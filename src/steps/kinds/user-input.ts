@@ -1,11 +1,11 @@
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { planTimeout } from '../config/duration.ts';
-import { misfit, planFormat, type StoredFormat, shownForm } from '../config/payload.ts';
+import { payloadMismatch, planFormat, type StoredFormat, shownForm } from '../config/payload.ts';
 import { optionalText } from '../config/read.ts';
 import { anyValue, configSchema, duration, nameList, payloadFormat, textTemplate } from '../config/schema.ts';
 import type { DecisionEvent, KindRefusal, OpenStepContext, StepKind, SubmissionEvent } from '../kind.ts';
-import { personOf, standsFor } from './approval/approval-persons.ts';
+import { matchingAudience, personOf } from './approval/approval-persons.ts';
 import { audienceOf } from './approval/approval-votes.ts';
 
 type UserInputState = StoredFormat<'form'> & {
@@ -71,12 +71,12 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
         };
       const person = personOf(event);
       const { audience = [] } = visit.state;
-      if (person !== undefined && audience.length > 0 && standsFor(audience, person).length === 0)
+      if (person !== undefined && audience.length > 0 && matchingAudience(audience, person).length === 0)
         return {
           code: 'not_an_assignee',
           message: `The step '${visit.slug}' asks ${audience.join(', ')}, and ${person.by} is none of them.`,
         };
-      const problem = misfit(visit, form.of(visit, visit.state), event.data);
+      const problem = payloadMismatch(visit, form.formatOf(visit, visit.state), event.data);
       return problem === undefined
         ? undefined
         : {
@@ -94,15 +94,15 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
           ...form.stored(visit),
           ...(otherwise === undefined ? {} : { default: visit.render(otherwise) }),
         };
-        const asked = optionalText(visit.render(message), 'message');
+        const renderedMessage = optionalText(visit.render(message), 'message');
         return {
           do: 'suspend',
           state,
           waiting: {
             kind: 'input',
             audience,
-            ...shownForm(form.of(visit, state)),
-            ...defined({ message: asked, until }),
+            ...shownForm(form.formatOf(visit, state)),
+            ...omitUndefined({ message: renderedMessage, until }),
           },
           timers: until === undefined ? [] : [{ at: until }],
         };

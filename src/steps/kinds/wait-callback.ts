@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { CALLBACK_METHODS, callbackMethods, callbackName } from '../../contract/callbacks.ts';
-import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
+import { omitUndefined } from '../../json/omit-undefined.ts';
 import { planTimeout } from '../config/duration.ts';
-import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
+import { payloadMismatch, planFormat, type StoredFormat } from '../config/payload.ts';
 import { configSchema, duration, payloadFormat } from '../config/schema.ts';
 import { ConfigError, type Outcome, type StepContext, type StepKind } from '../kind.ts';
 import { timedPorts } from '../ports.ts';
@@ -52,7 +52,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
     const schema = planFormat(config['schema'], 'schema', parse);
     const timeoutOf = planTimeout(config, parse);
     const fits = (visit: StepContext, state: StoredFormat<'schema'>, payload: Json): boolean =>
-      misfit(visit, schema.of(visit, state), payload) === undefined;
+      payloadMismatch(visit, schema.formatOf(visit, state), payload) === undefined;
     return {
       begin(visit) {
         const state = schema.stored(visit);
@@ -63,7 +63,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
         return {
           do: 'suspend',
           state,
-          waiting: { kind: 'callback', name, ...defined({ until }) },
+          waiting: { kind: 'callback', name, ...omitUndefined({ until }) },
           timers: until === undefined ? [] : [{ at: until }],
         };
       },

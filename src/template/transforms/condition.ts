@@ -3,15 +3,15 @@
  * is not an expression, since a condition can come from data, and data is never evaluated.
  */
 import type { Evaluation } from '../evaluation.ts';
+import { readPath } from '../member-access.ts';
 import { compare, looselyEqual, truthy } from '../operators.ts';
-import { readPath } from '../read.ts';
 import { wrongType } from './transform.ts';
 
 /** Longer ones first: `>=` is not `>` and `=`. */
 const OPERATORS = ['>=', '<=', '==', '!=', '>', '<'] as const;
 const PATH = /^[\p{L}\d_$-]+(?:\.[\p{L}\d_$-]+)*$/u;
 const NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)$/;
-const WORDS: ReadonlyMap<string, boolean | null> = new Map([
+const LITERALS: ReadonlyMap<string, boolean | null> = new Map([
   ['true', true],
   ['false', false],
   ['null', null],
@@ -42,7 +42,7 @@ export function parseCondition(condition: unknown, evaluation: Evaluation): (ele
 /** A number, true, false, null, a quoted text, or any other text without quotes. */
 function literal(text: string): string | number | boolean | null {
   if (NUMBER.test(text)) return Number(text);
-  const word = WORDS.get(text);
+  const word = LITERALS.get(text);
   if (word !== undefined) return word;
   const quote = text.charAt(0);
   const quoted = text.length >= 2 && (quote === '"' || quote === "'") && text.endsWith(quote);

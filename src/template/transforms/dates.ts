@@ -2,14 +2,14 @@
  * Transforms of points in time, which are ISO 8601 texts or numbers since 1970. All use UTC, and "ago" the run's clock.
  */
 import { parseDuration } from '../duration.ts';
-import { daysIn, epochMs, isoTime, utc } from '../time.ts';
-import { type Family, wrongType } from './transform.ts';
+import { daysInMonth, epochMs, isoTime, utcMidnight } from '../time.ts';
+import { type TransformDeclarations, wrongType } from './transform.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-export const DATES: Family = {
+export const DATES: TransformDeclarations = {
   daysAgo: {
     gives: 'Whole days from that time to now; negative in the future, -1 if the value is not a time.',
     apply: (value, _args, { now }) => ago(value, now, DAY_MS),
@@ -80,8 +80,8 @@ function ago(value: unknown, now: number, unitMs: number): number {
 function addMonths(ms: number, months: number): number {
   if (months === 0) return ms;
   const date = new Date(ms);
-  const first = new Date(utc(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
-  const day = Math.min(date.getUTCDate(), daysIn(first.getUTCFullYear(), first.getUTCMonth() + 1));
-  const timeOfDay = ms - utc(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate());
+  const first = new Date(utcMidnight(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
+  const day = Math.min(date.getUTCDate(), daysInMonth(first.getUTCFullYear(), first.getUTCMonth() + 1));
+  const timeOfDay = ms - utcMidnight(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate());
   return first.getTime() + (day - 1) * DAY_MS + timeOfDay;
 }

@@ -2,17 +2,17 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { toJson, toText } from '../clean-json.ts';
-import { boundString, spend } from '../evaluation.ts';
-import type { Family } from './transform.ts';
+import { chargeString, chargeWork } from '../evaluation.ts';
+import type { TransformDeclarations } from './transform.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-export const ENCODINGS: Family = {
+export const ENCODINGS: TransformDeclarations = {
   parseJSON: {
     gives: 'The value of a JSON text; null if the text is not JSON. Other values stay as they are.',
     apply: (value, _args, evaluation) => {
       if (typeof value !== 'string') return value;
-      spend(evaluation, value.length >> 2);
+      chargeWork(evaluation, value.length >> 2);
       try {
         return JSON.parse(value) as unknown;
       } catch {
@@ -24,7 +24,7 @@ export const ENCODINGS: Family = {
     gives: 'The value as JSON text.',
     apply: (value, _args, evaluation) => {
       const json = JSON.stringify(toJson(value, evaluation) ?? null);
-      boundString(evaluation, json.length);
+      chargeString(evaluation, json.length);
       return json;
     },
   },
@@ -32,9 +32,9 @@ export const ENCODINGS: Family = {
     gives: 'The UTF-8 bytes of the text in Base64.',
     apply: (value, _args, evaluation) => {
       const text = toText(value, evaluation);
-      spend(evaluation, text.length);
+      chargeWork(evaluation, text.length);
       const bytes = new TextEncoder().encode(text);
-      boundString(evaluation, Math.ceil(bytes.length / 3) * 4);
+      chargeString(evaluation, Math.ceil(bytes.length / 3) * 4);
       return base64(bytes);
     },
   },
@@ -42,7 +42,7 @@ export const ENCODINGS: Family = {
     gives: 'SHA-256 of the UTF-8 bytes of the text, in hex.',
     apply: (value, _args, evaluation) => {
       const text = toText(value, evaluation);
-      spend(evaluation, text.length);
+      chargeWork(evaluation, text.length);
       return bytesToHex(sha256(new TextEncoder().encode(text)));
     },
   },

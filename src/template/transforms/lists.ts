@@ -1,32 +1,33 @@
 /** Transforms of arrays. Other values count as the empty array, unless the transform also takes texts. */
 
 import { canonicalTextOf, sameValue, toText } from '../clean-json.ts';
-import { boundArray, boundString, chargeComparison, type Evaluation, spend } from '../evaluation.ts';
+import { chargeArray, chargeComparison, chargeString, chargeWork, type Evaluation } from '../evaluation.ts';
 import { MAX_STRING_LENGTH } from '../limits.ts';
+import { readPath } from '../member-access.ts';
 import { toNumber } from '../operators.ts';
-import { readPath } from '../read.ts';
 import { parseCondition } from './condition.ts';
-import { type Family, wrongType } from './transform.ts';
+import { type TransformDeclarations, wrongType } from './transform.ts';
 
-const MANY = 100;
+const MAX_ARGUMENTS = 100;
 const MAX_PATH_LENGTH = 1000;
 
-export const LISTS: Family = {
+export const LISTS: TransformDeclarations = {
   length: {
     gives: 'The number of elements of an array or characters of a text; 0 for other values.',
     apply: (value) => (Array.isArray(value) || typeof value === 'string' ? value.length : 0),
   },
   first: {
     gives: 'The first element of an array or character of a text.',
-    apply: (value, _args, { asBefore }) => {
-      if (typeof value === 'string' && isWithinPair(value, 1) && !asBefore()) return value.slice(0, 2);
+    apply: (value, _args, { isLegacy }) => {
+      if (typeof value === 'string' && splitsSurrogatePair(value, 1) && !isLegacy()) return value.slice(0, 2);
       return Array.isArray(value) || typeof value === 'string' ? value[0] : undefined;
     },
   },
   last: {
     gives: 'The last element of an array or character of a text.',
-    apply: (value, _args, { asBefore }) => {
-      if (typeof value === 'string' && isWithinPair(value, value.length - 1) && !asBefore()) return value.slice(-2);
+    apply: (value, _args, { isLegacy }) => {
+      if (typeof value === 'string' && splitsSurrogatePair(value, value.length - 1) && !isLegacy())
+        return value.slice(-2);
       return Array.isArray(value) || typeof value === 'string' ? value[value.length - 1] : undefined;
     },
   },
@@ -86,7 +87,7 @@ export const LISTS: Family = {
       const at =
         path === undefined || path === null || path === '' ? undefined : pathArgument('sort', path, value, evaluation);
       const list = elements(value, evaluation);
-      spend(evaluation, (list.length * Math.ceil(Math.log2(list.length + 1))) >> 2);
+      chargeWork(evaluation, (list.length * Math.ceil(Math.log2(list.length + 1))) >> 2);
       return list
         .map((element) => ({ element, key: at === undefined ? element : readPath(element, at) }))
         .sort((a, b) => {
@@ -100,7 +101,7 @@ export const LISTS: Family = {
     gives: 'The array or the text in reverse order.',
     apply: (value, _args, evaluation) => {
       if (typeof value !== 'string') return [...elements(value, evaluation)].reverse();
-      boundString(evaluation, value.length * 8);
+      chargeString(evaluation, value.length * 8);
       return [...value].reverse().join('');
     },
   },
@@ -114,8 +115,8 @@ export const LISTS: Family = {
       const from = position(start, 0, evaluation);
       const to = position(end, undefined, evaluation);
       if (typeof value !== 'string') return elements(value, evaluation).slice(from, to);
-      if (evaluation.asBefore()) return value.slice(from, to);
-      return value.slice(wholeAt(value, from ?? 0), wholeAt(value, to ?? value.length));
+      if (evaluation.isLegacy()) return value.slice(from, to);
+      return value.slice(characterBoundary(value, from ?? 0), characterBoundary(value, to ?? value.length));
     },
   },
   chunk: {
@@ -160,7 +161,7 @@ export const LISTS: Family = {
     takes: '(…more)',
     gives:
       'The array followed by the elements of more arrays, or by more elements; or the text followed by more texts.',
-    arity: [0, MANY],
+    arity: [0, MAX_ARGUMENTS],
     apply: (value, args, evaluation) => {
       if (typeof value === 'string' && !args.some(Array.isArray)) return joinTexts([value, ...args], '', evaluation);
       const first = value === undefined || value === null ? [] : value;
@@ -173,8 +174,8 @@ export const LISTS: Family = {
     arity: [1, 1],
     apply: (value, [other], evaluation) => {
       if (!Array.isArray(value) || !Array.isArray(other)) return false;
-      const known = new Set(elements(other, evaluation).map((element) => hashedText(element, evaluation)));
-      return elements(value, evaluation).some((element) => known.has(hashedText(element, evaluation)));
+      const known = new Set(elements(other, evaluation).map((element) => chargedText(element, evaluation)));
+      return elements(value, evaluation).some((element) => known.has(chargedText(element, evaluation)));
     },
   },
   formatList: {
@@ -184,7 +185,7 @@ export const LISTS: Family = {
     arity: [1, 2],
     apply: (value, [line, separator], evaluation) => {
       const pattern = toText(line, evaluation);
-      spend(evaluation, Array.isArray(value) ? value.length * (pattern.length >> 5) : 0);
+      chargeWork(evaluation, Array.isArray(value) ? value.length * (pattern.length >> 5) : 0);
       const lines = elements(value, evaluation).map((element) => formatLine(pattern, element, evaluation));
       const kept = lines.filter((text) => text.trim() !== '');
       return joinTexts(kept, toText(separator ?? '\n', evaluation), evaluation);
@@ -195,7 +196,7 @@ export const LISTS: Family = {
 /** The elements of an array, charged; none if the value is not an array. */
 function elements(value: unknown, evaluation: Evaluation): readonly unknown[] {
   if (!Array.isArray(value)) return [];
-  boundArray(evaluation, value.length);
+  chargeArray(evaluation, value.length);
   return value;
 }
 
@@ -206,7 +207,7 @@ function pathArgument(transform: string, path: unknown, list: unknown, evaluatio
     throw wrongType(evaluation, `${transform} cannot take this path`, "a text such as 'meta.id'");
   }
   const keys = path.split('.');
-  if (Array.isArray(list)) spend(evaluation, list.length * keys.length);
+  if (Array.isArray(list)) chargeWork(evaluation, list.length * keys.length);
   return keys;
 }
 
@@ -218,15 +219,15 @@ function position(value: unknown, absent: number | undefined, evaluation: Evalua
 }
 
 /** The position as a number from 0 on, and not within a surrogate pair. */
-function wholeAt(text: string, position: number): number {
+function characterBoundary(text: string, position: number): number {
   const at = Math.max(0, Math.trunc(position < 0 ? text.length + position : position));
-  return isWithinPair(text, at) ? at - 1 : at;
+  return splitsSurrogatePair(text, at) ? at - 1 : at;
 }
 
-const isWithinPair = (text: string, at: number): boolean => at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
+const splitsSurrogatePair = (text: string, at: number): boolean => at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
 
 function joinTexts(items: readonly unknown[], separator: string, evaluation: Evaluation): string {
-  boundArray(evaluation, items.length);
+  chargeArray(evaluation, items.length);
   let length = Math.max(0, items.length - 1) * separator.length;
   const texts: string[] = [];
   for (const item of items) {
@@ -235,7 +236,7 @@ function joinTexts(items: readonly unknown[], separator: string, evaluation: Eva
     if (length > MAX_STRING_LENGTH) break;
     texts.push(text);
   }
-  boundString(evaluation, length);
+  chargeString(evaluation, length);
   return texts.join(separator);
 }
 
@@ -247,14 +248,14 @@ function filterBy(value: unknown, [path, wanted]: readonly unknown[], evaluation
 function flattenOnce(list: readonly unknown[], evaluation: Evaluation): unknown[] {
   let length = 0;
   for (const item of list) length += Array.isArray(item) ? item.length : 1;
-  boundArray(evaluation, length);
+  chargeArray(evaluation, length);
   return list.flat();
 }
 
 /** The text of an element in a set. */
-function hashedText(element: unknown, evaluation: Evaluation): string {
+function chargedText(element: unknown, evaluation: Evaluation): string {
   const text = toText(element, evaluation);
-  if (text.length >= 32) spend(evaluation, text.length >> 5);
+  if (text.length >= 32) chargeWork(evaluation, text.length >> 5);
   return text;
 }
 
@@ -263,7 +264,7 @@ function unique(list: readonly unknown[], path: readonly string[] | undefined, e
   const seen = new Set<string>();
   return list.filter((element) => {
     const key = canonicalTextOf(path === undefined ? element : readPath(element, path), evaluation);
-    if (key.length >= 32) spend(evaluation, key.length >> 5);
+    if (key.length >= 32) chargeWork(evaluation, key.length >> 5);
     if (seen.has(key)) return false;
     seen.add(key);
     return true;
@@ -276,7 +277,7 @@ function formatLine(pattern: string, element: unknown, evaluation: Evaluation): 
   return pattern.replace(/\{([^{}]*)\}/g, (_, path: string) => {
     const text = toText(readPath(element, path.trim().split('.')), evaluation);
     length += text.length;
-    boundString(evaluation, length > MAX_STRING_LENGTH ? length : path.length + text.length);
+    chargeString(evaluation, length > MAX_STRING_LENGTH ? length : path.length + text.length);
     return text;
   });
 }

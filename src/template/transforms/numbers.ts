@@ -1,12 +1,12 @@
 /** Transforms of numbers. */
-import { type Evaluation, spend } from '../evaluation.ts';
+import { chargeWork, type Evaluation } from '../evaluation.ts';
 import { toNumber } from '../operators.ts';
-import { type Family, wrongType } from './transform.ts';
+import { type TransformDeclarations, wrongType } from './transform.ts';
 
 const MAX_DIGITS = 15;
-const MANY = 100;
+const MAX_ARGUMENTS = 100;
 
-export const NUMBERS: Family = {
+export const NUMBERS: TransformDeclarations = {
   round: {
     takes: '(digits = 0)',
     gives: 'The number rounded to this many decimal digits, halves away from zero.',
@@ -26,14 +26,14 @@ export const NUMBERS: Family = {
   min: {
     takes: '(…more)',
     gives: 'The least number of an array, or of the value and the arguments; null if there is none.',
-    arity: [0, MANY],
-    apply: (value, args, evaluation) => best(value, args, evaluation, (a, b) => a < b),
+    arity: [0, MAX_ARGUMENTS],
+    apply: (value, args, evaluation) => extremum(value, args, evaluation, (a, b) => a < b),
   },
   max: {
     takes: '(…more)',
     gives: 'The greatest number of an array, or of the value and the arguments; null if there is none.',
-    arity: [0, MANY],
-    apply: (value, args, evaluation) => best(value, args, evaluation, (a, b) => a > b),
+    arity: [0, MAX_ARGUMENTS],
+    apply: (value, args, evaluation) => extremum(value, args, evaluation, (a, b) => a > b),
   },
   sum: {
     gives: 'The sum of the numbers of an array; 0 if it is empty.',
@@ -44,11 +44,11 @@ export const NUMBERS: Family = {
 /** The numbers of an array's elements and of the arguments. A value that is no number makes the result null. */
 function numbersOf(value: unknown, args: readonly unknown[], evaluation: Evaluation): number[] {
   const all = [...(Array.isArray(value) ? value : [value]), ...args.flat()];
-  spend(evaluation, all.length);
+  chargeWork(evaluation, all.length);
   return all.filter((item) => item !== undefined && item !== null).map((item) => toNumber(item, evaluation));
 }
 
-function best(
+function extremum(
   value: unknown,
   args: readonly unknown[],
   evaluation: Evaluation,
@@ -65,11 +65,11 @@ function best(
 /** Shifts the decimal point in the number's own digits, so that 1.005 rounds to 1.01 as people read it. */
 function round(number: number, digits: number): number {
   if (!Number.isFinite(number)) return Number.NaN;
-  const rounded = shift(Math.round(shift(Math.abs(number), digits)), -digits);
+  const rounded = shiftDecimalPoint(Math.round(shiftDecimalPoint(Math.abs(number), digits)), -digits);
   return number < 0 && rounded !== 0 ? -rounded : rounded;
 }
 
-function shift(number: number, by: number): number {
+function shiftDecimalPoint(number: number, exponentChange: number): number {
   const [digits = '0', exponent = '0'] = String(number).split('e');
-  return Number(`${digits}e${Number(exponent) + by}`);
+  return Number(`${digits}e${Number(exponent) + exponentChange}`);
 }

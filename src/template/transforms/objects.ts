@@ -1,17 +1,17 @@
 /** Transforms of objects, and the fallback for missing values. */
 import { isObject, setOwn } from '../../json/json.ts';
-import { boundArray } from '../evaluation.ts';
-import { memberNames, readMember } from '../read.ts';
-import { type Family, wrongType } from './transform.ts';
+import { chargeArray } from '../evaluation.ts';
+import { memberNames, readMember } from '../member-access.ts';
+import { type TransformDeclarations, wrongType } from './transform.ts';
 
-const MANY = 100;
+const MAX_ARGUMENTS = 100;
 
-export const OBJECTS: Family = {
+export const OBJECTS: TransformDeclarations = {
   keys: {
     gives: 'The names of the members of an object.',
     apply: (value, _args, evaluation) => {
       const names = memberNames(value);
-      boundArray(evaluation, names.length);
+      chargeArray(evaluation, names.length);
       return names;
     },
   },
@@ -20,7 +20,7 @@ export const OBJECTS: Family = {
     apply: (value, _args, evaluation) => {
       if (Array.isArray(value)) return value;
       const names = memberNames(value);
-      boundArray(evaluation, names.length);
+      chargeArray(evaluation, names.length);
       return names.map((name) => readMember(value, name));
     },
   },
@@ -28,19 +28,19 @@ export const OBJECTS: Family = {
     gives: 'The members of an object as pairs [name, value].',
     apply: (value, _args, evaluation) => {
       const names = memberNames(value);
-      boundArray(evaluation, names.length);
+      chargeArray(evaluation, names.length);
       return names.map((name) => [name, readMember(value, name)]);
     },
   },
   merge: {
     takes: '(…more)',
     gives: 'One object with the members of all objects; later ones win. Other values add nothing.',
-    arity: [0, MANY],
+    arity: [0, MAX_ARGUMENTS],
     apply: (value, args, evaluation) => {
       const merged: { [key: string]: unknown } = {};
       for (const source of [value, ...args]) {
         const names = memberNames(source);
-        boundArray(evaluation, names.length);
+        chargeArray(evaluation, names.length);
         for (const name of names) setOwn(merged, name, readMember(source, name));
       }
       return merged;
@@ -49,14 +49,14 @@ export const OBJECTS: Family = {
   pick: {
     takes: '(…names), or (array of names)',
     gives: 'The object with only these of its members; for an array, each element so.',
-    arity: [1, MANY],
+    arity: [1, MAX_ARGUMENTS],
     apply: (value, args, evaluation) => {
       const names = args.flat();
       if (!names.every((name) => typeof name === 'string')) {
         throw wrongType(evaluation, 'pick cannot take this name', 'texts, the names of members');
       }
       const subjects: readonly unknown[] = Array.isArray(value) ? value : [value];
-      boundArray(evaluation, names.length * subjects.length);
+      chargeArray(evaluation, names.length * subjects.length);
       const picked = subjects.map((subject) => pick(subject, names));
       return Array.isArray(value) ? picked : picked[0];
     },

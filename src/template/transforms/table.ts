@@ -8,10 +8,10 @@ import { LISTS } from './lists.ts';
 import { NUMBERS } from './numbers.ts';
 import { OBJECTS } from './objects.ts';
 import { TEXTS } from './texts.ts';
-import type { Family, Transform } from './transform.ts';
+import type { Transform, TransformDeclarations } from './transform.ts';
 
-const WRITTEN: Family = { ...TEXTS, ...LISTS, ...OBJECTS, ...ENCODINGS, ...NUMBERS, ...DATES };
+const DECLARATIONS: TransformDeclarations = { ...TEXTS, ...LISTS, ...OBJECTS, ...ENCODINGS, ...NUMBERS, ...DATES };
 
 export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(
-  Object.entries(WRITTEN).map(([name, transform]) => [name, { takes: '', arity: [0, 0], ...transform }]),
+  Object.entries(DECLARATIONS).map(([name, transform]) => [name, { takes: '', arity: [0, 0], ...transform }]),
 );

@@ -1,5 +1,5 @@
 /** The type of a transform. */
-import { type Evaluation, fail } from '../evaluation.ts';
+import { type Evaluation, evaluationError } from '../evaluation.ts';
 import type { TemplateError } from '../types.ts';
 
 export interface Transform {
@@ -14,11 +14,11 @@ export interface Transform {
 }
 
 /** Transforms as they are written. One without `takes` and `arity` takes no arguments. */
-export interface Family {
+export interface TransformDeclarations {
   readonly [name: string]: Pick<Transform, 'gives' | 'apply'> & Partial<Transform>;
 }
 
 /** The error `expression_type` for an argument or a value that a transform cannot use. */
 export function wrongType(evaluation: Evaluation, problem: string, expected: string): TemplateError {
-  return fail(evaluation, 'expression_type', `${problem}; expected ${expected}.`, expected);
+  return evaluationError(evaluation, 'expression_type', `${problem}; expected ${expected}.`, expected);
 }

@@ -2,7 +2,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { McpServerStore } from '../../../activities/mcp/servers.ts';
-import { createActivities } from '../../../activities/table.ts';
+import { createActivities } from '../../../activities/registry.ts';
 import { defineAction } from '../../../src/actions/define.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import type { AgentTurn, OfferedTools } from '../../../src/contract/agent.ts';
@@ -48,8 +48,8 @@ function stores(): McpServerStore {
   return {
     read: async (_org, name) => read(name),
     list: async () => [read('one'), read('two')],
-    kept: async (_org, { name }) => lists.get(name),
-    keep: async (_org, name, list) => void lists.set(name, list),
+    cachedTools: async (_org, { name }) => lists.get(name),
+    cacheTools: async (_org, name, list) => void lists.set(name, list),
   };
 }
 
@@ -134,14 +134,14 @@ describe('the activity agentTurn', () => {
     expect(messages.map(({ role }) => role)).toEqual(['assistant']);
   });
 
-  it('tells tools of one name on two servers apart', async () => {
+  it('distinguishes tools of one name on two servers', async () => {
     said = { calls: [{ id: 'a', name: 'two_echo', input: { message: 'x' } }] };
     const { data } = await turn({ servers: ['one', 'two'], only: ['echo'] });
     expect(offeredNames()).toEqual(['echo', 'two_echo']);
     expect((data as unknown as AgentTurn).calls[0]?.target).toEqual({ kind: 'tool', server: 'two', tool: 'echo' });
   });
 
-  it('goes on with what was said, and sends an answer back that does not fit', async () => {
+  it('continues the conversation, and sends an invalid answer back', async () => {
     said = { text: '{"ok": 1}' };
     const history = [
       { role: 'user', content: 'Go' },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { CancelledFailure } from '@temporalio/common';
 import type { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { type ActivitySettings, createActivities } from '../../../activities/table.ts';
+import { type ActivitySettings, createActivities } from '../../../activities/registry.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { SecretString } from '../../../src/template/types.ts';
@@ -310,7 +310,7 @@ describe.runIf(sandboxed)('the sandbox', () => {
     const forks = 'for i in $(seq 60); do sleep 62 & done; wait';
     expect(await ends(forks)).toMatchObject({ type: 'bash_processes:20', nonRetryable: true });
     await expect.poll(() => spawnSync('pgrep', ['-f', '^sleep 62$']).stdout.toString()).toBe('');
-    // One that takes it all by itself is told so by the kernel; several together are ended.
+    // The kernel refuses memory to one process that takes it all; several together are ended.
     expect(await ends('head -c 80000000 /dev/zero | tail -c 80000000 > /dev/null')).toMatchObject({
       type: expect.stringMatching(/^bash_(exit_code:1|memory:67108864)$/),
     });

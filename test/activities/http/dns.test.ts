@@ -8,7 +8,7 @@ const lookup = vi.fn();
 // Modules are shared among files: those that ask the DNS are loaded here anew, and again after this file.
 vi.doMock('node:dns/promises', () => ({ lookup }));
 vi.resetModules();
-const { createActivities } = await import('../../../activities/table.ts');
+const { createActivities } = await import('../../../activities/registry.ts');
 const { environment, failure, http, inputOf, LOOPBACK, serve } = await import('../server.ts');
 afterAll(() => {
   vi.doUnmock('node:dns/promises');

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { guard } from '../../../activities/http/guarded-agent.ts';
-import { type ActivitySettings, egressPolicyOf } from '../../../activities/table.ts';
+import { egressGuard } from '../../../activities/http/guarded-agent.ts';
+import { type ActivitySettings, egressPolicyOf } from '../../../activities/registry.ts';
 import { failure, http, LOOPBACK, serve, type TestServer } from '../server.ts';
 
 const CLOSED: ActivitySettings = { ...LOOPBACK, httpAllow: [] };
@@ -91,8 +91,8 @@ describe('addresses of this machine and of private networks', () => {
     );
   });
 
-  it('are told from public ones, whatever the address', async () => {
-    const refuse = guard(egressPolicyOf(CLOSED));
+  it('are distinguished from public ones, whatever the address', async () => {
+    const refuse = egressGuard(egressPolicyOf(CLOSED));
     const allowed = (address: string) =>
       refuse(address, 443).then(
         () => true,

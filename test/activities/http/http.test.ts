@@ -263,14 +263,14 @@ describe('an answer', () => {
       nonRetryable: true,
       message: expect.stringContaining('content-encoding'),
     });
-    // Its status is told first.
+    // Its status is reported first.
     expect(await failure({ config: { url: `${server.url + path}?status=503` } })).toMatchObject({
       code: 'http_status',
       nonRetryable: false,
     });
   });
 
-  it('that is no JSON where it should be is http_body, and tells how it begins', async () => {
+  it('that is no JSON where it should be is http_body, and shows how it begins', async () => {
     expect(await failure({ config: { url: `${server.url}/not-json` } })).toMatchObject({
       code: 'http_body',
       nonRetryable: true,
@@ -396,7 +396,7 @@ describe('a failure', () => {
     });
   });
 
-  it('is http_timeout when the answer does not end in time', async () => {
+  it('is http_timeout when the answer does not end before the timeout', async () => {
     expect(await failure({ config: { url: `${server.url}/slow`, timeout: 100 } })).toMatchObject({
       code: 'http_timeout',
       nonRetryable: false,

@@ -1,6 +1,6 @@
 /** Models whose server answers whole, although a stream was asked for. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { streamOf } from '../../../activities/llm/completion-stream.ts';
+import { completionToEventStream } from '../../../activities/llm/completion-stream.ts';
 import { askModel, modelFailure } from '../llm-step.ts';
 import { serve, type TestServer } from '../server.ts';
 
@@ -48,7 +48,7 @@ describe.each(['openai', 'openai-compatible'] as const)('a model of %s that does
 it('keeps the calls of tools apart, and leaves what is no answer', () => {
   const call = (id: string) => ({ id, type: 'function', function: { name: 'look', arguments: '{"a":1}' } });
   const message = { role: 'assistant', content: null, tool_calls: [call('1'), call('2')] };
-  const stream = streamOf(JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }))!;
+  const stream = completionToEventStream(JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }))!;
   const events = stream
     .trimEnd()
     .split('\n\n')
@@ -69,5 +69,5 @@ it('keeps the calls of tools apart, and leaves what is no answer', () => {
   });
   expect(JSON.parse(events[1]!)).toMatchObject({ choices: [{ delta: {}, finish_reason: 'tool_calls' }] });
   for (const text of ['', '[]', 'data: {}', '{"choices": 7}', '{"choices": [{"delta": {}}]}'])
-    expect(streamOf(text)).toBeUndefined();
+    expect(completionToEventStream(text)).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ActivityDependencies, createActivities } from '../../../activities/table.ts';
+import { type ActivityDependencies, createActivities } from '../../../activities/registry.ts';
 import type { ModelEntry, ModelProvider } from '../../../src/contract/models.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { type Asking, askModel, KEY, modelFailure, PROVIDERS } from '../llm-step.ts';
@@ -89,7 +89,7 @@ describe('the activity llm', () => {
     });
   });
 
-  it('tells what the first answer has cost when the second does not come', async () => {
+  it('reports what the first answer has cost when the second does not come', async () => {
     const failed = await failing({ outputFormat: 'json' }, [
       { text: 'Sorry.' },
       { status: 429, headers: { 'retry-after': '3' } },
@@ -108,7 +108,7 @@ describe('the activity llm', () => {
     );
   });
 
-  it('adds what the attempts before it have cost, and tells the next', async () => {
+  it('adds what the attempts before it have cost, and reports it to the next', async () => {
     const usage = {
       key_type: 'openai-compatible',
       model: 'house',
@@ -169,12 +169,12 @@ describe('the activity llm', () => {
     expect(await asking({ models: away })).toMatchObject({ type: 'models_unavailable', nonRetryable: false });
   });
 
-  it('tells no key, whatever the model answers', async () => {
+  it('reveals no key, whatever the model answers', async () => {
     server = await modelServer([{ text: `Your key is ${KEY}.` }]);
     expect((await llm({})).data).toBe('Your key is [secret].');
   });
 
-  it('tells how far it is with its heartbeats', async () => {
+  it('reports progress with its heartbeats', async () => {
     const text = `A long answer. Half of the key may come before the rest: ${'…'.repeat(300)} ${KEY.slice(0, -1)}`;
     server = await modelServer([
       { text, afterMs: 10 },

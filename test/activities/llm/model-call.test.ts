@@ -11,7 +11,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-it('tells how far an answer has come when it is asked, and not with each of its parts', async () => {
+it('reports the progress of an answer on request, and not with each chunk', async () => {
   const parts = Array.from({ length: PARTS }, () => ({ type: 'text-delta', id: 't', delta: 'word ' }) as const);
   const model = new MockLanguageModelV3({
     doStream: async () => ({
@@ -36,7 +36,7 @@ it('tells how far an answer has come when it is asked, and not with each of its 
     scrub: {
       text: (text) => text,
       json: (value) => value,
-      jsonInTurns: async (value) => value,
+      jsonInSlices: async (value) => value,
       beginning: (text) => {
         scrubbed++;
         return text.slice(0, -1);

@@ -1,6 +1,6 @@
-/** A server of tools that tells the headers it was sent in what it says of its tools. */
+/** An MCP server that puts the headers of the request into the descriptions of its tools. */
 import { expect, it } from 'vitest';
-import { createActivities } from '../../../activities/table.ts';
+import { createActivities } from '../../../activities/registry.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import type { McpToolList } from '../../../src/contract/mcp.ts';
 import { environment, inputOf, LOOPBACK, serve } from '../server.ts';
@@ -25,8 +25,8 @@ it('has its list scrubbed before it is kept or given', async () => {
     mcpServers: {
       read: async () => entry,
       list: async () => [entry],
-      kept: async () => undefined,
-      keep: async (_org, _server, list) => void kept.push(list),
+      cachedTools: async () => undefined,
+      cacheTools: async (_org, _server, list) => void kept.push(list),
     },
   });
   const { data } = (await environment().run(listTools!, inputOf({ server: 'told' }))) as ActivityOutput;

@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { McpServerStore } from '../../../activities/mcp/servers.ts';
-import { type ActivitySettings, createActivities } from '../../../activities/table.ts';
+import { type ActivitySettings, createActivities } from '../../../activities/registry.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import type { McpServerEntry, McpTool, McpToolList } from '../../../src/contract/mcp.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
@@ -32,8 +32,8 @@ function storeOf(servers: {
     lists,
     read: async (_org, name) => read(name),
     list: async () => Object.keys(servers).map(read),
-    kept: async (_org, server) => lists.get(server.name),
-    keep: async (_org, server, list) => void lists.set(server, list),
+    cachedTools: async (_org, server) => lists.get(server.name),
+    cacheTools: async (_org, server, list) => void lists.set(server, list),
   };
 }
 
@@ -175,7 +175,7 @@ describe('the activity tool, against the reference server', () => {
     expect(sum.inputSchema).toMatchObject({ type: 'object', required: ['a', 'b'] });
   });
 
-  it('tells progress with its heartbeats', async () => {
+  it('reports progress with its heartbeats', async () => {
     const within = new MockActivityEnvironment({ heartbeatTimeoutMs: 300 }, { logger: new DefaultLogger('ERROR') });
     const beats: unknown[] = [];
     within.on('heartbeat', (detail: unknown) => beats.push(detail));
@@ -283,7 +283,7 @@ describe('the activity tool, against other servers', () => {
     ).toMatchObject({ type: 'address_not_allowed', nonRetryable: true });
   });
 
-  it('tells what a server says that is none, or that refuses', async () => {
+  it('reports what a server answers that is not MCP, or that refuses', async () => {
     const other = await serve(({ url }, response) =>
       url === '/page'
         ? response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>')

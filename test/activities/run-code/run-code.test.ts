@@ -1,7 +1,7 @@
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
+import { createActivities } from '../../../activities/registry.ts';
 import { runScript } from '../../../activities/run-code/run-code.ts';
-import { createActivities } from '../../../activities/table.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';
 
@@ -110,7 +110,7 @@ describe('a script that replaces what is around it', () => {
 });
 
 describe('a script that goes wrong', () => {
-  it('tells what it threw, where, and what it had printed', async () => {
+  it('reports what it threw, where, and what it had printed', async () => {
     const failed = await failing(
       '\nexport default () => {\n  console.log("here");\n  throw new RangeError("too far");\n}',
     );
@@ -127,7 +127,7 @@ describe('a script that goes wrong', () => {
     expect(await failing(body('throw null'))).toMatchObject({ code: 'script_error', message: 'The code threw null' });
   });
 
-  it('tells the place in TypeScript as it was written', async () => {
+  it('reports the position in the TypeScript source', async () => {
     const code = 'interface A { b: 1 }\nexport default (a: A): number => {\n  throw new Error("no");\n};';
     expect((await failing(code, { language: 'typescript' })).details.stack).toContain('script.js:3:');
   });
@@ -205,7 +205,7 @@ describe('the activity runCode', () => {
     });
   });
 
-  it('lets go at once when it is cancelled, running or waiting for its turn', async () => {
+  it('ends immediately when it is cancelled, running or waiting for a slot', async () => {
     const endless = { ...config, code: body('for (;;);'), timeoutMs: 600_000 };
     const environments = Array.from({ length: 12 }, () => environment());
     const running = environments.map((one) => one.run(runCode!, inputOf(endless)));

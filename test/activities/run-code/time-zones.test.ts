@@ -47,7 +47,7 @@ describe('a script in JavaScript', () => {
     expect(await value('(1234.5).toLocaleString()')).toBe('1,234.5');
   });
 
-  it('is told of zones, languages and options that there are not', async () => {
+  it('gets an error for unknown zones, languages and options', async () => {
     const thrown = (expression: string) =>
       run(
         `export default () => { try { return ${expression} } catch (error) { return error.name + ': ' + ` +
@@ -79,7 +79,7 @@ describe('a script in JavaScript', () => {
   });
 });
 
-it('a script in Python is told what to do in place of a zone that has no data', async () => {
+it('a script in Python gets advice for a zone that has no data', async () => {
   const code = 'from zoneinfo import ZoneInfo\ndef main(input):\n    return str(ZoneInfo("Europe/Berlin"))';
   await expect(run(code, 'python')).rejects.toMatchObject({
     code: 'script_error',

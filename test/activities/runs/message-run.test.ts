@@ -1,7 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
+import { createActivities } from '../../../activities/registry.ts';
 import type { RunMessenger } from '../../../activities/runs/message-run.ts';
-import { createActivities } from '../../../activities/table.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';
 
@@ -41,7 +41,7 @@ describe('the activity messageRun', () => {
     expect(await failing(MESSAGE, refusing(code))).toMatchObject({ type, nonRetryable });
   });
 
-  it('fails typed where it is not told whom, or cannot reach runs', async () => {
+  it('fails typed where it has no recipient, or cannot reach runs', async () => {
     expect(await failing({ name: 'x' }, refusing('closed'))).toMatchObject({ type: 'invalid_config' });
     expect(await failing({ executionId: 'run.default.x.1' }, refusing('closed'))).toMatchObject({
       type: 'invalid_config',

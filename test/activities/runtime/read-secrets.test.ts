@@ -5,7 +5,7 @@ import { hostOf } from '../../../activities/http/http.ts';
 import type { SecretUse } from '../../../activities/runtime/read-secrets.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { failure, http, inputOf, serve, type TestServer } from '../server.ts';
-import { scrubOfTexts } from './scrub-of.ts';
+import { scrubOfTexts } from './scrub-support.ts';
 
 const CANARY = 'c4n4ry/+ "süß" &=%';
 let server: TestServer;

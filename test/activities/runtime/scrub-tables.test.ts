@@ -1,6 +1,6 @@
 /**
  * Secrets that are made to be dear: the parts of a secret are bounded, its tables are built once and in a thread, and
- * meanwhile the activities of others go on.
+ * meanwhile the activities of others run.
  */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
@@ -11,7 +11,7 @@ import { ScrubTables } from '../../../activities/runtime/scrub-tables.ts';
 import { wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import { inputOf } from '../server.ts';
-import { scrubOfTexts } from './scrub-of.ts';
+import { scrubOfTexts } from './scrub-support.ts';
 
 const SIGNS = `"<'&/\\é #`;
 
@@ -145,7 +145,7 @@ describe('an activity of another organization', () => {
       isOver = true;
     });
     let others = 0;
-    // Each takes a turn of the loop and more.
+    // Each takes an iteration of the event loop and more.
     while (!isOver && others < 25) {
       expect((await run(['bolts secret'], `<bolts secret> ${others}`, 'bolt')).data).toBe(`<[secret]> ${others}`);
       await new Promise((resolve) => setImmediate(resolve));

@@ -7,15 +7,15 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ActivityError } from '../../../activities/runtime/failure.ts';
 import { growingScrub } from '../../../activities/runtime/growing-scrub.ts';
-import { finish, needlesOf, randomBases, searchOf } from '../../../activities/runtime/scrub-search.ts';
+import { needlesOf, randomBases, runToCompletion, searchOf } from '../../../activities/runtime/scrub-search.ts';
 import { type ActivityHandler, wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
-import { LONGEST_SECRET_BYTES } from '../../../src/client/organization/secrets.ts';
+import { MAX_SECRET_BYTES } from '../../../src/client/organization/secrets.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { canaryIn, MARK } from '../../e2e/activities/canary-search.ts';
-import { charactersIn } from '../../support/work.ts';
+import { countCharactersRead } from '../../support/work-counters.ts';
 import { failure, http, inputOf, serve, type TestServer } from '../server.ts';
-import { scrubOfTexts } from './scrub-of.ts';
+import { scrubOfTexts } from './scrub-support.ts';
 
 let server: TestServer;
 
@@ -32,12 +32,12 @@ const reads = (values: { readonly [name: string]: string }) => ({
 });
 /** Of the length that a secret may have. */
 const LONG: readonly [string, string][] = [
-  ['letters and digits', MARK + randomBytes(LONGEST_SECRET_BYTES).toString('hex')],
-  ['base64', MARK + randomBytes(LONGEST_SECRET_BYTES).toString('base64')],
-  ['signs', MARK + '%&"<>\'\\/ü '.repeat(LONGEST_SECRET_BYTES / 11)],
+  ['letters and digits', MARK + randomBytes(MAX_SECRET_BYTES).toString('hex')],
+  ['base64', MARK + randomBytes(MAX_SECRET_BYTES).toString('base64')],
+  ['signs', MARK + '%&"<>\'\\/ü '.repeat(MAX_SECRET_BYTES / 11)],
   ['words', `${MARK} ${Array.from({ length: 8_000 }, (_, i) => `word${i}`).join(' ')}`],
   ['lines of a key', [MARK, ...Array.from({ length: 1_200 }, () => randomBytes(48).toString('base64'))].join('\n')],
-].map(([name, value]) => [name!, Buffer.from(value!).subarray(0, LONGEST_SECRET_BYTES).toString().replace(/�/g, '')]);
+].map(([name, value]) => [name!, Buffer.from(value!).subarray(0, MAX_SECRET_BYTES).toString().replace(/�/g, '')]);
 
 describe('a secret of 64 KB', () => {
   it.each(LONG)('of %s stays in the worker, and so does another one beside it', async (_name, long) => {
@@ -63,10 +63,10 @@ describe('a secret of 64 KB', () => {
       expect(scrub.text(`a ${Buffer.from(`b ${long} c`).toString(encoding)} d`)).toBe('a [secret] d');
   });
 
-  it('that almost stands at every place of a text costs no more than another', () => {
+  it('that almost matches at every position of a text costs no more than another', () => {
     const text = 'a'.repeat(1_900_000);
-    const scrub = scrubOfTexts([`${'a'.repeat(LONGEST_SECRET_BYTES - 1)}b`]);
-    const read = charactersIn(() => expect(scrub.text(text)).toBe(text));
+    const scrub = scrubOfTexts([`${'a'.repeat(MAX_SECRET_BYTES - 1)}b`]);
+    const read = countCharactersRead(() => expect(scrub.text(text)).toBe(text));
     expect(read).toBeLessThan(20 * text.length);
   });
 });
@@ -104,16 +104,16 @@ describe('what goes wrong while scrubbing', () => {
     throw new Error(`Invalid regular expression: /${MARK}/: too large`);
   };
 
-  it('is told by a fixed text', async () => {
-    const { scrub, forced, hide } = growingScrub('default', { scrubOf: breaks });
+  it('is reported by a fixed text', async () => {
+    const { scrub, infallible, hide } = growingScrub('default', { scrubOf: breaks });
     await hide(`${MARK}-1`);
     for (const act of [() => scrub.text('a'), () => scrub.json({ a: 1 }), () => scrub.beginning('a')])
       expect(act).toThrow(
         expect.objectContaining({ code: 'scrub_failed', message: expect.not.stringContaining(MARK) }),
       );
-    expect(forced.text('a')).toMatch(/^\[withheld/);
-    await expect(scrub.jsonInTurns({ a: 1 })).rejects.toMatchObject({ code: 'scrub_failed' });
-    expect(await forced.jsonInTurns({ a: 'a' })).toMatch(/^\[withheld/);
+    expect(infallible.text('a')).toMatch(/^\[withheld/);
+    await expect(scrub.jsonInSlices({ a: 1 })).rejects.toMatchObject({ code: 'scrub_failed' });
+    expect(await infallible.jsonInSlices({ a: 'a' })).toMatch(/^\[withheld/);
   });
 
   it('fails the effect before anything is sent, and is tried again', async () => {
@@ -188,7 +188,7 @@ describe('the search', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'ü'), minLength: 4, maxLength: 12 });
   const long = fc.tuple(word, fc.integer({ min: 8, max: 30 })).map(([unit, times]) => unit.repeat(times));
 
-  it('finds what comparing at every place finds, the longest first', () => {
+  it('finds what comparing at every position finds, the longest first', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(word, long), { minLength: 1, maxLength: 6 }), fc.array(word), (needles, words) => {
         const text = [...words, ...needles.slice(1), ...words].join('a');
@@ -203,8 +203,8 @@ describe('the search', () => {
         // In tables of their own they are found as in one.
         for (const tables of [[needlesOf(needles, bases)], needles.map((needle) => needlesOf([needle], bases))]) {
           const search = searchOf(tables, bases);
-          expect(finish(search.replace(text, '*'))).toBe(expected);
-          expect(finish(search.has(text))).toBe(expected !== text);
+          expect(runToCompletion(search.replace(text, '*'))).toBe(expected);
+          expect(runToCompletion(search.has(text))).toBe(expected !== text);
         }
       }),
     );

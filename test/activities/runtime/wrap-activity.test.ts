@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
+import { createActivities } from '../../../activities/registry.ts';
 import { ActivityError } from '../../../activities/runtime/failure.ts';
 import { type ActivityHandler, RESULT_LIMIT_BYTES, wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
-import { createActivities } from '../../../activities/table.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { actionTypes } from '../../../src/steps/kinds/actions.ts';
+import { actionTypes } from '../../../src/steps/kinds/built-in-actions.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';
 
 const run = (body: ActivityHandler) => environment().run(wrapActivity(body), inputOf({}));

@@ -71,8 +71,12 @@ export async function idle(pid: number): Promise<void> {
   }
 }
 
-/** Runs `work` so many times, `atOnce` at a time. */
-export async function atOnce(count: number, most: number, work: (n: number) => Promise<unknown>): Promise<void> {
+/** Runs `work` so many times, `runConcurrently` at a time. */
+export async function runConcurrently(
+  count: number,
+  most: number,
+  work: (n: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
     for (let n = next++; n < count; n = next++) await work(n);

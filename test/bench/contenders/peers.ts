@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lastOutput, runProgram } from '../../../src/cli/start/run-program.ts';
+import { lastOutput, runExecutable } from '../../../src/cli/start/run-executable.ts';
 import { type Contender, post } from './contender.ts';
 
 const PACKAGES = [
@@ -19,7 +19,7 @@ const READY_MS = 30_000;
 /** Installs the peers into the folder. @throws Error with npm's last output */
 export async function installPeers(folder: string): Promise<void> {
   writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
-  const installed = await runProgram('npm', ['install', '--ignore-scripts', '--no-audit', ...PACKAGES], {
+  const installed = await runExecutable('npm', ['install', '--ignore-scripts', '--no-audit', ...PACKAGES], {
     cwd: folder,
   });
   if (!installed.ok) throw new Error(`The peers could not be installed. ${lastOutput(installed)}`);

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../../src/cli/start/project-root.ts';
 import type { Definition, StepDefinition } from '../../../src/definition/document/types.ts';
-import { defined } from '../../../src/json/defined.ts';
+import { omitUndefined } from '../../../src/json/omit-undefined.ts';
 import { dataFolder, startStack } from '../../support/stack.ts';
 import { type Contender, post } from './contender.ts';
 
@@ -63,7 +63,7 @@ export async function signalbox(
       name,
       settings: 'Temporal dev server with SQLite (WAL, synchronous=NORMAL); a gateway and a worker',
       sequence: async (count) => {
-        const slug = await store(`${kind}-${count}`, count > MOST_STEPS ? loop(count, step) : chain(count, step));
+        const slug = await store(`${kind}-${count}`, count > MAX_STEPS ? loop(count, step) : chain(count, step));
         const { executionId, status } = await start(slug, 30);
         if (status !== 'completed') await result(executionId);
       },
@@ -84,7 +84,7 @@ export async function signalbox(
         await handle.result();
       },
       processes: [stack.child.pid ?? 0, ...serverPids],
-      ...defined({ worker }),
+      ...omitUndefined({ worker }),
       stop: async () => undefined,
     };
   };
@@ -99,7 +99,7 @@ export async function signalbox(
 }
 
 /** Longer sequences are loops, as people would write them. */
-const MOST_STEPS = 100;
+const MAX_STEPS = 100;
 
 function chain(count: number, step: StepDefinition): Definition['steps'] {
   return Object.fromEntries(

@@ -18,7 +18,7 @@ interface Request {
   readonly operations?: readonly { readonly startWorkflow?: { readonly workflowId?: string } }[];
 }
 
-/** Longer than a gateway takes to read again what it remembers, and what was in steady use (steady-use.ts). */
+/** Longer than a gateway takes to refresh what it caches, and what is in regular use (refresh-ahead.ts). */
 const QUIET_MS = 1_500;
 const LOOK_MS = 100;
 

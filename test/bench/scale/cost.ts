@@ -11,7 +11,7 @@ import { GRPC } from '../../../src/client/temporal/grpc.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { type TestServer, workflowsOf } from '../../support/temporal.ts';
-import { atOnce } from '../contenders/contender.ts';
+import { runConcurrently } from '../contenders/contender.ts';
 import { type Call, noting, quiet } from './calls.ts';
 
 export const KINDS = ['manual', 'keyed', 'webhook'] as const;
@@ -128,11 +128,11 @@ export async function countedGateway(server: TestServer, unique: (name: string) 
     const ids: string[] = [];
     const begun = performance.now();
     calls = [];
-    await atOnce(starts, AT_ONCE, async (n) => {
+    await runConcurrently(starts, AT_ONCE, async (n) => {
       ids.push((await start(layout.kind, addresses[n % addresses.length]!, n)).executionId);
     });
     await ended(ids);
-    // What is in steady use is read again later, too.
+    // Readings in regular use are refreshed later, too.
     const made = calls;
     calls = [];
     const seconds = (performance.now() - begun) / 1_000;

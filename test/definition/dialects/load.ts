@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { DIALECT_NAMES } from '../../../src/definition/document/dialect-names.ts';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { answer } from '../../programs/load.ts';
 
@@ -33,10 +34,10 @@ const cases = z.array(
 );
 
 export const CASES: { readonly [dialect: string]: readonly Case[] } = Object.fromEntries(
-  ['001', '002', '004'].map((dialect) => [dialect, cases.parse(read(`${dialect}.yaml`))]),
+  (['001', '002', '004'] as const).map((number) => [number, cases.parse(read(`${DIALECT_NAMES[number]}.yaml`))]),
 );
 
-const definition000 = z.strictObject({
+const taleDefinition = z.strictObject({
   about: z.string(),
   document: object,
   /** The actions that its host has to register. */
@@ -56,7 +57,7 @@ const definition000 = z.strictObject({
 });
 
 /** Whole definitions of tale, with their walks. */
-export const DEFINITIONS_000 = readdirSync(new URL('000/', import.meta.url)).map((file) => ({
+export const TALE_DEFINITIONS = readdirSync(new URL('tale/', import.meta.url)).map((file) => ({
   name: basename(file, '.yaml'),
-  ...definition000.parse(read(`000/${file}`)),
+  ...taleDefinition.parse(read(`tale/${file}`)),
 }));

@@ -83,7 +83,7 @@ describe('who decides', () => {
     expect(await resultOf(path)).toMatchObject({ output: { paid: 3 } });
   });
 
-  it('is one of twenty at once', async () => {
+  it('is one of twenty concurrent ones', async () => {
     const path = await waiting({});
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => decide(path, n % 3 === 0 ? 'bob' : 'eve', n % 2 === 0)),

@@ -3,7 +3,7 @@ import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-su
 
 const adminKey = 'an-admin-of-the-environment-0123456789';
 const ANN = unique('ann');
-// Twenty events of history, and the month goes on in another actor.
+// Twenty events of history, and the month continues in another actor.
 const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: adminKey, SIGNALBOX_HISTORY_LIMIT: '20' });
 let ann: { headers: { authorization: string } };
 beforeAll(async () => {
@@ -105,7 +105,7 @@ it('is listed page by page over all its actors, without a worker', async () => {
   expect(names).toEqual([...expected, { name: 'payments' }]);
 });
 
-it('goes on where somebody has ended its actor, and keeps what that was told', async () => {
+it('continues after somebody has ended its actor, and keeps the earlier records', async () => {
   const [latest] = await audit('&limit=1');
   const month = new Date().toISOString().slice(0, 7);
   for (let part = 1; ; part++) {
@@ -114,7 +114,7 @@ it('goes on where somebody has ended its actor, and keeps what that was told', a
     if (found === undefined) break;
     if (found.status.name === 'RUNNING') await handle.terminate('by a test');
   }
-  // Without a worker the secret is not stored, but what was tried is told.
+  // Without a worker the secret is not stored, but the attempt is recorded.
   const key = await gateway.request('DELETE', `/api/keys/${'0'.repeat(12)}`, ann);
   expect(key.status).not.toBe(204);
   const { body } = await gateway.until(

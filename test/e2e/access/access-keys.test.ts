@@ -136,7 +136,7 @@ describe('keys, from the first to the last', () => {
     expect(await stays).toBe('cut off here');
   });
 
-  it('another gateway hears of a new and of a revoked key within seconds', async () => {
+  it('another gateway knows a new and a revoked key within seconds', async () => {
     const other = await startGateway(gateway.server.config, { temporal: gateway.server });
     const ask = async (key: string) => (await requestTo(other.url, 'GET', '/api/workflows', bearer(key))).status;
     const { id, key } = await made('mover', 'viewer');

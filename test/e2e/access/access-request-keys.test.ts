@@ -137,7 +137,7 @@ describe('a request with a key', () => {
   });
 });
 
-it('a key of a lesser role of the same person is told no answer that was kept for an admin', async () => {
+it('a key of a lesser role of the same person gets no answer that was stored for an admin', async () => {
   const user = unique('person');
   const keyOf = async (role: string): Promise<string> =>
     (await gateway.request('POST', '/api/keys', { json: { name: `${user} ${role}`, role, user } })).body.key;

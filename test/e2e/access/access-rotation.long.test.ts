@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, it, vi } from 'vitest';
 import { readSecret } from '../../../src/client/organization/secrets.ts';
-import { access } from '../../../src/client/temporal/access.ts';
+import { createAccess } from '../../../src/client/temporal/access.ts';
 import { callbackToken, readCallbackToken } from '../../../src/client/triggers/callbacks.ts';
 import { type Config, readConfig } from '../../../src/config/config.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const configOf = (settings: { [variable: string]: string }): Config =>
   readConfig({ ...gateway.server.env, ...settings });
-const accessOf = (config: Config) => access(gateway.server, config, loadMasterKey(config));
+const accessOf = (config: Config) => createAccess(gateway.server, config, loadMasterKey(config));
 
 async function open(config: Config): Promise<(args: readonly string[], key?: string) => Promise<CliRun>> {
   const one = await startGateway(config, { temporal: gateway.server });

@@ -39,8 +39,8 @@ it('lists the runs that it cannot read, with what it knows of them and with the 
     { id, workflowId: definition['slug'], status: 'completed', unreadable: { code: 'payload_unreadable' } },
   ]);
   expect(body.items[0].unreadable.message).toContain('SIGNALBOX_FORMER_MASTER_KEYS');
-  const lists004 = await ask('/api/organizations/default/workflows/runs/?limit=1');
-  expect(lists004).toMatchObject({
+  const alloyLists = await ask('/api/organizations/default/workflows/runs/?limit=1');
+  expect(alloyLists).toMatchObject({
     status: 200,
     body: { items: [{ run_id: id, status: 'completed', unreadable: { code: 'payload_unreadable' } }] },
   });

@@ -1,4 +1,4 @@
-/** Host actions that tell everything they were given: by their result, their errors, their heartbeats. */
+/** Host actions that reveal everything they were given: by their result, their errors, their heartbeats. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Every place that accepts a secret (LANGUAGE.md §3), as a step that uses one there. A new kind that accepts secrets
+ * Every member that accepts a secret (LANGUAGE.md §3), as a step that uses one there. A new kind that accepts secrets
  * adds its cases here; the canary tests run them all and search for the values everywhere.
  */
 

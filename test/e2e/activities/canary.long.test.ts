@@ -1,6 +1,6 @@
 /**
- * Canary secrets in every place that accepts one, with failures, retries and continue-as-new. Afterwards none may be in
- * any history, memo, search attribute, log, file or response (E7).
+ * Canary secrets in every member that accepts one, with failures, retries and continue-as-new. Afterwards none may be
+ * in any history, memo, search attribute, log, file or response (E7).
  */
 
 import { randomBytes } from 'node:crypto';
@@ -45,7 +45,7 @@ function echoOf({ url, headers, body }: Seen): string {
   return JSON.stringify({ url, headers, body, decoded, base64: Buffer.from(body).toString('base64') });
 }
 
-/** The tool `echo` tells everything; the first call fails. */
+/** The tool `echo` reveals everything; the first call fails. */
 function answerMcp({ body }: Seen, response: ServerResponse, echo: string): void {
   const { id, method, params } = body === '' ? {} : JSON.parse(body);
   const result = {
@@ -211,7 +211,7 @@ describe('canary secrets', () => {
       const row = steps.body.items.find(({ stepSlug }: { stepSlug: string }) => stepSlug === slug);
       expect(row, at).toMatchObject({ status: 'failed', error: { code } });
     }
-    // A body that cannot be read is not told again either.
+    // A body that cannot be read is not repeated either.
     await requestTo(gateway.url, 'PUT', '/api/secrets/x', {
       text: `{"value": "${MARK}", oops`,
       headers: { 'content-type': 'application/json' },

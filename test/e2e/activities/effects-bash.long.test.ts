@@ -38,7 +38,7 @@ describe('a worker with SIGNALBOX_BASH=1 and no bubblewrap', () => {
     await server.close();
   });
 
-  it('runs no command, says what to do, and goes on with what else there is', async () => {
+  it('runs no command, says what to do, and continues with everything else', async () => {
     const mark = join(folder, 'ran');
     const handle = await startRun(server, shell({ command: `touch ${mark}` }));
     await expect(handle.result()).rejects.toMatchObject({
@@ -122,7 +122,7 @@ describe('a worker with SIGNALBOX_BASH=unsafe', () => {
 
 const canSandbox = spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status === 0;
 describe.runIf(canSandbox)('a worker with SIGNALBOX_BASH=1 and a sandbox', () => {
-  it('shows no command the data folder, also where it lies in the folder to work in', async () => {
+  it('shows no command the data folder, also where it is in the folder to work in', async () => {
     const server = await testServer({ SIGNALBOX_BASH: '1' });
     const { dataDir } = server.config;
     const within = dirname(dataDir);

@@ -70,7 +70,7 @@ describe('Python', () => {
     expect((await run(code, { input: 1 })).data).toBe(2);
   });
 
-  it('tells what it raised, and where', async () => {
+  it('reports what it raised, and where', async () => {
     expect(await failing('def main(input):\n  return 1 / input', { input: 0 })).toMatchObject({
       code: 'script_error',
       message: 'ZeroDivisionError: division by zero',

@@ -64,13 +64,13 @@ describe('run_code', () => {
     ]);
   });
 
-  it('goes on as an activity of its own where it takes long, even if it may not be tried again', async () => {
+  it('is repeated as an activity of its own where it takes long, even if it may not be tried again', async () => {
     const run = await ended(gateway, { slow: code(busy(2_500), { input: 7 }, { retry: { maxAttempts: 1 } }) });
     expect(run).toMatchObject({ status: 'completed', output: 7 });
     expect(await isActivity(run.id)).toBe(true);
   });
 
-  it('is an activity of its own beside other branches where it says fuse: false', async () => {
+  it('is an activity of its own in parallel with other branches where it says fuse: false', async () => {
     const run = await ended(gateway, {
       both: { stepType: 'parallel', nextSteps: { a: 'one', b: 'two' } },
       one: code('return 1', {}, { fuse: false }),
@@ -125,8 +125,8 @@ describe('bash where it is not allowed', () => {
     const answer = await gateway.request('POST', '/api/workflows', { json: definition });
     expect(answer.status).toBe(422);
     expect(answer.body.problems).toMatchObject([{ pointer: '/steps/a/stepType', code: 'bash_disabled' }]);
-    const by002 = { steps: [{ id: 'a', type: 'tool', tool: 'bash', arguments: { command: 'id' } }] };
-    const imported = await gateway.request('POST', '/api/workflows/validate?dialect=002', { json: by002 });
+    const byAgentOps = { steps: [{ id: 'a', type: 'tool', tool: 'bash', arguments: { command: 'id' } }] };
+    const imported = await gateway.request('POST', '/api/workflows/validate?dialect=002', { json: byAgentOps });
     expect(imported.body.problems).toEqual([expect.objectContaining({ code: 'bash_disabled' })]);
     const { client, taskQueue } = gateway.server;
     const run = client.workflow.execute('run', {
@@ -187,7 +187,7 @@ describe('bash where it is allowed', () => {
     await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 
-  it('has secrets that occur nowhere, even when the command tells them', async () => {
+  it('has secrets that occur nowhere, even when the command reveals them', async () => {
     const name = unique('bash');
     await gateway.request('PUT', `/api/secrets/${name}`, { json: { value: CANARY } });
     const config = { secrets: { KEY: name } };

@@ -8,7 +8,7 @@ import type { Json } from '../../../src/json/json.ts';
 import type { TestServer as HttpServer } from '../../activities/server.ts';
 import type { TestServer } from '../../support/temporal.ts';
 import { writeAccess } from '../../support/temporal.ts';
-import { reaching } from '../runs/reaching-support.ts';
+import { startHttpPeer } from '../runs/http-peer-support.ts';
 import { startRun, waitsAt } from '../runs/run-support.ts';
 
 const CANARY = 'canary/7f3a "quoted" ü';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   closedEarly = new Promise((resolve) => {
     closed = resolve;
   });
-  ({ server, other, close } = await reaching((seen, response) => {
+  ({ server, other, close } = await startHttpPeer((seen, response) => {
     response.setHeader('content-type', 'application/json');
     if (seen.url === '/flaky' && failures-- > 0) response.writeHead(503, { 'retry-after': '1' }).end('{}');
     else if (seen.url === '/slow') response.once('close', closed);
@@ -48,7 +48,7 @@ async function historyText(handle: WorkflowHandle): Promise<string> {
 }
 
 describe('a run that calls another side', () => {
-  it('uses a stored secret, which occurs nowhere in history, even when the other side tells it', async () => {
+  it('uses a stored secret, which occurs nowhere in history, even when the other side reveals it', async () => {
     const held = writeAccess(server);
     await putSecret(held, 'default', SECRET_NAME, {
       value: CANARY,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ActivityInput } from '../../../src/contract/activity.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { sharedServer } from '../../support/temporal.ts';
-import { abreast, fetchOnce, oneDay, threeSeconds } from '../runs/run-programs.ts';
+import { abreast, fetchOnce, oneDay, threeSeconds } from '../runs/run-definitions.ts';
 import { eventTypes, startRun, waitsAt } from '../runs/run-support.ts';
 
 const calls: ActivityInput[] = [];
@@ -27,7 +27,7 @@ async function http(input: ActivityInput): Promise<unknown> {
 const { server } = sharedServer({}, { activities: { http: http as never } });
 
 describe('the effects of a run', () => {
-  it('wakes a sleeping run in time, not early', async () => {
+  it('wakes a sleeping run on time, not early', async () => {
     const begun = Date.now();
     const handle = await startRun(server, threeSeconds);
     const memo = await waitsAt(handle, 'rest');
@@ -39,7 +39,7 @@ describe('the effects of a run', () => {
     expect(Buffer.from(timer?.userMetadata?.summary?.data ?? []).toString()).toBe('"rest"');
   });
 
-  it('skips a sleep when told to', async () => {
+  it('skips a sleep on request', async () => {
     const handle = await startRun(server, oneDay);
     await waitsAt(handle, 'rest');
     await handle.signal('skipTimer', { step: 'rest' });
@@ -63,7 +63,7 @@ describe('the effects of a run', () => {
     expect(Buffer.from(scheduled?.userMetadata?.summary?.data ?? []).toString()).toBe('"get"');
   });
 
-  it('shows the name of a step beside its path where the step has one', async () => {
+  it('shows the name of a step next to its path where the step has one', async () => {
     const { get, ...others } = fetchOnce.steps;
     const named = { ...fetchOnce, steps: { ...others, get: { ...get, name: 'Fetch the page' } } } as Definition;
     const handle = await startRun(server, named, { input: { what: 'flaky' } });
@@ -90,7 +90,7 @@ describe('the effects of a run', () => {
     expect(searchAttributes['SignalboxStatus']).toEqual(['failed']);
   });
 
-  it('runs a local step within the task, and goes on with a regular activity when it fails or takes long', async () => {
+  it('runs a local step within the task, and repeats it as a regular activity when it fails or is slow', async () => {
     for (const [what, attempts] of [
       ['quick', 1],
       ['flaky', 3],
@@ -109,7 +109,7 @@ describe('the effects of a run', () => {
     }
   });
 
-  it('runs branches beside each other', async () => {
+  it('runs branches in parallel', async () => {
     const handle = await startRun(server, abreast);
     await waitsAt(handle, 'all/person/ask');
     await handle.signal('approve', {});

@@ -7,9 +7,9 @@ import { readTrace } from '../../../src/client/runs/trace.ts';
 import type { Definition, StepDefinition } from '../../../src/definition/document/types.ts';
 import type { TestServer as HttpServer } from '../../activities/server.ts';
 import type { TestServer } from '../../support/temporal.ts';
-import { reaching } from '../runs/reaching-support.ts';
+import { readConsistently } from '../runs/consistent-trace.ts';
+import { startHttpPeer } from '../runs/http-peer-support.ts';
 import { eventTypes, startRun, until } from '../runs/run-support.ts';
-import { oneMoment } from '../runs/trace-moment.ts';
 
 const RETRY_AFTER_S = 1;
 const times = new Map<string, number[]>();
@@ -18,7 +18,7 @@ let server: TestServer;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  ({ server, other, close } = await reaching(({ url, headers }, response) => {
+  ({ server, other, close } = await startHttpPeer(({ url, headers }, response) => {
     const key = String(headers['idempotency-key']);
     const seen = [...(times.get(key) ?? []), performance.now()];
     times.set(key, seen);
@@ -43,13 +43,13 @@ function pausesOf({ workflowId }: WorkflowHandle): number[] {
 }
 
 async function attemptsOf(handle: WorkflowHandle) {
-  const { live, folded } = await oneMoment(server, handle);
+  const { live, folded } = await readConsistently(server, handle);
   expect(folded).toEqual(live);
   return (await readTrace(server, handle.workflowId)).items.map(({ attempts, error }) => [attempts, error?.attempts]);
 }
 
 describe('a local step that fails', () => {
-  it('goes on after the first interval, then the next one, and all attempts count', async () => {
+  it('retries after the first interval, then the next one, and all attempts count', async () => {
     const handle = await startRun(
       server,
       local('/?fails=2', { maxAttempts: 3, initialInterval: '500ms', backoffCoefficient: 3 }),
@@ -67,7 +67,7 @@ describe('a local step that fails', () => {
     for (const pause of pausesOf(handle)) expect(pause).toBeGreaterThanOrEqual(RETRY_AFTER_S * 1_000 - 5);
   });
 
-  it('tells all attempts when it gives up', async () => {
+  it('reports all attempts when it gives up', async () => {
     const handle = await startRun(server, local('/?fails=9', { maxAttempts: 3, initialInterval: '10ms' }));
     const failed = (await handle.result().catch((error: unknown) => error)) as WorkflowFailedError;
     const told = { code: 'http_status', path: 'get', attempts: 3 };
@@ -83,7 +83,7 @@ describe('a local step that fails', () => {
     expect(await attemptsOf(handle)).toEqual([[1, 1]]);
   });
 
-  it('lets go of its pause when the run is cancelled, and tells its attempts while it is tried', async () => {
+  it('ends its pause when the run is cancelled, and reports its attempts while it is tried', async () => {
     const waiting = await startRun(server, local('/?fails=9', { maxAttempts: 3, initialInterval: '10m' }));
     await until(
       () => eventTypes(waiting),

@@ -128,7 +128,7 @@ const ROWS: { readonly [slug: string]: readonly [code: string, expected: string 
   environment: [body('import os', 'return dict(os.environ)'), undefined],
 };
 
-/** What the host offers to whoever reaches its JavaScript; every one must be refused. */
+/** What the host offers to code that reaches its JavaScript; every one must be refused. */
 const BY_JAVASCRIPT = [
   'return Deno.readTextFileSync("/etc/passwd")',
   `return Deno.writeTextFileSync("${MARK}", "x")`,
@@ -163,7 +163,7 @@ describe('whatever a Python step does, the next one runs', () => {
       ...Object.entries(ROWS).map(([slug, [, expected]]) => [slug, expected]),
       ['last', undefined],
     ]);
-    // What was killed tells nothing more.
+    // A killed process reports nothing more.
     for (const { path, error, output } of rows.filter(
       ({ error }) => error?.code === 'script_error' || error === undefined,
     ))

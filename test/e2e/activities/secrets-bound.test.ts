@@ -90,7 +90,7 @@ it('one that was taken out of a definition is bound to its workflow, for sending
   };
   expect((await deliver(path)).status).toBeLessThan(300);
   expect(await deliver(stolen)).toMatchObject({ body: { code: 'webhook_unverifiable' } });
-  // Whoever may write secrets may say that another may use it; saving the definition again leaves that as it is.
+  // A caller that may write secrets may say that another may use it; saving the definition again leaves that as it is.
   const [taken] = own.filter((one: { name: string }) => one.name.endsWith('/secrets/K'));
   await gateway.request('PUT', `/api/secrets/${encodeURIComponent(taken.name)}`, {
     json: { value: VALUE, allowedWorkflows: [slug, thief] },

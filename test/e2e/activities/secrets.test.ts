@@ -1,4 +1,4 @@
-// Secrets: told by their names alone. One that is too short could not be kept out of results, so none is taken.
+// Secrets: shown by their names alone. One that is too short could not be kept out of results, so none is taken.
 
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../../src/json/json.ts';

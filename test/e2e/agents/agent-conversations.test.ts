@@ -59,7 +59,7 @@ describe('an agent that is spoken to', () => {
     ]);
   });
 
-  it('hears callers of the API, at once or before its next turn', async () => {
+  it('receives messages of callers of the API, immediately or before its next turn', async () => {
     stack.scripts.set('a listener', [
       busy('a'),
       { calls: [call('b', 'get-sum', { a: 1, b: 2 })] },
@@ -80,7 +80,7 @@ describe('an agent that is spoken to', () => {
     expect(await say({ content: 'Too late.' })).toMatchObject({ status: 409 });
   });
 
-  it('is told nothing when it has ended, is not there, or answers too late', async () => {
+  it('gets no message when it has ended, does not exist, or answers too late', async () => {
     const said = await stack.start({ end: { stepType: 'finish', config: { output: 1 } } });
     await stack.ended(said);
     const tell = (to: string, more: { [member: string]: Json } = {}) => ({

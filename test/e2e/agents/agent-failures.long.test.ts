@@ -90,7 +90,7 @@ describe('an agent that failed', () => {
   });
   const asks = (id: string, path: string) => call(id, 'http_request', { url: `${other.url}${path}` });
 
-  it('goes on in the turn that failed when its run is retried', async () => {
+  it('continues in the turn that failed when its run is retried', async () => {
     const turns = [{ calls: [asks('a', '/one'), asks('b', '/two')] }, { calls: [asks('c', '/three')] }];
     stack.scripts.set('fails in its third turn', [...turns, { status: 400 }]);
     const id = await stack.start(work('fails in its third turn'));

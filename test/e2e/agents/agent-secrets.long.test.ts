@@ -48,7 +48,7 @@ const leak = ({ headers }: Seen): string => {
   return `${said} ${Buffer.from(said).toString('base64')}`;
 };
 
-/** MCP as far as it takes, whose tool `tell` tells all that it knows, and whose tool `fail` fails with it. */
+/** MCP as far as it takes, whose tool `tell` reveals all that it knows, and whose tool `fail` fails with it. */
 function speak(seen: Seen): Json | undefined {
   const { id, method, params } = seen.body === '' ? {} : JSON.parse(seen.body);
   const tool = (name: string) => ({ name, description: name, inputSchema: { type: 'object' } });
@@ -125,7 +125,7 @@ async function run(steps: Json): Promise<{ id: string; result: Answer['body'] }>
 }
 
 describe('an agent among leaky servers', () => {
-  it('calls an action of the host as a tool, with its schema, once, and tells its model what came of it', async () => {
+  it('calls an action of the host as a tool, with its schema, once, and reports the outcome to its model', async () => {
     const { id, result } = await run({
       work: {
         stepType: 'agent',

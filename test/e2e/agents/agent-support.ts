@@ -15,7 +15,7 @@ export interface AgentStack {
   /** The address of MCP's reference server, which is stored as `everything`. */
   readonly everything: string;
   readonly model: ModelServer;
-  /** What the model says, turn by turn, by a name that stands in its first message. */
+  /** What the model says, turn by turn, by a name that its first message contains. */
   readonly scripts: Map<string, Script>;
   put(path: string, json: Json): Promise<void>;
   /** Starts an inline run of the steps; answers its id. */

@@ -136,7 +136,7 @@ describe('models and servers over the API', () => {
 });
 
 describe('an agent', () => {
-  it('works with tools of a server, workflows and people, and tells what it cost', async () => {
+  it('works with tools of a server, workflows and people, and reports what it cost', async () => {
     const slug = unique('echo');
     await stack.put(`/api/workflows/${slug}`, echoDefinition(slug, { input: { word: 'string' } }));
     stack.scripts.set('first-agent', [
@@ -226,7 +226,7 @@ describe('an agent', () => {
     expect(`${payloads.join(' ')} ${history} ${JSON.stringify([run, steps])}`).not.toContain(KEY);
   });
 
-  it('hears what is said to it, and answers who waits for it', async () => {
+  it('receives messages, and answers the callers that wait for it', async () => {
     stack.scripts.set('second-agent', [
       { calls: [call('a', 'trigger-long-running-operation', { duration: 20, steps: 1 })] },
       { text: 'Hello Ann.' },

@@ -315,7 +315,7 @@ describe('steps by hand', () => {
 });
 
 describe('two servers with the same tools', () => {
-  it('are told apart by the names of tools, and keep to the bounds of their secrets', async () => {
+  it('are distinguished by the names of tools, and keep to the bounds of their secrets', async () => {
     const put = (path: string, json: Json) => gateway.request('PUT', path, { json, headers: as('admin') });
     // Its tools may be listed, and not called by recordings.
     await put('/api/secrets/bound', { value: 'another-canary-0123456789', allowedWorkflows: ['mcp-tools'] });

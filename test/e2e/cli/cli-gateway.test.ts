@@ -101,7 +101,7 @@ steps:
     expect(await signalbox('show', id, '--status', 'broken')).toMatchObject({ exit: 10 });
   });
 
-  it('takes presets, and waits no longer than it is told', async () => {
+  it('takes presets, and waits no longer than --wait', async () => {
     const sleepy = files.write('sleepy.yaml', 'steps: {a: {stepType: sleep, config: {duration: 1h}}}');
     const waiting = await signalbox('run', sleepy, '--wait', '1');
     expect(waiting.exit).toBe(0);
@@ -142,7 +142,7 @@ describe('decisions', () => {
     expect(json.steps.map((step: { path: string }) => step.path)).toEqual(['review', 'no']);
   });
 
-  it('follows a run across a restart of the gateway, and tells each step once', async () => {
+  it('follows a run across a restart of the gateway, and reports each step once', async () => {
     const id = await waitingRun(unique('refund'));
     const first = await startGateway(gateway.server.config, { temporal: gateway.server });
     const port = new URL(first.url).port;
@@ -181,7 +181,7 @@ describe('decisions', () => {
 });
 
 describe('executions that have ended', () => {
-  it('go on by a retry, or begin anew within by a fork', async () => {
+  it('continue by a retry, or begin anew at a step by a fork', async () => {
     const id = await waitingRun(unique('refund'));
     await signalbox('resume', id, '--decision', 'deny', '--comments', 'Not yet.');
     expect((await signalbox('logs', '-f', id)).exit).toBe(40);
@@ -201,7 +201,7 @@ describe('executions that have ended', () => {
 });
 
 describe('signalbox push', () => {
-  it('stores several definitions, tells where webhooks are, and what is wrong with the others', async () => {
+  it('stores several definitions, prints where webhooks are, and what is wrong with the others', async () => {
     const slug = unique('hooked');
     const hooked = files.write(
       'hooked.yaml',

@@ -1,6 +1,6 @@
 // Everything that the REST API can do, from the command line of another machine: by SIGNALBOX_URL and an API key.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliRun, type CliSurroundings, cli, filesFolder } from '../../cli/terminal.ts';
+import { type CliOptions, type CliRun, cli, filesFolder } from '../../cli/terminal.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const ADMIN = 'an-admin-key-of-the-environment-0123456789';
@@ -14,7 +14,7 @@ afterAll(async () => {
   files.remove();
 });
 
-type More = Omit<CliSurroundings, 'env'> & { key?: string; toKey?: string };
+type More = Omit<CliOptions, 'env'> & { key?: string; toKey?: string };
 
 function signalbox(args: readonly string[], { key = ADMIN, toKey, ...given }: More = {}): Promise<CliRun> {
   const env = { SIGNALBOX_URL: gateway.url, SIGNALBOX_API_KEY: key, SIGNALBOX_TO_API_KEY: toKey };
@@ -138,7 +138,7 @@ describe('runs', () => {
     return executionId;
   }
 
-  it('take an input and a message, which go on with the run', async () => {
+  it('take an input and a message, which continue the run', async () => {
     const asked = await started('{stepType: user_input, config: {message: Where?}, nextSteps: {submitted: done}}');
     expect(await done(['submit', asked, '--data', '{"city": "Ulm"}'])).toBe(`${asked}  ask submitted`);
     expect(await done(['logs', '-f', asked])).toContain('"city": "Ulm"');
@@ -280,7 +280,7 @@ describe('another person and another organization', () => {
     expect(earlier).toMatch(/^- +"loud"$[\s\S]*stored in acme-/m);
   });
 
-  it('is told by promote what a workflow needs there', async () => {
+  it('gets from promote what a workflow needs there', async () => {
     const slug = unique('needs');
     await pushed(`name: Needs
 slug: ${slug}

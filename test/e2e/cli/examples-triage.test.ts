@@ -112,7 +112,7 @@ describe('issue triage, as it comes', () => {
   });
 });
 
-describe('issue triage with a place to tell', () => {
+describe('issue triage with a place to report to', () => {
   it('posts what is urgent there', async () => {
     const { port } = chat.address() as AddressInfo;
     await push(yaml.replace("notifyUrl: ''", `notifyUrl: http://127.0.0.1:${port}/`));

@@ -254,7 +254,7 @@ describe('a reset', () => {
 });
 
 describe('activities', () => {
-  it('are paused, changed, let go on, and tried again', async () => {
+  it('are paused, changed, resumed, and tried again', async () => {
     const ID = await calling('busy');
     await waits(ID, 'retry');
     await page.run('temporal activity pause', { ID });
@@ -294,7 +294,7 @@ describe('activities', () => {
     );
   });
 
-  it('that run are failed by hand, and a reset of the last attempt is told as such', async () => {
+  it('that run are failed by hand, and a reset of the last attempt is reported as such', async () => {
     const [failed, reset] = await Promise.all([
       calling('silent'),
       calling('silent', { retry: { maxAttempts: 1 }, timeout: '60s' }),

@@ -40,7 +40,7 @@ const asked = {
 };
 
 /** A run that waits for its approval, and is in the lists. */
-async function waiting(order: string, config: { [member: string]: Json } = asked): Promise<string> {
+async function startWaitingRun(order: string, config: { [member: string]: Json } = asked): Promise<string> {
   const inline = { definition: refund(config), input: { order, amount: 12.5 } } as unknown as Json;
   const { body } = await gateway.request('POST', '/api/executions', { json: inline });
   const id = String(body.executionId);
@@ -127,7 +127,7 @@ describeInBrowser('questions in the console', () => {
 
   it('are rejected by the keyboard alone, which asks once more', async () => {
     const order = unique('K');
-    const id = await waiting(order);
+    const id = await startWaitingRun(order);
     const { page, end } = await browser.open('/console/approvals', { key: keys['bob'] as string });
     const question = page.getByRole('link', { name: `order ${order}?` });
     await question.waitFor();
@@ -161,7 +161,7 @@ describeInBrowser('questions in the console', () => {
   });
 
   it('that another has answered meanwhile say who, when and how', async () => {
-    const id = await waiting('L-1');
+    const id = await startWaitingRun('L-1');
     const { page, end } = await browser.open(`/console/approvals/${id}/review`, { key: keys['bob'] as string });
     await page.getByLabel('Account').fill('DE-2');
     await page.getByLabel('Comment').fill('Fine');
@@ -180,7 +180,7 @@ describeInBrowser('questions in the console', () => {
   });
 
   it('of others are shown by a switch, which the address keeps, and cannot be answered', async () => {
-    const id = await waiting('S-1');
+    const id = await startWaitingRun('S-1');
     const { page, end } = await browser.open('/console/approvals', { key: keys['vic'] as string });
     await page.getByText('Nothing waits for you.').waitFor();
     expect(await axe(page)).toEqual([]);
@@ -203,8 +203,8 @@ describeInBrowser('questions in the console', () => {
 
   it('that were decided have a tab of their own, with filters that the address keeps', async () => {
     const about = { message: 'Ship it?', resourceType: 'order', resourceId: unique('D') };
-    const yes = await waiting('D-1', about);
-    const no = await waiting('D-2', about);
+    const yes = await startWaitingRun('D-1', about);
+    const no = await startWaitingRun('D-2', about);
     await decideAs('bob', yes, { approve: true, comments: 'Well packed' });
     await decideAs('cem', no, { approve: false });
     const found = `/api/approvals?decided=any&resourceType=order&resourceId=${about.resourceId}`;

@@ -1,4 +1,4 @@
-// Runs that the tests of the Run screen look at.
+// Runs for the tests of the Run screen.
 import type { Json } from '../../../src/json/json.ts';
 import { type TestGateway, unique } from '../gateway/gateway-support.ts';
 
@@ -69,8 +69,8 @@ export const runPage = (id: string, query = ''): string => `/console/runs/${enco
 /** The nested run, at the question. */
 export async function nestedRun(gateway: TestGateway): Promise<string> {
   const id = await startRun(gateway, NESTED);
-  await gateway.until(runPath(id), ({ body }) => body.waitingFor?.some((wait: Json) => isAsked(wait)), 30);
+  await gateway.until(runPath(id), ({ body }) => body.waitingFor?.some((wait: Json) => isWaitingForPerson(wait)), 30);
   return id;
 }
 
-const isAsked = (wait: Json): boolean => (wait as { kind: string }).kind === 'approval';
+const isWaitingForPerson = (wait: Json): boolean => (wait as { kind: string }).kind === 'approval';

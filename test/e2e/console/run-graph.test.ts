@@ -9,15 +9,15 @@ const gateway = sharedGateway();
 const browser = sharedBrowser(gateway);
 let id = '';
 
-/** What is wider than the window and does not scroll. */
-const tooWide = (page: Page): Promise<string[]> =>
+/** Elements that are wider than the window and do not scroll. */
+const overflowingElements = (page: Page): Promise<string[]> =>
   page.evaluate(`document.documentElement.scrollWidth <= innerWidth ? [] :
     [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1
       && !e.closest('.pane, .trace, .tabs, nav')).map((e) => e.tagName + '.' + e.className)`);
 
 const step = (page: Page, slug: string) => page.locator(`.canvas [data-step="${slug}"]`);
 /** What the graph says of a step: its status and its visits. */
-const saidOf = async (page: Page, slug: string) =>
+const spokenStatusOf = async (page: Page, slug: string) =>
   (await step(page, slug).locator('.hidden').textContent())?.replace(/^, /, '');
 /** All visits are there. */
 const loaded = async (page: Page) => {
@@ -39,9 +39,9 @@ describeInBrowser('the graph of a run', () => {
     const { page, end } = await browser.open(runPage(id), { viewport: { width: 1600, height: 1250 } });
     await page.getByRole('heading', { name: 'Nightly prices', level: 1 }).waitFor();
     await step(page, 'ask').waitFor();
-    await expect.poll(() => saidOf(page, 'look'), WAIT).toBe('completed, 12 visits');
-    expect(await saidOf(page, 'broken')).toBe('failed');
-    expect(await saidOf(page, 'refuse')).toBe('not reached');
+    await expect.poll(() => spokenStatusOf(page, 'look'), WAIT).toBe('completed, 12 visits');
+    expect(await spokenStatusOf(page, 'broken')).toBe('failed');
+    expect(await spokenStatusOf(page, 'refuse')).toBe('not reached');
     const why = page.getByRole('region', { name: 'What it waits for' });
     await why.getByText('Publish the prices of 3 shops?').waitFor();
     expect(await why.getByRole('button').allTextContents()).toEqual(['ask', 'Approve…', 'Reject…']);
@@ -84,12 +84,12 @@ describeInBrowser('the graph of a run', () => {
 
   it('narrows everything to an iteration, and nothing of another is left', async () => {
     const { page, end } = await browser.open(runPage(id), { viewport: { width: 1400, height: 1000 } });
-    await expect.poll(() => saidOf(page, 'keep'), WAIT).toBe('completed, 11 visits');
+    await expect.poll(() => spokenStatusOf(page, 'keep'), WAIT).toBe('completed, 11 visits');
     await loaded(page);
     await page.getByRole('slider', { name: 'The items of Every shop' }).locator('.cell').nth(1).click();
     await expect.poll(() => query(page, 'in')).toBe('shops:1');
-    expect(await saidOf(page, 'look')).toBe('completed, 4 visits');
-    expect(await saidOf(page, 'keep')).toBe('completed, 3 visits');
+    expect(await spokenStatusOf(page, 'look')).toBe('completed, 4 visits');
+    expect(await spokenStatusOf(page, 'keep')).toBe('completed, 3 visits');
     await step(page, 'keep').click();
     const visits = page.getByRole('group', { name: 'Visits' }).getByRole('button');
     await expect.poll(() => visits.count()).toBe(3);
@@ -101,8 +101,8 @@ describeInBrowser('the graph of a run', () => {
     // Inwards: one tick of that shop.
     await page.getByRole('slider', { name: 'The ticks of Page by page' }).locator('.cell').nth(2).click();
     await expect.poll(() => query(page, 'in')).toBe('shops:1,pages:2');
-    expect(await saidOf(page, 'look')).toBe('completed');
-    expect(await saidOf(page, 'keep')).toBe('not reached');
+    expect(await spokenStatusOf(page, 'look')).toBe('completed');
+    expect(await spokenStatusOf(page, 'keep')).toBe('not reached');
     await page.getByText('Not reached in this iteration.').waitFor();
 
     await page.getByRole('tab', { name: 'Trace' }).click();
@@ -122,7 +122,7 @@ describeInBrowser('the graph of a run', () => {
 
   it('is used by the keyboard alone', async () => {
     const { page, end } = await browser.open(runPage(id), { viewport: { width: 1400, height: 1000 } });
-    await expect.poll(() => saidOf(page, 'keep'), WAIT).toBe('completed, 11 visits');
+    await expect.poll(() => spokenStatusOf(page, 'keep'), WAIT).toBe('completed, 11 visits');
     await loaded(page);
     // The graph is one stop of the Tab key.
     expect(await page.locator('.canvas [tabindex="0"]').count()).toBe(1);
@@ -173,7 +173,7 @@ describeInBrowser('the graph of a run', () => {
       const { page, end } = await browser.open(runPage(id), { viewport: { width: 390, height: 844 } });
       await page.getByRole('table', { name: 'Trace' }).getByRole('button', { name: 'Publish?' }).waitFor();
       expect(await page.getByRole('tab', { name: 'Trace' }).getAttribute('aria-selected')).toBe('true');
-      expect(await tooWide(page)).toEqual([]);
+      expect(await overflowingElements(page)).toEqual([]);
       const approve = await page.getByRole('button', { name: 'Approve…' }).boundingBox();
       expect(approve?.height).toBeGreaterThanOrEqual(44);
       await picture(page, 'run-phone');
@@ -181,13 +181,13 @@ describeInBrowser('the graph of a run', () => {
       await page.getByRole('tab', { name: 'Graph' }).click();
       await step(page, 'ask').waitFor();
       await picture(page, 'run-phone-graph');
-      expect(await tooWide(page)).toEqual([]);
+      expect(await overflowingElements(page)).toEqual([]);
       // As a page of 1280 pixels at a zoom of 200 %: nothing is lost.
       await page.setViewportSize({ width: 640, height: 400 });
       await step(page, 'ask').scrollIntoViewIfNeeded();
       await page.getByRole('tab', { name: 'Trace' }).click();
       await page.getByRole('table', { name: 'Trace' }).waitFor();
-      expect(await tooWide(page)).toEqual([]);
+      expect(await overflowingElements(page)).toEqual([]);
       await page.getByRole('button', { name: 'Approve…' }).scrollIntoViewIfNeeded();
       await end();
     });

@@ -6,7 +6,7 @@ import { compiledRoot } from '../../../src/cli/start/project-root.ts';
 import { describeInBrowser, openBrowser } from '../../support/browser.ts';
 import { until } from '../../support/stack.ts';
 import { sharedGateway, unique } from '../gateway/gateway-support.ts';
-import { ASKS_TWICE, seeItReturn } from './run-away.ts';
+import { expectReconnect, TWO_APPROVALS } from './gateway-outage.ts';
 import { runPath, startRun } from './run-definitions.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
@@ -20,13 +20,13 @@ async function gatewayAt(port: number): Promise<{ child: ChildProcess; port: num
   const main = join(compiledRoot(), 'src/cli/main.js');
   const child = spawn(process.execPath, [main, 'start', '--only', 'gateway'], { env });
   children.push(child);
-  let told = '';
+  let stdout = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
-      told += chunk.toString('utf8');
+      stdout += chunk.toString('utf8');
     });
-  const found = () => /The gateway listens at http:\S+?:(\d+)\. /.exec(told)?.[1];
-  await until(`the gateway listens: ${told}`, 90_000, () => found() !== undefined || child.exitCode !== null);
+  const found = () => /The gateway listens at http:\S+?:(\d+)\. /.exec(stdout)?.[1];
+  await until(`the gateway listens: ${stdout}`, 90_000, () => found() !== undefined || child.exitCode !== null);
   return { child, port: Number(found()) };
 }
 
@@ -38,14 +38,14 @@ describeInBrowser('a run over a gateway that is killed', () => {
   it('is seen again, and what happened meanwhile once', async () => {
     const name = unique('starter');
     const { key } = (await gateway.request('POST', '/api/keys', { json: { name, role: 'editor' } })).body;
-    const id = await startRun(gateway, ASKS_TWICE, key);
+    const id = await startRun(gateway, TWO_APPROVALS, key);
     await gateway.until(runPath(id), ({ body }) => body.waitingFor?.length > 0, 60);
     const { child, port } = await gatewayAt(0);
-    const away = await openBrowser(`http://127.0.0.1:${port}`);
+    const browser = await openBrowser(`http://127.0.0.1:${port}`);
     const cut = async (): Promise<void> => {
       child.kill('SIGKILL');
     };
-    await seeItReturn(gateway, away, id, ADMIN, { cut, join: () => gatewayAt(port) });
-    await away.close();
+    await expectReconnect(gateway, browser, id, ADMIN, { cut, join: () => gatewayAt(port) });
+    await browser.close();
   }, 300_000);
 });

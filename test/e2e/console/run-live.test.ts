@@ -1,12 +1,12 @@
-// The Run screen of runs that go on: live until the end, decisions, retries, failures, and a gateway that is away.
+// The Run screen of open runs: live until the end, decisions, retries, failures, and an unreachable gateway.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { axe, describeInBrowser, openBrowser, picture, type TestBrowser } from '../../support/browser.ts';
-import { Wire } from '../../support/wire.ts';
+import { TcpProxy } from '../../support/tcp-proxy.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
-import { ASKS_TWICE, seeItReturn, traced } from './run-away.ts';
+import { expectReconnect, TWO_APPROVALS, tracePaths } from './gateway-outage.ts';
 import { runPage, runPath, startRun } from './run-definitions.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
@@ -29,7 +29,7 @@ const pathsOf = async (id: string): Promise<string[]> =>
 const keyOf = async (role: string): Promise<string> =>
   (await gateway.request('POST', '/api/keys', { json: { name: unique(role), role, user: unique(role) } })).body.key;
 
-describeInBrowser('a run that goes on', () => {
+describeInBrowser('an open run', () => {
   beforeAll(async () => {
     // Fails as often as the path says.
     other = createServer((req, res) => {
@@ -94,7 +94,7 @@ describeInBrowser('a run that goes on', () => {
     expect(await said(page, 'no')).toBe('not reached');
     expect(await page.getByRole('region', { name: 'What it waits for' }).count()).toBe(0);
     await page.getByRole('tab', { name: 'Trace' }).click();
-    await expect.poll(() => traced(page)).toEqual(await pathsOf(id));
+    await expect.poll(() => tracePaths(page)).toEqual(await pathsOf(id));
     expect(await page.evaluate('window.stillHere')).toBe(true);
     await page.getByRole('button', { name: 'Fork…' }).waitFor();
     await end();
@@ -123,7 +123,7 @@ describeInBrowser('a run that goes on', () => {
     await why.getByRole('button', { name: 'Retry' }).click();
     await ended(page, 'completed');
     await page.getByRole('tab', { name: 'Trace' }).click();
-    await expect.poll(() => traced(page)).toEqual(['first', 'call', 'call', 'end']);
+    await expect.poll(() => tracePaths(page)).toEqual(['first', 'call', 'call', 'end']);
     expect(await page.locator('.trace tr[data-path="call"] .status').allTextContents()).toEqual([
       expect.stringContaining('failed'),
       expect.stringContaining('completed'),
@@ -209,16 +209,16 @@ describeInBrowser('a run that goes on', () => {
     await end();
   });
 
-  it('says that the gateway is away, connects again, and shows what happened meanwhile once', async () => {
-    const id = await startRun(gateway, ASKS_TWICE, starter);
+  it('reports an unreachable gateway, reconnects, and shows what happened meanwhile once', async () => {
+    const id = await startRun(gateway, TWO_APPROVALS, starter);
     await gateway.until(runPath(id), ({ body }) => body.waitingFor?.length > 0);
-    const wire = new Wire(new URL(gateway.url).host);
-    await wire.join();
-    const away = await openBrowser(`http://127.0.0.1:${wire.port}`);
+    const wire = new TcpProxy(new URL(gateway.url).host);
+    await wire.open();
+    const cutOffBrowser = await openBrowser(`http://127.0.0.1:${wire.port}`);
     try {
-      await seeItReturn(gateway, away, id, ADMIN, { cut: () => wire.cut(), join: () => wire.join() });
+      await expectReconnect(gateway, cutOffBrowser, id, ADMIN, { cut: () => wire.cut(), join: () => wire.open() });
     } finally {
-      await away.close();
+      await cutOffBrowser.close();
       await wire.cut();
     }
   }, 240_000);

@@ -28,10 +28,10 @@ describeInBrowser('the settings', () => {
     await row(page, name).getByText('api.example.com').waitFor();
     expect(await axe(page)).toEqual([]);
     await picture(page, 'secrets');
-    const kept = await page.evaluate(
+    const stored = await page.evaluate(
       'document.documentElement.outerHTML + location.href + JSON.stringify(localStorage)',
     );
-    expect(kept).not.toContain(SECRET);
+    expect(stored).not.toContain(SECRET);
     await page.getByRole('button', { name: `Delete ${name}` }).click();
     const remove = page.getByRole('button', { name: 'Delete', exact: true });
     expect(await remove.getAttribute('aria-disabled')).toBe('true');

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WriteAccess } from '../../../src/client/temporal/access.ts';
-import { writeTo } from '../../../src/client/temporal/actor-calls.ts';
+import { updateActor } from '../../../src/client/temporal/actor-calls.ts';
 import { definitionId } from '../../../src/client/temporal/ids.ts';
 import { storeVersion } from '../../../src/client/versions/versions.ts';
 import { DEFINITION_WORKFLOW, type DefinitionStart } from '../../../src/contract/actors.ts';
@@ -56,7 +56,7 @@ const about = (slug: string, more: JsonObject = {}): JsonObject => ({
   steps: { done: { stepType: 'finish', config: { output: 'approved' } } },
   ...more,
 });
-/** Sends the secret away. */
+/** Sends the secret to another host. */
 const evil = (slug: string, secret = 'none', description = 'evil'): JsonObject =>
   about(slug, {
     description,
@@ -236,7 +236,7 @@ it('versions that are recorded for a workflow run by their hash', async () => {
   const recorded = `sha256:${'1'.repeat(64)}`;
   await storeVersion(over, 'default', recorded, definition as Definition);
   expect(await run(slug, recorded)).toMatchObject(NOT_FOUND);
-  await writeTo(over, definitionId('default', slug), 'recordVersions', { hashes: [recorded] });
+  await updateActor(over, definitionId('default', slug), 'recordVersions', { hashes: [recorded] });
   expect(await done(run(slug, recorded))).toMatchObject({ status: 'completed', output: 'approved' });
   expect(await run(slug, proposalHash)).toMatchObject(NOT_FOUND);
 });

@@ -20,7 +20,7 @@ const accepts = async (path: string, key: string) =>
     .status === 202;
 const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status).sort();
 
-describe('two writes of a definition at once', () => {
+describe('two concurrent writes of a definition', () => {
   it('that expect the same version: the one that is refused stores no secret', async () => {
     const [slug, path] = [unique('expecting'), unique('path')];
     let { hash } = (await put(slug, hooked(path, { secret: 'the first secret' }))).body;
@@ -82,7 +82,7 @@ describe('a trigger that is made through the API', () => {
     }
   });
 
-  it('twice at once: the one that is refused stores no secret', async () => {
+  it('twice concurrently: the refused one stores no secret', async () => {
     const slug = unique('made-twice');
     await put(slug, {});
     for (let round = 0; round < ROUNDS; round++) {

@@ -87,7 +87,7 @@ describe('single fields of a definition', () => {
     expect((await post('/api/triggers/manual/run', start)).status).toBe(201);
   });
 
-  it('are changed by many at once, and none is lost', async () => {
+  it('are changed by concurrent writers, and no change is lost', async () => {
     const slug = unique('patched-at-once');
     await put(slug, saying(slug, 1));
     const names = ['name', 'description'] as const;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { sendMessage } from '../../../src/client/runs/run-actions.ts';
 import { connect } from '../../../src/client/temporal/connect.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
+import { TcpProxy } from '../../support/tcp-proxy.ts';
 import { startWorker, type TestWorker, writeAccess } from '../../support/temporal.ts';
-import { Wire } from '../../support/wire.ts';
 import {
   type Answer,
   approvalDefinition,
@@ -17,18 +17,18 @@ import {
 const gateway = sharedGateway();
 
 describe('the gateway while others fail', () => {
-  it('answers 503 while Temporal is away, and goes on by itself when it is back', async () => {
-    const wire = new Wire(gateway.server.config.temporal.address ?? '');
-    await wire.join();
+  it('answers 503 while Temporal is unavailable, and recovers by itself when it is back', async () => {
+    const proxy = new TcpProxy(gateway.server.config.temporal.address ?? '');
+    await proxy.open();
     const { config } = gateway.server;
-    const temporal = await connect({ ...config, temporal: { ...config.temporal, address: `127.0.0.1:${wire.port}` } });
+    const temporal = await connect({ ...config, temporal: { ...config.temporal, address: `127.0.0.1:${proxy.port}` } });
     const second = await startGateway(config, { temporal });
     const ask = (method: string, path: string, json?: ReturnType<typeof echoDefinition>) =>
       requestTo(second.url, method, path, json === undefined ? {} : { json });
     try {
       const slug = unique('through');
       expect((await ask('PUT', `/api/workflows/${slug}`, echoDefinition(slug))).status).toBe(201);
-      await wire.cut();
+      await proxy.cut();
       const answers = await Promise.all([
         ask('GET', `/api/workflows/${slug}`),
         ask('PUT', `/api/workflows/${slug}`, approvalDefinition(slug)),
@@ -40,7 +40,7 @@ describe('the gateway while others fail', () => {
         expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       }
       expect((await ask('GET', '/healthz')).status).toBe(200);
-      await wire.join();
+      await proxy.open();
       const deadline = Date.now() + 20_000;
       let answer: Answer = await ask('GET', `/api/workflows/${slug}`);
       while (answer.status === 503 && Date.now() < deadline) answer = await ask('GET', `/api/workflows/${slug}`);
@@ -51,7 +51,7 @@ describe('the gateway while others fail', () => {
     } finally {
       await second.close();
       await temporal.close();
-      await wire.cut();
+      await proxy.cut();
     }
   });
 

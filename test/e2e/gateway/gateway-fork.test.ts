@@ -160,7 +160,7 @@ describe('a fork', () => {
     expect((await fork(id, { from: 'end' }, key)).status).toBe(422);
   });
 
-  it('is answered the same with its key while the original goes on', async () => {
+  it('is answered the same with its key while the original continues', async () => {
     const id = await start(await stored({ ask: ask(), end: { stepType: 'finish' } }));
     await gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.length > 0);
     await gateway.request('POST', `/api/executions/${id}/terminate`);
@@ -187,7 +187,7 @@ describe('a fork that says little', () => {
     expect(await fork(graph, {})).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
   });
 
-  it('tells which steps are of another kind in the version that it goes on with', async () => {
+  it('tells which steps are of another kind in the version that it continues with', async () => {
     const slug = await stored(line);
     const id = await start(slug);
     await result(id);

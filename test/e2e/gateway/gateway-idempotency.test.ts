@@ -34,7 +34,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(elsewhere.status).toBe(201);
   });
 
-  it('is done once when it is sent fifty times at once, over two gateways', async () => {
+  it('is done once when it is sent fifty times in parallel, over two gateways', async () => {
     const second = await startGateway(gateway.server.config, { temporal: gateway.server });
     const slug = unique('fifty');
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
@@ -121,7 +121,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await gateway.request('POST', '/api/executions', { json, ...late })).status).toBe(201);
   });
 
-  it('starts one run when it is sent fifty times at once', async () => {
+  it('starts one run when it is sent fifty times in parallel', async () => {
     const slug = unique('run');
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
     const send = (input: number) =>

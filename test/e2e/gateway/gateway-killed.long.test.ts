@@ -6,24 +6,24 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
 import type { Json } from '../../../src/json/json.ts';
+import { ResponseDroppingProxy } from '../../support/response-dropping-proxy.ts';
 import { until } from '../../support/stack.ts';
-import { Withholding } from '../../support/withholding.ts';
 import { type Answer, echoDefinition, requestTo, sharedGateway, unique } from './gateway-support.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
 const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
-let way: Withholding;
+let proxy: ResponseDroppingProxy;
 let doomed: { child: ChildProcess; url: string };
 beforeAll(async () => {
-  way = new Withholding(gateway.server.config.temporal.address ?? '');
-  doomed = await gatewayProcess(await way.open());
+  proxy = new ResponseDroppingProxy(gateway.server.config.temporal.address ?? '');
+  doomed = await gatewayProcess(await proxy.open());
 });
 afterAll(async () => {
   doomed.child.kill('SIGKILL');
-  await way.close();
+  await proxy.close();
 });
 
-/** `signalbox start --only gateway`, over another way to Temporal. */
+/** `signalbox start --only gateway`, with its calls to Temporal through the proxy. */
 async function gatewayProcess(address: string): Promise<{ child: ChildProcess; url: string }> {
   const env = { ...gateway.server.env, TEMPORAL_ADDRESS: address };
   const child = spawn(process.execPath, [join(compiledRoot(), 'src/cli/main.js'), 'start', '--only', 'gateway'], {
@@ -56,7 +56,7 @@ const runsOf = async (slug: string, count: number) =>
 
 /** Asks the doomed gateway, and resolves when Temporal has done it; `said`: what only the call in question says. */
 async function doneUnanswered(asked: Asked, said: string): Promise<void> {
-  const done = way.withhold(said);
+  const done = proxy.dropResponse(said);
   const answer = send(doomed.url, asked).then(
     ({ status, body }) => Promise.reject(new Error(`${asked.path} was answered: ${status} ${JSON.stringify(body)}`)),
     // It was killed.
@@ -66,7 +66,7 @@ async function doneUnanswered(asked: Asked, said: string): Promise<void> {
 }
 
 describe('a gateway that is killed before it answers', () => {
-  it('has done what it was asked, once, whoever is asked again', async () => {
+  it('has applied the request once, whichever gateway gets it again', async () => {
     const path = unique('hook');
     const triggers = [{ name: 'in', type: 'webhook', config: { path, scheme: 'none' } }];
     const echo = await gateway.store(echoDefinition(unique('echo'), { triggers }));
@@ -137,7 +137,7 @@ describe('a gateway that is killed before it answers', () => {
     await new Promise((resolve) => doomed.child.once('exit', resolve));
     const killedAt = Date.now();
 
-    // Whose gateway died is worked on again when nothing has been heard of it for a quarter of a minute.
+    // A request whose gateway died is handled again 15 seconds after its last heartbeat.
     expect(await again(all.trigger.asked)).toMatchObject({ status: 409, body: { code: 'request_in_flight' } });
 
     const { byId, byKey, delivery, event } = all;

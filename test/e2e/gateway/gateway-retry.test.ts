@@ -51,7 +51,7 @@ const lines = async (id: string) => {
 };
 
 describe('a failed run', () => {
-  it('goes on from where it failed, with the same key, and its trace shows both parts', async () => {
+  it('continues from where it failed, with the same key, and its trace shows both parts', async () => {
     const [one, two] = [`/${unique('one')}`, `/${unique('two')}`];
     broken.add(two);
     const id = await run({
@@ -101,7 +101,7 @@ describe('a failed run', () => {
     ]);
   });
 
-  it('is retried once, however many ask at once', async () => {
+  it('is retried once, however many requests come in parallel', async () => {
     const path = `/${unique('many')}`;
     broken.add(path);
     const id = await run({ it: call(path) });
@@ -115,7 +115,7 @@ describe('a failed run', () => {
     expect(askedFor(path)).toHaveLength(2);
   });
 
-  it('goes on where it stood when it was terminated', async () => {
+  it('continues where it was when it was terminated', async () => {
     const path = `/${unique('first')}`;
     const id = await run({
       first: call(path, { nextSteps: { success: 'ask' } }),

@@ -151,7 +151,7 @@ describe('runs over HTTP', () => {
     expect(result.body).toMatchObject({ status: 'completed', output: { paid: 12 } });
   });
 
-  it('tells a decision that comes after the timeout so, while the run goes on and when it has ended', async () => {
+  it('tells a decision that comes after the timeout so, while the run continues and when it has ended', async () => {
     const ask = { stepType: 'approval', config: { message: 'Now?', timeout: 1 } };
     const later = { stepType: 'approval', config: { message: 'Later?' } };
     const slug = await stored('late', echoDefinition, {
@@ -204,7 +204,7 @@ describe('runs over HTTP', () => {
     expect(answers.filter((answer) => answer.status === 409)).toHaveLength(19);
   });
 
-  it('starts one run for a request id sent fifty times at once, and refuses another body', async () => {
+  it('starts one run for a request id sent fifty times in parallel, and refuses another body', async () => {
     const slug = await stored('once', echoDefinition);
     const request = { workflowId: slug, input: { n: 1, m: 2 }, clientRequestId: 'order 17' };
     const answers = await Promise.all(Array.from({ length: 50 }, () => manual(request)));

@@ -18,7 +18,7 @@ const summaryOf = async (path: string, query = ''): Promise<RunSummary> => {
 
 const stepOf = ({ steps }: RunSummary, slug: string) => steps.find(({ stepSlug }) => stepSlug === slug);
 
-/** Ten orders with three lines each; the fourth order has a line that fails, and goes on. */
+/** Ten orders with three lines each; the fourth order has a line that fails, and continues. */
 const orders: { [slug: string]: Json } = {
   orders: {
     stepType: 'forEach',

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import { defined } from '../../../src/json/defined.ts';
 import { asJson, type Json, type JsonObject } from '../../../src/json/json.ts';
+import { omitUndefined } from '../../../src/json/omit-undefined.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
 
 export type Answer = {
@@ -75,9 +75,10 @@ export async function testGateway(overrides: Record<string, string> = {}): Promi
       return slug;
     },
     start: async (workflowId, input) =>
-      (await created('POST', '/api/triggers/manual/run', { workflowId, ...defined({ input }) })).executionId,
+      (await created('POST', '/api/triggers/manual/run', { workflowId, ...omitUndefined({ input }) })).executionId,
     startInline: async (definition, input) =>
-      (await created('POST', '/api/executions', { definition: asJson(definition), ...defined({ input }) })).executionId,
+      (await created('POST', '/api/executions', { definition: asJson(definition), ...omitUndefined({ input }) }))
+        .executionId,
     until: async (path, fits, seconds = 30) => {
       const deadline = Date.now() + seconds * 1000;
       for (;;) {

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { connect } from '../../../src/client/temporal/connect.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/json/json.ts';
-import { Wire } from '../../support/wire.ts';
+import { TcpProxy } from '../../support/tcp-proxy.ts';
 import { type Answer, echoDefinition, requestTo, sharedGateway, unique } from './gateway-support.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
@@ -22,13 +22,13 @@ const start = (url: string, workflowId: string, clientRequestId: string): Promis
     headers: { authorization: `Bearer ${ADMIN}` },
   });
 
-describe('Temporal that goes away while starts are in flight', () => {
+describe('Temporal that becomes unavailable while starts are in flight', () => {
   it('makes them 503 with Retry-After, loses none that was acknowledged, and starts each once', async () => {
     const slug = await stored();
     const { config } = gateway.server;
-    const wire = new Wire(config.temporal.address ?? '');
-    await wire.join();
-    const temporal = await connect({ ...config, temporal: { ...config.temporal, address: `127.0.0.1:${wire.port}` } });
+    const proxy = new TcpProxy(config.temporal.address ?? '');
+    await proxy.open();
+    const temporal = await connect({ ...config, temporal: { ...config.temporal, address: `127.0.0.1:${proxy.port}` } });
     const cut = await startGateway(config, { temporal });
     const ids = Array.from({ length: 40 }, (_, n) => `${slug} ${n}`);
     try {
@@ -37,7 +37,7 @@ describe('Temporal that goes away while starts are in flight', () => {
         return start(cut.url, slug, id);
       });
       await delay(100);
-      await wire.cut();
+      await proxy.cut();
       const answers = await Promise.all(asked);
       const refused = answers.filter(({ status }) => status === 503);
       expect(refused.length).toBeGreaterThan(0);
@@ -45,7 +45,7 @@ describe('Temporal that goes away while starts are in flight', () => {
         if (status === 503) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
         else expect(status).toBe(201);
       }
-      await wire.join();
+      await proxy.open();
       const again: Answer[] = [];
       const deadline = Date.now() + 30_000;
       for (const id of ids) {
@@ -70,7 +70,7 @@ describe('Temporal that goes away while starts are in flight', () => {
     } finally {
       await cut.close();
       await temporal.close();
-      await wire.cut();
+      await proxy.cut();
     }
   }, 120_000);
 });

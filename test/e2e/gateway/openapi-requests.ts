@@ -229,8 +229,8 @@ function boundsOf(schema: Schema, most: number): { min: number; max: number } {
   return { min: Number(schema['minimum'] ?? 0), max: Math.min(Number(schema['maximum'] ?? most), most) };
 }
 
-/** Tells what is wrong with answers. Members that the document does not name are wrong too. */
-export class Judge {
+/** Finds faults in answers. Members that the document does not name are faults too. */
+export class AnswerChecker {
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
   readonly #components: unknown;
   readonly #compiled = new Map<string, ValidateFunction>();

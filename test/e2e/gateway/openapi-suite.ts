@@ -6,10 +6,10 @@ import { openApiDocument } from '../../../src/gateway/manual/openapi-document.ts
 import { routes } from '../../../src/gateway/route-table.ts';
 import type { TestGateway } from './gateway-support.ts';
 import {
+  AnswerChecker,
   BODY,
   type Document,
   idOf,
-  Judge,
   type Known,
   type Operation,
   requestsOf,
@@ -17,7 +17,7 @@ import {
 } from './openapi-requests.ts';
 
 const document = openApiDocument(routes) as unknown as Document;
-const judge = new Judge(document);
+const checker = new AnswerChecker(document);
 /** Generated requests for each route. LONG=1: at depth. */
 const REQUESTS = process.env['LONG'] === '1' ? 60 : 2;
 
@@ -77,7 +77,7 @@ export function holdToDocument(
         const told = async (sent: Sent) => {
           const answer = await send(method, sent);
           const about = `${method} ${sent.path} ${sent.text ?? ''}`.slice(0, 500);
-          expect(judge.faults(operation, answer.status, answer.type, answer.text), about).toEqual([]);
+          expect(checker.faults(operation, answer.status, answer.type, answer.text), about).toEqual([]);
           expect(answer.status, `${about} ${answer.text}`).toBeLessThan(500);
           expect(unknownMembers(operation, answer), about).toEqual([]);
           return answer;

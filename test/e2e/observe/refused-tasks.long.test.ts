@@ -29,7 +29,7 @@ function seriesOf(alert: string): RegExp {
   );
 }
 
-it('counts tasks whose completion Temporal refuses, and the run goes on after', { timeout: 240_000 }, async () => {
+it('counts tasks whose completion Temporal refuses, and the run continues after', { timeout: 240_000 }, async () => {
   const folder = dataFolder();
   const [port] = await freePorts(1);
   const stack = await startStack(folder.path, { SIGNALBOX_WORKER_PORT: String(port) });

@@ -118,7 +118,7 @@ describe('the link of an approval', () => {
     expect((await send(link, { decision: 'rejected', comments: 'No.' })).status).toBe(409);
     expect((await open(link, { accept: 'application/json' })).body).toMatchObject({ code: 'already_decided' });
 
-    // The trace says who was asked and told; it holds no link, and neither does the history.
+    // The trace names the approvers and the notified; it holds no link, and neither does the history.
     const { items } = (await gateway.request('GET', `/api/executions/${id}/steps`)).body;
     expect(items.map(({ path, status }: { path: string; status: string }) => `${path} ${status}`)).toEqual([
       'review completed',
@@ -165,7 +165,7 @@ describe('the link of an approval', () => {
     await gateway.request('POST', `/api/executions/${id}/terminate`, { json: {} });
   });
 
-  it('decides once when it is sent fifty times at once', async () => {
+  it('decides once when it is sent fifty times concurrently', async () => {
     const { id, links } = await asking({}, ['ann@example.com']);
     const [link = ''] = links;
     const answers = await Promise.all(

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BlobStore, OWNER_FILE } from '../../../src/client/payloads/blob-store.ts';
-import { blobStorage } from '../../../src/client/payloads/blobs.ts';
+import { blobStorage } from '../../../src/client/payloads/external-storage.ts';
+import { probeBlobStore } from '../../../src/client/payloads/open-blob-store.ts';
 import { s3Store } from '../../../src/client/payloads/s3-store.ts';
-import { probe } from '../../../src/client/payloads/store-of.ts';
 import { sweepBlobs } from '../../../src/client/runs/blob-sweep.ts';
-import { blobPlaceOf, type S3Place } from '../../../src/config/blob-place.ts';
+import { readBlobSettings, type S3Settings } from '../../../src/config/blob-settings.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { cli } from '../../cli/terminal.ts';
@@ -37,7 +37,7 @@ afterAll(async () => {
   await s3?.close();
 });
 
-const placeOf = (settings: Record<string, string>): S3Place => blobPlaceOf(settings, 'data').s3!;
+const settingsOf = (env: Record<string, string>): S3Settings => readBlobSettings(env, 'data').s3!;
 const payloadsIn = (bucket: string, prefix: string): string[] =>
   readdirSync(s3.fileOf(bucket, prefix), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== OWNER_FILE)
@@ -61,12 +61,12 @@ const fetching = (slug: string, waits: boolean, length = LARGE) => ({
 describe('a bucket', () => {
   let under: StoreUnderTest;
   beforeAll(async () => {
-    const place = placeOf(s3.settings(`${await s3.bucket()}/some/prefix`));
-    const credentials = { ...place.credentials!, secretAccessKey: 'another-secret-key' };
+    const settings = settingsOf(s3.settings(`${await s3.bucket()}/some/prefix`));
+    const credentials = { ...settings.credentials!, secretAccessKey: 'another-secret-key' };
     under = {
-      store: s3Store(place),
-      denied: s3Store({ ...place, credentials }),
-      away: async (act) => {
+      store: s3Store(settings),
+      denied: s3Store({ ...settings, credentials }),
+      unreachable: async (act) => {
         await s3.stop();
         try {
           return await act();
@@ -79,12 +79,12 @@ describe('a bucket', () => {
   itIsABlobStore(() => under);
 
   it('says why it refuses', async () => {
-    const place = placeOf(s3.settings(await s3.bucket()));
-    const probed = (change: Partial<S3Place>) =>
-      s3Store({ ...place, ...change })
+    const settings = settingsOf(s3.settings(await s3.bucket()));
+    const probed = (change: Partial<S3Settings>) =>
+      s3Store({ ...settings, ...change })
         .write({ place: 'a'.repeat(64), name: 'b'.repeat(64) }, Buffer.from('x'))
-        .catch((error: { why?: string }) => error.why);
-    const { accessKeyId } = place.credentials!;
+        .catch((error: { reason?: string }) => error.reason);
+    const { accessKeyId } = settings.credentials!;
     expect(await probed({})).toBeUndefined();
     expect(await probed({ bucket: 'no-such-bucket' })).toBe('NoSuchBucket');
     expect(await probed({ credentials: { accessKeyId, secretAccessKey: 'wrong' } })).toBe('SignatureDoesNotMatch');
@@ -92,11 +92,11 @@ describe('a bucket', () => {
   });
 
   it('is there as soon as the server of deploy/compose.yaml is', async () => {
-    await probe(s3Store(placeOf(s3.settings('signalbox/blobs'))));
+    await probeBlobStore(s3Store(settingsOf(s3.settings('signalbox/blobs'))));
   });
 
   it('lists more than a page of a thousand', async () => {
-    const store = s3Store(placeOf(s3.settings(await s3.bucket())));
+    const store = s3Store(settingsOf(s3.settings(await s3.bucket())));
     const nameOf = (n: number): string => n.toString(16).padStart(64, '0');
     for (let at = 0; at < 1_050; at += 50)
       await Promise.all(
@@ -120,7 +120,7 @@ describe('runs with payloads in a bucket', () => {
     // The process that runs in production, with credentials from its environment.
     await gateway.stopWorker();
     worker = await forkWorker(gateway.server);
-    store = s3Store(placeOf(settings));
+    store = s3Store(settingsOf(settings));
   });
   afterAll(async () => {
     await worker?.end();
@@ -133,7 +133,7 @@ describe('runs with payloads in a bucket', () => {
   const statusOf = (id: string, status: string) =>
     gateway.until(`/api/executions/${id}`, ({ body }) => body.status === status, 60);
 
-  it('go through worker and gateway, which find the payload whole', async () => {
+  it('go through worker and gateway, which read the complete payload', async () => {
     const id = await started(fetching(unique('s3'), false));
     const result = await gateway.request('GET', `/api/executions/${id}/result?wait=60`);
     expect(result.body).toMatchObject({ status: 'completed', output: LARGE });
@@ -147,7 +147,7 @@ describe('runs with payloads in a bucket', () => {
     for (const secret of [bucket, s3.endpoint, ...Object.values(s3.keys)]) expect(history).not.toContain(secret);
   });
 
-  it('wait while the bucket is away, get a typed answer, and go on when it is back, without another call', async () => {
+  it('wait while the bucket is unavailable, get a typed answer, and continue later without another call', async () => {
     const id = await started(fetching(unique('s3-away'), true));
     await statusOf(id, 'waiting');
     await s3.stop();
@@ -240,7 +240,7 @@ describe('runs with payloads in a bucket', () => {
       expect(found.lines).toEqual([`aws s3 mb s3://not-there-yet --region us-east-1 --endpoint-url ${s3.endpoint}`]);
     });
 
-    it('ends with exit code 10 while the server is away', async () => {
+    it('ends with exit code 10 while the server is unavailable', async () => {
       await s3.stop();
       try {
         const { exit, found } = await doctor();

@@ -8,7 +8,7 @@ import { type TestGateway, testGateway, unique } from '../gateway/gateway-suppor
 const PUBLIC = 'http://callbacks.example';
 
 let gateway: TestGateway;
-/** The other side: keeps what it was told, and may call back before it answers. */
+/** The HTTP peer: records its requests, and may call back before it answers. */
 let outside: Server;
 let outsideUrl: string;
 let told: { url: string }[] = [];
@@ -111,7 +111,7 @@ describe('a callback', () => {
     expect(late).toMatchObject({ status: 410, body: { code: 'gone' } });
   });
 
-  it('that is repeated while the run goes on does not pile up', async () => {
+  it('that is repeated while the run continues does not pile up', async () => {
     const { id, callback } = await waiting({}, 'listen');
     const call = (json: Json) => gateway.request('POST', callback, { json });
     const answers = [await call(1), await call(1), await call(2)];

@@ -86,7 +86,7 @@ describe('a run that starts another', () => {
     expect(run).toMatchObject({ parentId: id, workflowId: child, trigger: { type: 'subworkflow', id } });
   });
 
-  it('goes on without waiting when told so', async () => {
+  it('continues without waiting where its config says so', async () => {
     const child = await store('asks', ASKING);
     const parent = await store('sends-off', { call: step('subworkflow', { workflow: child, wait: false }) });
     const id = await start(parent);
@@ -176,7 +176,7 @@ describe('a run that starts another', () => {
 });
 
 describe('a run that waits for another', () => {
-  it('hears of its end after continuing as new', async () => {
+  it('gets its end after continuing as new', async () => {
     const id = await start(await store('patient', parentOf(await store('asks', ASKING))));
     const child = await childAt(id, 'call');
     await continued(id);
@@ -213,7 +213,7 @@ describe('a run that waits for another', () => {
     expect((await resultOf(id)).error).toMatchObject({ code: 'child_cancelled' });
   });
 
-  it('notices at once that the other was terminated', async () => {
+  it('notices immediately that the other was terminated', async () => {
     const id = await start(await store('caller', parentOf(await store('asks', ASKING))));
     await gateway.request('POST', `/api/executions/${await childAt(id, 'call')}/terminate`, { json: {} });
     expect((await resultOf(id)).error).toMatchObject({ code: 'child_terminated' });

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OWNER_FILE } from '../../../src/client/payloads/blob-store.ts';
-import { blobStorage } from '../../../src/client/payloads/blobs.ts';
+import { blobStorage } from '../../../src/client/payloads/external-storage.ts';
 import { folderStore } from '../../../src/client/payloads/folder-store.ts';
 import { sweepBlobs } from '../../../src/client/runs/blob-sweep.ts';
 import { readTrace } from '../../../src/client/runs/trace.ts';
-import { firstRunId } from '../../../src/client/temporal/first-event.ts';
+import { firstRunId } from '../../../src/client/temporal/start-and-close-events.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { startWorker, type TestWorker, testServer } from '../../support/temporal.ts';
@@ -61,7 +61,7 @@ const filesOf = (folder: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name));
 
 describe('a result over 256 KB', () => {
-  it('stands in history as a reference, and later steps, the trace and the answers have it whole', async () => {
+  it('is a reference in history, and later steps, the trace and the answers have the complete value', async () => {
     const { server } = gateway;
     const handle = await startRun(
       server,

@@ -8,7 +8,7 @@ import { readTrace } from '../../../src/client/runs/trace.ts';
 import type { RunError, RunStatus } from '../../../src/contract/run.ts';
 import { loadPrograms, type ProgramFile } from '../../programs/load.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
-import { play, playedEffect, scriptOf } from './programs-play.ts';
+import { play, playedEffect, scriptOf } from './play-programs.ts';
 import { until } from './run-support.ts';
 
 /** Programs that only the simulated clock can play, with the reason. */

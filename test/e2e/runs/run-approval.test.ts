@@ -1,7 +1,7 @@
 import { type ApplicationFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
-import { approve, twice } from './run-programs.ts';
+import { approve, twice } from './run-definitions.ts';
 import { eventTypes, memoOf, startRun, until, waitsAt } from './run-support.ts';
 
 let server: TestServer;
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe('a run that waits for a person', () => {
-  it('shows what it waits for, and goes on when it is approved by signal', async () => {
+  it('shows what it waits for, and continues when it is approved by signal', async () => {
     const handle = await startRun(server, approve, { input: { amount: 12, customer: 'ann' } });
     const memo = await waitsAt(handle, 'review');
     expect(memo).toMatchObject({ workflow: 'approve', version: '1.0.0', organizationId: 'default', status: 'waiting' });
@@ -41,7 +41,7 @@ describe('a run that waits for a person', () => {
     expect(closed.searchAttributes['SignalboxStatus']).toEqual(['completed']);
   });
 
-  it('is told in Markdown, with a command that answers it', async () => {
+  it('is shown in Markdown, with a command that answers it', async () => {
     const handle = await startRun(server, approve, { input: { amount: 1, customer: 'x' } });
     await waitsAt(handle, 'review');
     const metadata = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
@@ -105,7 +105,7 @@ describe('a run that waits for a person', () => {
     expect(await handle.result()).toEqual({ paid: 3, by: 'bob' });
   });
 
-  it('pauses, and goes on where it was', async () => {
+  it('pauses, and continues where it was', async () => {
     const handle = await startRun(server, twice);
     await waitsAt(handle, 'first');
     await handle.executeUpdate('pause', { args: [{}] as [unknown] });

@@ -2,7 +2,7 @@ import { CancelledFailure, WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
-import { abreast, approve, fetchOnce } from './run-programs.ts';
+import { abreast, approve, fetchOnce } from './run-definitions.ts';
 import { startRun, until, waitsAt } from './run-support.ts';
 
 let begunCalls = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sharedServer, startWorker, type TestServer } from '../../support/temporal.ts';
-import { abreast, collect, fetchMany, rounds } from './run-programs.ts';
+import { abreast, collect, fetchMany, rounds } from './run-definitions.ts';
 import { memoOf, persistently, startRun, until, waitsAt } from './run-support.ts';
 
 const LIMIT = 30;
@@ -63,7 +63,7 @@ describe('a run that continues as new', () => {
     expect((await executions(handle.workflowId)).count).toBeGreaterThan(1);
   });
 
-  it('goes on while activities are in flight, and holds new ones only far past the limit', async () => {
+  it('continues while activities are in flight, and holds new ones only far past the limit', async () => {
     const urls = Array.from({ length: 120 }, (_, i) => String(i));
     const handle = await startRun(server, fetchMany, { input: { rounds: urls } });
     expect(await handle.result()).toBe('https://example.com/119');
@@ -98,7 +98,7 @@ describe('a run that continues as new', () => {
     expect(await handle.result()).toBe('approved');
   });
 
-  it('goes on under workers of other limits', async () => {
+  it('continues under workers of other limits', async () => {
     const limited = (historyLimit: number): TestServer => ({
       ...server,
       taskQueue: `${server.taskQueue}-limits`,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { sharedServer } from '../../support/temporal.ts';
-import { approve } from './run-programs.ts';
+import { approve } from './run-definitions.ts';
 import { memoOf, startRun, until, waitsAt } from './run-support.ts';
 
 // Every task replays the run from its history.

@@ -31,7 +31,7 @@ async function copy(id: string, name: string): Promise<void> {
 const result = async (id: string) => (await gateway.request('GET', `/api/executions/${id}/result?wait=20`)).body;
 
 describe('a paused run', () => {
-  it('says so wherever it is looked at, with the command by which it goes on', async () => {
+  it('says so in every view, with the command that resumes it', async () => {
     const id = await waiting();
     expect((await gateway.request('GET', `/api/executions/${id}`)).body).not.toHaveProperty('paused');
     await handleOf(id).signal('pause', {});
@@ -55,7 +55,7 @@ describe('a paused run', () => {
 });
 
 describe('a signal that is ignored', () => {
-  it('is told by the run, and the command that it hints is accepted', async () => {
+  it('is shown by the run, and the command that it hints is accepted', async () => {
     const id = await waiting({ commentRequired: true, approvers: { roles: ['finance'] } });
     expect((await gateway.request('GET', `/api/executions/${id}`)).body.waitingFor).toMatchObject([
       { path: 'review', commentRequired: true },

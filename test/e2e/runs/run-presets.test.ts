@@ -87,7 +87,7 @@ describe('presets that name no step', () => {
   });
 });
 
-describe('whole roots', () => {
+describe('complete roots', () => {
   it('are what they were, also where the run has continued as new in between', async () => {
     const definition = {
       name: 'Roots',

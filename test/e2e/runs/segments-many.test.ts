@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { readTrace } from '../../../src/client/runs/trace.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+import { readConsistently } from './consistent-trace.ts';
 import { startRun } from './run-support.ts';
-import { oneMoment } from './trace-moment.ts';
 
 const EFFECTS = 10_000;
 let server: TestServer;
@@ -67,7 +67,7 @@ it.each<[string, Definition['steps']]>([
     runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
   }
   expect(events / EFFECTS).toBeLessThan(0.02);
-  const { live, folded } = await oneMoment(server, handle);
+  const { live, folded } = await readConsistently(server, handle);
   expect(folded).toEqual(live);
   const { items } = await readTrace(server, handle.workflowId);
   expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['completed']));

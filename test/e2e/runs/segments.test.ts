@@ -7,9 +7,9 @@ import type { Definition, StepDefinition } from '../../../src/definition/documen
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import type { TestServer } from '../../support/temporal.ts';
 import { testGateway } from '../gateway/gateway-support.ts';
-import { reaching } from './reaching-support.ts';
+import { readConsistently } from './consistent-trace.ts';
+import { startHttpPeer } from './http-peer-support.ts';
 import { eventTypes, startRun, until } from './run-support.ts';
-import { oneMoment } from './trace-moment.ts';
 
 /** Requests by idempotency key. */
 const requests = new Map<string, number>();
@@ -21,7 +21,7 @@ let server: TestServer;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  ({ server, other, close } = await reaching(({ url, headers }, response) => {
+  ({ server, other, close } = await startHttpPeer(({ url, headers }, response) => {
     const key = String(headers['idempotency-key']);
     const count = (requests.get(key) ?? 0) + 1;
     requests.set(key, count);
@@ -77,7 +77,7 @@ const count = (types: readonly string[], activity: string): number =>
   types.filter((type) => type === `activityTask${activity}`).length;
 
 async function agrees(handle: WorkflowHandle): Promise<void> {
-  const { live, folded } = await oneMoment(server, handle);
+  const { live, folded } = await readConsistently(server, handle);
   expect(folded).toEqual(live);
 }
 

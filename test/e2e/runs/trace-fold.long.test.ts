@@ -5,11 +5,11 @@ import { readTrace, type TraceQuery } from '../../../src/client/runs/trace.ts';
 import type { ActivityInput } from '../../../src/contract/activity.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { sharedServer, startWorker, testServer } from '../../support/temporal.ts';
-import { abreast, approve, fetchMany, fetchOnce, rounds, twice } from './run-programs.ts';
+import { readConsistently } from './consistent-trace.ts';
+import { abreast, approve, fetchMany, fetchOnce, rounds, twice } from './run-definitions.ts';
 import { persistently, startRun, until, waitsAt } from './run-support.ts';
-import { oneMoment } from './trace-moment.ts';
 
-/** Answers by the last part of the URL: at once, late, or only at the third attempt. */
+/** Answers by the last part of the URL: immediately, late, or only at the third attempt. */
 const attempts = new Map<string, number>();
 let hold = Promise.resolve();
 async function http(input: ActivityInput): Promise<unknown> {
@@ -39,7 +39,7 @@ const { server } = sharedServer(
 );
 
 async function expectSame(handle: WorkflowHandle): Promise<void> {
-  const { live, folded } = await oneMoment(server, handle);
+  const { live, folded } = await readConsistently(server, handle);
   expect(folded).toEqual(live);
 }
 
@@ -163,7 +163,7 @@ describe('the trace of a run', () => {
 });
 
 describe('the fold of a run', () => {
-  it('equals its state while branches work and wait at once', async () => {
+  it('equals its state while some branches work and others wait', async () => {
     const handle = await startRun(server, abreast);
     await waitsAt(handle, 'all/person/ask');
     await expectSame(handle);

@@ -3,16 +3,16 @@ import type { WorkflowHandle } from '@temporalio/client';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { readTrace } from '../../../src/client/runs/trace.ts';
-import type { ChainPosition } from '../../../src/history/chain.ts';
+import type { ChainAmbiguity } from '../../../src/history/chain.ts';
 import { blocks, definitionOf } from '../../history/programs.ts';
 import { startWorker, type TestServer, testServer } from '../../support/temporal.ts';
+import { readConsistently } from './consistent-trace.ts';
 import { startRun } from './run-support.ts';
-import { oneMoment } from './trace-moment.ts';
 
 const RUNS = Number(process.env['TRACE_RUNS'] ?? 6);
 const SEED = Number(process.env['TRACE_SEED'] ?? 20_260_101);
 
-const UNAVOIDABLE: ReadonlySet<ChainPosition['why']> = new Set([
+const UNAVOIDABLE: ReadonlySet<ChainAmbiguity['why']> = new Set([
   'local_activities_together',
   'local_activity_across_tasks',
   'task_timed_out',
@@ -71,12 +71,12 @@ it.each([
   async (_name, cached) => {
     const server = await open(cached);
     const definitions = fc.sample(blocks, { numRuns: RUNS, seed: SEED + cached }).map(definitionOf);
-    const unsure: ChainPosition[] = [];
+    const unsure: ChainAmbiguity[] = [];
     await Promise.all(
       definitions.map(async (definition) => {
         const handle = await startRun(server, definition);
         await talk(handle);
-        const { live, folded } = await oneMoment(server, handle);
+        const { live, folded } = await readConsistently(server, handle);
         const trace = await readTrace(server, handle.workflowId);
         const sure = !trace.uncertain;
         if (!sure) unsure.push(...trace.guesses);

@@ -134,7 +134,7 @@ describe('what a key had started', () => {
 });
 
 describe('the private trigger and the run of an organization', () => {
-  it('start at once, the latter with a state', async () => {
+  it('start immediately, the latter with a state', async () => {
     const slug = await put({
       state: { attempts: 'number' },
       config: { debounce: { key: 'id', seconds: 60 } },

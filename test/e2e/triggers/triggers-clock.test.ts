@@ -1,8 +1,8 @@
 // Schedules on the days on which the clock is changed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scheduleId } from '../../../src/client/temporal/ids.ts';
-import { clockSpec } from '../../../src/client/triggers/schedule-spec.ts';
-import { renewTimes } from '../../../src/client/triggers/triggers.ts';
+import { cronSpec } from '../../../src/client/triggers/schedule-spec.ts';
+import { renewScheduleTimes } from '../../../src/client/triggers/triggers.ts';
 import { clockChanges } from '../../../src/definition/document/zone-clock.ts';
 import { forkWorker, writeAccess } from '../../support/temporal.ts';
 import { echoDefinition, unique } from '../gateway/gateway-support.ts';
@@ -80,7 +80,7 @@ async function older(cron: string, name: string, slug: string) {
   const written = client.schedule.getHandle(scheduleId('default', triggerId));
   const { action, policies } = await written.describe();
   await written.delete();
-  const { calendars } = clockSpec(cron, 'UTC');
+  const { calendars } = cronSpec(cron, 'UTC');
   return client.schedule.create({
     scheduleId: written.scheduleId,
     spec: { calendars, timezone: 'Europe/Berlin' },
@@ -90,7 +90,7 @@ async function older(cron: string, name: string, slug: string) {
 }
 
 describe('a schedule of 0.3', () => {
-  const written = clockSpec('30 1 * * *', 'Europe/Berlin');
+  const written = cronSpec('30 1 * * *', 'Europe/Berlin');
 
   it('starts no run at a time that Temporal makes up, and has the right times from then on', async () => {
     const { last } = changesOf('Europe/Berlin', false);
@@ -116,7 +116,7 @@ describe('a schedule of 0.3', () => {
     expect(policies.overlap).toBe('ALLOW_ALL');
     // A schedule that has the times of this year is left alone.
     const before = (await schedule.describe()).info.lastUpdatedAt;
-    await renewTimes(over(), 'default', id);
+    await renewScheduleTimes(over(), 'default', id);
     expect((await schedule.describe()).info.lastUpdatedAt).toEqual(before);
   });
 
@@ -160,7 +160,7 @@ describe('a schedule of 0.3', () => {
       const answer = await gateway.request('PATCH', `/api/triggers/${slug}.other`, { json: change });
       expect(answer.status).toBe(200);
     };
-    await renewTimes({ ...over(), beforeWrite }, 'default', `${slug}.other`);
+    await renewScheduleTimes({ ...over(), beforeWrite }, 'default', `${slug}.other`);
     const { spec, state } = await schedule.describe();
     expect(spec.calendars).toMatchObject([{ hour: [{ start: 7 }], minute: [{ start: 45 }] }]);
     expect(state.paused).toBe(true);

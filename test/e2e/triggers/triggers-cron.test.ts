@@ -1,10 +1,10 @@
 // The times that Temporal makes of cron patterns.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachConcurrently } from '../../../src/client/temporal/each-concurrently.ts';
-import { clockSpec } from '../../../src/client/triggers/schedule-spec.ts';
+import { cronSpec } from '../../../src/client/triggers/schedule-spec.ts';
 import { cronTimes } from '../../../src/definition/document/cron-times.ts';
 import { CRON_CASES, type CronCase } from '../../definition/cron-cases.ts';
-import { serverClock, walked, Zone } from '../../definition/temporal-clock.ts';
+import { serverClock, timesByClock, Zone } from '../../definition/temporal-clock.ts';
 import { sharedCron } from '../../support/shared-cases.ts';
 import { type TestServer, testServer } from '../../support/temporal.ts';
 import { unique } from '../gateway/gateway-support.ts';
@@ -34,7 +34,7 @@ const seconds = (time: number) => ({ seconds: Math.floor(time / 1000) as never }
 type Span = readonly [from: number, until: number];
 
 /** The times of a schedule in some spans, ends included. */
-async function listed(spec: ReturnType<typeof clockSpec>, spans: readonly Span[]): Promise<number[][]> {
+async function listed(spec: ReturnType<typeof cronSpec>, spans: readonly Span[]): Promise<number[][]> {
   const scheduleId = unique('cron-case');
   const schedule = await server.client.schedule.create({
     scheduleId,
@@ -57,7 +57,7 @@ async function listed(spec: ReturnType<typeof clockSpec>, spans: readonly Span[]
 }
 
 async function timesOf({ cron, tz = 'UTC', from }: Omit<CronCase, 'next'>, until: string): Promise<string[]> {
-  const spec = clockSpec(cron, tz, new Date(from).getUTCFullYear());
+  const spec = cronSpec(cron, tz, new Date(from).getUTCFullYear());
   const [times] = await listed(spec, [[Date.parse(from) + 1_000, Date.parse(until) + 1_000]]);
   return times!.map((time) => new Date(time).toISOString());
 }
@@ -115,8 +115,8 @@ describe.each([
 
   it('they come as the clock shows them', async () => {
     await eachConcurrently(patterns, async (pattern) => {
-      const wanted = changes.flatMap(({ at }) => walked(pattern, zone, at - 30 * HOUR, at + 30 * HOUR));
-      const found = await listed(clockSpec(pattern, timezone, YEAR), spans);
+      const wanted = changes.flatMap(({ at }) => timesByClock(pattern, zone, at - 30 * HOUR, at + 30 * HOUR));
+      const found = await listed(cronSpec(pattern, timezone, YEAR), spans);
       for (const [index, [from, until]] of spans.entries())
         expect
           .soft(found[index], `${pattern} from ${new Date(from).toISOString()}`)
@@ -129,7 +129,7 @@ describe.each([
       const times = cronTimes(pattern, 'UTC', YEAR);
       if ('problem' in times) throw new Error(times.problem);
       const next = serverClock({ ...times, timezone }, zone);
-      const found = await listed({ ...clockSpec(pattern, 'UTC', YEAR), timezone }, spans);
+      const found = await listed({ ...cronSpec(pattern, 'UTC', YEAR), timezone }, spans);
       for (const [index, [from, until]] of spans.entries()) {
         const expected: number[] = [];
         for (let at = next(from - 60_000, until); at <= until; at = next(at, until)) expected.push(at);

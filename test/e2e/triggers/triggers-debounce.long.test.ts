@@ -1,8 +1,8 @@
 // Debounce where clocks differ, and where workers die.
 
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { holdOrBegin } from '../../../src/client/starts/debounce.ts';
-import { partsOf, prepareRun } from '../../../src/client/starts/prepare-run.ts';
+import { debounceOrBegin } from '../../../src/client/starts/debounce.ts';
+import { bodyParts, prepareRun } from '../../../src/client/starts/prepare-run.ts';
 import { forkWorker, writeAccess } from '../../support/temporal.ts';
 import { echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
@@ -32,10 +32,10 @@ describe('debounce', () => {
     const { server } = gateway;
     const over = writeAccess(server);
     const slug = await put();
-    const prepared = await prepareRun(over, 'default', { of: { workflow: slug }, parts: partsOf({}, 0) });
+    const prepared = await prepareRun(over, 'default', { definitionRef: { workflow: slug }, parts: bodyParts({}, 0) });
     const now = Date.now();
     const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 60 * 60 * 1000);
-    const held = holdOrBegin(over, 'default', { ...prepared, trigger: { type: 'webhook' } });
+    const held = debounceOrBegin(over, 'default', { ...prepared, trigger: { type: 'webhook' } });
     clock.mockRestore();
     expect(await held).toMatchObject({ outcome: 'debounced' });
     await runsOf(slug, (items) => items.length === 1);

@@ -33,7 +33,7 @@ describe('the last firings of a trigger', () => {
     ]);
     expect(shown[1]?.executionId).toBe(first.body.executionId);
 
-    // So many that the actor goes on as a new run between them.
+    // Enough that the actor continues as new between them.
     for (let n = 2; n < 26; n++) {
       await send(n);
       await gateway.until(`/api/triggers/${slug}.in`, ({ body }) => body.counts.started === n);
@@ -65,7 +65,7 @@ describe('a dry run over HTTP', () => {
   };
   const walk = (more: object) => gateway.request('POST', '/api/executions', { json: { definition, ...more } });
 
-  it('goes on where its answers say how, and tells what they did not fit', async () => {
+  it('continues where its answers say how, and reports those that did not fit', async () => {
     expect((await walk({ dryRun: true })).body).toMatchObject({ status: 'waiting', waits: [{ path: 'ask' }] });
     const answers = { ask: { decision: 'approved', by: 'ann' } };
     expect((await walk({ dryRun: true, answers })).body).toMatchObject({ status: 'completed', output: 'ann' });

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { eventActivitiesOver } from '../../../src/client/triggers/event-spread.ts';
+import { eventActivities } from '../../../src/client/triggers/event-fanout.ts';
 import { publishEvent } from '../../../src/client/triggers/events.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { writeAccess } from '../../support/temporal.ts';
@@ -126,7 +126,7 @@ describe('an event', () => {
     await gateway.request('POST', `/api/executions/${body.lastRun.executionId}/cancel`, { json: {} });
   });
 
-  it('comes to a trigger whose run cannot be started at the moment when it can, and to others at once', async () => {
+  it('starts a run that cannot start yet once it can, and the others immediately', async () => {
     const name = unique('large');
     const [large, small] = [
       await taking(name),
@@ -163,8 +163,8 @@ describe('an event', () => {
     const id = unique('event');
     const at = new Date(Date.now() + 60_000).toISOString();
     const over = writeAccess(gateway.server);
-    // As after attempts whose word of whom they came to was lost.
-    const { spreadEvent } = eventActivitiesOver(over, { told: () => undefined, tell: () => undefined });
+    // As after attempts whose heartbeat was lost.
+    const { spreadEvent } = eventActivities(over, { last: () => undefined, send: () => undefined });
     const round = { organizationId: 'default', event: { name, data: { n: 1 }, id, at } };
     await gateway.until(`/api/triggers?workflowId=${slug}`, ({ body }) => body.items.length === 1);
     await spreadEvent(round);
@@ -182,7 +182,7 @@ describe('an event', () => {
     });
   });
 
-  it('is one event when it is sent fifty times at once', async () => {
+  it('is one event when it is sent fifty times concurrently', async () => {
     const name = unique('burst');
     const slug = await taking(name);
     await gateway.until(`/api/triggers?workflowId=${slug}`, ({ body }) => body.items.length === 1);

@@ -31,7 +31,7 @@ async function scheduled(
 const waiting = (slug: string) =>
   echoDefinition(slug, { steps: { ask: { stepType: 'approval', config: { message: 'Go on?' } } } });
 
-/** Ticks of midnight, from so many days back to so many. */
+/** Ticks of midnight, from one number of days back to another. */
 async function backfill(id: string, from: number, to = 1, overlap?: string): Promise<string[]> {
   const midnight = new Date();
   midnight.setUTCHours(0, 0, 0, 0);
@@ -81,7 +81,7 @@ describe('a schedule', () => {
     }
   });
 
-  it('skips a time while the run before still goes, and goes on when that one ends', async () => {
+  it('skips a time while the previous run is open, and fires again when that one ends', async () => {
     const { slug, id } = await scheduled({}, waiting(unique('slow')));
     await backfill(id, 3, 1, 'skip');
     const [run] = await runsOf(slug, (items) => items[0]?.['status'] === 'waiting');
@@ -220,7 +220,7 @@ describe('a schedule', () => {
     expect(other.status).toBe(400);
   });
 
-  it('is told from other triggers', async () => {
+  it('is distinguished from other triggers', async () => {
     const json = { workflowId: (await scheduled({})).slug, name: 'hand', type: 'manual' };
     const made = await gateway.request('POST', '/api/triggers', { json });
     const span = { start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z' };

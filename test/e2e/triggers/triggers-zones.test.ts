@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { putDefinition } from '../../../src/client/definitions/definitions.ts';
 import { syncSet } from '../../../src/client/definitions/sync.ts';
-import { demandSchedules } from '../../../src/client/triggers/schedule-trial.ts';
+import { demandValidSchedules } from '../../../src/client/triggers/schedule-validation.ts';
 import { deleteSchedule, readSchedule } from '../../../src/client/triggers/schedules.ts';
 import { changeTrigger, createTrigger, readTrigger } from '../../../src/client/triggers/triggers.ts';
 import { readHead } from '../../../src/client/versions/definition-head.ts';
@@ -45,11 +45,13 @@ const REFUSED = {
 describe('the time zone of a schedule', () => {
   it('may be each name of the list, for the server', async () => {
     const triggers = ZONE_NAMES.map((name) => ({ trigger: schedule(name), at: `/${name}` }));
-    await demandSchedules(over(), ORG, triggers);
+    await demandValidSchedules(over(), ORG, triggers);
   });
 
   it.each(['PST', 'IST', 'SystemV/EST5', 'Mars/Olympus'])('%s is refused by the server', async (name) => {
-    await expect(demandSchedules(over(), ORG, [{ trigger: schedule(name), at: '/triggers/3' }])).rejects.toMatchObject({
+    await expect(
+      demandValidSchedules(over(), ORG, [{ trigger: schedule(name), at: '/triggers/3' }]),
+    ).rejects.toMatchObject({
       code: 'invalid_trigger',
       details: { problems: [{ pointer: '/triggers/3/config', code: 'invalid_value' }] },
     });

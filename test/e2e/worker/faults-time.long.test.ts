@@ -13,7 +13,7 @@ let lost = 0;
 
 beforeAll(async () => {
   other = await serve((seen, response) => {
-    // It has done what it was asked, and nobody hears of it.
+    // It has done its work, and its result is lost.
     if (seen.url === '/lost' && lost-- > 0) response.destroy();
     else response.setHeader('content-type', 'application/json').end('{"done": true}');
   });
@@ -24,7 +24,7 @@ afterAll(async () => {
   await other.close();
 });
 
-/** Sleeps of many lengths at once, each told with the times that the run itself saw. */
+/** Parallel sleeps of many lengths, each with the times that the run itself saw. */
 const sleeps: Definition = {
   name: 'Sleeps',
   slug: 'sleeps',

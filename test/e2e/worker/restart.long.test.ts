@@ -1,4 +1,4 @@
-// alloy's mode `restart`: a new run takes the place of the one of its key.
+// alloy's mode `restart`: a new run replaces the one of its key.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -6,8 +6,8 @@ import { readTrace } from '../../../src/client/runs/trace.ts';
 import { serve } from '../../activities/server.ts';
 import { sleep } from '../../support/stack.ts';
 import { forkWorker, type TestServer, testServer } from '../../support/temporal.ts';
+import { readConsistently } from '../runs/consistent-trace.ts';
 import { startRun, until } from '../runs/run-support.ts';
-import { oneMoment } from '../runs/trace-moment.ts';
 
 /** Heartbeats reach the server every 200 ms, a little later on a busy machine. */
 const BEAT_MS = 500;
@@ -58,7 +58,7 @@ async function runOf(slug: string, effects: number, effectMs: number) {
 async function isWhole(handle: WorkflowHandle, effects: number): Promise<void> {
   const { items } = await readTrace(server, handle.workflowId);
   expect(items.filter(({ stepSlug, status }) => stepSlug === 'get' && status === 'completed')).toHaveLength(effects);
-  const { live, folded } = await oneMoment(server, handle);
+  const { live, folded } = await readConsistently(server, handle);
   expect(folded).toEqual(live);
 }
 

@@ -1,11 +1,11 @@
-// A worker that is told to end while its activities wait for workflows that nobody runs.
+// A worker that is asked to end while its activities wait for workflows that nobody runs.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
-import { SHARDED_FROM, takeSlots } from '../../../src/client/starts/limiters.ts';
-import { LENDER_WORKFLOW, shardId } from '../../../src/contract/lender.ts';
+import { MIN_SHARDED_LIMIT, takeSlots } from '../../../src/client/starts/limiters.ts';
+import { LIMITER_POOL_WORKFLOW, shardId } from '../../../src/contract/limiter-pool.ts';
 import {
   type ForkedWorker,
   forkWorker,
@@ -24,7 +24,7 @@ afterAll(() => server.close());
 
 type Pending = { readonly type: string; readonly attempt: number };
 
-/** A limiter whose activity waits for a lender that has no worker. Answers its activities that have not ended. */
+/** A limiter whose activity waits for a limiter pool that has no worker. Answers its activities that have not ended. */
 async function limiterThatWaits(): Promise<() => Promise<readonly Pending[]>> {
   const lender = unique('lender');
   const run = unique('run');
@@ -32,10 +32,17 @@ async function limiterThatWaits(): Promise<() => Promise<readonly Pending[]>> {
   const { workflow } = server.client;
   const nobody = { taskQueue: unique('nobody'), workflowExecutionTimeout: '60s' } as const;
   const start = { organizationId, historyLimit: 100 };
-  await workflow.start(LENDER_WORKFLOW, { ...nobody, workflowId: lender, args: [start] });
+  await workflow.start(LIMITER_POOL_WORKFLOW, { ...nobody, workflowId: lender, args: [start] });
   const over = writeAccess(server);
   const gate = shardId(lender, run);
-  const wanted = { gate, scope: 'organization', limit: SHARDED_FROM, overflow: 'queue', group: '', lender } as const;
+  const wanted = {
+    gate,
+    scope: 'organization',
+    limit: MIN_SHARDED_LIMIT,
+    overflow: 'queue',
+    group: '',
+    lender,
+  } as const;
   expect(await takeSlots(over, organizationId, run, [wanted])).toMatchObject([{ as: 'waiting' }]);
   const pending = async () => {
     const { raw } = await workflow.getHandle(gate).describe();
@@ -61,7 +68,7 @@ it('ends its process with success', { timeout: 60_000 }, async () => {
   expect(await exit).toEqual([0, null]);
 });
 
-it('ends in order where its parent is gone before it is ready', { timeout: 60_000 }, async () => {
+it('ends in order where its parent exits before it is ready', { timeout: 60_000 }, async () => {
   const child = fork(join(compiledRoot(), 'workers/main.js'), [], {
     env: server.env,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

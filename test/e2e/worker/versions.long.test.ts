@@ -1,16 +1,16 @@
-// Workers as versions of a Worker Deployment: runs go on with the newest version, whoever is restarted.
+// Workers as versions of a Worker Deployment: runs continue with the newest version, whichever worker is restarted.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
-import { runProgram } from '../../../src/cli/start/run-program.ts';
+import { runExecutable } from '../../../src/cli/start/run-executable.ts';
 import { examine } from '../../../src/client/doctor/examine.ts';
-import { currentVersion } from '../../../src/client/temporal/deployment.ts';
+import { currentVersion } from '../../../src/client/temporal/worker-deployment.ts';
 import { hasWorker } from '../../../src/client/temporal/worker-liveness.ts';
 import { buildIdOf, dataBytesOf, deploymentOf, historyLimitOf, MARKS } from '../../../src/contract/build-id.ts';
 import { dataLimitOf } from '../../../src/definition/document/limits.ts';
 import { hashOfBundle } from '../../../workers/bundle.ts';
 import { forkWorker, startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
-import { approve } from '../runs/run-programs.ts';
+import { approve } from '../runs/run-definitions.ts';
 import { startRun, until, waitsAt } from '../runs/run-support.ts';
 import { nextBundle, tasksOf } from './version-support.ts';
 
@@ -36,7 +36,7 @@ const current = () => currentVersion(server.connection, server.namespace, deploy
 async function temporal(version: string): Promise<void> {
   const where = `--address ${inject('temporalAddress')} --namespace ${server.namespace}`;
   const args = `worker deployment set-current-version ${where} --deployment-name ${deploymentOf(server.taskQueue)}`;
-  const { ok, output } = await runProgram(inject('temporalBinary'), [...`${args} ${version} --yes`.split(' ')]);
+  const { ok, output } = await runExecutable(inject('temporalBinary'), [...`${args} ${version} --yes`.split(' ')]);
   if (!ok) throw new Error(output);
 }
 const input = { amount: 5, customer: 'x' };
@@ -86,7 +86,7 @@ describe('workers with versions', { timeout: 120_000 }, () => {
     await again.end();
     await after.stop();
 
-    // And to workers without a version, for which the run goes on.
+    // And to workers without a version, for which the run continues.
     await temporal('--unversioned');
     expect(await current()).toBeUndefined();
     const plain = await startWorker({ ...server, config: { ...server.config, workerVersioning: 'off' } });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ForkedWorker, forkWorker, type TestServer, testServer } from '../../support/temporal.ts';
-import { approve } from '../runs/run-programs.ts';
+import { approve } from '../runs/run-definitions.ts';
 import { startRun, until, waitsAt } from '../runs/run-support.ts';
 
 let server: TestServer;

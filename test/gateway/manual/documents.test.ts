@@ -9,24 +9,24 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { triggerSchemas } from '../../../src/check/triggers.ts';
 import { EXIT } from '../../../src/cli/exit.ts';
-import { SHARDS } from '../../../src/contract/lender.ts';
+import { SHARD_COUNT } from '../../../src/contract/limiter-pool.ts';
 import { ROLES, type Role } from '../../../src/contract/organization.ts';
 import { RUN_STATUSES } from '../../../src/contract/run.ts';
 import { ATTRIBUTES, MAX_ATTRIBUTE_VALUES } from '../../../src/contract/search-attributes.ts';
 import { DIALECT_NAMES } from '../../../src/definition/document/dialect-names.ts';
 import * as documents from '../../../src/definition/document/limits.ts';
-import { SLUG, STEP_SLUG } from '../../../src/definition/document/names.ts';
+import { SLUG_PATTERN, STEP_SLUG_PATTERN } from '../../../src/definition/document/names.ts';
 import { ROOTS } from '../../../src/definition/document/roots.ts';
 import { definitionSchema } from '../../../src/definition/document/schema.ts';
 import { OVERFLOWS, TRIGGER_TYPES } from '../../../src/definition/document/types.ts';
 import { FIELD_TYPES } from '../../../src/definition/payload/format.ts';
-import { FORMATS } from '../../../src/definition/payload/formats.ts';
+import { STRING_FORMATS } from '../../../src/definition/payload/string-formats.ts';
 import { QUERY_TEXTS } from '../../../src/engine/inbound/signal-texts.ts';
 import { SIGNALS, UPDATES } from '../../../src/engine/inbound/signals.ts';
 import { MAX_SEGMENT_STATE_BYTES } from '../../../src/engine/segment.ts';
 import * as runs from '../../../src/engine/state/limits.ts';
-import { jsonSchemaOf, portsAreFixed } from '../../../src/gateway/manual/schema-json.ts';
-import { objectOf } from '../../../src/gateway/manual/schema-words.ts';
+import { jsonSchemaOf, portsAreFixed } from '../../../src/gateway/manual/language-schema.ts';
+import { objectOf } from '../../../src/gateway/manual/schema-tables.ts';
 import { MAX_NESTING, MAX_VALUE_DEPTH } from '../../../src/json/depth.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { RETRY_POLICIES } from '../../../src/steps/compile/retry.ts';
@@ -34,7 +34,7 @@ import { NOTICES } from '../../../src/steps/kinds/approval/approval-notify.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT } from '../../../src/steps/kinds/approval/approval-schema.ts';
 import { MAX_DEPTH } from '../../../src/steps/kinds/run-workflow.ts';
 import { kindOf, kinds } from '../../../src/steps/kinds/table.ts';
-import { DEFAULT_MAX_STEPS, MAX_STEPS_002 } from '../../../src/steps/program-types.ts';
+import { AGENT_OPS_MAX_STEPS, DEFAULT_MAX_STEPS } from '../../../src/steps/program-types.ts';
 import { TRANSFORMS } from '../../../src/template/transforms/table.ts';
 import { sourceRoot } from '../source-root.ts';
 
@@ -128,7 +128,7 @@ const rolesFrom = (role: Role): Role[] => ROLES.slice(ROLES.indexOf(role));
 
 const language = sentencesOf('src/definition/LANGUAGE.md');
 const retry = RETRY_POLICIES.default;
-language`unique in its organization, ${patternOf(SLUG)}
+language`unique in its organization, ${patternOf(SLUG_PATTERN)}
 type: structured # ${enumOf(definition['type'])}
 version:`;
 language`flow: ports # ${enumOf(definition['flow'])}
@@ -138,27 +138,27 @@ language`in the object that the input has
 # ${enumOf(membersOf(objectOf(definition['state'])['additionalProperties'])['type'])}, default; searchable`;
 language`retryPolicy: {maxAttempts: ${retry.maxAttempts}, initialInterval: ${seconds(retry.initialIntervalMs)}s,
   backoffCoefficient: ${retry.backoffCoefficient}, maximumInterval: ${seconds(retry.maximumIntervalMs)}s}  # defaults`;
-language`maxSteps: ${DEFAULT_MAX_STEPS} # visits in the whole run (default; ${MAX_STEPS_002} in agent-ops)`;
+language`maxSteps: ${DEFAULT_MAX_STEPS} # visits in the whole run (default; ${AGENT_OPS_MAX_STEPS} in agent-ops)`;
 language`mode: parallel # ${enumOf(config['mode'])}
   debounce:`;
 language`overflow: queue}  # or ${without(OVERFLOWS, 'queue')}
   onFailure: fail # ${enumOf(config['onFailure'])}
   publicStart:`;
-language`of at most ${count(constant('src/definition/payload/pattern.ts', 'LONGEST_PATTERN'))} characters`;
-language`A \`format\` other than ${Object.keys(FORMATS)} restricts nothing`;
+language`of at most ${count(constant('src/definition/payload/pattern.ts', 'MAX_PATTERN_CHARACTERS'))} characters`;
+language`A \`format\` other than ${Object.keys(STRING_FORMATS)} restricts nothing`;
 language`A step: \`{${without(Object.keys(step), ...dagMembers)}}\`, in \`flow: dag\` also \`${dagMembers}\`.`;
-language`Step slugs: \`${patternOf(STEP_SLUG)}\`.`;
+language`Step slugs: \`${patternOf(STEP_SLUG_PATTERN)}\`.`;
 language`Over ${runs.MAX_PATH_LENGTH} characters the tail is hashed.`;
 language`Roots: ${ROOTS}. A variable named like a root`;
 language`Transforms: ${[...TRANSFORMS.keys()]}. Time comes`;
 language`maxIterations=${constant(LOOP, 'DEFAULT_MAX_ITERATIONS')}, initial?`;
 language`mcpServerIds, maxSteps=${constant(AGENT, 'DEFAULT_MAX_STEPS')} |`;
-language`await_timeout_ms ≥ ${constant(AGENT_MESSAGE, 'LEAST_WAIT_MS')} |`;
+language`await_timeout_ms ≥ ${constant(AGENT_MESSAGE, 'MIN_WAIT_MS')} |`;
 language`input, timeoutMs=${constant(RUN_CODE, 'DEFAULT_TIMEOUT_MS')},
   memoryMb=${constant(RUN_CODE, 'DEFAULT_MEMORY_MB')} |`;
 language`cwd, timeoutMs=${constant(BASH, 'DEFAULT_BASH_TIMEOUT_MS')}
-  (max ${constant(BASH, 'LONGEST_BASH_TIMEOUT_MS')}), env`;
-language`cut at ${count(constant('activities/bash/bash.ts', 'MOST_CHARACTERS'))} characters`;
+  (max ${constant(BASH, 'MAX_BASH_TIMEOUT_MS')}), env`;
+language`cut at ${count(constant('activities/bash/bash.ts', 'MAX_CHARACTERS'))} characters`;
 language`the child's output; depth limit ${MAX_DEPTH};`;
 language`Members of an approval: ${without(Object.keys(approval), 'description')}. Output data:`;
 language`\`onTimeout\` (${ON_TIMEOUT}),`;
@@ -175,7 +175,7 @@ language`\`scheme\`: ${enumOf(trigger('webhook')['scheme'])}.`;
 language`- schedule: \`{${Object.keys(trigger('schedule'))}}\`.`;
 language`\`overlap\`: ${enumOf(trigger('schedule')['overlap'])};`;
 language`for ${constant('src/gateway/routes/triggers/schemes/github.ts', 'replayWindowMs') / 3_600_000} hours (github)
-  or ${constant('src/gateway/routes/triggers/webhooks.ts', 'BODY_KEY_MS') / 60_000} minutes (hmac)`;
+  or ${constant('src/gateway/routes/triggers/webhooks.ts', 'DEFAULT_REPLAY_WINDOW_MS') / 60_000} minutes (hmac)`;
 language`A definition has at most ${mb(documents.MAX_DEFINITION_BYTES)} MB and ${count(documents.MAX_STEPS)} steps;
   JSON nests at most ${MAX_NESTING} deep.`;
 language`by hand may nest ${count(MAX_VALUE_DEPTH)} deep;`;
@@ -184,7 +184,7 @@ language`| definition and state together | ${mb(documents.MAX_STATE_BYTES)} MB
 language`| result of a step | ${mb(documents.MAX_TEMPORAL_BYTES)} MB | ${mb(documents.MAX_BLOB_STATE_BYTES)} MB |`;
 language`a child's output | ${mb(runs.MAX_PAYLOAD_BYTES)} MB | ${mb(runs.MAX_PAYLOAD_BYTES)} MB |`;
 language`| unread messages of a run | ${mb(runs.MAX_INBOX_BYTES)} MB, ${count(runs.MAX_INBOX_MESSAGES)} |`;
-language`429, from ${runs.INBOX_OPEN_PART * 100}%)`;
+language`429, from ${runs.INBOX_REFUSAL_FRACTION * 100}%)`;
 language`At most ${runs.MAX_OPEN_COMMANDS} commands are open`;
 language`One activation emits at most ${mb(runs.MAX_ACTIVATION_BYTES)} MB of commands.`;
 
@@ -204,55 +204,58 @@ core`At most ${runs.MAX_OPEN_COMMANDS} commands are open`;
 core`One activation emits at most ${mb(runs.MAX_ACTIVATION_BYTES)} MB of commands.`;
 core`States above ${MAX_SEGMENT_STATE_BYTES / 1_000} KB have no segment`;
 core`has grown by 1/${2 ** constant('src/engine/state/space.ts', 'GROWTH_SHIFT')}.`;
-core`after ${segment('LOCAL_MS')} ms as a local activity or ${seconds(segment('REGULAR_MS'))} s as a regular one,
-  at ${count(segment('MAX_ENDS'))} ends, and at ${segment('MAX_LIST_BYTES') / 1_000} KB.`;
-core`a local one stops at ${segment('AWAY_LIST_BYTES') / 1_000} KB`;
+core`after ${segment('LOCAL_BUDGET_MS')} ms as a local activity or
+  ${seconds(segment('REGULAR_BUDGET_MS'))} s as a regular one, at ${count(segment('MAX_ENDS'))} ends,
+  and at ${segment('MAX_LIST_BYTES') / 1_000} KB.`;
+core`a local one stops at ${segment('MAX_LIST_BYTES_WITHOUT_STORE') / 1_000} KB`;
 core`what it did since its last one (${constant('workers/main.ts', 'HEARTBEAT_THROTTLE_MS')} ms at most)`;
 core`(\`state.decided\`, at most ${MAX_ATTRIBUTE_VALUES + 2} values)`;
 
 const house = sentencesOf('src/ARCHITECTURE.md');
-const ofSystem = ['childDone', 'granted'];
-house`**Signals**, for \`temporal workflow signal\` and any SDK: ${without(SIGNALS, ...ofSystem)},
+const internalSignals = ['childDone', 'granted'];
+house`**Signals**, for \`temporal workflow signal\` and any SDK: ${without(SIGNALS, ...internalSignals)},
   with a JSON object`;
-house`Updates of the same names (but ${without(SIGNALS, ...ofSystem, ...UPDATES)}, which are signals only)`;
+house`Updates of the same names (but ${without(SIGNALS, ...internalSignals, ...UPDATES)}, which are signals only)`;
 house`Queries: ${Object.keys(QUERY_TEXTS)}.`;
-house`A large limit has ${SHARDS} of them`;
+house`A large limit has ${SHARD_COUNT} of them`;
 house`Search attributes: ${Object.values(ATTRIBUTES)}. One query builder`;
-house`Exit codes: ${EXIT.ok}, ${EXIT.broken} internal error, ${EXIT.input} input, ${EXIT.flags} flags,
+house`Exit codes: ${EXIT.ok}, ${EXIT.internal} internal error, ${EXIT.input} input, ${EXIT.usage} flags,
   ${EXIT.differs} differences, ${EXIT.failed} execution failed.`;
 house`Statuses: ${RUN_STATUSES}; \`waitingFor\``;
 house`Roles: ${ROLES}. Each`;
 
 const threats = sentencesOf('src/gateway/THREATS.md');
 const logins = (name: string): number => constant('src/gateway/http/failed-logins.ts', name);
-const pace = (name: string): number => constant('src/gateway/http/body-pace.ts', name);
+const bodyReader = (name: string): number => constant('src/gateway/http/body-reader.ts', name);
 threats`| nesting over ${MAX_NESTING} |`;
 const tolerance = constant('src/gateway/routes/triggers/schemes/scheme.ts', 'TOLERANCE_MS');
 threats`a timestamp ${tolerance / 60_000 + 1} minutes old`;
-threats`| ${count(documents.MAX_STEPS + 1)} steps, or a definition over ${mb(documents.MAX_DEFINITION_BYTES)} MB |`;
-threats`(over ${constant('src/gateway/http/body.ts', 'LARGEST_BODY_BYTES') / 1024 ** 2} MB: 413)`;
-threats`secrets of ${constant('src/client/organization/secrets.ts', 'LONGEST_SECRET_BYTES') / 1024} KB`;
+threats`| ${count(documents.MAX_STEPS + 1)} steps, or a definition over
+  ${mb(documents.MAX_DEFINITION_BYTES)} MB |`;
+threats`(over ${constant('src/gateway/http/body.ts', 'MAX_BODY_BYTES') / 1024 ** 2} MB: 413)`;
+threats`secrets of ${constant('src/client/organization/secrets.ts', 'MAX_SECRET_BYTES') / 1024} KB`;
 threats`it ends after ${constant('src/gateway/http/session.ts', 'SESSION_MS') / 3_600_000} hours`;
-threats`after ${logins('MOST')} wrong keys within ${seconds(logins('WITHIN_MS'))} seconds from one address`;
-threats`408 after ${seconds(pace('FIRST_MS'))} to ${seconds(pace('LONGEST_MS'))} seconds`;
-threats`${pace('MOST_BYTES') / 1024 ** 2} MB at most:`;
-threats`up to ${count(constant('activities/runtime/scrub-shapes.ts', 'MOST_PART_SHAPES'))} forms of a secret`;
-threats`no more than ${mb(constant('src/client/payloads/s3-store.ts', 'MOST_BYTES'))} MB of it are read`;
+threats`after ${logins('MAX_FAILED_LOGINS')} wrong keys within ${seconds(logins('WINDOW_MS'))} seconds from one
+  address`;
+threats`408 after ${seconds(bodyReader('BASE_TIMEOUT_MS'))} to ${seconds(bodyReader('MAX_TIMEOUT_MS'))} seconds`;
+threats`${bodyReader('MAX_BUFFERED_BYTES') / 1024 ** 2} MB at most:`;
+threats`up to ${count(constant('activities/runtime/scrub-shapes.ts', 'MAX_PART_SHAPES'))} forms of a secret`;
+threats`no more than ${mb(constant('src/client/payloads/s3-store.ts', 'MAX_BYTES'))} MB of it are read`;
 threats`${constant('src/client/payloads/s3-store.ts', 'ATTEMPTS')} attempts, each with a limit`;
-const crowd = (name: string): number => constant('src/gateway/http/crowd.ts', name);
-threats`${crowd('placesForKeys')} of ${count(crowd('places'))} places are left to callers with keys,
-  and ${crowd('placesOfOne')} to other organizations`;
+const backpressure = (name: string): number => constant('src/gateway/http/backpressure.ts', name);
+threats`${backpressure('slotsForKeys')} of ${count(backpressure('slots'))} slots are left to callers with keys,
+  and ${backpressure('slotsPerOrganization')} to other organizations`;
 threats`public keys | one call to Temporal in
   ${seconds(constant('src/client/organization/organizations.ts', 'FRESH_MS'))} seconds`;
 threats`that exists one in ${seconds(constant('src/client/organization/public-key.ts', 'FRESH_MS'))} seconds`;
-const unknownAddresses = (name: string): number => constant('src/gateway/input/known-addresses.ts', name);
+const unknownAddresses = (name: string): number => constant('src/gateway/input/address-lookup-limiter.ts', name);
 threats`| ${unknownAddresses('burst')} lookups at once and ${unknownAddresses('perSecond')} a second;`;
 
 const temporal = sentencesOf('workflows/TEMPORAL.md');
 const connect = (name: string): number => constant('src/client/temporal/connect.ts', name);
 temporal`ours starts at ${connect('CLOSING_DELAY_MS')} ms for that message`;
-temporal`\`connect.ts\` makes it ${seconds(connect('RECONNECT_MS'))} s`;
-temporal`is ${constant('src/contract/activity.ts', 'STORE_MS') / 60_000} minutes longer`;
+temporal`\`connect.ts\` makes it ${seconds(connect('MAX_RECONNECT_BACKOFF_MS'))} s`;
+temporal`is ${constant('src/contract/activity.ts', 'STORE_TIMEOUT_MS') / 60_000} minutes longer`;
 temporal`runs continue as new near ${count(constant('src/contract/build-id.ts', 'DEFAULT_HISTORY_LIMIT'))} events`;
 temporal`SDK ${JSON.parse(read('package.json')).dependencies['@temporalio/workflow']} and server`;
 
@@ -269,11 +272,11 @@ sentencesOf(LOOP)`For while, until and next (${constant(LOOP, 'DEFAULT_MAX_ITERA
 sentencesOf(AGENT)`Most model calls (${constant(AGENT, 'DEFAULT_MAX_STEPS')}).`;
 sentencesOf(AGENT_MESSAGE)`For how long (${constant(AGENT_MESSAGE, 'DEFAULT_WAIT_MS') / 60_000} minutes).`;
 sentencesOf(BASH)`running time in milliseconds (${count(constant(BASH, 'DEFAULT_BASH_TIMEOUT_MS'))};
-  at most ${count(constant(BASH, 'LONGEST_BASH_TIMEOUT_MS'))}).`;
+  at most ${count(constant(BASH, 'MAX_BASH_TIMEOUT_MS'))}).`;
 sentencesOf(RUN_CODE)`running time in milliseconds (${count(constant(RUN_CODE, 'DEFAULT_TIMEOUT_MS'))};
-  at most ${count(constant(RUN_CODE, 'LONGEST_TIMEOUT_MS'))}).`;
+  at most ${count(constant(RUN_CODE, 'MAX_TIMEOUT_MS'))}).`;
 sentencesOf(RUN_CODE)`memory in MiB (${constant(RUN_CODE, 'DEFAULT_MEMORY_MB')};
-  at most ${constant(RUN_CODE, 'MOST_MEMORY_MB')}, and`;
+  at most ${constant(RUN_CODE, 'MAX_MEMORY_MB')}, and`;
 sentencesOf(HTTP)`answer included (${seconds(constant(HTTP, 'DEFAULT_HTTP_TIMEOUT_MS'))}s).`;
 sentencesOf(HTTP)`Limit of the answer (${mb(constant('activities/http/http.ts', 'DEFAULT_MAX_BYTES'))} MB)`;
 sentencesOf(TOOL)`Limit of one call (${seconds(constant(TOOL, 'DEFAULT_TIMEOUT_MS'))}s).`;

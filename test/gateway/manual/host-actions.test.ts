@@ -2,8 +2,8 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAction } from '../../../src/actions/define.ts';
+import { languageSchema } from '../../../src/gateway/manual/language-schema.ts';
 import { manual } from '../../../src/gateway/manual/manual.ts';
-import { languageSchema } from '../../../src/gateway/manual/schema-json.ts';
 import { routes } from '../../../src/gateway/route-table.ts';
 import type { Json } from '../../../src/json/json.ts';
 

@@ -12,13 +12,13 @@ import { routes } from '../../../src/gateway/route-table.ts';
 import { PROBLEM_CODES } from '../../../src/gateway/validation/problem-codes.ts';
 import { kinds } from '../../../src/steps/kinds/table.ts';
 import { TRANSFORMS } from '../../../src/template/transforms/table.ts';
-import { type LonelyGateway, lonelyGateway } from '../gateway-support.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal } from '../gateway-support.ts';
 
 const pages = manual(routes);
 
-let gateway: LonelyGateway;
+let gateway: GatewayWithoutTemporal;
 beforeAll(async () => {
-  gateway = await lonelyGateway();
+  gateway = await gatewayWithoutTemporal();
 });
 afterAll(() => gateway.close());
 

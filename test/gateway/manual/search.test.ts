@@ -4,13 +4,13 @@ import { manual } from '../../../src/gateway/manual/manual.ts';
 import { searchManual } from '../../../src/gateway/manual/search.ts';
 import { routes } from '../../../src/gateway/route-table.ts';
 import { kinds } from '../../../src/steps/kinds/table.ts';
-import { type LonelyGateway, lonelyGateway } from '../gateway-support.ts';
+import { type GatewayWithoutTemporal, gatewayWithoutTemporal } from '../gateway-support.ts';
 
 const pages = manual(routes);
 
-let gateway: LonelyGateway;
+let gateway: GatewayWithoutTemporal;
 beforeAll(async () => {
-  gateway = await lonelyGateway();
+  gateway = await gatewayWithoutTemporal();
 });
 afterAll(() => gateway.close());
 

@@ -1,26 +1,26 @@
 import { usePages } from '../../data/pages.ts';
-import { useMay } from '../../data/session.ts';
+import { useHasRole } from '../../data/session.ts';
 import type { Change } from '../../data/types.ts';
-import { changeQuery, usePlace } from '../../navigation.ts';
+import { changeQuery, useRouteMatch } from '../../navigation.ts';
 import { Button } from '../../parts/button.tsx';
-import { Form, TextField, useTexts } from '../../parts/fields.tsx';
-import { Listed } from '../../parts/more.tsx';
+import { Form, TextField, useTextFields } from '../../parts/fields.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { Section } from './parts.tsx';
+import { Section } from './list-section.tsx';
 
 const LIMIT = 50;
 
 /** Who changed what and when. Its filters are in the address. */
 export function AuditSection() {
-  const { by, action } = usePlace()?.query ?? {};
-  const may = useMay('admin');
+  const { by, action } = useRouteMatch()?.query ?? {};
+  const isAdmin = useHasRole('admin');
   const query = { by, action, limit: LIMIT };
-  const list = usePages<Change>(may ? '/api/audit' : undefined, query);
+  const list = usePages<Change>(isAdmin ? '/api/audit' : undefined, query);
   return (
-    <Section about="Who changed what, and when. Starts of runs and messages to runs are in the runs." readBy="admin">
+    <Section about="Who changed what, and when. Starts of runs and messages to runs are in the runs." readRole="admin">
       <AuditFilter by={by ?? ''} action={action ?? ''} />
-      <Listed list={list} what="the audit" empty="No change matches.">
+      <PagedList list={list} what="the audit" empty="No change matches.">
         {(items) => (
           <Table
             label="Changes"
@@ -43,7 +43,7 @@ export function AuditSection() {
             ]}
           />
         )}
-      </Listed>
+      </PagedList>
     </Section>
   );
 }
@@ -54,7 +54,7 @@ const targetText = (target: Change['target']): string =>
     .join(' ');
 
 function AuditFilter(given: { readonly by: string; readonly action: string }) {
-  const [{ by, action }, field] = useTexts(given);
+  const [{ by, action }, field] = useTextFields(given);
   return (
     <Form
       class="row form-row"

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
-import { at, post } from '../../data/api.ts';
+import { apiPath, post } from '../../data/api.ts';
 import { useMe } from '../../data/session.ts';
 import type { ApiKey, MadeKey, Role } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Actions, Dialog } from '../../parts/dialog.tsx';
-import { SelectField, TextField, useTexts } from '../../parts/fields.tsx';
+import { SelectField, TextField, useTextFields } from '../../parts/fields.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { ListSection, useList, wordsIn } from './parts.tsx';
+import { ListSection, splitList, useList } from './list-section.tsx';
 
 const ROLES: readonly { readonly value: Role; readonly label: string }[] = [
   { value: 'viewer', label: 'viewer: reads' },
@@ -52,8 +52,8 @@ export function KeysSection() {
     <>
       <ListSection
         about="Keys by which people and programs use this gateway. A person may have several."
-        readBy="admin"
-        writtenBy="admin"
+        readRole="admin"
+        writeRole="admin"
         list={list}
         noun="key"
         label="API keys"
@@ -65,7 +65,7 @@ export function KeysSection() {
         columns={[nameColumn, ...COLUMNS]}
         deletion={{
           verb: 'Revoke',
-          pathOf: ({ id }) => at`/api/keys/${id}`,
+          pathOf: ({ id }) => apiPath`/api/keys/${id}`,
           about: ({ id }) =>
             id === me?.keyId
               ? 'This is the key that you are logged in with: your session ends.'
@@ -82,11 +82,11 @@ export function KeysSection() {
         )}
       />
       {made === undefined ? null : (
-        <MadeDialog
+        <NewKeyDialog
           made={made}
           onClose={() => {
             setMade(undefined);
-            list.first.again();
+            list.first.reload();
           }}
         />
       )}
@@ -101,7 +101,7 @@ interface KeyDialogProps {
 
 function KeyDialog({ onClose, onMade }: KeyDialogProps) {
   const me = useMe();
-  const [texts, field] = useTexts({
+  const [texts, field] = useTextFields({
     ...{ name: '', user: '', roles: '', groups: '', emails: '' },
     role: me?.hasKeys === true ? 'viewer' : 'admin',
   });
@@ -109,9 +109,9 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
     name: texts.name.trim(),
     role: texts.role,
     user: texts.user.trim() || undefined,
-    roles: wordsIn(texts.roles),
-    groups: wordsIn(texts.groups),
-    emails: wordsIn(texts.emails),
+    roles: splitList(texts.roles),
+    groups: splitList(texts.groups),
+    emails: splitList(texts.emails),
   };
   return (
     <FormDialog
@@ -122,7 +122,7 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
         if (!isSaved) onClose();
       }}
       isReady={body.name !== ''}
-      why="Enter a name."
+      disabledReason="Enter a name."
     >
       {(problemAt) => (
         <>
@@ -152,7 +152,7 @@ function KeyDialog({ onClose, onMade }: KeyDialogProps) {
   );
 }
 
-const MadeDialog = ({ made, onClose }: { readonly made: MadeKey; readonly onClose: () => void }) => (
+const NewKeyDialog = ({ made, onClose }: { readonly made: MadeKey; readonly onClose: () => void }) => (
   <Dialog title={`The key ${made.name}`} onClose={onClose}>
     <p class="notice">Copy it now. It is shown only this once.</p>
     <pre class="block">{made.key}</pre>

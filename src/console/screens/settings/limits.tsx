@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { at, put } from '../../data/api.ts';
+import { apiPath, put } from '../../data/api.ts';
 import { useGet } from '../../data/resource.ts';
 import type { Limits } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
-import { SelectField, TextField, useTexts } from '../../parts/fields.tsx';
+import { SelectField, TextField, useTextFields } from '../../parts/fields.tsx';
 import { DeleteDialog, FormDialog } from '../../parts/form-dialog.tsx';
-import { Loaded } from '../../parts/loading.tsx';
+import { ResourceView } from '../../parts/loading.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Section } from './parts.tsx';
+import { Section } from './list-section.tsx';
 
 const SCOPES = [
   { scope: 'organization', label: 'The organization' },
@@ -23,33 +23,33 @@ const OVERFLOWS = [
 ] as const;
 const overflowText = (overflow: string): string => OVERFLOWS.find(({ value }) => value === overflow)?.label ?? overflow;
 
-type Entry = { readonly limit: number; readonly overflow: string };
-interface Row {
+type LimitEntry = { readonly limit: number; readonly overflow: string };
+interface LimitRow {
   readonly scope: (typeof SCOPES)[number]['scope'];
   readonly label: string;
-  readonly own: Entry | undefined;
-  readonly effective: Entry | undefined;
+  readonly own: LimitEntry | undefined;
+  readonly effective: LimitEntry | undefined;
 }
-type Open = { readonly kind: 'change' | 'delete'; readonly row: Row };
+type OpenDialog = { readonly kind: 'change' | 'delete'; readonly row: LimitRow };
 
-const rowsOf = ({ own, effective }: Limits): readonly Row[] =>
+const rowsOf = ({ own, effective }: Limits): readonly LimitRow[] =>
   SCOPES.map(({ scope, label }) => ({ scope, label, own: own[scope], effective: effective[scope] })).filter(
     ({ scope, effective: one }) => scope !== 'global' || one !== undefined,
   );
 
-const told = (entry: Entry | undefined): string =>
+const limitText = (entry: LimitEntry | undefined): string =>
   entry === undefined ? 'none' : `${entry.limit.toLocaleString('en-GB')}, further runs ${overflowText(entry.overflow)}`;
 
 export function LimitsSection() {
   const limits = useGet<Limits>('/api/limits');
-  const [open, setOpen] = useState<Open>();
+  const [open, setOpen] = useState<OpenDialog>();
   const close = (isChanged: boolean): void => {
     setOpen(undefined);
-    if (isChanged) limits.again();
+    if (isChanged) limits.reload();
   };
   return (
-    <Section about="How many runs may be active at the same time. The lower of two limits counts." readBy="viewer">
-      <Loaded resource={limits} what="the limits">
+    <Section about="How many runs may be active at the same time. The lower of two limits counts." readRole="viewer">
+      <ResourceView resource={limits} what="the limits">
         {(data) => (
           <Table
             label="Limits"
@@ -57,8 +57,8 @@ export function LimitsSection() {
             keyOf={({ scope }) => scope}
             columns={[
               { label: 'Runs of', isPlain: true, cell: ({ label }) => label },
-              { label: 'In effect', cell: ({ effective }) => told(effective) },
-              { label: 'Set here', cell: ({ own, scope }) => (scope === 'global' ? 'by the host' : told(own)) },
+              { label: 'In effect', cell: ({ effective }) => limitText(effective) },
+              { label: 'Set here', cell: ({ own, scope }) => (scope === 'global' ? 'by the host' : limitText(own)) },
               {
                 label: <span class="hidden">Actions</span>,
                 cell: (row) =>
@@ -86,13 +86,13 @@ export function LimitsSection() {
             ]}
           />
         )}
-      </Loaded>
+      </ResourceView>
       {open?.kind === 'change' ? <LimitDialog row={open.row} onClose={close} /> : null}
       {open?.kind === 'delete' ? (
         <DeleteDialog
           noun="limit"
           name={open.row.scope}
-          path={at`/api/limits/${open.row.scope}`}
+          path={apiPath`/api/limits/${open.row.scope}`}
           about="Further runs may start at once, up to the limit of the host."
           verb="Remove"
           onClose={close}
@@ -103,12 +103,12 @@ export function LimitsSection() {
 }
 
 interface LimitDialogProps {
-  readonly row: Row;
+  readonly row: LimitRow;
   readonly onClose: (isChanged: boolean) => void;
 }
 
 function LimitDialog({ row, onClose }: LimitDialogProps) {
-  const [{ limit, overflow }, field] = useTexts({
+  const [{ limit, overflow }, field] = useTextFields({
     limit: String(row.own?.limit ?? ''),
     overflow: row.own?.overflow ?? 'queue',
   });
@@ -116,10 +116,10 @@ function LimitDialog({ row, onClose }: LimitDialogProps) {
   return (
     <FormDialog
       title={`Limit of ${row.label.toLowerCase()}`}
-      save={() => put(at`/api/limits/${row.scope}`, { limit: Number(limit), overflow })}
+      save={() => put(apiPath`/api/limits/${row.scope}`, { limit: Number(limit), overflow })}
       onClose={onClose}
       isReady={isNumber}
-      why="Enter a number."
+      disabledReason="Enter a number."
     >
       {(problemAt) => (
         <>

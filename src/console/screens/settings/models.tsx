@@ -1,18 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Json as JsonValue } from '../../../json/json.ts';
-import { at, post, put } from '../../data/api.ts';
+import { apiPath, post, put } from '../../data/api.ts';
 import { useAction } from '../../data/resource.ts';
 import type { Execution, Model } from '../../data/types.ts';
 import { Button } from '../../parts/button.tsx';
 import { Actions, Dialog } from '../../parts/dialog.tsx';
-import { CheckField, SelectField, TextField, useTexts } from '../../parts/fields.tsx';
+import { CheckField, SelectField, TextField, useTextFields } from '../../parts/fields.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
-import { Json } from '../../parts/json.tsx';
+import { JsonTree } from '../../parts/json-tree.tsx';
 import { RunLink } from '../../parts/link.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { StatusBadge } from '../../parts/status.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { ListSection, MissingSecrets, useList } from './parts.tsx';
+import { ListSection, MissingSecrets, useList } from './list-section.tsx';
 
 type Provider = Model['provider'];
 const COLUMNS: readonly Column<Model>[] = [
@@ -48,19 +48,22 @@ export function ModelsSection() {
   return (
     <ListSection
       about="How steps reach language models. API keys are secrets, which a model names."
-      readBy="viewer"
-      writtenBy="editor"
+      readRole="viewer"
+      writeRole="editor"
       list={list}
       noun="model"
       label="Models"
-      notice={<MissingSecrets of={stored} />}
+      notice={<MissingSecrets item={stored} />}
       empty="Models stand here by the names that steps use. The first one is the default."
       columns={COLUMNS}
       actions={[
         { kind: 'test', text: 'Test…' },
         { kind: 'change', text: 'Change…' },
       ]}
-      deletion={{ pathOf: ({ name }) => at`/api/models/${name}`, about: () => 'Steps that use it fail from then on.' }}
+      deletion={{
+        pathOf: ({ name }) => apiPath`/api/models/${name}`,
+        about: () => 'Steps that use it fail from then on.',
+      }}
       dialog={({ kind, item }, close) =>
         kind === 'test' && item !== undefined ? (
           <TestDialog name={item.name} onClose={() => close(false)} />
@@ -79,7 +82,7 @@ interface ModelDialogProps {
 }
 
 function ModelDialog({ model, onStored, onClose }: ModelDialogProps) {
-  const [texts, field] = useTexts({
+  const [texts, field] = useTextFields({
     name: model?.name ?? '',
     provider: model?.provider ?? 'openai',
     model: model?.model ?? '',
@@ -108,10 +111,10 @@ function ModelDialog({ model, onStored, onClose }: ModelDialogProps) {
   return (
     <FormDialog
       title={model === undefined ? 'New model' : `Change ${model.name}`}
-      save={async () => onStored(await put<Model>(at`/api/models/${name}`, body))}
+      save={async () => onStored(await put<Model>(apiPath`/api/models/${name}`, body))}
       onClose={onClose}
       isReady={name !== '' && body.model !== ''}
-      why="Enter a name and the provider's name of the model."
+      disabledReason="Enter a name and the provider's name of the model."
     >
       {(problemAt) => (
         <>
@@ -162,14 +165,14 @@ function ModelDialog({ model, onStored, onClose }: ModelDialogProps) {
   );
 }
 
-type Tested = Pick<Execution, 'status' | 'error'> & { readonly executionId: string; readonly output?: JsonValue };
+type TestRun = Pick<Execution, 'status' | 'error'> & { readonly executionId: string; readonly output?: JsonValue };
 
 /** Asks the model for a word, by a run of one step. */
 function TestDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
-  const [tested, setTested] = useState<Tested>();
+  const [tested, setTested] = useState<TestRun>();
   const test = useAction(async () => {
     setTested(undefined);
-    setTested(await post<Tested>('/api/executions', { definition: testOf(name) }, { query: { wait: 25 } }));
+    setTested(await post<TestRun>('/api/executions', { definition: testDefinition(name) }, { query: { wait: 25 } }));
   });
   useEffect(() => {
     void test.run();
@@ -188,7 +191,7 @@ function TestDialog({ name, onClose }: { readonly name: string; readonly onClose
               <code>{tested.error.code}</code> {tested.error.message}
             </p>
           )}
-          {tested.output === undefined ? null : <Json value={tested.output} name="answer" />}
+          {tested.output === undefined ? null : <JsonTree value={tested.output} name="answer" />}
         </div>
       )}
       <Actions>
@@ -200,7 +203,7 @@ function TestDialog({ name, onClose }: { readonly name: string; readonly onClose
   );
 }
 
-const testOf = (model: string) => ({
+const testDefinition = (model: string) => ({
   name: `Test of the model ${model}`.slice(0, 100),
   slug: 'model-test',
   steps: {

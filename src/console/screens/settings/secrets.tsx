@@ -1,11 +1,11 @@
-import { SHORTEST_SECRET_CHARACTERS } from '../../../definition/document/limits.ts';
-import { at, put } from '../../data/api.ts';
+import { MIN_SECRET_CHARACTERS } from '../../../definition/document/limits.ts';
+import { apiPath, put } from '../../data/api.ts';
 import type { Secret } from '../../data/types.ts';
-import { TextArea, TextField, useTexts } from '../../parts/fields.tsx';
+import { TextArea, TextField, useTextFields } from '../../parts/fields.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { ListSection, useList, wordsIn } from './parts.tsx';
+import { ListSection, splitList, useList } from './list-section.tsx';
 
 const COLUMNS: readonly Column<Secret>[] = [
   { label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
@@ -17,8 +17,8 @@ const COLUMNS: readonly Column<Secret>[] = [
 export const SecretsSection = () => (
   <ListSection
     about="Values that workflows use by name. They are stored encrypted, and never shown again."
-    readBy="editor"
-    writtenBy="editor"
+    readRole="editor"
+    writeRole="editor"
     list={useList<Secret>('/api/secrets', 'editor')}
     noun="secret"
     label="Secrets"
@@ -29,7 +29,10 @@ export const SecretsSection = () => (
     }
     columns={COLUMNS}
     actions={[{ kind: 'change', text: 'Replace…' }]}
-    deletion={{ pathOf: ({ name }) => at`/api/secrets/${name}`, about: () => 'Steps that use it fail from then on.' }}
+    deletion={{
+      pathOf: ({ name }) => apiPath`/api/secrets/${name}`,
+      about: () => 'Steps that use it fail from then on.',
+    }}
     dialog={({ item }, close) => <SecretDialog secret={item} onClose={close} />}
   />
 );
@@ -40,21 +43,21 @@ interface SecretDialogProps {
 }
 
 function SecretDialog({ secret, onClose }: SecretDialogProps) {
-  const [{ name, value, hosts, workflows }, field] = useTexts({
+  const [{ name, value, hosts, workflows }, field] = useTextFields({
     name: secret?.name ?? '',
     value: '',
     hosts: secret?.allowedHosts?.join('\n') ?? '',
     workflows: secret?.allowedWorkflows?.join('\n') ?? '',
   });
-  const listOrAny = (text: string): readonly string[] | null => (wordsIn(text).length === 0 ? null : wordsIn(text));
+  const listOrAny = (text: string): readonly string[] | null => (splitList(text).length === 0 ? null : splitList(text));
   const body = { value, allowedHosts: listOrAny(hosts), allowedWorkflows: listOrAny(workflows) };
   return (
     <FormDialog
       title={secret === undefined ? 'New secret' : `Replace ${secret.name}`}
-      save={() => put(at`/api/secrets/${name.trim()}`, body)}
+      save={() => put(apiPath`/api/secrets/${name.trim()}`, body)}
       onClose={onClose}
       isReady={name.trim() !== '' && value !== ''}
-      why="Enter a name and a value."
+      disabledReason="Enter a name and a value."
     >
       {(problemAt) => (
         <>
@@ -69,7 +72,7 @@ function SecretDialog({ secret, onClose }: SecretDialogProps) {
             label="Value"
             type="password"
             autoComplete="new-password"
-            hint={`At least ${SHORTEST_SECRET_CHARACTERS} characters. It is never shown again.`}
+            hint={`At least ${MIN_SECRET_CHARACTERS} characters. It is never shown again.`}
             {...field('value')}
             error={problemAt('/value')}
             isRequired

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
-import { at, put } from '../../data/api.ts';
-import { counted } from '../../data/labels.ts';
+import { apiPath, put } from '../../data/api.ts';
+import { countText } from '../../data/format-text.ts';
 import { useGet } from '../../data/resource.ts';
 import type { McpServer, ToolPage } from '../../data/types.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { SelectField, TextArea, TextField, useTexts } from '../../parts/fields.tsx';
+import { SelectField, TextArea, TextField, useTextFields } from '../../parts/fields.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
-import { Json } from '../../parts/json.tsx';
-import { Loaded } from '../../parts/loading.tsx';
+import { JsonTree } from '../../parts/json-tree.tsx';
+import { ResourceView } from '../../parts/loading.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { ListSection, MissingSecrets, useList } from './parts.tsx';
+import { ListSection, MissingSecrets, useList } from './list-section.tsx';
 
 const COLUMNS: readonly Column<McpServer>[] = [
   { label: 'Name', isPlain: true, cell: ({ name }) => <code>{name}</code> },
@@ -24,12 +24,12 @@ export function ServersSection() {
   return (
     <ListSection
       about="Servers of tools for agents, by the Model Context Protocol."
-      readBy="viewer"
-      writtenBy="admin"
+      readRole="viewer"
+      writeRole="admin"
       list={list}
       noun="server"
       label="MCP servers"
-      notice={<MissingSecrets of={stored} />}
+      notice={<MissingSecrets item={stored} />}
       empty="MCP servers stand here by the names that agents use."
       columns={COLUMNS}
       actions={[
@@ -38,7 +38,7 @@ export function ServersSection() {
         { kind: 'change', text: 'Change…' },
       ]}
       deletion={{
-        pathOf: ({ name }) => at`/api/mcp-servers/${name}`,
+        pathOf: ({ name }) => apiPath`/api/mcp-servers/${name}`,
         about: () => 'Agents that use its tools fail from then on.',
       }}
       dialog={({ kind, item }, close) =>
@@ -59,12 +59,12 @@ interface ServerDialogProps {
 }
 
 /** Headers as lines `Name: value`. */
-const linesOf = (headers: { readonly [name: string]: string } = {}): string =>
+const headersText = (headers: { readonly [name: string]: string } = {}): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-const headersIn = (text: string): { readonly [name: string]: string } =>
+const parseHeaders = (text: string): { readonly [name: string]: string } =>
   Object.fromEntries(
     text
       .split('\n')
@@ -76,27 +76,27 @@ const headersIn = (text: string): { readonly [name: string]: string } =>
   );
 
 function ServerDialog({ server, onStored, onClose }: ServerDialogProps) {
-  const [{ name, kind, url, headers, command, args }, field] = useTexts({
+  const [{ name, kind, url, headers, command, args }, field] = useTextFields({
     name: server?.name ?? '',
     kind: server?.command === undefined ? 'url' : 'command',
     url: server?.url ?? '',
-    headers: linesOf(server?.headers),
+    headers: headersText(server?.headers),
     command: server?.command ?? '',
     args: server?.args?.join('\n') ?? '',
   });
-  const given = headersIn(headers);
+  const headerMap = parseHeaders(headers);
   const list = args.split('\n').filter((line) => line !== '');
   const body =
     kind === 'url'
-      ? { url: url.trim(), ...(Object.keys(given).length === 0 ? {} : { headers: given }) }
+      ? { url: url.trim(), ...(Object.keys(headerMap).length === 0 ? {} : { headers: headerMap }) }
       : { command: command.trim(), ...(list.length === 0 ? {} : { args: list }) };
   return (
     <FormDialog
       title={server === undefined ? 'New server' : `Change ${server.name}`}
-      save={async () => onStored(await put<McpServer>(at`/api/mcp-servers/${name.trim()}`, body))}
+      save={async () => onStored(await put<McpServer>(apiPath`/api/mcp-servers/${name.trim()}`, body))}
       onClose={onClose}
       isReady={name.trim() !== '' && (kind === 'url' ? url : command).trim() !== ''}
-      why="Enter a name, and an address or a program."
+      disabledReason="Enter a name, and an address or a program."
     >
       <TextField label="Name" {...field('name')} isReadOnly={server !== undefined} isRequired />
       <SelectField
@@ -140,27 +140,27 @@ interface ToolsProps {
 }
 
 function ToolsDialog({ name, isTest, onClose }: ToolsProps) {
-  const tools = useGet<ToolPage>(at`/api/mcp-servers/${name}/tools`, { query: { limit: 1_000, refresh: isTest } });
+  const tools = useGet<ToolPage>(apiPath`/api/mcp-servers/${name}/tools`, { query: { limit: 1_000, refresh: isTest } });
   return (
     <Dialog title={isTest ? `Test of ${name}` : `Tools of ${name}`} onClose={onClose} isWide>
-      <Loaded resource={tools} what="the tools">
+      <ResourceView resource={tools} what="the tools">
         {({ items, listedAt }) => (
           <div class="stack">
             <p class="dim">
-              {isTest ? `The server answers with ${counted(items.length, 'tool')}. ` : ''}
-              Read <Time at={listedAt} isStop />
+              {isTest ? `The server answers with ${countText(items.length, 'tool')}. ` : ''}
+              Read <Time at={listedAt} isTabStop />
             </p>
             {items.map((tool) => (
               <details key={tool.name}>
                 <summary>
                   <code>{tool.name}</code> {tool.description}
                 </summary>
-                <Json value={tool.inputSchema} name={`schema of ${tool.name}`} openTo={3} />
+                <JsonTree value={tool.inputSchema} name={`schema of ${tool.name}`} openDepth={3} />
               </details>
             ))}
           </div>
         )}
-      </Loaded>
+      </ResourceView>
     </Dialog>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import { Screen } from '../../parts/screen.tsx';
-import { addressOf, type Place, SETTINGS_SECTIONS, type SettingsSection } from '../../routes.ts';
+import { addressOf, type RouteMatch, SETTINGS_SECTIONS, type SettingsSection } from '../../routes.ts';
 import { AuditSection } from './audit.tsx';
 import { KeysSection } from './keys.tsx';
 import { LimitsSection } from './limits.tsx';
@@ -17,8 +17,8 @@ const SECTIONS: { readonly [name in SettingsSection]: { readonly label: string; 
   audit: { label: 'Audit', content: AuditSection },
 };
 
-export function SettingsScreen({ place }: { readonly place: Place<'settings'> }) {
-  const section = place.params.section as SettingsSection;
+export function SettingsScreen({ route }: { readonly route: RouteMatch<'settings'> }) {
+  const section = route.params.section as SettingsSection;
   const { label, content: Content } = SECTIONS[section];
   return (
     <Screen title={label}>

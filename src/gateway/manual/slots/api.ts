@@ -2,7 +2,7 @@
 import { ROLES } from '../../../contract/organization.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { code, table } from '../page.ts';
-import { type Field, fieldsOf, fieldTable, objectOf } from '../schema-words.ts';
+import { type Field, fieldsOf, fieldTable, objectOf } from '../schema-tables.ts';
 
 interface ApiOperation {
   /** `GET /api/executions/{id}`. */

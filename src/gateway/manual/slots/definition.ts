@@ -7,10 +7,10 @@ import type { JsonObject } from '../../../json/json.ts';
 import type { KindClass, StepKind } from '../../../steps/kind.ts';
 import { kinds } from '../../../steps/kinds/table.ts';
 import { TRANSFORMS } from '../../../template/transforms/table.ts';
-import { CLASSES } from '../kind-page.ts';
+import { KIND_CLASS_TEXTS } from '../kind-page.ts';
+import { jsonSchemaOf } from '../language-schema.ts';
 import { code, table } from '../page.ts';
-import { jsonSchemaOf } from '../schema-json.ts';
-import { fieldsOf, fieldTable, objectOf } from '../schema-words.ts';
+import { fieldsOf, fieldTable, objectOf } from '../schema-tables.ts';
 
 const members = (): JsonObject => objectOf(jsonSchemaOf(definitionSchema())['properties']);
 
@@ -48,7 +48,7 @@ export function transforms(): string {
 
 /** The list of step kinds, by class. */
 export function kindList(): string {
-  const classes = Object.entries(CLASSES) as [KindClass, (typeof CLASSES)[KindClass]][];
+  const classes = Object.entries(KIND_CLASS_TEXTS) as [KindClass, (typeof KIND_CLASS_TEXTS)[KindClass]][];
   return classes
     .map(([name, { title, all }]) => {
       const rows = kinds.filter((kind) => kind.class === name).map((kind) => [linkTo(kind), kind.summary]);

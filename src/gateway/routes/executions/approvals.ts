@@ -5,10 +5,10 @@
 
 import { z } from 'zod';
 import { countApprovals, listApprovals, QUESTION_KINDS } from '../../../client/runs/approvals.ts';
-import { type DecidedFilter, listDecided } from '../../../client/runs/decided-approvals.ts';
+import { type DecidedFilter, listDecidedApprovals } from '../../../client/runs/decided-approvals.ts';
 import { readQuestion } from '../../../client/runs/question.ts';
 import { DECIDED_FILTERS } from '../../../contract/run.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { approval, approvalCount, approvalPage } from '../../answers/approvals.ts';
 import { ok, route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -66,10 +66,10 @@ export const approvalRoutes = [
     handle: async ({ access, principal, query }) => {
       const { limit, cursor, user, role, group, approver, all, decided } = query;
       if (decided !== undefined) {
-        const page = await listDecided(access, principal.organizationId, {
+        const page = await listDecidedApprovals(access, principal.organizationId, {
           ...decidedFilter(query, decided),
           limit,
-          ...defined({ cursor }),
+          ...omitUndefined({ cursor }),
         });
         return ok(page);
       }
@@ -78,7 +78,7 @@ export const approvalRoutes = [
         ...filterOf(query),
         limit,
         mine: all === undefined ? !isNamed : all === 'false',
-        ...defined({ cursor }),
+        ...omitUndefined({ cursor }),
       });
       return ok({ ...page, items: items.map((item) => ({ ...item, kind: asQuestion(item.kind) })) });
     },
@@ -127,7 +127,7 @@ function decidedFilter(query: z.infer<typeof approvalListQuery>, decided: Decide
   return {
     decided,
     approvers: [person, user].filter((name) => name !== undefined),
-    ...defined({ workflowId, executionId, resourceType, resourceId }),
+    ...omitUndefined({ workflowId, executionId, resourceType, resourceId }),
   };
 }
 
@@ -138,7 +138,7 @@ function filterOf(query: CountQuery) {
   return {
     kinds: kind === undefined ? QUESTION_KINDS : [kind],
     waiting: waitsOf(query),
-    ...defined({ workflowId, executionId, priority, resourceId }),
+    ...omitUndefined({ workflowId, executionId, priority, resourceId }),
   };
 }
 

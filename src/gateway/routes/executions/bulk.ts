@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { BULK_ACTIONS, countBulk, readBulk, startBulk } from '../../../client/runs/bulk.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { named, time } from '../../answers/named.ts';
-import { idOfKey } from '../../http/request-key.ts';
+import { idempotentId } from '../../http/idempotency-key.ts';
 import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -61,7 +61,7 @@ export const bulkRoutes = [
     problems: [...WRITE_PROBLEMS, 'invalid_query', 'bulk_busy'],
     handle: async ({ access, principal: { organizationId }, req, body }) => {
       const { action, preview, reason } = body;
-      const filter = { ...filterOf(body.filter), ...defined({ errorCode: body.filter.errorCode }) };
+      const filter = { ...filterOf(body.filter), ...omitUndefined({ errorCode: body.filter.errorCode }) };
       if (preview === true) {
         const count = await countBulk(access, organizationId, { action, filter });
         return ok({ action, count });
@@ -70,7 +70,7 @@ export const bulkRoutes = [
         action,
         filter,
         reason: reason ?? `${action} in bulk through the API`,
-        ...defined({ requestId: idOfKey(req) }),
+        ...omitUndefined({ requestId: idempotentId(req) }),
       });
       const location = `${BULK}/${encodeURIComponent(operation.operationId)}`;
       return { status: 202, body: operation, headers: { location } };

@@ -12,15 +12,15 @@ import { capitalized, METHODS } from '../../http/method.ts';
 import { type Incoming, type Route, rawRoute, SENT } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
-import { fieldsOf, formFieldsOf, typedFields } from '../../input/form-fields.ts';
+import { coerceFields, formBodyFields, paramsToFields } from '../../input/form-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { decodeText } from '../../validation/json-guard.ts';
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText } from '../../validation/validation.ts';
-import { answered, callbackPage, isPerson, sendPage, thanksPage } from './callback-page.ts';
+import { callbackPage, prefersHtml, sendPage, thanksPage, withHtmlProblems } from './public-pages.ts';
 
 const callbackTaken = named('CallbackTaken', z.object({ accepted: z.literal(true) }));
-const TAKEN = { 202: { text: 'Taken.', schema: callbackTaken } };
+const ACCEPTED_ANSWER = { 202: { text: 'Taken.', schema: callbackTaken } };
 const FORM = { 200: { text: 'The form.', schema: text, media: ['text/html'] } };
 
 /** The step's config limits the methods further. */
@@ -37,7 +37,7 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
     description: 'POST and PUT, unless the step names other methods. A request that accepts HTML is answered in HTML.',
     params: { token: nameText(4_000) },
     ...bodyOfMethod(method, ['application/json', 'application/x-www-form-urlencoded', 'text/plain']),
-    answers: method === 'GET' ? { ...TAKEN, ...FORM } : TAKEN,
+    answers: method === 'GET' ? { ...ACCEPTED_ANSWER, ...FORM } : ACCEPTED_ANSWER,
     problems: [
       ...WRITE_PROBLEMS,
       'not_found',
@@ -51,7 +51,7 @@ export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
     ],
     handle: async (incoming) => {
       const { access, req, res } = incoming;
-      await answered(req, res, async () => {
+      await withHtmlProblems(req, res, async () => {
         await answer(incoming, await expectCallback(access, String(req.params['token'])));
       });
       return SENT;
@@ -77,18 +77,18 @@ async function answer({ access, req, res, takeBody }: Incoming, expected: Expect
   const problems = schema === undefined || schema === 'unknown' ? [] : validatePayload(schema, payload);
   if (problems.length > 0) {
     // A person sees the form again, with the values that were typed.
-    const isForm = isPerson(req) && mediaOf(req) === 'form' && methods.includes('POST');
-    if (!isForm || schema === undefined || schema === 'unknown') throw unfit(problems);
-    sendPage(res, 422, callbackPage(title, schema, { typed: formFieldsOf(req), problems }));
+    const isForm = prefersHtml(req) && mediaOf(req) === 'form' && methods.includes('POST');
+    if (!isForm || schema === undefined || schema === 'unknown') throw invalidCallback(problems);
+    sendPage(res, 422, callbackPage(title, schema, { typed: formBodyFields(req), problems }));
     return;
   }
   await deliverCallback(access, expected, payload);
-  if (isPerson(req)) sendPage(res, 202, thanksPage(title));
+  if (prefersHtml(req)) sendPage(res, 202, thanksPage(title));
   else res.status(202).json({ accepted: true });
 }
 
 /** Nothing was delivered. */
-function unfit(problems: readonly Problem[]): HttpProblem {
+function invalidCallback(problems: readonly Problem[]): HttpProblem {
   const [first] = problems;
   return new HttpProblem(
     'invalid_callback',
@@ -104,8 +104,8 @@ function bodyOf(req: Request, { schema }: ExpectedCallback): Json {
   const media = mediaOf(req);
   if (media === 'json') return jsonBody(req, 'texts') ?? null;
   if (media === 'form') {
-    const fields = formFieldsOf(req);
-    return schema === undefined || schema === 'unknown' ? fields : typedFields(schema, fields);
+    const fields = formBodyFields(req);
+    return schema === undefined || schema === 'unknown' ? fields : coerceFields(schema, fields);
   }
   const type = (req.get('content-type') ?? 'text/plain').toLowerCase();
   if (/^text\/plain\b/.test(type)) return decodeText(bytes);
@@ -114,5 +114,5 @@ function bodyOf(req: Request, { schema }: ExpectedCallback): Json {
 
 function queryOf(req: Request): JsonObject {
   const at = req.originalUrl.indexOf('?');
-  return fieldsOf(new URLSearchParams(at < 0 ? '' : req.originalUrl.slice(at + 1)));
+  return paramsToFields(new URLSearchParams(at < 0 ? '' : req.originalUrl.slice(at + 1)));
 }

@@ -6,19 +6,19 @@
 import type { Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { followRun, type Happening } from '../../../client/runs/event-stream.ts';
+import { followRun, type StreamEvent } from '../../../client/runs/event-stream.ts';
 import { describeRun } from '../../../client/runs/run-read.ts';
 import { isOpen } from '../../../client/temporal/run-status.ts';
 import { text } from '../../answers/named.ts';
-import { whoAsks } from '../../http/auth.ts';
-import { callerGone } from '../../http/caller-gone.ts';
+import { abortOnDisconnect } from '../../http/abort-on-disconnect.ts';
+import { authenticateCaller } from '../../http/auth.ts';
 import { perGateway } from '../../http/context.ts';
 import { type Incoming, route, SENT } from '../../http/route.ts';
-import { names002 } from '../../input/definition-input.ts';
+import { agentOpsNames } from '../../input/definition-input.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
-import { checked, listOf, nameText, pathName } from '../../validation/validation.ts';
-import { type NamedEvent, namesOf002 } from './event-names-002.ts';
-import { Streams } from './open-streams.ts';
+import { checked, commaSeparated, nameText, pathName } from '../../validation/validation.ts';
+import { agentOpsEventNames, type NamedEvent } from './agent-ops-event-names.ts';
+import { StreamLimiter } from './stream-limiter.ts';
 
 /** Proxies close connections that are silent for a minute. */
 const HEARTBEAT_MS = 15_000;
@@ -33,13 +33,15 @@ const eventsQuery = z.strictObject({
   after: eventId
     .optional()
     .describe('Begins after this event: the `lastEventId` of a summary. The header Last-Event-ID has priority.'),
-  exclude: listOf(EXCLUDED).optional().describe('Members of events to leave out, separated by commas: input, output.'),
-  names: names002
+  exclude: commaSeparated(EXCLUDED)
+    .optional()
+    .describe('Members of events to leave out, separated by commas: input, output.'),
+  names: agentOpsNames
     .optional()
     .describe('002: events have the names of agent-ops, such as execution.started, step.completed, approval.required.'),
 });
 
-function without(events: readonly NamedEvent[], exclude: readonly string[]): readonly NamedEvent[] {
+function withoutMembers(events: readonly NamedEvent[], exclude: readonly string[]): readonly NamedEvent[] {
   if (exclude.length === 0) return events;
   return events.map(({ event, data }) => ({
     event,
@@ -47,7 +49,7 @@ function without(events: readonly NamedEvent[], exclude: readonly string[]): rea
   }));
 }
 
-const streamsOf = perGateway(() => new Streams());
+const streamsOf = perGateway(() => new StreamLimiter());
 
 export const eventStreamRoutes = [
   route({
@@ -74,40 +76,40 @@ export const eventStreamRoutes = [
       const { gateway, access, req, res } = incoming;
       const description = await describeRun(access, principal.organizationId, id);
       const seen = lastEventId(req) ?? after;
-      const leave = streamsOf(gateway).enter(principal);
-      const gone = callerGone(res, gateway.closing);
-      const recheck = setInterval(() => void unlessLeftOut(incoming, () => gone.abort()), RECHECK_MS);
+      const release = streamsOf(gateway).acquire(principal);
+      const controller = abortOnDisconnect(res, gateway.closing);
+      const recheck = setInterval(() => void disconnectIfRevoked(incoming, () => controller.abort()), RECHECK_MS);
       try {
-        const happenings = await followRun(access, id, gone.signal, seen);
+        const events = await followRun(access, id, controller.signal, seen);
         // An ended run has all of its events, so it is known whether any is left to send.
-        const first = isOpen(description.status.name) ? undefined : await happenings.next();
+        const first = isOpen(description.status.name) ? undefined : await events.next();
         if (first?.done === true) return { status: 204 };
-        const named = names === undefined ? asItIs : namesOf002(id, seen === undefined);
-        await stream(incoming, first?.value, happenings, (happening) => without(named(happening), exclude));
+        const named = names === undefined ? originalNames : agentOpsEventNames(id, seen === undefined);
+        await stream(incoming, first?.value, events, (event) => withoutMembers(named(event), exclude));
         return SENT;
       } finally {
         clearInterval(recheck);
-        leave();
-        gone.abort();
+        release();
+        controller.abort();
       }
     },
   }),
 ];
 
-async function unlessLeftOut({ gateway, keyring, req }: Incoming, leave: () => void): Promise<void> {
+async function disconnectIfRevoked({ gateway, keyring, req }: Incoming, disconnect: () => void): Promise<void> {
   try {
-    await whoAsks(req, gateway, keyring);
+    await authenticateCaller(req, gateway, keyring);
   } catch (error) {
     // While the key cannot be checked, an accepted caller keeps its stream.
-    if (error instanceof HttpProblem) leave();
+    if (error instanceof HttpProblem) disconnect();
   }
 }
 
 async function stream(
   { gateway, req, res }: Incoming,
-  first: Happening | undefined,
-  rest: AsyncGenerator<Happening>,
-  named: (happening: Happening) => readonly NamedEvent[],
+  first: StreamEvent | undefined,
+  rest: AsyncGenerator<StreamEvent>,
+  named: (event: StreamEvent) => readonly NamedEvent[],
 ): Promise<void> {
   res.status(200).setHeader('content-type', 'text/event-stream; charset=utf-8');
   // Tells proxies not to buffer the answer.
@@ -119,8 +121,8 @@ async function stream(
   res.write(`retry: ${RECONNECT_MS}\n\n`);
   const heartbeat = setInterval(() => res.write(':\n\n'), HEARTBEAT_MS);
   try {
-    if (first !== undefined) await tell(res, first.id, named(first));
-    for await (const happening of rest) await tell(res, happening.id, named(happening));
+    if (first !== undefined) await writeEvents(res, first.id, named(first));
+    for await (const event of rest) await writeEvents(res, event.id, named(event));
   } catch (error) {
     // The headers are sent already. The listener reconnects with its last id.
     gateway.log.warn({ requestId: res.locals['requestId'], err: String(error) }, 'A stream of events was cut off.');
@@ -131,7 +133,7 @@ async function stream(
 }
 
 /** Writes events, and waits while the listener is slow. */
-async function tell(res: Response, id: string, events: readonly NamedEvent[]): Promise<void> {
+async function writeEvents(res: Response, id: string, events: readonly NamedEvent[]): Promise<void> {
   // Only the last of several events has the id, so a caller disconnected between them gets all of them again.
   const text = events.map(
     ({ event, data }, n) =>
@@ -141,7 +143,7 @@ async function tell(res: Response, id: string, events: readonly NamedEvent[]): P
   await drained(res);
 }
 
-const asItIs = ({ event, data }: Happening): NamedEvent[] => [{ event, data }];
+const originalNames = ({ event, data }: StreamEvent): NamedEvent[] => [{ event, data }];
 
 /** Resolves when the stream accepts more data or has closed. Removes its listeners. */
 export function drained(stream: Writable): Promise<void> {

@@ -5,19 +5,33 @@ import { hasCode } from '../../../client/errors.ts';
 import { forkRun } from '../../../client/runs/fork.ts';
 import { withAnswer } from '../../../client/runs/question.ts';
 import { retryRun } from '../../../client/runs/retry.ts';
-import { cancelRun, decide, recordedAs, sendMessage, submit, terminateRun } from '../../../client/runs/run-actions.ts';
+import {
+  cancelRun,
+  decide,
+  decisionEffectOf,
+  sendMessage,
+  submit,
+  terminateRun,
+} from '../../../client/runs/run-actions.ts';
 import { readRun } from '../../../client/runs/run-read.ts';
 import { isCallbackName } from '../../../contract/callbacks.ts';
 import type { Role } from '../../../contract/organization.ts';
-import type { Standing } from '../../../contract/run.ts';
-import { defined } from '../../../json/defined.ts';
+import type { RoleClaims } from '../../../contract/run.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { decided, ended, forked, messageSent, submitted } from '../../answers/executions.ts';
 import { jsonBody } from '../../http/body.ts';
+import { idempotentId, mayAlreadyBeApplied } from '../../http/idempotency-key.ts';
 import type { Principal } from '../../http/principal.ts';
-import { idOfKey, mayBeDone } from '../../http/request-key.ts';
 import { ok, type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf, rawBodyOf } from '../../http/route-body.ts';
-import { endQuery, RUN_LOCATION, START_PROBLEMS, startedAnswer, startKeyOf, withEnd } from '../../http/starts.ts';
+import {
+  RUN_LOCATION,
+  resultMember,
+  resultWaitQuery,
+  START_PROBLEMS,
+  startedAnswer,
+  startKeyOf,
+} from '../../http/starts.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pathName } from '../../validation/validation.ts';
@@ -54,9 +68,9 @@ const forkBody = z.strictObject({
 });
 
 const params = { id: pathName };
-const ADDRESSED: readonly ProblemCode[] = [...WRITE_PROBLEMS, 'not_found', 'closed'];
-const OF_STEP: readonly ProblemCode[] = [
-  ...ADDRESSED,
+const RUN_PROBLEMS: readonly ProblemCode[] = [...WRITE_PROBLEMS, 'not_found', 'closed'];
+const STEP_PROBLEMS: readonly ProblemCode[] = [
+  ...RUN_PROBLEMS,
   'no_such_step',
   'ambiguous_step',
   'not_waiting',
@@ -77,26 +91,27 @@ export const executionActionRoutes = [
       'vote. Whoever is not among the approvers, has voted already or has started the run is refused. With ' +
       '`wait` the answer has the end of the run, if it comes in time.',
     params,
-    query: endQuery,
+    query: resultWaitQuery,
     body: jsonOf(approveBody),
     answers: { 200: { text: 'Taken.', schema: decided } },
-    problems: [...OF_STEP, 'already_decided', 'already_voted', 'needs_override', 'resume_token_mismatch'],
+    problems: [...STEP_PROBLEMS, 'already_decided', 'already_voted', 'needs_override', 'resume_token_mismatch'],
     handle: async ({ params: { id }, query: { wait }, body: { approve, ...rest }, ...call }) => {
       const { access, principal, req } = call;
       const decision = approve ? ('approved' as const) : ('rejected' as const);
       const { path, recorded, votes } = await decide(access, principal.organizationId, id, {
         decision,
-        ...defined(rest),
+        ...omitUndefined(rest),
         ...personOf(principal),
-        ...defined({ key: idOfKey(req) }),
+        ...omitUndefined({ key: idempotentId(req) }),
       }).catch(async (refusal: unknown) => {
         throw await withAnswer(access, id, rest.step, refusal);
       });
       const { comments } = rest;
-      const effect = recorded === undefined ? await recordedAs(access, id, path) : { recorded, ...defined({ votes }) };
+      const effect =
+        recorded === undefined ? await decisionEffectOf(access, id, path) : { recorded, ...omitUndefined({ votes }) };
       // After a vote the run waits for other people.
-      const end = await withEnd(call, id, effect?.recorded === 'vote' ? 0 : wait);
-      return ok({ executionId: id, path, decision, ...effect, ...defined({ comments }), ...end });
+      const end = await resultMember(call, id, effect?.recorded === 'vote' ? 0 : wait);
+      return ok({ executionId: id, path, decision, ...effect, ...omitUndefined({ comments }), ...end });
     },
   }),
   route({
@@ -110,20 +125,20 @@ export const executionActionRoutes = [
       'step, and only its assignees may answer. With `wait` the answer has the end of the run, if it comes in ' +
       'time.',
     params,
-    query: endQuery,
+    query: resultWaitQuery,
     body: jsonOf(submitBody),
     answers: { 200: { text: 'Taken.', schema: submitted } },
-    problems: OF_STEP,
+    problems: STEP_PROBLEMS,
     handle: async ({ params: { id }, query: { wait }, body, ...call }) => {
       const { access, principal, req } = call;
       const { path } = await submit(access, principal.organizationId, id, {
         data: body.data,
         ...personOf(principal),
-        ...defined({ step: body.step, key: idOfKey(req) }),
+        ...omitUndefined({ step: body.step, key: idempotentId(req) }),
       }).catch(async (refusal: unknown) => {
         throw await withAnswer(access, id, body.step, refusal);
       });
-      return ok({ executionId: id, path, ...(await withEnd(call, id, wait)) });
+      return ok({ executionId: id, path, ...(await resultMember(call, id, wait)) });
     },
   }),
   route({
@@ -139,7 +154,7 @@ export const executionActionRoutes = [
     params: { ...params, name: nameText(200) },
     body: rawBodyOf(anyJson, { isOptional: true }),
     answers: { 202: { text: 'Sent.', schema: messageSent } },
-    problems: [...ADDRESSED, 'inbox_overflow', 'payload_too_large'],
+    problems: [...RUN_PROBLEMS, 'inbox_overflow', 'payload_too_large'],
     handle: async ({ access, principal, req, params: { id, name } }) => {
       if (isCallbackName(name))
         throw new HttpProblem(
@@ -147,7 +162,7 @@ export const executionActionRoutes = [
           'Messages of that name are callbacks: call the URL that the run gave out.',
         );
       // A message with an id is delivered once, even if it is sent twice.
-      const messageId = idOfKey(req) ?? ulid();
+      const messageId = idempotentId(req) ?? ulid();
       const payload = jsonBody(req) ?? null;
       await sendMessage(access, principal.organizationId, id, { name, payload, id: messageId });
       return { status: 202, body: { executionId: id, name, messageId } };
@@ -196,7 +211,7 @@ export const executionActionRoutes = [
       'queue_full',
     ],
     handle: async ({ access, principal: { organizationId }, req, params: { id } }) => {
-      const { executionId, status } = await retryRun(access, organizationId, id, idOfKey(req));
+      const { executionId, status } = await retryRun(access, organizationId, id, idempotentId(req));
       return { status: 202, body: { executionId, status } };
     },
   }),
@@ -230,9 +245,9 @@ export const executionActionRoutes = [
     handle: async ({ access, principal, req, params: { id }, body }) => {
       const { from, version, edits = {} } = body;
       const started = await forkRun(access, principal.organizationId, id, {
-        edits: defined(edits),
+        edits: omitUndefined(edits),
         ...(await startKeyOf(req, body, `fork ${id}`, 'request')),
-        ...defined({ from, version, initiator: principal.id }),
+        ...omitUndefined({ from, version, initiator: principal.id }),
       });
       return startedAnswer(started);
     },
@@ -256,11 +271,11 @@ function endRoute<const Path extends string>(
     params,
     body: jsonOf(reasonBody, { isOptional: true }),
     answers: { 202: { text, schema: ended } },
-    problems: ADDRESSED,
+    problems: RUN_PROBLEMS,
     handle: async ({ access, principal: { organizationId, id: by }, req, params: { id }, body: { reason } }) => {
-      await end(access, organizationId, id, defined({ reason, by })).catch((error: unknown) => {
+      await end(access, organizationId, id, omitUndefined({ reason, by })).catch((error: unknown) => {
         // A gateway that handled the request before may have ended the run and died before it answered.
-        if (!mayBeDone(req) || !hasCode(error, 'closed')) throw error;
+        if (!mayAlreadyBeApplied(req) || !hasCode(error, 'closed')) throw error;
       });
       const { status } = await readRun(access, organizationId, id, new Set(['input', 'output']));
       return { status: 202, body: { executionId: id, status } };
@@ -269,5 +284,5 @@ function endRoute<const Path extends string>(
 }
 
 /** The caller with roles and groups; empty while the gateway has no keys. */
-const personOf = ({ id, roles, groups, names }: Principal): { by?: string; as?: Standing } =>
+const personOf = ({ id, roles, groups, names }: Principal): { by?: string; as?: RoleClaims } =>
   id === undefined ? {} : { by: id, as: { roles, groups, names } };

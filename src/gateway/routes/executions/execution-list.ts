@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import type { ListedStatus, RunFilter } from '../../../client/runs/run-list.ts';
 import { ROW_PARTS, type RowFilter, type RowPart } from '../../../client/runs/run-rows.ts';
-import { defined } from '../../../json/defined.ts';
-import { listOf, pageQuery } from '../../validation/validation.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
+import { commaSeparated, pageQuery } from '../../validation/validation.ts';
 import { errorCodes, filterOf, filterQuery } from './run-filters.ts';
 
 const exclude = z
@@ -18,7 +18,7 @@ const exclude = z
 
 const members = { ...pageQuery(), ...filterQuery, exclude };
 
-const rowParts = listOf(ROW_PARTS);
+const rowParts = commaSeparated(ROW_PARTS);
 
 /** The query of a run list as a filter. `exclude` has no effect: these lists have no input, output or definition. */
 export const runListQuery: z.ZodType<RowFilter & { readonly include: ReadonlySet<RowPart> }> = z
@@ -31,7 +31,7 @@ export const runListQuery: z.ZodType<RowFilter & { readonly include: ReadonlySet
   })
   .transform(({ limit, cursor, exclude: _exclude, include = [], errorCode, ...given }) => ({
     ...pageOf(limit, cursor, given),
-    ...defined({ errorCode }),
+    ...omitUndefined({ errorCode }),
     include: new Set(include),
   }));
 
@@ -41,7 +41,7 @@ export const runCountQuery = z
   .transform((given): Omit<RunFilter, 'limit' | 'cursor' | 'status'> => filterOf(given));
 
 /** Statuses that alloy shows under one name. */
-const SHOWN_TOGETHER: { readonly [status in ListedStatus]?: readonly ListedStatus[] } = {
+const STATUS_GROUPS: { readonly [status in ListedStatus]?: readonly ListedStatus[] } = {
   aborted: ['aborted', 'cancelled'],
   running: ['running', 'rolling_back'],
 };
@@ -51,7 +51,7 @@ export const fullListQuery: z.ZodType<RunFilter & { readonly exclude: boolean }>
   .strictObject(members)
   .transform(({ limit, cursor, exclude, ...given }) => {
     const { status, ...filter } = pageOf(limit, cursor, given);
-    const shown = status?.flatMap((one) => SHOWN_TOGETHER[one] ?? one);
+    const shown = status?.flatMap((one) => STATUS_GROUPS[one] ?? one);
     return {
       ...filter,
       ...(shown === undefined ? {} : { status: [...new Set(shown)] }),
@@ -60,5 +60,5 @@ export const fullListQuery: z.ZodType<RunFilter & { readonly exclude: boolean }>
   });
 
 function pageOf(limit: number, cursor: string | undefined, given: { [name: string]: unknown }): RunFilter {
-  return { ...filterOf(given), limit, ...defined({ cursor }) };
+  return { ...filterOf(given), limit, ...omitUndefined({ cursor }) };
 }

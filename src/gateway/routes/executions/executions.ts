@@ -7,7 +7,7 @@ import { listRunRows } from '../../../client/runs/run-rows.ts';
 import { readSnapshot, readState } from '../../../client/runs/run-state.ts';
 import { EXCLUDED_MEMBERS, readTrace, STEP_STATUSES } from '../../../client/runs/trace.ts';
 import { readCursor, writeCursor } from '../../../client/visibility/cursor.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import {
   execution,
   executionCounts,
@@ -18,14 +18,14 @@ import {
   result,
   stepPage,
 } from '../../answers/executions.ts';
-import { callerGone } from '../../http/caller-gone.ts';
+import { abortOnDisconnect } from '../../http/abort-on-disconnect.ts';
 import { ok, route } from '../../http/route.ts';
 import { waitSeconds } from '../../http/starts.ts';
-import { names002 } from '../../input/definition-input.ts';
+import { agentOpsNames } from '../../input/definition-input.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
-import { listOf, pageQuery, pathName } from '../../validation/validation.ts';
+import { commaSeparated, pageQuery, pathName } from '../../validation/validation.ts';
 import { runCountQuery, runListQuery } from './execution-list.ts';
-import { shownRun, shownWaits } from './shown-waits.ts';
+import { runWithResumeTokens, withResumeTokens } from './resume-tokens.ts';
 
 const executionQuery = z.strictObject({
   exclude: z
@@ -37,7 +37,7 @@ const executionQuery = z.strictObject({
 
 const stepsQuery = z.strictObject({
   ...pageQuery(1_000, 10_000),
-  status: listOf(STEP_STATUSES)
+  status: commaSeparated(STEP_STATUSES)
     .optional()
     .describe(`Only visits of these statuses, separated by commas: ${STEP_STATUSES.join(', ')}.`),
   attempts: z
@@ -45,14 +45,14 @@ const stepsQuery = z.strictObject({
     .optional()
     .describe('true: one row for each attempt of a step, the last with its end. `limit` counts visits.'),
   step: pathName.optional().describe('Only visits of this step: its slug, or the path of one visit.'),
-  names: names002
+  names: agentOpsNames
     .optional()
     .describe('002: `step` may also be the id of a step in agent-ops, such as step[0].then[1].'),
   under: pathName
     .optional()
     .describe('Only visits in this iteration, branch or tick, at any depth: the `frame` of a step.'),
   order: z.enum(['asc', 'desc']).default('asc').describe('By start. desc: the newest first. Default: asc.'),
-  exclude: listOf(EXCLUDED_MEMBERS)
+  exclude: commaSeparated(EXCLUDED_MEMBERS)
     .optional()
     .describe(`Members to leave out, separated by commas: ${EXCLUDED_MEMBERS.join(', ')}.`),
 });
@@ -78,7 +78,7 @@ export const executionRoutes = [
     handle: async ({ access, principal, query }) => {
       const { include, ...filter } = query;
       const page = await listRunRows(access, principal.organizationId, filter, include);
-      return ok({ ...page, items: page.items.map((run) => shownRun(access, principal, run)) });
+      return ok({ ...page, items: page.items.map((run) => runWithResumeTokens(access, principal, run)) });
     },
   }),
   route({
@@ -108,7 +108,7 @@ export const executionRoutes = [
     problems: ['not_found'],
     handle: async ({ gateway: { deadWorkers }, access, principal, params: { id }, query: { exclude } }) => {
       const run = await readRun(access, principal.organizationId, id, new Set(exclude?.split(',')), deadWorkers);
-      return ok(shownRun(access, principal, run));
+      return ok(runWithResumeTokens(access, principal, run));
     },
   }),
   route({
@@ -133,13 +133,13 @@ export const executionRoutes = [
       const page = await readTrace(access, id, {
         limit,
         order,
-        ...defined({ statuses, step, names, under, cursor: position }),
+        ...omitUndefined({ statuses, step, names, under, cursor: position }),
         ...(exclude === undefined ? {} : { exclude: new Set(exclude) }),
         ...(attempts === 'true' ? { attempts: true } : {}),
       });
       const { nextCursor: next } = page;
       const nextCursor = next === undefined ? undefined : writeCursor(cursors, list, Buffer.from(next));
-      return ok({ ...page, ...defined({ nextCursor }) });
+      return ok({ ...page, ...omitUndefined({ nextCursor }) });
     },
   }),
   route({
@@ -185,14 +185,14 @@ export const executionRoutes = [
     },
     problems: ['not_found'],
     handle: async ({ gateway, access, principal, res, params: { id }, query: { wait } }) => {
-      const signal = callerGone(res, gateway.closing).signal;
+      const signal = abortOnDisconnect(res, gateway.closing).signal;
       const read = await readResult(access, principal.organizationId, id, wait * 1000, signal);
       if (read.ended) {
         const { ended: _ended, ...body } = read;
         return { status: 200, body };
       }
       const { ended: _ended, ...body } = read;
-      return { status: 202, body: { ...body, waitingFor: shownWaits(access, principal, id, body.waitingFor) } };
+      return { status: 202, body: { ...body, waitingFor: withResumeTokens(access, principal, id, body.waitingFor) } };
     },
   }),
 ];

@@ -1,17 +1,17 @@
 /** `POST /api/executions`: a run of a definition that is not stored, in any dialect. */
 
 import { z } from 'zod';
-import { partsOf } from '../../../client/starts/prepare-run.ts';
+import { bodyParts } from '../../../client/starts/prepare-run.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import { unaudited } from '../../../client/temporal/access.ts';
 import { dryAnswersSchema } from '../../../history/dry-run-answers.ts';
-import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { startedOrDryRun } from '../../answers/executions.ts';
 import { demandRole } from '../../http/principal.ts';
 import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeyOf } from '../../http/starts.ts';
+import { AWAITED_START_ANSWERS, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeyOf } from '../../http/starts.ts';
 import { checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
 import { clientRequestIdField, givenInput, presetsField } from '../../input/start-fields.ts';
@@ -71,7 +71,7 @@ export const inlineRunRoutes = [
     query: awaitedQuery,
     body: jsonOf(inlineRunBody),
     answers: {
-      201: AWAITED[201],
+      201: AWAITED_START_ANSWERS[201],
       200: {
         text: 'The run that the same request started before, or the result of the dry run.',
         schema: startedOrDryRun,
@@ -82,10 +82,10 @@ export const inlineRunRoutes = [
       const { gateway, access, req } = call;
       // An inline definition can do anything that an editor can.
       const { organizationId, id } = demandRole(req, body.dryRun === true ? 'runner' : 'editor');
-      if (body.organizationId !== undefined && body.organizationId !== organizationId) throw notYours();
+      if (body.organizationId !== undefined && body.organizationId !== organizationId) throw foreignOrganization();
       const { definition: given, workflowConfig = {}, stepsConfig = [], presets = {}, timeoutMs } = body;
       const document = given ?? { workflowConfig, stepsConfig };
-      const options = { inline: true, persons: id !== undefined, ...defined({ dialect: body.dialect }) };
+      const options = { inline: true, persons: id !== undefined, ...omitUndefined({ dialect: body.dialect }) };
       const checked = await checkGiven(gateway, organizationId, document, options);
       const [, input] = givenInput(body);
       if (body.dryRun === true)
@@ -95,19 +95,19 @@ export const inlineRunRoutes = [
             input,
             presets,
             organizationId,
-            ...defined({ answers: body.answers }),
+            ...omitUndefined({ answers: body.answers }),
           }),
         };
       // The run records its own start.
       const started = await startRun(unaudited(access), organizationId, {
         ...(await startKeyOf(req, body, 'inline', 'address')),
         trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
-        ...defined({ initiator: id ?? body.triggeredBy }),
+        ...omitUndefined({ initiator: id ?? body.triggeredBy }),
         run: {
-          of: demandValid(checked),
-          parts: partsOf(input),
+          definitionRef: demandValid(checked),
+          parts: bodyParts(input),
           at: '/input',
-          ...defined({ presets: body.presets, timeoutMs }),
+          ...omitUndefined({ presets: body.presets, timeoutMs }),
         },
       });
       return await awaitedAnswer(call, started, wait);
@@ -116,7 +116,7 @@ export const inlineRunRoutes = [
 ];
 
 /** Only the API key determines the organization of a run. */
-function notYours(): HttpProblem {
+function foreignOrganization(): HttpProblem {
   const message = "organizationId is not the caller's organization. Leave it out.";
   return new HttpProblem('invalid_request', `The body at /organizationId is not as expected: ${message}`, {
     problems: [{ pointer: '/organizationId', code: 'invalid_value', message }],
@@ -125,5 +125,5 @@ function notYours(): HttpProblem {
 
 function metadataOf(triggeredBy: string | undefined, triggerData: Json | undefined): { metadata?: JsonObject } {
   if (triggeredBy === undefined && triggerData === undefined) return {};
-  return { metadata: defined({ triggeredBy, triggerData }) };
+  return { metadata: omitUndefined({ triggeredBy, triggerData }) };
 }

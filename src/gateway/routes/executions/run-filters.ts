@@ -8,7 +8,7 @@ import {
   type RunFilter,
   STATUS_ALIASES,
 } from '../../../client/runs/run-list.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { nameText } from '../../validation/validation.ts';
 
 const text = nameText(1_000);
@@ -16,22 +16,22 @@ const STATUSES: readonly string[] = [...LISTED_STATUSES, ...Object.keys(STATUS_A
 const DAY_MS = 86_400_000;
 
 /** `a,b`, or a list, as a list. */
-const listOf = (given: string | readonly string[]): readonly string[] =>
+const splitCommas = (given: string | readonly string[]): readonly string[] =>
   (typeof given === 'string' ? [given] : given).flatMap((one) => one.split(','));
-const words = z.union([z.string(), z.array(z.string()).max(20)]).transform(listOf);
+const commaList = z.union([z.string(), z.array(z.string()).max(20)]).transform(splitCommas);
 
 const WAIT_KINDS = ['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot'] as const;
-const waitKinds = words.pipe(
+const waitKinds = commaList.pipe(
   z.array(z.enum(WAIT_KINDS, { error: `Expected kinds out of ${WAIT_KINDS.join(', ')}.` })).readonly(),
 );
 
 /** Error codes, which Visibility does not know: lists and bulk retries read them. */
-export const errorCodes = words
+export const errorCodes = commaList
   .pipe(z.array(nameText(200)).min(1).max(20).readonly())
   .describe('Runs that failed or were terminated with one of these error codes, separated by commas.');
 
 /** `failed,aborted`, or a list. */
-const statuses = words
+const statuses = commaList
   .refine((names) => names.every((name) => STATUSES.includes(name)), `Expected statuses out of ${STATUSES.join(', ')}.`)
   .transform((names) => names.map((name) => STATUS_ALIASES[name] ?? (name as ListedStatus)));
 
@@ -126,5 +126,5 @@ export function filterOf(given: { readonly [name: string]: unknown }): Omit<RunF
   for (const [name, value] of Object.entries(given))
     if (value !== undefined && Object.hasOwn(filterBody, name)) meant[SNAKE[name] ?? name] = value;
   const { aiEmployeeId, waitingFor, ...rest } = meant;
-  return { ...(rest as unknown as RunFilter), ...defined({ employeeId: aiEmployeeId, awaited: waitingFor }) };
+  return { ...(rest as unknown as RunFilter), ...omitUndefined({ employeeId: aiEmployeeId, awaited: waitingFor }) };
 }

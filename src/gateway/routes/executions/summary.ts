@@ -2,20 +2,20 @@
 import { z } from 'zod';
 import { describeRun } from '../../../client/runs/run-read.ts';
 import { readSummary } from '../../../client/runs/run-summary.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { runSummary } from '../../answers/run-trace.ts';
 import { ok, route } from '../../http/route.ts';
 import { pathName, wholeNumber } from '../../validation/validation.ts';
 
 const RANGES = 24;
-const MOST_RANGES = 200;
+const MAX_RANGES = 200;
 
 const summaryQuery = z
   .strictObject({
     within: pathName
       .optional()
       .describe('Only what is in this iteration, branch or tick, at any depth: the `frame` of a step.'),
-    ranges: wholeNumber(1, MOST_RANGES)
+    ranges: wholeNumber(1, MAX_RANGES)
       .default(RANGES)
       .describe(`The most ranges for the iterations of a container. Default: ${RANGES}.`),
     container: pathName
@@ -48,7 +48,7 @@ export const summaryRoutes = [
     problems: ['not_found'],
     handle: async ({ access, principal, params: { id }, query: { within, ranges, container, from, to } }) => {
       await describeRun(access, principal.organizationId, id);
-      const query = { ranges, ...defined({ within, container, from, to }) };
+      const query = { ranges, ...omitUndefined({ within, container, from, to }) };
       return ok(await readSummary(access, id, query));
     },
   }),

@@ -1,7 +1,7 @@
 /** `GET /api/audit`: who changed what, and when, the latest first (ARCHITECTURE.md §4). */
 import { z } from 'zod';
 import { listAudit } from '../../../client/organization/audit-list.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { pageOf } from '../../answers/named.ts';
 import { change } from '../../answers/organization.ts';
 import { ok, route } from '../../http/route.ts';
@@ -29,6 +29,6 @@ export const auditRoutes = [
     answers: { 200: { text: 'A page of changes.', schema: pageOf(change) } },
     problems: LIST_PROBLEMS,
     handle: async ({ access, principal: { organizationId }, query: { limit, ...filter } }) =>
-      ok(await listAudit(access, organizationId, { limit, ...defined(filter) })),
+      ok(await listAudit(access, organizationId, { limit, ...omitUndefined(filter) })),
   }),
 ];

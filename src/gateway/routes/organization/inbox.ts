@@ -1,14 +1,14 @@
 /** `/api/inbox`: messages that runs keep for people (step kind send_message, channel inbox). */
 import { z } from 'zod';
 import { ClientError } from '../../../client/errors.ts';
-import { listInbox, orderOf, removeFromInbox } from '../../../client/organization/inbox-messages.ts';
+import { listInbox, messageSortKey, removeFromInbox } from '../../../client/organization/inbox-messages.ts';
 import { callbackToken } from '../../../client/triggers/callbacks.ts';
 import { callbackMark, type InboxMessage } from '../../../contract/inbox.ts';
 import { includesRole } from '../../../contract/organization.ts';
 import { mapTexts } from '../../../json/json.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
-import { keyedPage } from '../../http/pages.ts';
+import { keysetPage } from '../../http/pagination.ts';
 import type { Principal } from '../../http/principal.ts';
 import { ok, route } from '../../http/route.ts';
 import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -52,11 +52,11 @@ export const inboxRoutes = [
     handle: async ({ gateway, access, principal, query: { to, ...wanted } }) => {
       const { organizationId } = principal;
       const found = (await listInbox(access, organizationId)).filter(
-        (message) => isFor(message, principal) && (to === undefined || message.to.includes(to)),
+        (message) => isRecipient(message, principal) && (to === undefined || message.to.includes(to)),
       );
       const list = `inbox ${organizationId} ${to ?? ''}`;
-      const page = keyedPage(gateway, list, found, orderOf, (order, last) => order < last, wanted);
-      return ok({ ...page, items: page.items.map((message) => shown(gateway, message, principal)) });
+      const page = keysetPage(gateway, list, found, messageSortKey, (order, last) => order < last, wanted);
+      return ok({ ...page, items: page.items.map((message) => withCallbackUrls(gateway, message, principal)) });
     },
   }),
   route({
@@ -71,7 +71,7 @@ export const inboxRoutes = [
     problems: [...WRITE_PROBLEMS, 'not_found'],
     handle: async ({ access, principal, params: { id } }) => {
       const messages = await listInbox(access, principal.organizationId);
-      if (!messages.some((message) => message.id === id && isFor(message, principal)))
+      if (!messages.some((message) => message.id === id && isRecipient(message, principal)))
         throw new ClientError('not_found', 'There is no such message in the inbox.');
       await removeFromInbox(access, principal.organizationId, id);
       return { status: 204 };
@@ -80,7 +80,11 @@ export const inboxRoutes = [
 ];
 
 /** Adds the URLs of callbacks for callers who may send the run messages, since calling a URL has the same effect. */
-function shown(gateway: Gateway, { callbacks, ...message }: InboxMessage, { role }: Principal): InboxMessage {
+function withCallbackUrls(
+  gateway: Gateway,
+  { callbacks, ...message }: InboxMessage,
+  { role }: Principal,
+): InboxMessage {
   if (callbacks === undefined || !includesRole(role, 'runner')) return message;
   const { executionId } = message;
   const urls = Object.entries(callbacks).map(([slug, path]): [string, string] => {
@@ -98,7 +102,7 @@ function shown(gateway: Gateway, { callbacks, ...message }: InboxMessage, { role
 }
 
 /** Messages without recipients are for everybody. An admin, and any caller while there are no keys, sees all. */
-function isFor({ to }: InboxMessage, { id, role, roles, groups }: Principal): boolean {
+function isRecipient({ to }: InboxMessage, { id, role, roles, groups }: Principal): boolean {
   if (id === undefined || role === 'admin' || to.length === 0) return true;
   const names = [id, `user:${id}`, ...roles.map((one) => `role:${one}`), ...groups.map((one) => `group:${one}`)];
   return to.some((name) => names.includes(name));

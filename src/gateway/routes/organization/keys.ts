@@ -5,17 +5,17 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { createKey, listKeys, revokeKey } from '../../../client/organization/api-keys.ts';
-import { resealAll } from '../../../client/organization/keys-reseal.ts';
+import { resealAll } from '../../../client/organization/reseal.ts';
 import type { Config } from '../../../config/config.ts';
 import { ROLES } from '../../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../../engine/state/start.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { pageOf } from '../../answers/named.ts';
 import { apiKey, madeKey } from '../../answers/organization.ts';
 import { needsKeys } from '../../http/auth.ts';
-import { indexedPage } from '../../http/pages.ts';
+import { idempotentId } from '../../http/idempotency-key.ts';
+import { offsetPage } from '../../http/pagination.ts';
 import { demandOrganization, principalOf } from '../../http/principal.ts';
-import { idOfKey } from '../../http/request-key.ts';
 import { ok, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -65,8 +65,8 @@ export const keyRoutes = [
     answers: { 200: { text: 'A page of keys.', schema: pageOf(apiKey) } },
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ gateway, access, req, query: { organization, ...page } }) => {
-      const org = organizationMeant(req, organization);
-      return ok(indexedPage(gateway, `keys ${org}`, await listKeys(access, org), page));
+      const org = requestedOrganization(req, organization);
+      return ok(offsetPage(gateway, `keys ${org}`, await listKeys(access, org), page));
     },
   }),
   route({
@@ -84,7 +84,7 @@ export const keyRoutes = [
     problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'address_taken', 'too_many', 'too_large'],
     handle: async ({ gateway: { config }, access, keyring, principal, req, body }) => {
       const { organization, user, roles, groups, emails, ...request } = body;
-      const org = organizationMeant(req, organization);
+      const org = requestedOrganization(req, organization);
       if (org !== DEFAULT_ORGANIZATION && !(await needsKeys(config, keyring)))
         throw new HttpProblem(
           'admin_key_first',
@@ -93,8 +93,8 @@ export const keyRoutes = [
       const made = await createKey(
         access,
         org,
-        { ...request, ...defined({ user, roles, groups, emails }) },
-        { ...rulesFor(config, org), ...defined({ createdBy: principal.id, requestId: idOfKey(req) }) },
+        { ...request, ...omitUndefined({ user, roles, groups, emails }) },
+        { ...rulesFor(config, org), ...omitUndefined({ createdBy: principal.id, requestId: idempotentId(req) }) },
       );
       keyring.forget(org);
       return { status: 201, body: made };
@@ -114,7 +114,7 @@ export const keyRoutes = [
     answers: { 204: { text: 'Revoked.' } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'last_admin_key'],
     handle: async ({ gateway: { config }, access, keyring, req, params, query }) => {
-      const org = organizationMeant(req, query.organization);
+      const org = requestedOrganization(req, query.organization);
       const id = keyId.safeParse(params.id);
       if (!id.success) throw new HttpProblem('not_found', 'There is no key with that id.');
       await revokeKey(access, org, id.data, rulesFor(config, org));
@@ -147,7 +147,7 @@ const rulesFor = ({ adminKey }: Config, org: string) => ({
 });
 
 /** The organization of the keys in the request. @throws HttpProblem `not_found`. */
-function organizationMeant(req: Request, organization: string | undefined): string {
+function requestedOrganization(req: Request, organization: string | undefined): string {
   const { organizationId } = principalOf(req);
   if (organization === undefined) return organizationId;
   if (organizationId === DEFAULT_ORGANIZATION) return organization;

@@ -14,7 +14,7 @@ import { mayStartProgram } from '../../../contract/mcp.ts';
 import { references } from '../../../template/references.ts';
 import { parseTemplate } from '../../../template/template.ts';
 import { mcpServer, toolPage } from '../../answers/organization.ts';
-import { namedPage } from '../../http/pages.ts';
+import { namedPage } from '../../http/pagination.ts';
 import { ok, route } from '../../http/route.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';

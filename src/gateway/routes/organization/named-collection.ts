@@ -4,8 +4,8 @@ import type { Access, WriteAccess } from '../../../client/temporal/access.ts';
 import type { Role } from '../../../contract/organization.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
-import { namedPage } from '../../http/pages.ts';
-import { createdOrOk, type Frozen, ok, route } from '../../http/route.ts';
+import { namedPage } from '../../http/pagination.ts';
+import { createdOrOk, type DeepReadonly, ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pageQuery } from '../../validation/validation.ts';
@@ -26,13 +26,13 @@ interface NamedCollection<Name extends string, Item extends { name: string }, Se
   readonly list: {
     readonly summary: string;
     readonly description: string;
-    all(access: Access, org: string): Promise<readonly Frozen<Item>[]>;
+    all(access: Access, org: string): Promise<readonly DeepReadonly<Item>[]>;
   };
   /** Absent: single items cannot be read. */
   readonly get?: {
     readonly summary: string;
     readonly description: string;
-    read(access: Access, org: string, name: string): Promise<Frozen<Item>>;
+    read(access: Access, org: string, name: string): Promise<DeepReadonly<Item>>;
   };
   readonly put: {
     readonly summary: string;
@@ -45,7 +45,7 @@ interface NamedCollection<Name extends string, Item extends { name: string }, Se
       org: string,
       name: string,
       settings: Settings,
-    ): Promise<{ readonly created: boolean; readonly item: Frozen<Item> }>;
+    ): Promise<{ readonly created: boolean; readonly item: DeepReadonly<Item> }>;
   };
   readonly remove: {
     readonly summary: string;
@@ -76,7 +76,9 @@ export function namedCollection<const Name extends string, Item extends { name: 
       answers: { 200: { text: `A page of ${noun.many}.`, schema: page } },
       problems: LIST_PROBLEMS,
       handle: async ({ gateway, access, principal: { organizationId }, query }) => {
-        const items = (await list.all(access, organizationId)) as readonly (Frozen<Item> & { readonly name: string })[];
+        const items = (await list.all(access, organizationId)) as readonly (DeepReadonly<Item> & {
+          readonly name: string;
+        })[];
         return ok(namedPage(gateway, collection, organizationId, items, query));
       },
     }),

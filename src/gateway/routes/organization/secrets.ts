@@ -1,9 +1,9 @@
 /** `/api/secrets`: stored encrypted, listed by name, and never returned (E7). */
 
 import { z } from 'zod';
-import { deleteSecret, LONGEST_SECRET_BYTES, listSecrets, putSecret } from '../../../client/organization/secrets.ts';
-import { SHORTEST_SECRET_CHARACTERS } from '../../../definition/document/limits.ts';
-import { defined } from '../../../json/defined.ts';
+import { deleteSecret, listSecrets, MAX_SECRET_BYTES, putSecret } from '../../../client/organization/secrets.ts';
+import { MIN_SECRET_CHARACTERS } from '../../../definition/document/limits.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { named, pageOf } from '../../answers/named.ts';
 import { secret } from '../../answers/organization.ts';
 import { nameText, slugText } from '../../validation/validation.ts';
@@ -23,10 +23,10 @@ const LEFT_OUT = 'Left out, it stays as it was, and of a new secret it is any.';
 const secretBody = z.strictObject({
   value: z
     .string()
-    .max(LONGEST_SECRET_BYTES)
+    .max(MAX_SECRET_BYTES)
     .describe('The value. It is never returned.')
     // Refused later as secret_too_short, as everywhere else.
-    .meta({ minLength: SHORTEST_SECRET_CHARACTERS }),
+    .meta({ minLength: MIN_SECRET_CHARACTERS }),
   allowedHosts: z
     .array(host)
     .min(1)
@@ -61,7 +61,10 @@ export const secretRoutes = namedCollection({
     body: secretBody,
     problems: ['secret_too_short', 'payload_too_large', 'too_many', 'too_large'],
     write: async (_gateway, access, org, name, { value, allowedHosts, allowedWorkflows }) => {
-      const stored = await putSecret(access, org, name, { value, ...defined({ allowedHosts, allowedWorkflows }) });
+      const stored = await putSecret(access, org, name, {
+        value,
+        ...omitUndefined({ allowedHosts, allowedWorkflows }),
+      });
       return { created: stored.created, item: stored.secret };
     },
   },

@@ -1,8 +1,8 @@
 /** `/api/session` begins and ends the session of a browser; `/api/me` tells who asks. */
 import { z } from 'zod';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { me } from '../../answers/session.ts';
-import { auditedAccess } from '../../http/audited.ts';
+import { auditedAccess } from '../../http/audited-access.ts';
 import { needsKeys } from '../../http/auth.ts';
 import { perGateway } from '../../http/context.ts';
 import { FailedLogins } from '../../http/failed-logins.ts';
@@ -31,7 +31,7 @@ export const sessionRoutes = [
       'The organization, the person and the role of the key or session, and whether the gateway has keys at ' + 'all.',
     answers: { 200: { text: 'The caller.', schema: me } },
     handle: async ({ gateway: { config }, keyring, principal }) =>
-      ok(shown(principal, await needsKeys(config, keyring))),
+      ok(callerView(principal, await needsKeys(config, keyring))),
   }),
   route({
     method: 'POST',
@@ -52,15 +52,15 @@ export const sessionRoutes = [
       demandOwnPage(call);
       if (!(await needsKeys(gateway.config, keyring)))
         throw new HttpProblem('login_not_needed', 'This gateway has no keys, so there is nothing to log in with.');
-      const wasRight = failedOf(gateway).enter(req);
+      const wasRight = failedOf(gateway).countAttempt(req);
       const holder = await holderOfKey(gateway.config, keyring, body.key);
       if (holder === undefined) {
         gateway.log.warn({ requestId: res.locals['requestId'], address: req.ip }, 'A login with a wrong key.');
         throw new HttpProblem('key_invalid', 'This is no key of this gateway, or one that was revoked.');
       }
       wasRight();
-      await recorded(call, holder.principal);
-      return { status: 201, body: shown(beginSession(gateway, req, res, holder), true) };
+      await auditSessionChange(call, holder.principal);
+      return { status: 201, body: callerView(beginSession(gateway, req, res, holder), true) };
     },
   }),
   route({
@@ -77,7 +77,7 @@ export const sessionRoutes = [
       demandOwnPage(call);
       const caller = await callerOfSession(gateway, keyring, req).catch(() => undefined);
       if (caller !== undefined)
-        await recorded(call, caller).catch((error: unknown) =>
+        await auditSessionChange(call, caller).catch((error: unknown) =>
           gateway.log.warn({ requestId: res.locals['requestId'], err: String(error) }, 'A logout was not recorded.'),
         );
       endSession(gateway, req, res, caller);
@@ -94,14 +94,14 @@ function demandOwnPage({ gateway, req }: Pick<Incoming, 'gateway' | 'req'>): voi
 }
 
 /** Records the request in the audit, as the caller's. @throws ClientError `temporal_unreachable`. */
-async function recorded({ gateway, trail, req, res }: Incoming, caller: Principal): Promise<void> {
+async function auditSessionChange({ gateway, trail, req, res }: Incoming, caller: Principal): Promise<void> {
   setPrincipal(req, caller);
   await auditedAccess(gateway.access, trail, req, res, PATH).beforeWrite();
 }
 
-function shown({ organizationId, id, keyId, role, roles, groups, session }: Principal, hasKeys: boolean) {
+function callerView({ organizationId, id, keyId, role, roles, groups, session }: Principal, hasKeys: boolean) {
   return {
-    ...defined({ id, keyId }),
+    ...omitUndefined({ id, keyId }),
     role,
     roles,
     groups,

@@ -1,19 +1,19 @@
 /** What becomes of a recording: a definition that is stored, or a run of it with another input. */
 import { z } from 'zod';
 import { changeRecording, readOutputs, readRecording } from '../../../client/recordings/recordings.ts';
-import { partsOf } from '../../../client/starts/prepare-run.ts';
+import { bodyParts } from '../../../client/starts/prepare-run.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import type { RecordingView } from '../../../contract/recording.ts';
 import { slugify } from '../../../definition/document/names.ts';
-import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { documentOf, STEP_ORDERS } from '../../../recording/document.ts';
 import { startedOrDryRun } from '../../answers/executions.ts';
 import { recordedDefinition } from '../../answers/recordings.ts';
 import type { Gateway } from '../../http/context.ts';
 import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { START_PROBLEMS, STARTED, startedAnswer, startKeyOf } from '../../http/starts.ts';
+import { START_ANSWERS, START_PROBLEMS, startedAnswer, startKeyOf } from '../../http/starts.ts';
 import { type Checked, checkGiven, checkText, demandValid } from '../../input/definition-input.ts';
 import { dryRun } from '../../input/dry-run.ts';
 import { clientRequestIdField } from '../../input/start-fields.ts';
@@ -21,8 +21,14 @@ import { HttpProblem } from '../../validation/http-problem.ts';
 import { CHECK_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
 import { changeNotes } from '../workflows/history.ts';
-import { PUT_PROBLEMS, STORE_CONDITIONS, STORED, storeChecked, storedAnswer } from '../workflows/workflow-head.ts';
-import { description, OF_RECORDING, recordingParams } from './recordings.ts';
+import {
+  PUT_PROBLEMS,
+  STORE_ANSWERS,
+  STORE_CONDITIONS,
+  storeChecked,
+  storedAnswer,
+} from '../workflows/workflow-head.ts';
+import { description, RECORDING_PROBLEMS, recordingParams } from './recordings.ts';
 
 const shape = {
   order: z
@@ -80,7 +86,7 @@ export const recordedDefinitionRoutes = [
       includeFailed: z.enum(['true', 'false']).default('false').describe('Also the steps whose calls failed.'),
     }),
     answers: { 200: { text: 'The definition.', schema: recordedDefinition } },
-    problems: OF_RECORDING,
+    problems: RECORDING_PROBLEMS,
     handle: async ({ access, principal: { organizationId }, params: { id }, query }) => {
       const view = await readRecording(access, organizationId, id);
       const wanted = { order: query.order, includeFailed: query.includeFailed === 'true' };
@@ -97,8 +103,8 @@ export const recordedDefinitionRoutes = [
     params: recordingParams,
     headers: STORE_CONDITIONS,
     body: jsonOf(saveBody, { isOptional: true }),
-    answers: STORED,
-    problems: [...PUT_PROBLEMS, ...OF_RECORDING, ...CHECK_PROBLEMS, 'already_exists'],
+    answers: STORE_ANSWERS,
+    problems: [...PUT_PROBLEMS, ...RECORDING_PROBLEMS, ...CHECK_PROBLEMS, 'already_exists'],
     handle: async ({ gateway, access, principal, req, params: { id }, body }) => {
       const { organizationId, id: by } = principal;
       const view = await readRecording(access, organizationId, id);
@@ -106,7 +112,7 @@ export const recordedDefinitionRoutes = [
       const document = {
         ...documentIn(view, body),
         slug,
-        ...defined({ name: body.name, description: body.description }),
+        ...omitUndefined({ name: body.name, description: body.description }),
       };
       const text = JSON.stringify(document, null, 2);
       const checked = await checkText(gateway, organizationId, text, { persons: by !== undefined, slug });
@@ -127,12 +133,12 @@ export const recordedDefinitionRoutes = [
     params: recordingParams,
     body: jsonOf(replayBody, { isOptional: true }),
     answers: {
-      201: STARTED[201],
+      201: START_ANSWERS[201],
       200: { text: 'The run that the same request started before, or the dry run.', schema: startedOrDryRun },
     },
     problems: [
       ...START_PROBLEMS,
-      ...OF_RECORDING,
+      ...RECORDING_PROBLEMS,
       ...CHECK_PROBLEMS,
       'unknown_preset',
       'workflow_not_found',
@@ -143,19 +149,19 @@ export const recordedDefinitionRoutes = [
       const { presets: names, timeoutMs, input: given = view.input } = body;
       const presets = await presetsOf(access, organizationId, view, names ?? (body.dryRun === true ? 'all' : []));
       if (body.dryRun === true) {
-        const checked = await checkedIn(gateway, organizationId, by, documentIn(view, body));
+        const checked = await checkInline(gateway, organizationId, by, documentIn(view, body));
         return ok(await dryRun(gateway, checked, { input: given, presets, organizationId }));
       }
       const saved = body.of === 'saved' ? demandSaved(view) : undefined;
-      const of =
+      const definitionRef =
         saved === undefined
-          ? demandValid(await checkedIn(gateway, organizationId, by, documentIn(view, body)))
+          ? demandValid(await checkInline(gateway, organizationId, by, documentIn(view, body)))
           : ({ workflow: saved, as: 'shown' } as const);
       const started = await startRun(access, organizationId, {
         ...(await startKeyOf(req, body, `recording ${id}`, 'address')),
         trigger: { type: saved === undefined ? 'inline' : 'manual', metadata: { recording: id } },
-        ...defined({ initiator: by }),
-        run: { of, parts: partsOf(given), at: '/input', presets, ...defined({ timeoutMs }) },
+        ...omitUndefined({ initiator: by }),
+        run: { definitionRef, parts: bodyParts(given), at: '/input', presets, ...omitUndefined({ timeoutMs }) },
       });
       return startedAnswer(started);
     },
@@ -168,10 +174,10 @@ const documentIn = (view: RecordingView, { order, includeFailed }: Shape): JsonO
     slug: slugify(view.name),
     order,
     includesFailed: includeFailed,
-    ...defined({ description: view.description }),
+    ...omitUndefined({ description: view.description }),
   });
 
-const checkedIn = (gateway: Gateway, org: string, by: string | undefined, document: JsonObject): Promise<Checked> =>
+const checkInline = (gateway: Gateway, org: string, by: string | undefined, document: JsonObject): Promise<Checked> =>
   checkGiven(gateway, org, document, { inline: true, persons: by !== undefined });
 
 /** The recorded outputs of these steps, as presets of a run. @throws HttpProblem `unknown_preset`. */

@@ -7,24 +7,24 @@ import {
   readStep,
   readSuggestions,
 } from '../../../client/recordings/recordings.ts';
-import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { confirmedCount, nameOfStep, recordedStep, suggestions } from '../../answers/recordings.ts';
-import { leaveCrowd } from '../../http/crowd.ts';
-import { idOfKey } from '../../http/request-key.ts';
+import { releaseRequestSlot } from '../../http/backpressure.ts';
+import { idempotentId } from '../../http/idempotency-key.ts';
 import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText } from '../../validation/validation.ts';
-import { OF_RECORDING, recordingParams } from './recordings.ts';
+import { RECORDING_PROBLEMS, recordingParams } from './recordings.ts';
 
-const MOST_CONFIRMED = 200;
+const MAX_CONFIRMED = 200;
 
-const anInput = z.record(z.string(), anyJson);
+const callInput = z.record(z.string(), anyJson);
 const callBody = z.strictObject({
   toolName: nameText(200).describe('The tool, or `server/tool`.'),
   server: nameText(100).optional().describe('The MCP server. Default: the one that has the tool.'),
-  input: anInput
+  input: callInput
     .optional()
     .describe('The arguments. `@name.path` refers to the output of an earlier step, `@input.path` to the input.'),
 });
@@ -65,11 +65,11 @@ const confirmBody = z.strictObject({
       }),
     )
     .min(1)
-    .max(MOST_CONFIRMED)
+    .max(MAX_CONFIRMED)
     .describe('All are put in, or none.'),
 });
 
-const ofStep = { ...recordingParams, name: nameText(64) };
+const stepParams = { ...recordingParams, name: nameText(64) };
 const REFERENCE_PROBLEMS: readonly ProblemCode[] = [
   'unknown_reference',
   'unresolved_reference',
@@ -92,7 +92,7 @@ export const recordedStepRoutes = [
     answers: { 201: { text: 'The step, also where the call failed.', schema: recordedStep } },
     problems: [
       ...WRITE_PROBLEMS,
-      ...OF_RECORDING,
+      ...RECORDING_PROBLEMS,
       ...REFERENCE_PROBLEMS,
       ...GROWTH_PROBLEMS,
       'unknown_tool',
@@ -102,8 +102,8 @@ export const recordedStepRoutes = [
     ],
     handle: async ({ access, principal: { organizationId, id: by }, req, res, params: { id }, body }) => {
       const { toolName, server, input = {} } = body;
-      const call = { tool: toolName, input, ...defined({ server, by, key: idOfKey(req) }) };
-      const { step } = await recordCall(access, organizationId, id, call, () => leaveCrowd(res));
+      const call = { tool: toolName, input, ...omitUndefined({ server, by, key: idempotentId(req) }) };
+      const { step } = await recordCall(access, organizationId, id, call, () => releaseRequestSlot(res));
       return { status: 201, body: step };
     },
   }),
@@ -119,7 +119,7 @@ export const recordedStepRoutes = [
     answers: { 201: { text: 'Added.', schema: nameOfStep } },
     problems: [
       ...WRITE_PROBLEMS,
-      ...OF_RECORDING,
+      ...RECORDING_PROBLEMS,
       ...GROWTH_PROBLEMS,
       'invalid_name',
       'step_exists',
@@ -127,11 +127,11 @@ export const recordedStepRoutes = [
     ],
     handle: async ({ access, principal: { organizationId, id: by }, req, params: { id }, body }) => {
       const { name, output, ...step } = body;
-      await demandKnownReferences(access, organizationId, id, defined(step) as JsonObject, '/step');
-      const added = { step: defined(step) as JsonObject, ...defined({ name, output, by }) };
+      await demandKnownReferences(access, organizationId, id, omitUndefined(step) as JsonObject, '/step');
+      const added = { step: omitUndefined(step) as JsonObject, ...omitUndefined({ name, output, by }) };
       return {
         status: 201,
-        body: await changeRecording(access, organizationId, id, 'append', added, idOfKey(req)),
+        body: await changeRecording(access, organizationId, id, 'append', added, idempotentId(req)),
       };
     },
   }),
@@ -142,9 +142,9 @@ export const recordedStepRoutes = [
     id: 'getRecordedStep',
     summary: 'Reads a step with its whole output.',
     description: 'Also an output that the recording leaves out because it is large.',
-    params: ofStep,
+    params: stepParams,
     answers: { 200: { text: 'The step.', schema: recordedStep } },
-    problems: [...OF_RECORDING, 'no_such_step'],
+    problems: [...RECORDING_PROBLEMS, 'no_such_step'],
     handle: async ({ access, principal: { organizationId }, params: { id, name } }) =>
       ok(await readStep(access, organizationId, id, name)),
   }),
@@ -157,10 +157,17 @@ export const recordedStepRoutes = [
     description:
       'Later calls that refer to the step get this output. A call that is under way has to end first ' +
       '(`step_running`).',
-    params: ofStep,
+    params: stepParams,
     body: jsonOf(outputBody),
     answers: { 200: { text: 'The step.', schema: recordedStep } },
-    problems: [...WRITE_PROBLEMS, ...OF_RECORDING, 'no_such_step', 'step_running', 'too_large', 'payload_too_large'],
+    problems: [
+      ...WRITE_PROBLEMS,
+      ...RECORDING_PROBLEMS,
+      'no_such_step',
+      'step_running',
+      'too_large',
+      'payload_too_large',
+    ],
     handle: async ({ access, principal: { organizationId }, params: { id, name }, body }) => {
       await changeRecording(access, organizationId, id, 'preset', { name, output: body.output });
       return ok(await readStep(access, organizationId, id, name));
@@ -175,9 +182,9 @@ export const recordedStepRoutes = [
     description:
       'A step that others refer to is refused (`step_in_use`). A call that is under way has to end first ' +
       '(`step_running`).',
-    params: ofStep,
+    params: stepParams,
     answers: { 204: { text: 'Removed.' } },
-    problems: [...WRITE_PROBLEMS, ...OF_RECORDING, 'no_such_step', 'step_running', 'step_in_use'],
+    problems: [...WRITE_PROBLEMS, ...RECORDING_PROBLEMS, 'no_such_step', 'step_running', 'step_in_use'],
     handle: async ({ access, principal: { organizationId }, params: { id, name } }) => {
       await changeRecording(access, organizationId, id, 'drop', { name });
       return { status: 204 };
@@ -192,7 +199,7 @@ export const recordedStepRoutes = [
     description: 'Equal values may have nothing to do with each other: a person confirms what is meant.',
     params: recordingParams,
     answers: { 200: { text: 'The suggestions, at most 200.', schema: suggestions } },
-    problems: OF_RECORDING,
+    problems: RECORDING_PROBLEMS,
     handle: async ({ access, principal: { organizationId }, params: { id } }) =>
       ok({ items: await readSuggestions(access, organizationId, id) }),
   }),
@@ -210,7 +217,7 @@ export const recordedStepRoutes = [
     answers: { 200: { text: 'Put in.', schema: confirmedCount } },
     problems: [
       ...WRITE_PROBLEMS,
-      ...OF_RECORDING,
+      ...RECORDING_PROBLEMS,
       ...REFERENCE_PROBLEMS,
       'no_such_step',
       'entry_changed',
@@ -218,6 +225,6 @@ export const recordedStepRoutes = [
       'payload_too_large',
     ],
     handle: async ({ access, principal: { organizationId }, req, params: { id }, body }) =>
-      ok(await changeRecording(access, organizationId, id, 'confirm', body, idOfKey(req))),
+      ok(await changeRecording(access, organizationId, id, 'confirm', body, idempotentId(req))),
   }),
 ];

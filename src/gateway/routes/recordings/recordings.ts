@@ -6,13 +6,13 @@ import {
   listRecordings,
   readRecording,
 } from '../../../client/recordings/recordings.ts';
-import { LONGEST_IDLE_MS, SHORTEST_IDLE_MS, STEP_INPUT_BYTES } from '../../../contract/recording.ts';
+import { MAX_IDLE_MS, MIN_IDLE_MS, STEP_INPUT_BYTES } from '../../../contract/recording.ts';
 import { exactJsonBytes } from '../../../json/bytes.ts';
-import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { madeRecording, recordingPage, recordingView } from '../../answers/recordings.ts';
 import type { Gateway } from '../../http/context.ts';
-import { idOfKey } from '../../http/request-key.ts';
+import { idempotentId } from '../../http/idempotency-key.ts';
 import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -21,7 +21,7 @@ import { anyJson, nameText, pageQuery, shownName } from '../../validation/valida
 
 export const recordingParams = { id: nameText(100) };
 /** What a route about one recording may answer. */
-export const OF_RECORDING: readonly ProblemCode[] = ['not_found', 'gone'];
+export const RECORDING_PROBLEMS: readonly ProblemCode[] = ['not_found', 'gone'];
 
 const title = shownName(200).describe('What is recorded.');
 export const description = z.string().max(2_000).describe('For readers; the description of the definition.');
@@ -33,8 +33,8 @@ const createBody = z.strictObject({
   input: input.optional(),
   idleMs: z
     .int()
-    .min(SHORTEST_IDLE_MS)
-    .max(LONGEST_IDLE_MS)
+    .min(MIN_IDLE_MS)
+    .max(MAX_IDLE_MS)
     .optional()
     .describe('The recording expires after this time without a change. Default: seven days.'),
 });
@@ -56,7 +56,7 @@ export const recordingRoutes = [
     answers: { 200: { text: 'A page of recordings.', schema: recordingPage } },
     problems: LIST_PROBLEMS,
     handle: async ({ access, principal: { organizationId }, query: { limit, cursor } }) => {
-      const found = await listRecordings(access, organizationId, { limit, ...defined({ cursor }) });
+      const found = await listRecordings(access, organizationId, { limit, ...omitUndefined({ cursor }) });
       const { unreadable, ...page } = found;
       const items = page.items.map(({ ended: _ended, ...shown }) => shown);
       return ok({ ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) });
@@ -74,8 +74,8 @@ export const recordingRoutes = [
     problems: [...WRITE_PROBLEMS, 'payload_too_large', 'too_many'],
     handle: async ({ gateway, access, principal: { organizationId, id: by }, req, body }) => {
       const { name, input: given = {}, ...rest } = body;
-      demandSmall(given);
-      const begun = { name, input: given, ...defined({ ...rest, id: idOfKey(req), by }) };
+      demandInputSize(given);
+      const begun = { name, input: given, ...omitUndefined({ ...rest, id: idempotentId(req), by }) };
       const { ended: _ended, ...made } = await createRecording(access, organizationId, begun);
       return { status: 201, body: { ...made, mcpUrl: mcpUrlOf(gateway, made.id) } };
     },
@@ -91,7 +91,7 @@ export const recordingRoutes = [
       'with their step.',
     params: recordingParams,
     answers: { 200: { text: 'The recording.', schema: recordingView } },
-    problems: OF_RECORDING,
+    problems: RECORDING_PROBLEMS,
     handle: async ({ gateway, access, principal: { organizationId }, params: { id } }) =>
       ok(await shownRecording(gateway, access, organizationId, id)),
   }),
@@ -105,9 +105,9 @@ export const recordingRoutes = [
     params: recordingParams,
     body: jsonOf(changeBody),
     answers: { 200: { text: 'Changed.', schema: recordingView } },
-    problems: [...WRITE_PROBLEMS, ...OF_RECORDING, 'payload_too_large', 'too_large'],
+    problems: [...WRITE_PROBLEMS, ...RECORDING_PROBLEMS, 'payload_too_large', 'too_large'],
     handle: async ({ gateway, access, principal: { organizationId }, params: { id }, body }) => {
-      await changeRecording(access, organizationId, id, 'change', defined(body));
+      await changeRecording(access, organizationId, id, 'change', omitUndefined(body));
       return ok(await shownRecording(gateway, access, organizationId, id));
     },
   }),
@@ -120,7 +120,7 @@ export const recordingRoutes = [
     description: 'Its steps and outputs cannot be read any more.',
     params: recordingParams,
     answers: { 204: { text: 'Deleted.' } },
-    problems: [...WRITE_PROBLEMS, ...OF_RECORDING],
+    problems: [...WRITE_PROBLEMS, ...RECORDING_PROBLEMS],
     handle: async ({ access, principal: { organizationId }, params: { id } }) => {
       await changeRecording(access, organizationId, id, 'end', {});
       return { status: 204 };
@@ -137,7 +137,7 @@ const mcpUrlOf = (gateway: Gateway, id: string): string =>
   `${gateway.publicUrl()}/mcp/recordings/${encodeURIComponent(id)}`;
 
 /** The recording's first event holds its input, before the actor can refuse it. */
-function demandSmall(given: Json): void {
+function demandInputSize(given: Json): void {
   const bytes = exactJsonBytes(given);
   if (bytes > STEP_INPUT_BYTES)
     throw new HttpProblem(

@@ -4,8 +4,8 @@ import { ulid } from 'ulid';
 import { z } from 'zod';
 import { publishEvent } from '../../../client/triggers/events.ts';
 import { isCallbackName } from '../../../contract/callbacks.ts';
-import { defined } from '../../../json/defined.ts';
-import { requestKey } from '../../http/request-key.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
+import { idempotencyKeyOf } from '../../http/idempotency-key.ts';
 import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
@@ -50,13 +50,13 @@ export const eventRoutes = [
     },
     problems: [...WRITE_PROBLEMS, 'idempotency_conflict'],
     handle: async ({ access, principal: { organizationId, id: by }, req, body }) => {
-      const { name, key, data = {}, id = requestKey(req) ?? ulid() } = body;
+      const { name, key, data = {}, id = idempotencyKeyOf(req) ?? ulid() } = body;
       if (isCallbackName(name))
         throw new HttpProblem('invalid_name', 'Events of that name are callbacks: call the URL that the run gave out.');
       const at = new Date().toISOString();
-      const event = { name, data, id, at, ...defined({ key, by }) };
+      const event = { name, data, id, at, ...omitUndefined({ key, by }) };
       const { created, spread } = await publishEvent(access, organizationId, event);
-      const answer = { id, name, ...defined({ key, executions: spread?.executions, told: spread?.told }) };
+      const answer = { id, name, ...omitUndefined({ key, executions: spread?.executions, told: spread?.told }) };
       return created ? { status: 202, body: answer } : { status: 200, body: answer };
     },
   }),

@@ -1,17 +1,17 @@
 /** `POST /api/triggers/manual/run`: a run of a stored workflow, once for each request id. */
 
 import { z } from 'zod';
-import { partsOf } from '../../../client/starts/prepare-run.ts';
+import { bodyParts } from '../../../client/starts/prepare-run.ts';
 import { startRun } from '../../../client/starts/start.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { demandRole } from '../../http/principal.ts';
 import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { AWAITED, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeyOf } from '../../http/starts.ts';
+import { AWAITED_START_ANSWERS, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeyOf } from '../../http/starts.ts';
 import {
   clientRequestIdField,
   givenInput,
-  ONE_INPUT,
+  INPUT_OR_VARIABLES,
   presetsField,
   stateField,
   variablesField,
@@ -31,7 +31,7 @@ const manualRunBody = z
     clientRequestId: clientRequestIdField,
     presets: presetsField,
   })
-  .refine(...ONE_INPUT);
+  .refine(...INPUT_OR_VARIABLES);
 
 export const manualRunRoutes = [
   route({
@@ -45,7 +45,7 @@ export const manualRunRoutes = [
     description: '`clientRequestId` works like the header Idempotency-Key.',
     query: awaitedQuery,
     body: jsonOf(manualRunBody),
-    answers: AWAITED,
+    answers: AWAITED_START_ANSWERS,
     problems: [
       ...START_PROBLEMS,
       'unknown_preset',
@@ -64,12 +64,12 @@ export const manualRunRoutes = [
       const started = await startRun(access, organizationId, {
         ...(await startKeyOf(req, body, 'manual', 'address')),
         trigger: { type: 'manual' },
-        ...defined({ initiator: id }),
+        ...omitUndefined({ initiator: id }),
         run: {
-          of: version === undefined ? { workflow, as: 'shown' } : { workflow, version },
-          parts: partsOf(input),
+          definitionRef: version === undefined ? { workflow, as: 'shown' } : { workflow, version },
+          parts: bodyParts(input),
           at,
-          ...defined({ presets, state, timeoutMs }),
+          ...omitUndefined({ presets, state, timeoutMs }),
         },
       });
       return await awaitedAnswer(call, started, wait);

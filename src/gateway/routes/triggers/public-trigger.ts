@@ -3,22 +3,22 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { organizationOfPublicKey, readPublicKey, renewPublicKey } from '../../../client/organization/public-key.ts';
-import type { StartedRun } from '../../../client/starts/begin-run.ts';
-import { partsOf } from '../../../client/starts/prepare-run.ts';
+import { bodyParts } from '../../../client/starts/prepare-run.ts';
 import { type StartRequest, startRun } from '../../../client/starts/start.ts';
+import type { StartedRun } from '../../../client/starts/start-prepared-run.ts';
 import type { RunOrigin } from '../../../contract/run.ts';
-import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { anything } from '../../answers/named.ts';
-import { senderOf } from '../../http/auth.ts';
+import { keyInitiatorOf } from '../../http/auth.ts';
 import { isUtf8, jsonBody, mediaOf, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
+import { idempotencyKeyOf } from '../../http/idempotency-key.ts';
 import { demandOrganization } from '../../http/principal.ts';
-import { requestKey } from '../../http/request-key.ts';
 import { createdOrOk, ok, route } from '../../http/route.ts';
 import { jsonOf, rawBodyOf } from '../../http/route-body.ts';
 import { fingerprintOf, RUN_LOCATION, runAddress, START_PROBLEMS } from '../../http/starts.ts';
-import { formFieldsOf } from '../../input/form-fields.ts';
+import { formBodyFields } from '../../input/form-fields.ts';
 import { stateField } from '../../input/start-fields.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { decodeText } from '../../validation/json-guard.ts';
@@ -84,18 +84,18 @@ export const publicTriggerRoutes = [
       await incoming.takeBody(org);
       const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
-      const start = await startOf(req, `public ${workflow}`, body, { triggerUrl }, await senderOf(incoming, org));
+      const start = await startOf(req, `public ${workflow}`, body, { triggerUrl }, await keyInitiatorOf(incoming, org));
       const found = await startRun(access, org, {
         ...start,
         debounces: true,
-        run: { of: { workflow }, parts: partsOf(body), isPublic: true },
+        run: { definitionRef: { workflow }, parts: bodyParts(body), isPublic: true },
       });
       if (found.outcome === 'debounced')
         return {
           status: 202,
           body: { success: true as const, data: { debounced: true as const, until: found.until } },
         };
-      return startedAs004(workflow, found);
+      return startedForAlloy(workflow, found);
     },
   }),
   route({
@@ -119,9 +119,9 @@ export const publicTriggerRoutes = [
       const start = await startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
       const found = await startRun(access, organizationId, {
         ...start,
-        run: { of: { workflow }, parts: partsOf(body) },
+        run: { definitionRef: { workflow }, parts: bodyParts(body) },
       });
-      return startedAs004(workflow, found);
+      return startedForAlloy(workflow, found);
     },
   }),
   route({
@@ -143,9 +143,9 @@ export const publicTriggerRoutes = [
       const start = await startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
       const found = await startRun(access, organizationId, {
         ...start,
-        run: { of: { workflow }, parts: partsOf(payload), at: '/payload', ...defined({ state }) },
+        run: { definitionRef: { workflow }, parts: bodyParts(payload), at: '/payload', ...omitUndefined({ state }) },
       });
-      return startedAs004(workflow, found);
+      return startedForAlloy(workflow, found);
     },
   }),
   route({
@@ -181,7 +181,7 @@ function payloadOf(req: Request): Json {
   const bytes = rawBody(req);
   if (bytes.length === 0) return {};
   const media = mediaOf(req);
-  if (media === 'form') return formFieldsOf(req);
+  if (media === 'form') return formBodyFields(req);
   const type = req.get('content-type') ?? 'text/plain';
   if (media === undefined && /^text\//i.test(type) && isUtf8(type)) return decodeText(bytes);
   const body = jsonBody(req);
@@ -200,12 +200,12 @@ async function startOf(
   origin: RunOrigin,
   initiator?: string,
 ): Promise<Omit<StartRequest, 'run'>> {
-  const key = requestKey(req);
+  const key = idempotencyKeyOf(req);
   const caller = initiator === undefined ? scope : `${scope} ${initiator}`;
   return {
     trigger: { type: 'manual', metadata: { via: scope.split(' ')[0] ?? scope } },
     origin,
-    ...defined({ initiator }),
+    ...omitUndefined({ initiator }),
     ...(key === undefined
       ? {}
       : { key: { as: 'id', scope: caller, key, fingerprint: await fingerprintOf({ content }) } }),
@@ -214,7 +214,7 @@ async function startOf(
 
 function originOf(body: z.infer<typeof orgRunBody>): RunOrigin {
   const { conversation_id, channel, ai_employee_id, conversation_title } = body;
-  return defined({
+  return omitUndefined({
     conversationId: conversation_id,
     channel,
     employeeId: ai_employee_id,
@@ -223,7 +223,7 @@ function originOf(body: z.infer<typeof orgRunBody>): RunOrigin {
 }
 
 /** An answer in alloy's envelope. */
-function startedAs004(workflow: string, { executionId, status, outcome }: StartedRun) {
+function startedForAlloy(workflow: string, { executionId, status, outcome }: StartedRun) {
   const data = { run_id: executionId, workflow_id: workflow, executionId, status };
   return createdOrOk(outcome === 'started', { success: true as const, data }, { location: runAddress(executionId) });
 }

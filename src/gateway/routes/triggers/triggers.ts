@@ -2,11 +2,11 @@
 
 import { z } from 'zod';
 import { readStatus } from '../../../client/runs/run-read.ts';
-import { partsOf } from '../../../client/starts/prepare-run.ts';
-import { readDeliveries } from '../../../client/triggers/deliveries.ts';
+import { bodyParts } from '../../../client/starts/prepare-run.ts';
 import { fireTrigger, ORCHESTRATOR } from '../../../client/triggers/firing.ts';
+import { readRecentFirings } from '../../../client/triggers/recent-firings.ts';
 import { backfillSchedule, readSchedule } from '../../../client/triggers/schedules.ts';
-import { firingOf, recordFiring, refusalOf } from '../../../client/triggers/trigger-records.ts';
+import { firingOf, firingRefusalOf, recordFiring } from '../../../client/triggers/trigger-records.ts';
 import {
   changeTrigger,
   createTrigger,
@@ -14,25 +14,25 @@ import {
   demandTrigger,
   listTriggers,
   noteBackfill,
-  renewTimes,
+  renewScheduleTimes,
   type TriggerView,
 } from '../../../client/triggers/triggers.ts';
 import { readHead } from '../../../client/versions/definition-head.ts';
 import { TRIGGER_TYPES } from '../../../definition/document/types.ts';
-import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
 import { mergePatch } from '../../../json/merge-patch.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { started } from '../../answers/executions.ts';
 import { firings, trigger, triggerPage } from '../../answers/triggers.ts';
 import type { Gateway } from '../../http/context.ts';
-import { idOfKey } from '../../http/request-key.ts';
+import { idempotentId } from '../../http/idempotency-key.ts';
 import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { startedAnswer, startKeyOf } from '../../http/starts.ts';
-import { storing } from '../../input/definition-input.ts';
-import { clientRequestIdField, givenInput, ONE_INPUT, variablesField } from '../../input/start-fields.ts';
+import { prepareSecretWrite } from '../../input/definition-input.ts';
+import { clientRequestIdField, givenInput, INPUT_OR_VARIABLES, variablesField } from '../../input/start-fields.ts';
 import { checkTrigger, triggerBody, triggerPatch, typeOf } from '../../input/trigger-input.ts';
-import { webhookOf } from '../../input/webhook-path.ts';
+import { webhookUrlOf } from '../../input/webhook-path.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS, PATH_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, pageQuery, pathName, slugText } from '../../validation/validation.ts';
@@ -50,7 +50,7 @@ const triggerRunBody = z
     variables: variablesField,
     clientRequestId: clientRequestIdField,
   })
-  .refine(...ONE_INPUT);
+  .refine(...INPUT_OR_VARIABLES);
 
 const backfillBody = z
   .strictObject({
@@ -68,7 +68,7 @@ const backfillBody = z
 
 const TRIGGER = { text: 'The trigger.', schema: trigger };
 const params = { id: pathName };
-const WRITTEN: readonly ProblemCode[] = [
+const TRIGGER_PROBLEMS: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
   'invalid_trigger',
   ...PATH_PROBLEMS,
@@ -92,7 +92,7 @@ export const triggerRoutes = [
     answers: { 200: { text: 'The firings.', schema: firings } },
     problems: ['not_found'],
     handle: async ({ access, principal: { organizationId }, params: { id } }) => {
-      const found = await readDeliveries(access, organizationId, id);
+      const found = await readRecentFirings(access, organizationId, id);
       return ok({ items: found.map(({ count = 1, ...one }) => ({ ...one, count })) });
     },
   }),
@@ -112,7 +112,7 @@ export const triggerRoutes = [
       const { enabled, workflowId, type, limit, cursor } = query;
       const { unreadable, ...page } = await listTriggers(access, organizationId, {
         limit,
-        ...defined({ cursor, workflowId, type, enabled: enabled && enabled === 'true' }),
+        ...omitUndefined({ cursor, workflowId, type, enabled: enabled && enabled === 'true' }),
       });
       const items = page.items.map((view) => shownTrigger(gateway, organizationId, view));
       return ok({ ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) });
@@ -129,7 +129,7 @@ export const triggerRoutes = [
       '(`invalid_trigger`). A secret in clear is stored encrypted and never returned.',
     body: jsonOf(triggerBody),
     answers: { 201: { ...TRIGGER, headers: { Location: 'The address of the trigger.' } } },
-    problems: [...WRITTEN, 'trigger_exists', 'workflow_not_found'],
+    problems: [...TRIGGER_PROBLEMS, 'trigger_exists', 'workflow_not_found'],
     handle: async ({ gateway, access, principal: { organizationId, id: by }, req, body }) => {
       const { workflowId, name, type: _type, ...given } = body;
       const workflow = workflowId ?? (body.config?.['target'] === 'orchestrator' ? ORCHESTRATOR : undefined);
@@ -139,8 +139,8 @@ export const triggerRoutes = [
       if (typeof workflowId === 'string' && (await readHead(access, organizationId, workflowId)) === undefined)
         throw new HttpProblem('workflow_not_found', `There is no workflow called ${workflowId}. Store it first.`);
       const { id } = await createTrigger(access, organizationId, workflow, spec, {
-        along: await storing(access, organizationId, workflow, secrets),
-        ...defined({ key: idOfKey(req), by }),
+        afterWrite: await prepareSecretWrite(access, organizationId, workflow, secrets),
+        ...omitUndefined({ key: idempotentId(req), by }),
       });
       const location = `/api/triggers/${encodeURIComponent(id)}`;
       return { status: 201, body: await readTrigger(gateway, organizationId, id), headers: { location } };
@@ -172,7 +172,7 @@ export const triggerRoutes = [
     params,
     body: jsonOf(triggerPatch),
     answers: { 200: TRIGGER },
-    problems: [...WRITTEN, 'trigger_of_definition'],
+    problems: [...TRIGGER_PROBLEMS, 'trigger_of_definition'],
     handle: async ({ gateway, access, principal: { organizationId, id: by }, params: { id }, body }) => {
       const { config, ...others } = body;
       const { trigger } = await demandTrigger(access, organizationId, id);
@@ -183,8 +183,8 @@ export const triggerRoutes = [
         Object.keys(given).map((member) => [member, spec[member as keyof typeof spec] ?? null]),
       );
       await changeTrigger(access, organizationId, trigger, change, {
-        along: await storing(access, organizationId, trigger.workflow, secrets),
-        ...defined({ by }),
+        afterWrite: await prepareSecretWrite(access, organizationId, trigger.workflow, secrets),
+        ...omitUndefined({ by }),
       });
       return ok(await readTrigger(gateway, organizationId, trigger.id));
     },
@@ -254,16 +254,16 @@ export const triggerRoutes = [
         const started = await fireTrigger(access, organizationId, {
           triggerId: id,
           read: async () => (await demandTrigger(access, organizationId, id)).trigger,
-          parts: partsOf(given),
+          parts: bodyParts(given),
           type: 'manual',
           at,
           ...(await startKeyOf(req, body, `trigger ${id}`, 'id')),
-          ...defined({ initiator }),
+          ...omitUndefined({ initiator }),
         });
         recordFiring(access, organizationId, id, firingOf(started));
         return startedAnswer(started);
       } catch (error) {
-        const refused = refusalOf(error);
+        const refused = firingRefusalOf(error);
         if (refused !== undefined) recordFiring(access, organizationId, id, refused);
         throw error;
       }
@@ -303,11 +303,11 @@ export const triggerRoutes = [
         by === undefined
           ? undefined
           : () => noteBackfill(access, organizationId, trigger.id, { start, end, at: new Date().toISOString(), by });
-      await renewTimes(access, organizationId, trigger.id);
+      await renewScheduleTimes(access, organizationId, trigger.id);
       const times = await backfillSchedule(access, organizationId, trigger.id, {
         start: new Date(start),
         end: new Date(end),
-        ...defined({ overlap, before }),
+        ...omitUndefined({ overlap, before }),
       });
       return { status: 202, body: { id: trigger.id, start, end, times } };
     },
@@ -327,7 +327,7 @@ function switchRoute<Verb extends 'enable' | 'disable'>(verb: Verb, summary: str
     problems: [...WRITE_PROBLEMS, 'not_found'],
     handle: async ({ gateway, access, principal: { organizationId, id: by }, params: { id } }) => {
       const { trigger } = await demandTrigger(access, organizationId, id);
-      await changeTrigger(access, organizationId, trigger, { enabled: verb === 'enable' }, defined({ by }));
+      await changeTrigger(access, organizationId, trigger, { enabled: verb === 'enable' }, omitUndefined({ by }));
       return ok(await readTrigger(gateway, organizationId, trigger.id));
     },
   });
@@ -344,7 +344,7 @@ async function readTrigger(gateway: Gateway, org: string, id: string) {
   ]);
   const lastRun =
     lastExecutionId === undefined || status === undefined ? undefined : { executionId: lastExecutionId, status };
-  return { ...shownTrigger(gateway, org, view), ...defined({ schedule, lastRun }) };
+  return { ...shownTrigger(gateway, org, view), ...omitUndefined({ schedule, lastRun }) };
 }
 
 function shownTrigger(gateway: Gateway, org: string, { trigger, fired }: TriggerView) {
@@ -355,8 +355,8 @@ function shownTrigger(gateway: Gateway, org: string, { trigger, fired }: Trigger
     workflowId: workflow,
     source: source.of,
     config,
-    ...webhookOf(gateway, org, trigger),
+    ...webhookUrlOf(gateway, org, trigger),
     counts,
-    ...defined({ lastRunAt, last }),
+    ...omitUndefined({ lastRunAt, last }),
   };
 }

@@ -4,20 +4,20 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { ClientError, hasCode } from '../../../client/errors.ts';
 import { readSecret } from '../../../client/organization/secrets.ts';
-import type { StartedRun } from '../../../client/starts/begin-run.ts';
 import { type RequestKey, type StartResult, startRun } from '../../../client/starts/start.ts';
+import type { StartedRun } from '../../../client/starts/start-prepared-run.ts';
 import type { Access, WriteAccess } from '../../../client/temporal/access.ts';
 import { sha256Hex } from '../../../client/temporal/ids.ts';
-import { firingOf, recordFiring, refusalOf } from '../../../client/triggers/trigger-records.ts';
+import { firingOf, firingRefusalOf, recordFiring } from '../../../client/triggers/trigger-records.ts';
 import { triggerIdOf } from '../../../client/triggers/triggers.ts';
 import type { HookConfig } from '../../../contract/actors.ts';
-import type { TriggerParts } from '../../../definition/document/trigger-mapping.ts';
-import { defined } from '../../../json/defined.ts';
+import type { TriggerRequest } from '../../../definition/document/trigger-mapping.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { webhookDeliveries } from '../../../observe/metrics.ts';
 import { parseDuration } from '../../../template/duration.ts';
 import { started, webhookAnswer } from '../../answers/executions.ts';
-import { senderOf } from '../../http/auth.ts';
+import { keyInitiatorOf } from '../../http/auth.ts';
 import { isUtf8, mediaOf, ONLY_UTF8, rawBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
@@ -25,9 +25,9 @@ import { asProblem } from '../../http/problem.ts';
 import { type Incoming, type OutcomeOf, ok, type Route, rawRoute } from '../../http/route.ts';
 import { bodyOfMethod } from '../../http/route-body.ts';
 import { methodNotAllowed } from '../../http/router.ts';
-import { resultWithin, startedAnswer } from '../../http/starts.ts';
-import { fieldsOf, readForm } from '../../input/form-fields.ts';
-import { placeOf, type WebhookAddress } from '../../input/webhook-path.ts';
+import { awaitResult, startedAnswer } from '../../http/starts.ts';
+import { paramsToFields, readForm } from '../../input/form-fields.ts';
+import { resolveWebhook, type WebhookAddress } from '../../input/webhook-path.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { checkKeys, parseJson, parseJsonText } from '../../validation/json-guard.ts';
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -36,7 +36,7 @@ import type { Delivery, Scheme } from './schemes/scheme.ts';
 import { schemeOf } from './schemes/table.ts';
 
 /** How long a body's hash identifies a delivery whose sender gives no id. */
-const BODY_KEY_MS = 5 * 60 * 1000;
+const DEFAULT_REPLAY_WINDOW_MS = 5 * 60 * 1000;
 const NO_WEBHOOK = 'No webhook answers at this address.';
 const UNVERIFIABLE =
   'Deliveries to this address cannot be verified at the moment, since its secret cannot be read: its owner must ' +
@@ -45,7 +45,7 @@ const UNVERIFIABLE =
 const RESULT_MS = 30_000;
 /** Content types of senders that send JSON without declaring it. */
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
-const PLAIN = /^(text\/(plain|json)\s*(;.*)?)?$/i;
+const UNDECLARED_JSON_TYPE = /^(text\/(plain|json)\s*(;.*)?)?$/i;
 /** Headers that carry credentials with any scheme. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
 
@@ -68,7 +68,7 @@ const answers = {
     schema: webhookAnswer,
   },
 };
-type Delivered = OutcomeOf<typeof answers>;
+type DeliveryOutcome = OutcomeOf<typeof answers>;
 
 /** A webhook accepts only the method of its trigger. */
 const deliveryRoutes = (path: string, suffix: string, params: Route['params']): Route[] =>
@@ -112,17 +112,17 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
       ],
       handle: async (incoming) => {
         const { gateway, access, req } = incoming;
-        const place = await placeOf(gateway, access, req);
-        if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
-        const { scheme } = place.config;
-        await incoming.takeBody(place.org);
+        const webhook = await resolveWebhook(gateway, access, req);
+        if (webhook === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
+        const { scheme } = webhook.config;
+        await incoming.takeBody(webhook.org);
         try {
-          return await deliver(incoming, place);
+          return await deliver(incoming, webhook);
         } catch (error) {
           webhookDeliveries.inc({ scheme, verdict: asProblem(error).code });
           // A disabled trigger answers only for runs that it has started; it does not explain other refusals.
-          const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
-          throw isRefusal && !place.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
+          const isRefusal = error instanceof HttpProblem || firingRefusalOf(error) !== undefined;
+          throw isRefusal && !webhook.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
         }
       },
     }),
@@ -136,7 +136,7 @@ export const webhookRoutes = [
   ...deliveryRoutes('/webhooks/:org/*path', '', { org: slugText, path: hookPath }),
 ];
 
-async function deliver(incoming: Incoming, { org, path, owner, config }: WebhookAddress): Promise<Delivered> {
+async function deliver(incoming: Incoming, { org, path, owner, config }: WebhookAddress): Promise<DeliveryOutcome> {
   const { gateway, access, req, res } = incoming;
   if (req.method !== config.method) throw methodNotAllowed(req.method, config.method);
   const scheme = schemeOf(config.scheme);
@@ -146,7 +146,7 @@ async function deliver(incoming: Incoming, { org, path, owner, config }: Webhook
   const triggerId = owner.api ?? triggerIdOf(owner.workflow, owner.trigger);
   const secrets = await secretsOf(access, org, owner.workflow, config).catch((error: unknown) => {
     if (!hasCode(error, 'secret_not_found', 'secret_not_allowed', 'secret_unreadable')) throw error;
-    const refused = refusalOf(error);
+    const refused = firingRefusalOf(error);
     if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
     // The sender is unknown, so the reason is recorded at the trigger, where its owner sees it.
     throw new HttpProblem('webhook_unverifiable', UNVERIFIABLE, { cause: error, headers: { 'retry-after': '60' } });
@@ -160,7 +160,7 @@ async function deliver(incoming: Incoming, { org, path, owner, config }: Webhook
   }
   demandHeaders(req, config);
 
-  const parts: TriggerParts = {
+  const parts: TriggerRequest = {
     body: bodyOf(req),
     query: queryOf(req),
     headers: headersOf(req, scheme, config),
@@ -169,10 +169,10 @@ async function deliver(incoming: Incoming, { org, path, owner, config }: Webhook
   };
   let started: StartResult;
   try {
-    const sender = { triggerId, initiator: await senderOf(incoming, org) };
+    const sender = { triggerId, initiator: await keyInitiatorOf(incoming, org) };
     started = await startDelivered(access, scheme, delivery, parts, { org, path, owner, config }, sender);
   } catch (error) {
-    const refused = refusalOf(error);
+    const refused = firingRefusalOf(error);
     if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
     throw error;
   }
@@ -183,7 +183,7 @@ async function deliver(incoming: Incoming, { org, path, owner, config }: Webhook
 }
 
 /** 202 for a new run, 200 for the run that the same delivery started before. */
-function deliveredAnswer(started: StartedRun): Delivered {
+function deliveredAnswer(started: StartedRun): DeliveryOutcome {
   const answer = startedAnswer(started);
   return answer.status === 201 ? { ...answer, status: 202 } : answer;
 }
@@ -193,7 +193,7 @@ function startDelivered(
   access: WriteAccess,
   scheme: Scheme,
   delivery: Delivery,
-  parts: TriggerParts,
+  parts: TriggerRequest,
   address: WebhookAddress,
   { triggerId, initiator }: { readonly triggerId: string; readonly initiator: string | undefined },
 ): Promise<StartResult> {
@@ -201,42 +201,42 @@ function startDelivered(
   const { mapping, targetState } = config;
   const id = deliveryIdOf(scheme, delivery);
   return startRun(access, org, {
-    ...defined({ initiator }),
+    ...omitUndefined({ initiator }),
     key: keyOf(scheme, delivery, parts, address, id),
-    trigger: { type: 'webhook', id: triggerId, metadata: { path, ...defined({ deliveryId: id }) } },
+    trigger: { type: 'webhook', id: triggerId, metadata: { path, ...omitUndefined({ deliveryId: id }) } },
     debounces: true,
     run: {
-      of: { workflow: owner.workflow },
+      definitionRef: { workflow: owner.workflow },
       owner: config.owner ?? '',
       parts,
-      ...defined({ mapping, targetState }),
+      ...omitUndefined({ mapping, targetState }),
       ...(config.enabled ? {} : { refusal: new ClientError('not_found', NO_WEBHOOK) }),
     },
   });
 }
 
 /** The sender's id of the delivery, or the `Idempotency-Key` of one that is not signed. */
-function deliveryIdOf({ deliveryId, takesKeys }: Scheme, delivery: Delivery): string | undefined {
-  const id = takesKeys === true ? delivery.header('Idempotency-Key') : deliveryId?.(delivery);
+function deliveryIdOf({ deliveryId, acceptsIdempotencyKey }: Scheme, delivery: Delivery): string | undefined {
+  const id = acceptsIdempotencyKey === true ? delivery.header('Idempotency-Key') : deliveryId?.(delivery);
   return id === '' ? undefined : id;
 }
 
-/** A delivery is known again by its id, else by its signed content, or, without a signature, by the whole request. */
+/** Recognizes a repeated delivery by its id, else by its signed content, or by the request where nothing is signed. */
 function keyOf(
   scheme: Scheme,
   { raw, now }: Delivery,
-  { query }: TriggerParts,
+  { query }: TriggerRequest,
   { path, config }: WebhookAddress,
   id: string | undefined,
 ): RequestKey {
   // A query is not signed, so it does not distinguish signed deliveries.
-  const hash = sha256Hex(raw, ...(scheme.takesKeys === true ? ['\n', JSON.stringify(query)] : []));
+  const hash = sha256Hex(raw, ...(scheme.acceptsIdempotencyKey === true ? ['\n', JSON.stringify(query)] : []));
   const content = { path, hash, now, windowMs: replayWindowOf(scheme, config) };
   const key = `id ${id}`;
   const byId =
     id === undefined
       ? undefined
-      : { scope: `webhook ${path}`, key, fingerprint: scheme.takesKeys === true ? hash : key };
+      : { scope: `webhook ${path}`, key, fingerprint: scheme.acceptsIdempotencyKey === true ? hash : key };
   if (scheme.deliveryId !== undefined && scheme.replayWindowMs?.(config.options) !== undefined)
     return { as: 'unsigned', id: byId, ...content };
   return byId === undefined ? { as: 'content', ...content } : { as: 'id', ...byId };
@@ -245,7 +245,7 @@ function keyOf(
 function replayWindowOf(scheme: Scheme, { options }: HookConfig): number {
   const written = options['replayWindow'];
   const ms = written === undefined ? undefined : parseDuration(written)?.ms;
-  return ms ?? scheme.replayWindowMs?.(options) ?? BODY_KEY_MS;
+  return ms ?? scheme.replayWindowMs?.(options) ?? DEFAULT_REPLAY_WINDOW_MS;
 }
 
 /** The secrets that can be read: while one is rotated there are two, and one of them may be deleted. */
@@ -280,9 +280,9 @@ function bodyOf(req: Request): Json {
   if (sent !== undefined) {
     // GitHub and Slack can send their JSON as one field of a form.
     const payload = sent.getAll('payload').at(-1);
-    return payload?.startsWith('{') === true ? parseJsonText(payload, 'texts') : fieldsOf(sent);
+    return payload?.startsWith('{') === true ? parseJsonText(payload, 'texts') : paramsToFields(sent);
   }
-  if (isForm || (mediaOf(req) !== 'json' && !PLAIN.test(type)))
+  if (isForm || (mediaOf(req) !== 'json' && !UNDECLARED_JSON_TYPE.test(type)))
     throw new HttpProblem(
       'unsupported_media_type',
       isUtf8(type)
@@ -312,8 +312,8 @@ function headersOf(req: Request, scheme: Scheme, config: HookConfig): JsonObject
   return headers;
 }
 
-async function resultOf(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<Delivered> {
+async function resultOf(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<DeliveryOutcome> {
   const { executionId } = started;
-  const { ended, ...result } = await resultWithin({ gateway, res }, org, executionId, RESULT_MS);
+  const { ended, ...result } = await awaitResult({ gateway, res }, org, executionId, RESULT_MS);
   return ended ? { status: 200, body: { executionId, ...result } } : deliveredAnswer(started);
 }

@@ -4,7 +4,7 @@ import { anything, named } from '../../answers/named.ts';
 import { jsonBodyBytes } from '../../http/body.ts';
 import { route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
-import { evaluateIn } from '../../input/in-threads.ts';
+import { offloadEvaluation } from '../../input/offload.ts';
 import { evaluateBody } from '../../threads/evaluation.ts';
 
 const evaluated = named('Evaluated', z.object({ value: anything }));
@@ -33,7 +33,7 @@ export const expressionRoutes = [
     ],
     handle: async ({ gateway, principal: { organizationId }, req }) => {
       // The thread answers the value as JSON already.
-      const value = await evaluateIn(gateway, organizationId, jsonBodyBytes(req));
+      const value = await offloadEvaluation(gateway, organizationId, jsonBodyBytes(req));
       return { status: 200, type: 'json', text: `{"value":${value}}` };
     },
   }),

@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { readSnapshot } from '../../../client/runs/run-state.ts';
 import { versionReader } from '../../../client/versions/version-history.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { definitionDocument, draftGraph, graph, runGraph } from '../../answers/workflows.ts';
 import { ok, route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
 import { dialectName, drawBody } from '../../input/definition-input.ts';
-import { graphIn } from '../../input/in-threads.ts';
+import { offloadGraph } from '../../input/offload.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { CHECK_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pathName, slugText } from '../../validation/validation.ts';
@@ -40,7 +40,7 @@ export const graphRoutes = [
       const current = await demandDefinition(access, organizationId, slug);
       const definition =
         hash === undefined ? current.definition : await (await versionReader(access, organizationId, slug))(hash);
-      const result = await graphIn(gateway, organizationId, definition);
+      const result = await offloadGraph(gateway, organizationId, definition);
       if ('problems' in result)
         throw new HttpProblem('invalid_definition', 'This version cannot be walked any more.', result);
       return ok({ slug, hash: hash ?? current.head.hash, ...result.graph });
@@ -59,10 +59,10 @@ export const graphRoutes = [
     problems: ['not_found', 'invalid_definition'],
     handle: async ({ gateway, access, principal: { organizationId }, params: { id } }) => {
       const { workflowId: slug, workflowHash: hash, definition } = await readSnapshot(access, organizationId, id);
-      const result = await graphIn(gateway, organizationId, definition);
+      const result = await offloadGraph(gateway, organizationId, definition);
       if ('problems' in result)
         throw new HttpProblem('invalid_definition', 'The run has a definition that cannot be walked.', result);
-      return ok({ slug, ...defined({ hash }), ...result.graph });
+      return ok({ slug, ...omitUndefined({ hash }), ...result.graph });
     },
   }),
   route({
@@ -82,7 +82,7 @@ export const graphRoutes = [
     answers: { 200: { text: 'The graph, and the problems of the draft.', schema: draftGraph } },
     problems: ['invalid_yaml', ...CHECK_PROBLEMS],
     handle: async ({ gateway, principal: { id }, req, query: { dialect } }) => {
-      const drawn = await drawBody(gateway, req, { ...defined({ dialect }), persons: id !== undefined });
+      const drawn = await drawBody(gateway, req, { ...omitUndefined({ dialect }), persons: id !== undefined });
       const { graph, ...rest } = drawn;
       return ok({ ...graph, ...rest });
     },

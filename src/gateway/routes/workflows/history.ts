@@ -7,19 +7,19 @@ import { readVersionText } from '../../../client/versions/texts.ts';
 import { versionReader } from '../../../client/versions/version-history.ts';
 import type { DefinitionChange } from '../../../contract/actors.ts';
 import type { VersionDifference } from '../../../definition/document/diff.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { versionDifference, workflowChangePage, workflowText } from '../../answers/versions.ts';
 import { definitionDocument, workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
-import { indexedPage } from '../../http/pages.ts';
-import { idOfKey } from '../../http/request-key.ts';
+import { idempotentId } from '../../http/idempotency-key.ts';
+import { offsetPage } from '../../http/pagination.ts';
 import { ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { compareIn } from '../../input/in-threads.ts';
+import { offloadDiff } from '../../input/offload.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { pageQuery, slugText } from '../../validation/validation.ts';
-import { ETAG, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
+import { ETAG, etagHeaderOf, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
 
 /** A version's hash, with or without its prefix. */
 export const versionHash = z
@@ -60,7 +60,7 @@ export const historyRoutes = [
       const history = await readDefinitionHistory(access, organizationId, slug);
       if (history === undefined) throw new HttpProblem('not_found', `There never was a workflow called ${slug}.`);
       const newestFirst = [...history.changes].reverse();
-      const shown = indexedPage(gateway, `history ${organizationId} ${slug}`, newestFirst, query);
+      const shown = offsetPage(gateway, `history ${organizationId} ${slug}`, newestFirst, query);
       return ok({ ...shown, items: shown.items.map(shownChange) });
     },
   }),
@@ -99,7 +99,7 @@ export const historyRoutes = [
     answers: { 200: { text: 'The text.', schema: workflowText } },
     problems: ['not_found', 'version_not_found'],
     handle: async ({ access, principal: { organizationId }, params: { slug }, query }) =>
-      ok({ slug, ...(await readVersionText(access, organizationId, slug, defined(query))) }),
+      ok({ slug, ...(await readVersionText(access, organizationId, slug, omitUndefined(query))) }),
   }),
   route({
     method: 'GET',
@@ -136,9 +136,9 @@ export const historyRoutes = [
     problems: [...PUT_PROBLEMS, 'version_not_found'],
     handle: async ({ access, principal: { organizationId, id: by }, req, params: { slug }, body }) => {
       const { workflowHash: hash, notes } = body;
-      const change = { hash, ...defined({ key: idOfKey(req), notes, by }) };
+      const change = { hash, ...omitUndefined({ key: idempotentId(req), notes, by }) };
       const { head, alreadyAtVersion } = await rollBack(access, organizationId, slug, change);
-      return { status: 200, body: { ...shownHead(head), alreadyAtVersion }, headers: tagOf(head) };
+      return { status: 200, body: { ...shownHead(head), alreadyAtVersion }, headers: etagHeaderOf(head) };
     },
   }),
 ];
@@ -152,13 +152,13 @@ export async function differenceOf(
 ): Promise<VersionDifference> {
   const read = await versionReader(gateway.access, org, slug);
   const versions = await Promise.all([read(from), read(to)]);
-  return compareIn(gateway, org, versions, { before: `${slug} ${from}`, after: `${slug} ${to}` });
+  return offloadDiff(gateway, org, versions, { before: `${slug} ${from}`, after: `${slug} ${to}` });
 }
 
 function shownChange({ at, by, proposalId, text, ...change }: DefinitionChange) {
   return {
     ...change,
     createdAt: at,
-    ...defined({ createdBy: by, sourceProposalId: proposalId, textHash: text?.hash }),
+    ...omitUndefined({ createdBy: by, sourceProposalId: proposalId, textHash: text?.hash }),
   };
 }

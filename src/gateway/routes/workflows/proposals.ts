@@ -11,13 +11,13 @@ import {
 } from '../../../client/definitions/proposals.ts';
 import { describeRun } from '../../../client/runs/run-read.ts';
 import { PROPOSAL_STATUSES, type Proposal } from '../../../contract/proposal.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { proposalPage, proposalView, proposalWithDifference } from '../../answers/versions.ts';
 import { workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
-import { indexedPage } from '../../http/pages.ts';
+import { idempotentId } from '../../http/idempotency-key.ts';
+import { offsetPage } from '../../http/pagination.ts';
 import { principalOf } from '../../http/principal.ts';
-import { idOfKey } from '../../http/request-key.ts';
 import { ok, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { checkGiven, demandValid, dialectName } from '../../input/definition-input.ts';
@@ -25,7 +25,7 @@ import { HttpProblem } from '../../validation/http-problem.ts';
 import { CHECK_PROBLEMS, LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pageQuery, pathName, slugText } from '../../validation/validation.ts';
 import { changeNotes, differenceOf, versionHash } from './history.ts';
-import { ETAG, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
+import { ETAG, etagHeaderOf, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
 
 const proposalListQuery = z.strictObject({
   ...pageQuery(),
@@ -48,8 +48,8 @@ const reviewBody = z.strictObject({
   notes: changeNotes.optional(),
 });
 
-const ofWorkflow = { slug: slugText };
-const ofProposal = { ...ofWorkflow, id: pathName };
+const workflowParams = { slug: slugText };
+const proposalParams = { ...workflowParams, id: pathName };
 
 export const proposalRoutes = [
   route({
@@ -61,7 +61,7 @@ export const proposalRoutes = [
     description:
       'With the status, the person who proposed and the reason. An open proposal expires 14 days after it was ' +
       'made.',
-    params: ofWorkflow,
+    params: workflowParams,
     query: proposalListQuery,
     answers: { 200: { text: 'A page of proposals.', schema: proposalPage } },
     problems: [...LIST_PROBLEMS, 'not_found'],
@@ -71,7 +71,7 @@ export const proposalRoutes = [
         (one) => status === undefined || one.status === status,
       );
       const list = `proposals ${organizationId} ${slug} ${status ?? ''}`;
-      const shown = indexedPage(gateway, list, proposals, page);
+      const shown = offsetPage(gateway, list, proposals, page);
       return ok({ ...shown, items: shown.items.map((one) => shownProposal(slug, one)) });
     },
   }),
@@ -85,7 +85,7 @@ export const proposalRoutes = [
     description:
       'The proposal is a whole definition, also as a text. Nothing changes until somebody else has approved it ' +
       'and it is applied. A proposal that changes nothing is refused (`proposal_unchanged`).',
-    params: ofWorkflow,
+    params: workflowParams,
     body: jsonOf(proposalBody),
     answers: { 201: { text: 'Proposed.', schema: proposalWithDifference } },
     problems: [
@@ -106,7 +106,7 @@ export const proposalRoutes = [
       // A workflow that cannot be changed is refused before the proposal is checked.
       await listProposals(access, organizationId, slug);
       if (executionId !== undefined) await describeRun(access, organizationId, executionId);
-      const options = { slug, ...defined({ dialect }) };
+      const options = { slug, ...omitUndefined({ dialect }) };
       const checked = await checkGiven(gateway, organizationId, text ?? document, options);
       const { definition, hash, secrets } = demandValid(checked);
       if (secrets.length > 0)
@@ -123,7 +123,7 @@ export const proposalRoutes = [
         baseHash,
         definition,
         hash,
-        ...defined({ id: idOfKey(req), notes, executionId, by, text: checked.text }),
+        ...omitUndefined({ id: idempotentId(req), notes, executionId, by, text: checked.text }),
       });
       return { status: 201, body: await withDifference(gateway, organizationId, slug, made) };
     },
@@ -135,7 +135,7 @@ export const proposalRoutes = [
     id: 'getProposal',
     summary: 'Reads a proposal and the changes that it would make.',
     description: 'With the difference from the version that it is based on, and its review.',
-    params: ofProposal,
+    params: proposalParams,
     answers: { 200: { text: 'The proposal.', schema: proposalWithDifference } },
     problems: ['not_found', 'proposal_not_found', 'version_not_found'],
     handle: async ({ gateway, access, principal: { organizationId }, params: { slug, id } }) => {
@@ -152,7 +152,7 @@ export const proposalRoutes = [
     description:
       'Not by the person who proposed it (`proposer_may_not_review`). An approved proposal is applied by a ' +
       'request of its own.',
-    params: ofProposal,
+    params: proposalParams,
     body: jsonOf(reviewBody),
     answers: { 200: { text: 'Reviewed.', schema: proposalView } },
     problems: [
@@ -164,7 +164,7 @@ export const proposalRoutes = [
       'proposer_may_not_review',
     ],
     handle: async ({ access, principal: { organizationId }, req, params: { slug, id }, body }) => {
-      const review = { decision: body.decision, ...defined({ notes: body.notes }), ...authorOf(req) };
+      const review = { decision: body.decision, ...omitUndefined({ notes: body.notes }), ...authorOf(req) };
       const reviewed = await reviewProposal(access, organizationId, slug, id, review);
       return ok(shownProposal(slug, reviewed));
     },
@@ -178,7 +178,7 @@ export const proposalRoutes = [
     description:
       'It becomes the current version, unless the definition has changed since it was proposed ' +
       '(`proposal_stale`).',
-    params: ofProposal,
+    params: proposalParams,
     body: emptyBody(),
     answers: {
       200: {
@@ -199,7 +199,7 @@ export const proposalRoutes = [
     handle: async ({ access, principal: { organizationId }, req, params: { slug, id } }) => {
       const applied = await applyProposal(access, organizationId, slug, id, authorOf(req));
       const body = { proposal: shownProposal(slug, applied.proposal), workflow: shownHead(applied.head) };
-      return { status: 200, body, headers: tagOf(applied.head) };
+      return { status: 200, body, headers: etagHeaderOf(applied.head) };
     },
   }),
 ];
@@ -212,8 +212,8 @@ async function withDifference(gateway: Gateway, organizationId: string, slug: st
 /** The caller, and the key of the request. */
 function authorOf(req: Request): { by?: string; key?: string } {
   const { id: by } = principalOf(req);
-  const key = idOfKey(req);
-  return defined({ by, key });
+  const key = idempotentId(req);
+  return omitUndefined({ by, key });
 }
 
 function shownProposal(slug: string, { baseHash, hash, by, ...proposal }: Proposal) {
@@ -222,6 +222,6 @@ function shownProposal(slug: string, { baseHash, hash, by, ...proposal }: Propos
     workflowId: slug,
     baseWorkflowHash: baseHash,
     proposalHash: hash,
-    ...defined({ proposedBy: by }),
+    ...omitUndefined({ proposedBy: by }),
   };
 }

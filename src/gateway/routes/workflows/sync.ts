@@ -2,21 +2,21 @@
 
 import { z } from 'zod';
 import { type SyncedDefinition, type SyncOptions, syncDefinition, syncSet } from '../../../client/definitions/sync.ts';
-import { demandRoom, putTakenSecrets } from '../../../client/organization/secrets.ts';
+import { demandRoomForSecrets, putExtractedSecrets } from '../../../client/organization/secrets.ts';
 import type { Problem } from '../../../definition/document/types.ts';
-import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { createdOrOk, type Incoming, ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { checkDocuments, dialectName } from '../../input/definition-input.ts';
-import { knownFor } from '../../input/known-to-organization.ts';
+import { factsForDocuments } from '../../input/organization-facts.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { CHECK_PROBLEMS, type ProblemCode } from '../../validation/problem-codes.ts';
 import { anyJson, nameText } from '../../validation/validation.ts';
 import { changeNotes } from './history.ts';
 import { PUT_PROBLEMS } from './workflow-head.ts';
 
-const MOST_DEFINITIONS = 5_000;
+const MAX_DEFINITIONS = 5_000;
 
 const DOCUMENT = 'The definition, in any dialect: an object, or YAML or JSON as text, which is kept.';
 
@@ -32,7 +32,7 @@ const syncBody = z.strictObject({ workflow: anyJson.describe(DOCUMENT), ...optio
 const syncAllBody = z.strictObject({
   workflows: z
     .array(anyJson.describe(DOCUMENT))
-    .max(MOST_DEFINITIONS)
+    .max(MAX_DEFINITIONS)
     .describe('All definitions of the source. Definitions that it synced before and no longer has are deleted.'),
   ...options,
 });
@@ -60,7 +60,7 @@ export const syncRoutes = [
     },
     problems: PROBLEMS,
     handle: async ({ gateway, access, principal: { organizationId, id }, body: { workflow, ...given } }) => {
-      const [synced] = await accepted({ gateway, access }, organizationId, [workflow], given, () => '/workflow');
+      const [synced] = await checkAll({ gateway, access }, organizationId, [workflow], given, () => '/workflow');
       if (synced === undefined) throw new HttpProblem('invalid_request', 'Give a definition as `workflow`.');
       const action = await syncDefinition(access, organizationId, synced, optionsOf(id, given));
       const answer = { slug: synced.definition.slug, hash: synced.hash, action };
@@ -85,7 +85,7 @@ export const syncRoutes = [
     },
     problems: PROBLEMS,
     handle: async ({ gateway, access, principal: { organizationId, id }, body: { workflows, ...given } }) => {
-      const synced = await accepted(
+      const synced = await checkAll(
         { gateway, access },
         organizationId,
         workflows,
@@ -98,7 +98,7 @@ export const syncRoutes = [
 ];
 
 /** Writes all definitions or none: every definition is checked first. */
-async function accepted(
+async function checkAll(
   { gateway, access }: Pick<Incoming, 'gateway' | 'access'>,
   organizationId: string,
   documents: readonly Json[],
@@ -106,23 +106,23 @@ async function accepted(
   pointer: (index: number) => string,
 ): Promise<SyncedDefinition[]> {
   const problems: Problem[] = [];
-  const places = new Map<string, number>();
+  const indexBySlug = new Map<string, number>();
   const checkedAll = await checkDocuments(gateway, organizationId, documents, {
-    ...(await knownFor(gateway, organizationId, ...documents)),
-    ...defined({ dialect }),
+    ...(await factsForDocuments(gateway, organizationId, ...documents)),
+    ...omitUndefined({ dialect }),
   });
   for (const [index, checked] of checkedAll.entries()) {
     for (const problem of checked.problems)
       problems.push({ ...problem, pointer: `${pointer(index)}${problem.pointer}` });
     const slug = checked.definition?.slug;
-    const before = slug === undefined ? undefined : places.get(slug);
+    const before = slug === undefined ? undefined : indexBySlug.get(slug);
     if (before !== undefined)
       problems.push({
         pointer: `${pointer(index)}/slug`,
         code: 'duplicate_slug',
         message: `The slug ${slug} is that of ${pointer(before)} as well.`,
       });
-    if (slug !== undefined) places.set(slug, index);
+    if (slug !== undefined) indexBySlug.set(slug, index);
   }
   const [first] = problems;
   if (first !== undefined)
@@ -131,17 +131,17 @@ async function accepted(
       `Nothing was written, since there are problems: ${first.message} (${first.pointer}).`,
       { problems },
     );
-  const taken = checkedAll.flatMap(({ definition, secrets }) =>
+  const secretsToStore = checkedAll.flatMap(({ definition, secrets }) =>
     secrets.map((secret) => ({ ...secret, owner: definition?.slug ?? '' })),
   );
-  await demandRoom(access, organizationId, taken);
+  await demandRoomForSecrets(access, organizationId, secretsToStore);
   return checkedAll.flatMap(({ definition, hash, secrets, text }) => {
     if (definition === undefined || hash === undefined) return [];
-    const along = () => putTakenSecrets(access, organizationId, definition.slug, secrets);
-    return [{ definition, hash, along, ...defined({ text }) }];
+    const storeSecrets = () => putExtractedSecrets(access, organizationId, definition.slug, secrets);
+    return [{ definition, hash, afterWrite: storeSecrets, ...omitUndefined({ text }) }];
   });
 }
 
 function optionsOf(by: string | undefined, { source, dryRun, notes }: Options): SyncOptions {
-  return defined({ source, dryRun, notes, by });
+  return omitUndefined({ source, dryRun, notes, by });
 }

@@ -1,18 +1,18 @@
 /** Changes single fields of a definition: `PATCH /api/workflows/:slug`, `/enable`, `/disable`. */
 import { z } from 'zod';
-import { onCurrent, putDefinition } from '../../../client/definitions/definitions.ts';
+import { putDefinition, retryOnConflict } from '../../../client/definitions/definitions.ts';
 import type { Access } from '../../../client/temporal/access.ts';
 import { readText, type WrittenText } from '../../../client/versions/texts.ts';
 import type { DefinitionHead } from '../../../contract/actors.ts';
 import { definitionHash } from '../../../definition/document/canonical.ts';
-import { withMembers } from '../../../definition/document/written-text.ts';
-import { defined } from '../../../json/defined.ts';
+import { withMembers } from '../../../definition/document/source-text.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { workflowHead } from '../../answers/workflows.ts';
 import { type Call, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { shownName, slugText } from '../../validation/validation.ts';
 import { changeNotes } from './history.ts';
-import { demandDefinition, ETAG, IF_MATCH, ifMatchOf, PUT_PROBLEMS, shownHead, tagOf } from './workflow-head.ts';
+import { demandDefinition, ETAG, etagHeaderOf, IF_MATCH, ifMatchOf, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
 
 const workflowPatch = z.strictObject({
   name: shownName(200).optional().describe('For people.'),
@@ -39,7 +39,7 @@ export const patchWorkflowRoute = route({
   body: jsonOf(workflowPatch),
   answers: { 200: { text: 'Changed.', schema: workflowHead, headers: ETAG } },
   problems: PUT_PROBLEMS,
-  handle: ({ body: { notes, ...patch }, ...call }) => changed(call, patch, notes),
+  handle: ({ body: { notes, ...patch }, ...call }) => patchDefinition(call, patch, notes),
 });
 
 export const workflowFieldRoutes = [
@@ -64,21 +64,21 @@ function enabledRoute<Verb extends 'enable' | 'disable'>(verb: Verb, summary: st
     body: emptyBody(),
     answers: { 200: { text: 'Done.', schema: workflowHead, headers: ETAG } },
     problems: PUT_PROBLEMS,
-    handle: (call) => changed(call, { enabled: verb === 'enable' }),
+    handle: (call) => patchDefinition(call, { enabled: verb === 'enable' }),
   });
 }
 
 /** Stores the definition with changed fields. */
-async function changed(
+async function patchDefinition(
   { access, principal, params: { slug }, req }: Pick<Call<{ slug: string }>, 'access' | 'principal' | 'params' | 'req'>,
   patch: Patch,
   notes?: string,
 ) {
   const { organizationId, id: by } = principal;
   const condition = await ifMatchOf({ access, principal, req }, slug);
-  const head = await onCurrent(async () => {
+  const head = await retryOnConflict(async () => {
     const found = await demandDefinition(access, organizationId, slug);
-    const definition = { ...found.definition, ...defined(patch) };
+    const definition = { ...found.definition, ...omitUndefined(patch) };
     const hash = definitionHash(definition);
     const text = hash === found.head.hash ? undefined : await textWith(access, organizationId, found.head, patch);
     const answer = await putDefinition(access, organizationId, {
@@ -87,11 +87,11 @@ async function changed(
       source: 'update',
       ifRevision: found.head.revision,
       ...condition,
-      ...defined({ notes, by, text }),
+      ...omitUndefined({ notes, by, text }),
     });
     return answer.head;
   });
-  return { status: 200, body: shownHead(head), headers: tagOf(head) } as const;
+  return { status: 200, body: shownHead(head), headers: etagHeaderOf(head) } as const;
 }
 
 /** The text of the definition with the changed fields. Undefined where there is none, or it cannot be edited. */
@@ -102,6 +102,6 @@ async function textWith(
   { enabled: _enabled, ...fields }: Patch,
 ): Promise<WrittenText | undefined> {
   const written = reference && (await readText(access, organizationId, slug, reference.hash));
-  const text = written === undefined ? undefined : withMembers(written.text, defined(fields));
+  const text = written === undefined ? undefined : withMembers(written.text, omitUndefined(fields));
   return written === undefined || text === undefined ? undefined : { media: written.media, text };
 }

@@ -3,12 +3,12 @@
 import { putDefinition } from '../../../client/definitions/definitions.ts';
 import type { Access } from '../../../client/temporal/access.ts';
 import { readDefinition, readHead } from '../../../client/versions/definition-head.ts';
-import { type DefinitionHead, tagOfHead } from '../../../contract/actors.ts';
-import { defined } from '../../../json/defined.ts';
+import { type DefinitionHead, etagOfHead } from '../../../contract/actors.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { storedWorkflow } from '../../answers/workflows.ts';
-import { idOfKey } from '../../http/request-key.ts';
+import { idempotentId } from '../../http/idempotency-key.ts';
 import { type Call, createdOrOk } from '../../http/route.ts';
-import { type Checked, demandValid, storing } from '../../input/definition-input.ts';
+import { type Checked, demandValid, prepareSecretWrite } from '../../input/definition-input.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { DEFINITION_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 
@@ -17,7 +17,7 @@ export function shownHead(
   head: DefinitionHead,
 ): Omit<DefinitionHead, 'hooks' | 'revision' | 'triggers' | 'triggerSecrets' | 'text'> & { textHash?: string } {
   const { hooks: _hooks, revision: _revision, triggers: _triggers, triggerSecrets: _secrets, text, ...shown } = head;
-  return { ...shown, ...defined({ textHash: text?.hash }) };
+  return { ...shown, ...omitUndefined({ textHash: text?.hash }) };
 }
 
 /** The current definition. @throws HttpProblem `not_found`. */
@@ -28,7 +28,7 @@ export async function demandDefinition(access: Access, org: string, slug: string
 }
 
 /** The header ETag of a definition. */
-export const tagOf = (head: DefinitionHead): { etag: string } => ({ etag: `"${tagOfHead(head)}"` });
+export const etagHeaderOf = (head: DefinitionHead): { etag: string } => ({ etag: `"${etagOfHead(head)}"` });
 
 /** One tag of an If-Match, weak or not, with the comma after it. */
 const LISTED_TAG = /\s*(W\/)?"([^"]*)"\s*(?:,|$)/gy;
@@ -49,7 +49,7 @@ export async function ifMatchOf(
   const tags = listed.flatMap(([, weak, tag = '']) => (weak === undefined ? [tag] : []));
   if (tags.length < 2) return { ifMatch: tags[0] ?? '' };
   const head = await readHead(access, principal.organizationId, slug);
-  const current = head && tagOfHead(head);
+  const current = head && etagOfHead(head);
   return { ifMatch: tags.find((tag) => tag === current) ?? tags[0] ?? '' };
 }
 
@@ -76,7 +76,7 @@ export const PUT_PROBLEMS: readonly ProblemCode[] = [
 ];
 
 /** The answers of a route that stores a definition: see storedAnswer. */
-export const STORED = {
+export const STORE_ANSWERS = {
   201: { text: 'Stored; it is new.', schema: storedWorkflow, headers: ETAG },
   200: { text: 'Stored.', schema: storedWorkflow, headers: ETAG },
 };
@@ -97,9 +97,9 @@ export async function storeChecked(
     definition,
     hash,
     source: 'update',
-    along: await storing(access, organizationId, slug, secrets),
+    afterWrite: await prepareSecretWrite(access, organizationId, slug, secrets),
     ...(await ifMatchOf({ access, principal, req }, slug)),
-    ...defined({ by, notes, key: idOfKey(req), text: checked.text }),
+    ...omitUndefined({ by, notes, key: idempotentId(req), text: checked.text }),
     ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
   });
   return { definition, hash, created, head };
@@ -110,5 +110,5 @@ export const storedAnswer = <More extends object>(created: boolean, head: Defini
   createdOrOk(
     created,
     { ...shownHead(head), ...more },
-    { ...tagOf(head), ...(created ? { location: `/api/workflows/${head.slug}` } : {}) },
+    { ...etagHeaderOf(head), ...(created ? { location: `/api/workflows/${head.slug}` } : {}) },
   );

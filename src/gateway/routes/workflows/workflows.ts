@@ -1,17 +1,17 @@
 /** `/api/workflows`: definitions, stored, read, listed, deleted and checked (ARCHITECTURE.md §5). */
 import { z } from 'zod';
 import { removeDefinition } from '../../../client/definitions/definitions.ts';
-import { listOfWorkflow, listRuns } from '../../../client/runs/run-list.ts';
+import { listRuns, listRunsOfWorkflow } from '../../../client/runs/run-list.ts';
 import { listDefinitions } from '../../../client/versions/definition-head.ts';
 import type { Definition } from '../../../definition/document/types.ts';
-import { defined } from '../../../json/defined.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { executionPage } from '../../answers/executions.ts';
 import { definitionDocument, readWorkflow, validation, workflowPage } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { type Call, ok, route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
 import { checkBody, dialectName } from '../../input/definition-input.ts';
-import { webhookOf } from '../../input/webhook-path.ts';
+import { webhookUrlOf } from '../../input/webhook-path.ts';
 import {
   CHECK_PROBLEMS,
   DEFINITION_PROBLEMS,
@@ -21,20 +21,20 @@ import {
 } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery, slugText } from '../../validation/validation.ts';
 import { runListQuery } from '../executions/execution-list.ts';
-import { shownRun } from '../executions/shown-waits.ts';
+import { runWithResumeTokens } from '../executions/resume-tokens.ts';
 import { changeNotes } from './history.ts';
 import { patchWorkflowRoute } from './workflow-fields.ts';
 import {
   demandDefinition,
   ETAG,
+  etagHeaderOf,
   IF_MATCH,
   ifMatchOf,
+  STORE_ANSWERS,
   STORE_CONDITIONS,
-  STORED,
   shownHead,
   storeChecked,
   storedAnswer,
-  tagOf,
 } from './workflow-head.ts';
 
 const workflowListQuery = z.strictObject({
@@ -73,7 +73,7 @@ export const workflowRoutes = [
     handle: async ({ access, principal: { organizationId }, query: { limit, cursor, enabled, tag } }) => {
       const { unreadable, ...page } = await listDefinitions(access, organizationId, {
         limit,
-        ...defined({ cursor, tag, enabled: enabled && enabled === 'true' }),
+        ...omitUndefined({ cursor, tag, enabled: enabled && enabled === 'true' }),
       });
       const items = page.items.map((head) => shownHead(head));
       return ok({ ...page, items, ...(unreadable.length === 0 ? {} : { unreadable }) });
@@ -92,7 +92,7 @@ export const workflowRoutes = [
     query: workflowStoreQuery,
     headers: STORE_CONDITIONS,
     body: DOCUMENT,
-    answers: STORED,
+    answers: STORE_ANSWERS,
     problems: STORE_PROBLEMS,
     handle: (call) => store(call, undefined),
   }),
@@ -112,9 +112,9 @@ export const workflowRoutes = [
     answers: { 200: { text: 'The result of the check.', schema: validation } },
     problems: ['invalid_yaml', ...CHECK_PROBLEMS],
     handle: async ({ gateway, principal: { id }, req, query: { dialect } }) => {
-      const checked = await checkBody(gateway, req, { ...defined({ dialect }), persons: id !== undefined });
+      const checked = await checkBody(gateway, req, { ...omitUndefined({ dialect }), persons: id !== undefined });
       const { valid, problems, warnings, hash, dialect: found } = checked;
-      return ok({ valid, dialect: found, problems, warnings, ...defined({ hash }) });
+      return ok({ valid, dialect: found, problems, warnings, ...omitUndefined({ hash }) });
     },
   }),
   route({
@@ -128,7 +128,7 @@ export const workflowRoutes = [
     query: workflowStoreQuery,
     headers: STORE_CONDITIONS,
     body: DOCUMENT,
-    answers: STORED,
+    answers: STORE_ANSWERS,
     problems: [...STORE_PROBLEMS, 'not_found'],
     handle: ({ params: { slug }, ...call }) => store(call, slug),
   }),
@@ -147,7 +147,7 @@ export const workflowRoutes = [
     handle: async ({ gateway, access, principal: { organizationId }, params: { slug } }) => {
       const { head, definition } = await demandDefinition(access, organizationId, slug);
       const body = { ...shownHead(head), definition, ...triggersShown(gateway, organizationId, definition) };
-      return { status: 200, body, headers: tagOf(head) };
+      return { status: 200, body, headers: etagHeaderOf(head) };
     },
   }),
   patchWorkflowRoute,
@@ -165,7 +165,7 @@ export const workflowRoutes = [
     handle: async ({ access, principal, req, params: { slug } }) => {
       const { organizationId, id: by } = principal;
       const condition = await ifMatchOf({ access, principal, req }, slug);
-      await removeDefinition(access, organizationId, slug, { ...condition, ...defined({ by }) });
+      await removeDefinition(access, organizationId, slug, { ...condition, ...omitUndefined({ by }) });
       return { status: 204 };
     },
   }),
@@ -181,8 +181,8 @@ export const workflowRoutes = [
     answers: { 200: { text: 'A page of runs.', schema: executionPage } },
     problems: [...LIST_PROBLEMS, 'not_found'],
     handle: async ({ access, principal, params: { slug }, query }) => {
-      const page = await listOfWorkflow(access, principal.organizationId, slug, query, listRuns);
-      return ok({ ...page, items: page.items.map((run) => shownRun(access, principal, run)) });
+      const page = await listRunsOfWorkflow(access, principal.organizationId, slug, query, listRuns);
+      return ok({ ...page, items: page.items.map((run) => runWithResumeTokens(access, principal, run)) });
     },
   }),
 ];
@@ -196,7 +196,7 @@ type StoreCall = Pick<
 async function store(call: StoreCall, slug: string | undefined) {
   const { gateway, principal, query, req } = call;
   const { dialect, notes } = query;
-  const options = { persons: principal.id !== undefined, keepsText: true, ...defined({ dialect, slug }) };
+  const options = { persons: principal.id !== undefined, keepsText: true, ...omitUndefined({ dialect, slug }) };
   const checked = await checkBody(gateway, req, options);
   const { definition, created, head } = await storeChecked(call, checked, notes);
   const shown = triggersShown(gateway, principal.organizationId, definition);
@@ -209,7 +209,7 @@ function triggersShown(gateway: Gateway, org: string, definition: Definition) {
     name,
     type,
     enabled,
-    ...webhookOf(gateway, org, defined({ type, config })),
+    ...webhookUrlOf(gateway, org, omitUndefined({ type, config })),
   }));
   return triggers.length === 0 ? {} : { triggers };
 }

@@ -24,7 +24,7 @@ import type { ApprovalState } from '../approval/approval-state.ts';
 import { type AgentState, APPROVAL, type OpenCall } from './agent-state.ts';
 import { isNamed } from './agent-tools.ts';
 
-const SHOWN_INPUT_CHARACTERS = 500;
+const MAX_INPUT_CHARACTERS = 500;
 const DEFAULT_MESSAGE = 'May the agent make this call?';
 
 /** The schema of `approval` in an agent's config. */
@@ -41,7 +41,7 @@ export function agentApprovalSchema(): z.ZodType {
 }
 
 /** The state of a call's approval. */
-export type Asked =
+export type CallApprovalStatus =
   | { readonly is: 'open'; readonly ask?: AskSpec; readonly timers: readonly TimerSpec[] }
   | { readonly is: 'approved' }
   | { readonly is: 'denied'; readonly error: FailureShape }
@@ -50,8 +50,8 @@ export type Asked =
 
 export interface CallApproval {
   wanted(call: OpenCall): boolean;
-  begin(visit: StepContext, state: AgentState, suffix: string, call: OpenCall): Asked;
-  resume(visit: StepContext, state: AgentState, suffix: string, call: OpenCall, event: Resume): Asked;
+  begin(visit: StepContext, state: AgentState, suffix: string, call: OpenCall): CallApprovalStatus;
+  resume(visit: StepContext, state: AgentState, suffix: string, call: OpenCall, event: Resume): CallApprovalStatus;
   refuse: (visit: StepContext, state: AgentState, event: DecisionEvent) => KindRefusal | undefined;
 }
 
@@ -66,17 +66,22 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
   // Names are compared as written. A template would match no call, and the call would run without approval.
   if (tools.some((name) => typeof name !== 'string' || name.includes('{{')))
     throw new ConfigError('/approval/tools', 'Names are written as they are: no {{ … }} stands here.');
-  const behaviour = approval.plan({ message: DEFAULT_MESSAGE, ...rules }, underApproval(parse), step);
-  const asked = (state: AgentState, suffix: string, call: OpenCall, outcome: Outcome<ApprovalState>): Asked => {
+  const behaviour = approval.plan({ message: DEFAULT_MESSAGE, ...rules }, parserUnderApproval(parse), step);
+  const statusOf = (
+    state: AgentState,
+    suffix: string,
+    call: OpenCall,
+    outcome: Outcome<ApprovalState>,
+  ): CallApprovalStatus => {
     switch (outcome.do) {
       case 'suspend': {
-        const { state: hold, waiting } = outcome;
+        const { state: approvalState, waiting } = outcome;
         const timers = (outcome.timers ?? []).map((one) => ({
           ...one,
           suffix: `${suffix}${APPROVAL}${one.suffix ?? ''}`,
         }));
         const before = state.approvals[suffix]?.timers ?? [];
-        state.approvals[suffix] = { state: hold, timers: [...before, ...timers.map((timer) => timer.suffix)] };
+        state.approvals[suffix] = { state: approvalState, timers: [...before, ...timers.map((timer) => timer.suffix)] };
         return {
           is: 'open',
           ...(waiting === undefined
@@ -99,17 +104,23 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
   };
   return {
     wanted: (call) => call.target !== undefined && isNamed(call, tools),
-    begin: (visit, state, suffix, call) => asked(state, suffix, call, behaviour.begin(approvalContext(visit, suffix))),
+    begin: (visit, state, suffix, call) =>
+      statusOf(state, suffix, call, behaviour.begin(approvalContext(visit, suffix))),
     resume(visit, state, suffix, call, event) {
-      const hold = state.approvals[suffix]?.state;
-      if (hold === undefined || behaviour.resume === undefined) return { is: 'open', timers: [] };
-      return asked(state, suffix, call, behaviour.resume({ ...approvalContext(visit, suffix), state: hold }, event));
+      const approvalState = state.approvals[suffix]?.state;
+      if (approvalState === undefined || behaviour.resume === undefined) return { is: 'open', timers: [] };
+      return statusOf(
+        state,
+        suffix,
+        call,
+        behaviour.resume({ ...approvalContext(visit, suffix), state: approvalState }, event),
+      );
     },
     refuse(visit, state, event) {
-      const hold = event.suffix === undefined ? undefined : state.approvals[event.suffix]?.state;
-      if (hold === undefined)
+      const approvalState = event.suffix === undefined ? undefined : state.approvals[event.suffix]?.state;
+      if (approvalState === undefined)
         return { code: 'not_waiting', message: `The step '${visit.slug}' waits for no decision now.` };
-      return behaviour.refuse?.({ ...approvalContext(visit, event.suffix ?? ''), state: hold }, event);
+      return behaviour.refuse?.({ ...approvalContext(visit, event.suffix ?? ''), state: approvalState }, event);
     },
   };
 }
@@ -119,7 +130,7 @@ export function typeOf({ target }: OpenCall): string {
   return target?.kind === 'workflow' ? 'run_workflow' : (target?.kind ?? 'tool');
 }
 
-function underApproval(parse: Parse): Parse {
+function parserUnderApproval(parse: Parse): Parse {
   return {
     template: (value, at) => parse.template(value, `/approval${at}`),
     secretTemplate: (value, at) => parse.secretTemplate(value, `/approval${at}`),
@@ -145,14 +156,14 @@ function approvalContext(visit: StepContext, suffix: string): StepContext {
     takeMessages: () => [],
     returnMessages: () => undefined,
     assign: (target, name, value) => visit.assign(target, name, value),
-    note: () => undefined,
+    traceEvaluated: () => undefined,
     recordDecision: (path, decision) => visit.recordDecision(path, decision),
   };
 }
 
 function messageFor(message: string | undefined, { name, input }: OpenCall): string {
   const text = JSON.stringify(input);
-  const cut = text.length > SHOWN_INPUT_CHARACTERS ? `${text.slice(0, SHOWN_INPUT_CHARACTERS)}…` : text;
+  const cut = text.length > MAX_INPUT_CHARACTERS ? `${text.slice(0, MAX_INPUT_CHARACTERS)}…` : text;
   return `${message ?? DEFAULT_MESSAGE} ${name} ${cut}`;
 }
 

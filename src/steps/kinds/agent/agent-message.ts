@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { AGENT_MESSAGE } from '../../../contract/agent-message.ts';
-import { defined } from '../../../json/defined.ts';
 import { isObject, type Json } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { invalid, isAbsent, optionalBoolean, optionalText, wholeNumber } from '../../config/read.ts';
 import { configSchema, templated, textTemplate } from '../../config/schema.ts';
 import { ConfigError, type OpenStepContext, type Outcome, type StepContext, type StepKind } from '../../kind.ts';
 import { timedPorts } from '../../ports.ts';
 
 const CONTENT = ['content', 'message', 'goal'] as const;
-const LEAST_WAIT_MS = 1_000;
-const MOST_WAIT_MS = 2_147_483_647;
+const MIN_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 2_147_483_647;
 const DEFAULT_WAIT_MS = 300_000;
 const TIMEOUT = '/timeout';
 const PARENT = 'parent';
@@ -53,7 +53,7 @@ begins. An agent that has ended does not receive it.
       to: textTemplate().optional().describe("An agent step of this run, 'parent', or the id of a run."),
       interrupt: templated(z.boolean()).optional().describe('Whether the agent leaves what it is doing (false).'),
       await_response: templated(z.boolean()).optional().describe('Whether to wait for its answer (false).'),
-      await_timeout_ms: templated(z.number().int().min(LEAST_WAIT_MS).max(MOST_WAIT_MS))
+      await_timeout_ms: templated(z.number().int().min(MIN_WAIT_MS).max(MAX_WAIT_MS))
         .optional()
         .describe('For how long (5 minutes).'),
     }).refine((config) => CONTENT.some((member) => config[member] !== undefined), {
@@ -67,10 +67,10 @@ begins. An agent that has ended does not receive it.
       (slug) => `The agent did not answer the step '${slug}' in time; wire its port 'timeout', or wait longer.`,
     ),
   plan(config, parse) {
-    const said = CONTENT.find((member) => !isAbsent(config[member]));
-    if (said === undefined) throw new ConfigError('/content', 'Expected content, message or goal.');
+    const contentMember = CONTENT.find((member) => !isAbsent(config[member]));
+    if (contentMember === undefined) throw new ConfigError('/content', 'Expected content, message or goal.');
     const template = (member: string) => parse.template(config[member], `/${member}`);
-    const [content, to, interrupt] = [template(said), template('to'), template('interrupt')];
+    const [content, to, interrupt] = [template(contentMember), template('to'), template('interrupt')];
     const [awaitResponse, timeout] = [template('await_response'), template('await_timeout_ms')];
     return {
       begin(visit) {
@@ -79,12 +79,12 @@ begins. An agent that has ended does not receive it.
         const wait = visit.render(timeout);
         const waitMs = isAbsent(wait)
           ? DEFAULT_WAIT_MS
-          : wholeNumber(wait, 'await_timeout_ms', LEAST_WAIT_MS, MOST_WAIT_MS);
-        const place = recipient(visit, optionalText(visit.render(to), 'to'));
+          : wholeNumber(wait, 'await_timeout_ms', MIN_WAIT_MS, MAX_WAIT_MS);
+        const recipientRun = recipient(visit, optionalText(visit.render(to), 'to'));
         const payload: Json = {
           content: typeof text === 'string' ? text : JSON.stringify(text),
           ...(optionalBoolean(visit.render(interrupt), 'interrupt') === true ? { interrupt: true } : {}),
-          ...defined({ to: place.step }),
+          ...omitUndefined({ to: recipientRun.step }),
           ...(waits ? { reply: { executionId: visit.execution.id, name: replyName(visit) } } : {}),
         };
         return {
@@ -93,7 +93,7 @@ begins. An agent that has ended does not receive it.
           run: [
             {
               activity: 'messageRun',
-              config: { value: { executionId: place.executionId, name: AGENT_MESSAGE, payload }, secrets: [] },
+              config: { value: { executionId: recipientRun.executionId, name: AGENT_MESSAGE, payload }, secrets: [] },
             },
           ],
         };

@@ -59,7 +59,7 @@ export function agentState(request: JsonObject, messages: readonly Json[]): Agen
 }
 
 /** Most model calls. */
-export function mostTurns({ request, granted = 0 }: AgentState): number {
+export function maxTurns({ request, granted = 0 }: AgentState): number {
   return Number(request['maxSteps']) + granted;
 }
 

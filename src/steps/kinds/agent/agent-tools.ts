@@ -2,12 +2,12 @@
 
 import { z } from 'zod';
 import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../../../contract/agent.ts';
-import { defined } from '../../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { isAbsent, list, names, optionalText, text } from '../../config/read.ts';
 import { nameList, templated, textTemplate } from '../../config/schema.ts';
 import type { Parse, StepContext } from '../../kind.ts';
-import { actionOf } from '../actions.ts';
+import { actionOf } from '../built-in-actions.ts';
 
 /** Members of the config's schema. */
 export function toolsSchema(): z.ZodRawShape {
@@ -36,14 +36,16 @@ export function planTools(config: JsonObject, parse: Parse): (visit: StepContext
   const [actions, workflows] = [template('actions'), template('workflows')];
   return (visit) => {
     const named = toolNames(visit.render(tools));
-    const acting = named?.filter((name) => actionOf(name) !== undefined) ?? [];
-    const only = named?.filter((name) => actionOf(name) === undefined);
-    const servers = serversOf(visit.render(mcpServerIds), only);
+    const namedActions = named?.filter((name) => actionOf(name) !== undefined) ?? [];
+    const namedTools = named?.filter((name) => actionOf(name) === undefined);
+    const servers = serversOf(visit.render(mcpServerIds), namedTools);
     return {
-      ...defined({ servers }),
-      ...(only === undefined || only.length === 0 ? {} : { only }),
+      ...omitUndefined({ servers }),
+      ...(namedTools === undefined || namedTools.length === 0 ? {} : { only: namedTools }),
       actions: [
-        ...new Set([...names(visit.render(actions), 'actions'), ...acting].map((name) => actionOf(name)?.type ?? name)),
+        ...new Set(
+          [...names(visit.render(actions), 'actions'), ...namedActions].map((name) => actionOf(name)?.type ?? name),
+        ),
       ],
       workflows: workflowsOf(visit.render(workflows)),
     };
@@ -54,9 +56,10 @@ export function planTools(config: JsonObject, parse: Parse): (visit: StepContext
  * Whether a name matches the call: a tool, 'server/tool', a workflow, or an action by any of its names.
  */
 export function isNamed(call: AgentCall, written: readonly Json[]): boolean {
-  const its = namesOfCall(call);
+  const callNames = namesOfCall(call);
   return written.some(
-    (name) => typeof name === 'string' && (its.includes(name) || its.includes(actionOf(name)?.type ?? name)),
+    (name) =>
+      typeof name === 'string' && (callNames.includes(name) || callNames.includes(actionOf(name)?.type ?? name)),
   );
 }
 
@@ -64,9 +67,9 @@ export function isNamed(call: AgentCall, written: readonly Json[]): boolean {
 function serversOf(written: Json, only: readonly string[] | undefined): string[] | undefined {
   const servers = names(written, 'mcpServerIds');
   if (servers.length > 0) return servers;
-  const divided = (only ?? []).map((name) => name.split('/'));
-  if (divided.some(({ length }) => length === 1)) return undefined;
-  return [...new Set(divided.map(([server]) => server!))];
+  const nameParts = (only ?? []).map((name) => name.split('/'));
+  if (nameParts.some(({ length }) => length === 1)) return undefined;
+  return [...new Set(nameParts.map(([server]) => server!))];
 }
 
 function toolNames(written: Json): string[] | undefined {
@@ -83,7 +86,7 @@ function workflowsOf(written: Json): OfferedWorkflow[] {
     const description = optionalText(entry['description'], `workflows[${i}].description`);
     return {
       workflow: text(entry['workflow'], `workflows[${i}].workflow`),
-      ...defined({ version, name, description }),
+      ...omitUndefined({ version, name, description }),
     };
   });
 }

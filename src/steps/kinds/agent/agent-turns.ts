@@ -6,8 +6,8 @@
 import { isAgentTurn } from '../../../contract/agent.ts';
 import { type AgentMessage, agentMessageIn } from '../../../contract/agent-message.ts';
 import { addUsage, usageIn } from '../../../contract/models.ts';
-import { defined } from '../../../json/defined.ts';
 import { asJson, type Json } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import {
   type AskSpec,
   type ChildSpec,
@@ -24,62 +24,62 @@ import {
   type VisitFailure,
 } from '../../kind.ts';
 import { MODEL_HEARTBEAT_MS, MODEL_TIMEOUT_MS } from '../model-config.ts';
-import type { Asked, CallApproval } from './agent-approval.ts';
-import { beginCall, failureToldOf, refused, toldOf } from './agent-calls.ts';
+import type { CallApproval, CallApprovalStatus } from './agent-approval.ts';
+import { beginCall, errorForModel, failureForModel, resultForModel } from './agent-calls.ts';
 import {
   type AgentState,
   type CallOutput,
   callOf,
   callSuffix,
+  maxTurns,
   modelSuffix,
-  mostTurns,
   type OpenCall,
 } from './agent-state.ts';
 
-/** The limit of calls in one turn. The model is told that further calls were not made. */
-const MOST_CALLS = 64;
+/** The limit of calls in one turn. The model gets an error for each further call. */
+const MAX_CALLS = 64;
 const REPLY = '/reply[';
-const MAX_STEPS = 'agent_max_steps';
+const MAX_STEPS_CODE = 'agent_max_steps';
 
 /** The parts of the config that apply between turns. */
 export interface Rules {
   readonly approval: CallApproval | undefined;
-  /** The calls whose results end the agent; undefined where it goes on. */
+  /** The calls whose results end the agent; undefined where it continues. */
   stops(visit: StepContext, state: AgentState, called: readonly OpenCall[]): readonly OpenCall[] | undefined;
 }
 
-type Next = Outcome<AgentState>;
-type Suspended = Extract<Next, { do: 'suspend' }>;
+type AgentOutcome = Outcome<AgentState>;
+type Suspended = Extract<AgentOutcome, { do: 'suspend' }>;
 type AgentContext = OpenStepContext<AgentState>;
 
-export function resume(visit: AgentContext, event: Resume, rules: Rules): Next {
+export function resume(visit: AgentContext, event: Resume, rules: Rules): AgentOutcome {
   const { state } = visit;
   switch (event.on) {
     case 'message':
-      return hearMessage(visit, state, event.payload);
+      return receiveAgentMessage(visit, state, event.payload);
     case 'decision':
     case 'fired':
-      return decided(visit, state, event, rules);
+      return applyDecision(visit, state, event, rules);
     case 'completed':
     case 'failed':
       if (event.suffix.startsWith(REPLY)) return replySent(state);
       if (event.suffix !== modelSuffix(state.turn)) return callEnded(visit, state, event, rules);
       if (event.on === 'failed') return { do: 'fail', error: event.error };
-      return takeAnswer(visit, state, event.result, rules);
+      return applyModelResult(visit, state, event.result, rules);
     default:
       return { do: 'ignore' };
   }
 }
 
 /** Begins a model call with all new messages. @throws StepFailure `agent_max_steps`. */
-export function askModel(state: AgentState): Suspended {
+export function callModel(state: AgentState): Suspended {
   const { tools, maxSteps: _most, stopTools: _stop, ...request } = state.request;
-  const most = mostTurns(state);
-  if (state.turn >= most)
+  const turnLimit = maxTurns(state);
+  if (state.turn >= turnLimit)
     throw new StepFailure(
-      MAX_STEPS,
+      MAX_STEPS_CODE,
       `The agent has asked its model ${state.turn} times and has no answer. Raise maxSteps, or ask for less.`,
-      { details: { maxSteps: most, toolCalls: state.toolCalls } },
+      { details: { maxSteps: turnLimit, toolCalls: state.toolCalls } },
     );
   for (const { content, reply } of state.queue) {
     state.messages = [...state.messages, { role: 'user', content }];
@@ -100,7 +100,7 @@ export function askModel(state: AgentState): Suspended {
 }
 
 /** The model has returned calls, or the answer. */
-function takeAnswer(visit: StepContext, state: AgentState, result: EffectResult, rules: Rules): Next {
+function applyModelResult(visit: StepContext, state: AgentState, result: EffectResult, rules: Rules): AgentOutcome {
   const turn: unknown = result.data;
   if (!isAgentTurn(turn))
     throw new StepFailure(
@@ -116,7 +116,7 @@ function takeAnswer(visit: StepContext, state: AgentState, result: EffectResult,
   state.messages = [...state.messages, ...asJson(messages)];
   if (calls.length === 0) return withGrowth(conclude(state, answer), asJson(messages));
   state.calls = calls.map((call, i) =>
-    i < MOST_CALLS ? call : { ...call, output: refused('Too many calls at once.') },
+    i < MAX_CALLS ? call : { ...call, output: errorForModel('Too many calls at once.') },
   );
   state.toolCalls += state.calls.length;
   return withGrowth(beginCalls(visit, state, [...state.calls.keys()], rules), result.data);
@@ -129,7 +129,7 @@ function beginCalls(
   indices: readonly number[],
   rules: Rules,
   approved = false,
-): Next {
+): AgentOutcome {
   const run: RunSpec[] = [];
   const children: ChildSpec[] = [];
   const timers: TimerSpec[] = [];
@@ -139,18 +139,18 @@ function beginCalls(
     if (call.output !== undefined) continue;
     const suffix = callSuffix(state.turn, index);
     if (!approved && rules.approval?.wanted(call) === true) {
-      const asked = rules.approval.begin(visit, state, suffix, call);
-      if (asked.is === 'over') return asked.outcome;
-      if (asked.is === 'open') {
-        if (asked.ask !== undefined) asks[suffix] = asked.ask;
-        timers.push(...asked.timers);
+      const status = rules.approval.begin(visit, state, suffix, call);
+      if (status.is === 'over') return status.outcome;
+      if (status.is === 'open') {
+        if (status.ask !== undefined) asks[suffix] = status.ask;
+        timers.push(...status.timers);
         continue;
       }
     }
-    const begun = beginCall(visit, suffix, call);
-    if ('run' in begun) run.push(begun.run);
-    else if ('child' in begun) children.push(begun.child);
-    else state.calls[index] = { ...call, output: begun.output };
+    const callStart = beginCall(visit, suffix, call);
+    if ('run' in callStart) run.push(callStart.run);
+    else if ('child' in callStart) children.push(callStart.child);
+    else state.calls[index] = { ...call, output: callStart.output };
   }
   const open: Suspended = { do: 'suspend', state, run, children, timers, asks };
   return allEnded(state) ? endTurn(visit, state, open, rules) : open;
@@ -161,11 +161,11 @@ function callEnded(
   state: AgentState,
   event: Extract<Resume, { on: 'completed' | 'failed' }>,
   rules: Rules,
-): Next {
+): AgentOutcome {
   const found = callOf(state, event.suffix);
   if (found === undefined) return { do: 'ignore' };
   const { index, call } = found;
-  const output = event.on === 'completed' ? toldOf(event.result.data) : failureToldOf(event.error);
+  const output = event.on === 'completed' ? resultForModel(event.result.data) : failureForModel(event.error);
   state.calls[index] = { ...call, output, ...(event.on === 'completed' ? { data: event.result.data } : {}) };
   const open: Suspended = {
     do: 'suspend',
@@ -176,54 +176,59 @@ function callEnded(
 }
 
 /** A decision on a call, or a timer of its approval. */
-function decided(
+function applyDecision(
   visit: StepContext,
   state: AgentState,
   event: Extract<Resume, { on: 'decision' | 'fired' }>,
   rules: Rules,
-): Next {
+): AgentOutcome {
   const found = callOf(state, event.suffix ?? '');
   if (found === undefined || rules.approval === undefined) return { do: 'ignore' };
   const { suffix, index, call, timer } = found;
-  const heard: Resume = event.on === 'fired' ? { on: 'fired', suffix: timer } : event;
-  const asked = rules.approval.resume(visit, state, suffix, call, heard);
-  return applyApproval(visit, state, { suffix, index, call }, asked, rules);
+  const approvalEvent: Resume = event.on === 'fired' ? { on: 'fired', suffix: timer } : event;
+  const status = rules.approval.resume(visit, state, suffix, call, approvalEvent);
+  return applyApproval(visit, state, { suffix, index, call }, status, rules);
 }
 
 function applyApproval(
   visit: StepContext,
   state: AgentState,
   { suffix, index, call }: { readonly suffix: string; readonly index: number; readonly call: OpenCall },
-  asked: Asked,
+  status: CallApprovalStatus,
   rules: Rules,
-): Next {
-  switch (asked.is) {
+): AgentOutcome {
+  switch (status.is) {
     case 'over':
-      return asked.outcome;
+      return status.outcome;
     case 'open':
-      if (asked.ask === undefined && asked.timers.length === 0) return { do: 'ignore' };
+      if (status.ask === undefined && status.timers.length === 0) return { do: 'ignore' };
       return {
         do: 'suspend',
         state,
-        timers: asked.timers,
-        ...(asked.ask === undefined ? {} : { asks: { [suffix]: asked.ask } }),
+        timers: status.timers,
+        ...(status.ask === undefined ? {} : { asks: { [suffix]: status.ask } }),
       };
     case 'approved':
       return endApproval(state, suffix, () => beginCalls(visit, state, [index], rules, true));
     case 'denied': {
-      state.calls[index] = { ...call, output: refused(asked.error.message) };
+      state.calls[index] = { ...call, output: errorForModel(status.error.message) };
       const open: Suspended = { do: 'suspend', state };
-      const goOn = (): Next => (allEnded(state) ? endTurn(visit, state, open, rules) : open);
-      return endApproval(state, suffix, goOn, asked.error);
+      const continueTurn = (): AgentOutcome => (allEnded(state) ? endTurn(visit, state, open, rules) : open);
+      return endApproval(state, suffix, continueTurn, status.error);
     }
   }
 }
 
-/** Cancels the open timers of a call's approval, and goes on. `denied`: the call is not made. */
-function endApproval(state: AgentState, suffix: string, goOn: () => Next, denied: FailureShape | null = null): Next {
+/** Cancels the open timers of a call's approval, and continues. `denied`: the call is not made. */
+function endApproval(
+  state: AgentState,
+  suffix: string,
+  continueTurn: () => AgentOutcome,
+  denied: FailureShape | null = null,
+): AgentOutcome {
   const timers = state.approvals[suffix]?.timers ?? [];
   delete state.approvals[suffix];
-  const outcome = goOn();
+  const outcome = continueTurn();
   if (outcome.do !== 'suspend') return outcome;
   return { ...outcome, cancel: [...(outcome.cancel ?? []), ...timers], asks: { ...outcome.asks, [suffix]: denied } };
 }
@@ -232,42 +237,42 @@ function allEnded(state: AgentState): boolean {
   return state.calls.every((call) => call.output !== undefined);
 }
 
-/** Tells the model how the calls of the turn ended. `without`: of those that have no result. */
-function tellResults(state: AgentState, without: CallOutput | null): void {
+/** Reports the results of the turn's calls to the model. `missingOutput`: for calls without a result. */
+function reportResults(state: AgentState, missingOutput: CallOutput | null): void {
   const content = state.calls.map(({ id, name, output }) => ({
     type: 'tool-result',
     toolCallId: id,
     toolName: name,
-    output: asJson(output ?? without),
+    output: asJson(output ?? missingOutput),
   }));
   state.messages = [...state.messages, { role: 'tool', content }];
 }
 
 /** All calls of the turn have ended: passes their results to the model, unless they end the agent. */
-function endTurn(visit: StepContext, state: AgentState, open: Suspended, rules: Rules): Next {
+function endTurn(visit: StepContext, state: AgentState, open: Suspended, rules: Rules): AgentOutcome {
   const called = state.calls;
-  tellResults(state, null);
+  reportResults(state, null);
   const ending = rules.stops(visit, state, called);
   if (ending !== undefined) {
     const results = ending.map(({ data, output }) => data ?? output?.value ?? null);
     return merge(open, conclude(state, results.length === 1 ? results[0]! : results));
   }
   state.turn++;
-  return merge(open, askModel(state));
+  return merge(open, callModel(state));
 }
 
 /** Adds to the growth of the step state, which has a limit. */
-function withGrowth(outcome: Next, added: Json): Next {
+function withGrowth(outcome: AgentOutcome, added: Json): AgentOutcome {
   return outcome.do === 'suspend' ? { ...outcome, grown: [outcome.grown ?? null, added] } : outcome;
 }
 
-function merge(open: Suspended, next: Next): Next {
+function merge(open: Suspended, next: AgentOutcome): AgentOutcome {
   if (next.do !== 'suspend') return next;
   return { ...open, ...next, run: [...(open.run ?? []), ...(next.run ?? [])] };
 }
 
 /** The agent has its answer: replies are sent, messages that arrived meanwhile are handled, and then the step ends. */
-function conclude(state: AgentState, answer: Json): Next {
+function conclude(state: AgentState, answer: Json): AgentOutcome {
   const replies = state.replies.map(({ executionId, name }, i): RunSpec => {
     const value: Json = { executionId, name, payload: { reply: answer } };
     return { activity: 'messageRun', suffix: `${REPLY}${state.replied + i}]`, config: { value, secrets: [] } };
@@ -275,9 +280,9 @@ function conclude(state: AgentState, answer: Json): Next {
   state.replied += replies.length;
   state.replying += replies.length;
   state.replies = [];
-  if (state.queue.length > 0 && mayAskAgain(state)) {
+  if (state.queue.length > 0 && hasTurnsLeft(state)) {
     state.turn++;
-    return merge({ do: 'suspend', state, run: replies }, askModel(state));
+    return merge({ do: 'suspend', state, run: replies }, callModel(state));
   }
   if (state.replying === 0) return end(state, answer);
   state.end = { data: answer };
@@ -285,25 +290,25 @@ function conclude(state: AgentState, answer: Json): Next {
 }
 
 /** An agent that has its answer and no turn left ignores further messages. */
-function mayAskAgain(state: AgentState): boolean {
-  return state.turn + 1 < mostTurns(state);
+function hasTurnsLeft(state: AgentState): boolean {
+  return state.turn + 1 < maxTurns(state);
 }
 
 /** A reply has ended. A failed one is ignored, since the agent cannot repair it. */
-function replySent(state: AgentState): Next {
+function replySent(state: AgentState): AgentOutcome {
   state.replying--;
   if (state.end !== undefined && state.replying === 0) return end(state, state.end.data);
   return { do: 'suspend', state };
 }
 
-function end({ turn: last, toolCalls, usage }: AgentState, data: Json): Next {
+function end({ turn: last, toolCalls, usage }: AgentState, data: Json): AgentOutcome {
   const { model, ...used } = usage ?? {};
   return {
     do: 'end',
     port: 'success',
     data,
     meta: {
-      ...defined({ model }),
+      ...omitUndefined({ model }),
       turns: last + 1,
       toolCalls,
       ...(usage === undefined ? {} : { usage: { ...used } }),
@@ -312,40 +317,40 @@ function end({ turn: last, toolCalls, usage }: AgentState, data: Json): Next {
 }
 
 /** A message for the agent has arrived. */
-function hearMessage(visit: StepContext, state: AgentState, payload: Json): Next {
+function receiveAgentMessage(visit: StepContext, state: AgentState, payload: Json): AgentOutcome {
   const message = agentMessageIn(payload);
-  if (!isFor(visit, message) || (state.end !== undefined && !mayAskAgain(state))) return { do: 'ignore' };
+  if (!isAddressedTo(visit, message) || (state.end !== undefined && !hasTurnsLeft(state))) return { do: 'ignore' };
   state.queue.push(message);
   const open: Suspended = { do: 'suspend', state };
   if (state.end !== undefined) {
     // The agent was about to end, and handles this message first.
     delete state.end;
     state.turn++;
-    return merge(open, askModel(state));
+    return merge(open, callModel(state));
   }
-  return message.interrupt === true && mayAskAgain(state) ? interrupt(state, open) : open;
+  return message.interrupt === true && hasTurnsLeft(state) ? interrupt(state, open) : open;
 }
 
 /** Cancels the model call, or the calls in flight, and tells the model so. */
-function interrupt(state: AgentState, suspended: Suspended): Next {
+function interrupt(state: AgentState, suspended: Suspended): AgentOutcome {
   if (state.calls.length === 0) {
     const cancel = [modelSuffix(state.turn)];
     state.turn++;
-    return merge({ ...suspended, cancel }, askModel(state));
+    return merge({ ...suspended, cancel }, callModel(state));
   }
   const open = state.calls.flatMap((call, i) => (call.output === undefined ? [callSuffix(state.turn, i)] : []));
   const asks = Object.fromEntries(Object.keys(state.approvals).map((suffix) => [suffix, null]));
   const cancel = open.flatMap((suffix) => [suffix, ...(state.approvals[suffix]?.timers ?? [])]);
   state.approvals = {};
-  const left = refused('This call was left: somebody has interrupted.');
-  tellResults(state, left);
+  const interrupted = errorForModel('This call was left: somebody has interrupted.');
+  reportResults(state, interrupted);
   state.turn++;
-  return merge({ ...suspended, cancel, asks }, askModel(state));
+  return merge({ ...suspended, cancel, asks }, callModel(state));
 }
 
 /** A retry of the run repeats no completed call. An agent without turns left is granted the same number again. */
 export function onRetry(state: AgentState, { code, suffix }: VisitFailure): RetryDecision {
-  if (code === MAX_STEPS) {
+  if (code === MAX_STEPS_CODE) {
     state.granted = (state.granted ?? 0) + Number(state.request['maxSteps']);
     return 'continue';
   }
@@ -353,7 +358,7 @@ export function onRetry(state: AgentState, { code, suffix }: VisitFailure): Retr
 }
 
 /** Whether the message is valid and addressed to this agent. */
-export function isFor(visit: StepContext, message: AgentMessage | undefined): message is AgentMessage {
+export function isAddressedTo(visit: StepContext, message: AgentMessage | undefined): message is AgentMessage {
   return message !== undefined && (message.to === undefined || [visit.slug, visit.path].includes(message.to));
 }
 

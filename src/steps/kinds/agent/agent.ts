@@ -8,10 +8,10 @@ import { modelSchema, planModel } from '../model-config.ts';
 import { agentApprovalSchema, planApproval } from './agent-approval.ts';
 import { type AgentState, agentState } from './agent-state.ts';
 import { isNamed, planTools, toolsSchema } from './agent-tools.ts';
-import { askModel, isFor, onRetry, type Rules, resume, shownCall, textOf } from './agent-turns.ts';
+import { callModel, isAddressedTo, onRetry, type Rules, resume, shownCall, textOf } from './agent-turns.ts';
 
 const DEFAULT_MAX_STEPS = 10;
-const MOST_STEPS = 1_000;
+const MAX_STEPS = 1_000;
 export const agent: StepKind<AgentState> = {
   type: 'agent',
   class: 'effect',
@@ -54,7 +54,7 @@ calls of one turn run concurrently, with the step's \`retry\`.
     z.strictObject({
       ...modelSchema(),
       ...toolsSchema(),
-      maxSteps: templated(z.number().int().min(1).max(MOST_STEPS)).optional().describe('Most model calls (10).'),
+      maxSteps: templated(z.number().int().min(1).max(MAX_STEPS)).optional().describe('Most model calls (10).'),
       stopTools: nameList().optional().describe('The agent ends after a call of one of these, with its result.'),
       stopWhen: expression()
         .optional()
@@ -74,37 +74,39 @@ calls of one turn run concurrently, with the step's \`retry\`.
     const maxSteps = parse.template(config['maxSteps'], '/maxSteps');
     const stopTools = parse.template(config['stopTools'], '/stopTools');
     const { stopWhen } = config;
-    const isOver =
+    const stopCondition =
       typeof stopWhen === 'string' ? parse.expression(stopWhen, '/stopWhen', ['turn', 'text', 'calls']) : undefined;
     const rules: Rules = {
       approval,
       stops: (visit, state, called) => {
-        const stopping = names((state.request['stopTools'] ?? null) as Json, 'stopTools');
-        const ending = called.filter((call) => isNamed(call, stopping));
+        const stopNames = names((state.request['stopTools'] ?? null) as Json, 'stopTools');
+        const ending = called.filter((call) => isNamed(call, stopNames));
         if (ending.length > 0) return ending;
-        if (isOver === undefined) return undefined;
+        if (stopCondition === undefined) return undefined;
         const locals = { turn: state.turn, text: textOf(state), calls: called.map(shownCall) };
-        return visit.test(isOver, locals) ? called : undefined;
+        return visit.test(stopCondition, locals) ? called : undefined;
       },
     };
     return {
       begin(visit) {
-        const { messages, ...asked } = request(visit);
-        const most = visit.render(maxSteps);
+        const { messages, ...modelRequest } = request(visit);
+        const renderedMaxSteps = visit.render(maxSteps);
         const state = agentState(
           {
-            ...asked,
+            ...modelRequest,
             tools: asJson(tools(visit)),
-            maxSteps: isAbsent(most) ? DEFAULT_MAX_STEPS : wholeNumber(most, 'maxSteps', 1, MOST_STEPS),
+            maxSteps: isAbsent(renderedMaxSteps)
+              ? DEFAULT_MAX_STEPS
+              : wholeNumber(renderedMaxSteps, 'maxSteps', 1, MAX_STEPS),
             stopTools: names(visit.render(stopTools), 'stopTools'),
           },
           messages,
         );
         const early = visit.takeMessages({ names: [AGENT_MESSAGE] }, Number.POSITIVE_INFINITY, (payload) =>
-          isFor(visit, agentMessageIn(payload)),
+          isAddressedTo(visit, agentMessageIn(payload)),
         );
         state.queue.push(...early.map(({ payload }) => agentMessageIn(payload)!));
-        return { ...askModel(state), hears: AGENT_MESSAGE };
+        return { ...callModel(state), hears: AGENT_MESSAGE };
       },
       resume: (visit, event) => resume(visit, event, rules),
       onRetry,

@@ -8,10 +8,10 @@ import {
   MESSAGE_CREDENTIALS,
   MESSAGE_MEMBERS,
   type MessageChannel,
-} from '../../../contract/activity-words.ts';
-import { defined } from '../../../json/defined.ts';
+} from '../../../contract/activity-options.ts';
 import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
-import { escaped } from '../../../template/escaped.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
+import { escapeHtml } from '../../../template/escape-html.ts';
 import { readableTime } from '../../../template/time.ts';
 import type { Rendered, SecretString } from '../../../template/types.ts';
 import { isoInstant } from '../../config/duration.ts';
@@ -24,16 +24,16 @@ export type Notice = (typeof NOTICES)[number];
 /** Members of an entry that go to the channel as they are. */
 const NOTICE_MEMBERS = ['to', 'subject', 'from', 'replyTo', 'headers', 'secret', 'smtp'] as const;
 
-const MOST_MESSAGES = 50;
-const MOST_SUBJECT = 150;
+const MAX_MESSAGES = 50;
+const MAX_SUBJECT_CHARACTERS = 150;
 /** One attempt, and the time without a heartbeat after which it counts as failed. */
 const TIMEOUT_MS = 45_000;
 const HEARTBEAT_MS = 15_000;
 /** Shown in place of a link. */
 const LINK = '[link]';
 
-/** What the messages tell. Times in epoch milliseconds. */
-export interface Told {
+/** The facts in the messages. Times are epoch milliseconds. */
+export interface NoticeFacts {
   readonly message: string;
   readonly until?: number | undefined;
   /** When the approval was asked: the link is for this question only. */
@@ -45,7 +45,7 @@ export interface Told {
 }
 
 /** The messages of one notice. `name` is a part of their paths: `asked`, `reminder[1]`. */
-export type Notify = (visit: StepContext, notice: Notice, name: string, told: Told) => RunSpec[];
+export type Notify = (visit: StepContext, notice: Notice, name: string, facts: NoticeFacts) => RunSpec[];
 
 /** The path suffixes of the messages about the end begin with this. */
 export const DECIDED = '/notify/decided';
@@ -55,12 +55,11 @@ export function planNotify(written: Json | undefined, parse: Parse): Notify {
   if (written === undefined || written === null) return () => [];
   if (!Array.isArray(written)) throw new ConfigError('/notify', 'Expected a list of {channel, to, on}.');
   const entries = written.map((entry, index) => planEntry(entry, `/notify/${index}`, parse));
-  return (visit, notice, name, told) => {
+  return (visit, notice, name, facts) => {
     const messages = entries
       .filter(({ on }) => on.includes(notice))
-      .flatMap((entry) => messagesOf(entry, visit, notice, told));
-    if (messages.length > MOST_MESSAGES)
-      throw invalid('notify', `at most ${MOST_MESSAGES} recipients`, messages.length);
+      .flatMap((entry) => messagesOf(entry, visit, notice, facts));
+    if (messages.length > MAX_MESSAGES) throw invalid('notify', `at most ${MAX_MESSAGES} recipients`, messages.length);
     return messages.map((config, index) => ({
       activity: 'sendMessage',
       config,
@@ -88,10 +87,11 @@ function planEntry(entry: Json, at: string, parse: Parse): Entry {
   const on = entry['on'] ?? [...NOTICES];
   if (!Array.isArray(on) || on.length === 0 || !on.every((one) => NOTICES.some((notice) => notice === one)))
     throw new ConfigError(`${at}/on`, `Expected a list of ${NOTICES.join(', ')}.`);
-  const taken = NOTICE_MEMBERS.filter((member) => MESSAGE_MEMBERS[channel].includes(member));
-  const foreign = NOTICE_MEMBERS.find((member) => !taken.includes(member) && entry[member] !== undefined);
-  if (foreign !== undefined) throw new ConfigError(`${at}/${foreign}`, `The channel '${channel}' takes no ${foreign}.`);
-  const render = planMembers(entry, taken, at, (member) =>
+  const channelMembers = NOTICE_MEMBERS.filter((member) => MESSAGE_MEMBERS[channel].includes(member));
+  const unsupported = NOTICE_MEMBERS.find((member) => !channelMembers.includes(member) && entry[member] !== undefined);
+  if (unsupported !== undefined)
+    throw new ConfigError(`${at}/${unsupported}`, `The channel '${channel}' takes no ${unsupported}.`);
+  const render = planMembers(entry, channelMembers, at, (member) =>
     MESSAGE_CREDENTIALS[channel].includes(member) ? parse.secretTemplate : parse.template,
   );
   const as = entry['as'] === undefined ? undefined : parse.template(entry['as'], `${at}/as`);
@@ -104,7 +104,7 @@ function planEntry(entry: Json, at: string, parse: Parse): Entry {
 }
 
 /** A message for each recipient of an e-mail or an inbox; one for a webhook or a channel of Slack. */
-function messagesOf(entry: Entry, visit: StepContext, notice: Notice, told: Told): Rendered[] {
+function messagesOf(entry: Entry, visit: StepContext, notice: Notice, facts: NoticeFacts): Rendered[] {
   const { channel } = entry;
   const { value, secrets } = entry.render(visit);
   const config = value as JsonObject;
@@ -116,15 +116,15 @@ function messagesOf(entry: Entry, visit: StepContext, notice: Notice, told: Told
     const person = as ?? address;
     // People read an inbox with a key of their own, and decide with it.
     const hasLink = person !== undefined && channel !== 'inbox' && notice !== 'decided';
-    const { before, after } = words(notice, told, hasLink ? person : undefined);
+    const { before, after } = noticeText(notice, facts, hasLink ? person : undefined);
     const link = {
       approval: visit.path,
       person: person ?? '',
-      since: isoInstant(told.since),
+      since: isoInstant(facts.since),
       // The address of a webhook may be a secret.
       ...(as === undefined ? {} : { to: address ?? channel }),
     };
-    const subject = config['subject'] ?? subjectOf(notice, told);
+    const subject = config['subject'] ?? subjectOf(notice, facts);
     const forms = {
       text: hasLink ? [before, link, after] : [before],
       ...(channel !== 'email' ? {} : { html: hasLink ? htmlWithLink(before, link, after) : [htmlOf(before)] }),
@@ -134,9 +134,9 @@ function messagesOf(entry: Entry, visit: StepContext, notice: Notice, told: Told
       parts.map((part) => (typeof part === 'string' ? part : LINK)).join(''),
     ]);
     const placed = Object.entries(forms).map(([member, parts]): SecretString => ({ path: [member], parts }));
-    const forPrograms = channel === 'webhook' || channel === 'inbox' ? { data: dataOf(visit, notice, told) } : {};
+    const structuredData = channel === 'webhook' || channel === 'inbox' ? { data: dataOf(visit, notice, facts) } : {};
     return {
-      value: { ...config, channel, to, subject, ...Object.fromEntries(shown), ...forPrograms },
+      value: { ...config, channel, to, subject, ...Object.fromEntries(shown), ...structuredData },
       secrets: hasLink ? [...secrets, ...placed] : secrets,
     };
   });
@@ -158,19 +158,19 @@ const TITLES: { readonly [notice in Notice]: string } = {
 
 const DECISIONS = { approved: 'Approved', rejected: 'Rejected', timeout: 'Nobody decided in time' } as const;
 
-function subjectOf(notice: Notice, { message, decision }: Told): string {
+function subjectOf(notice: Notice, { message, decision }: NoticeFacts): string {
   const title = decision === undefined ? TITLES[notice] : DECISIONS[decision];
   const line = `${title}: ${message.replace(/\s+/g, ' ').trim()}`;
-  return line.length <= MOST_SUBJECT ? line : `${line.slice(0, MOST_SUBJECT - 1)}…`;
+  return line.length <= MAX_SUBJECT_CHARACTERS ? line : `${line.slice(0, MAX_SUBJECT_CHARACTERS - 1)}…`;
 }
 
 /** The text before and after the link. */
-function words(notice: Notice, told: Told, person: string | undefined): { before: string; after: string } {
-  const { message, until, decision, by, comments } = told;
+function noticeText(notice: Notice, facts: NoticeFacts, person: string | undefined): { before: string; after: string } {
+  const { message, until, decision, by, comments } = facts;
   if (notice === 'decided') {
     const who = by === undefined || by === null ? '' : ` by ${by}`;
-    const said = comments === undefined || comments === null || comments === '' ? '' : `\n\n${comments}`;
-    return { before: `${message}\n\n${DECISIONS[decision ?? 'timeout']}${who}.${said}`, after: '' };
+    const comment = comments === undefined || comments === null || comments === '' ? '' : `\n\n${comments}`;
+    return { before: `${message}\n\n${DECISIONS[decision ?? 'timeout']}${who}.${comment}`, after: '' };
   }
   const end = until === undefined ? '' : `\n\nUntil ${readableTime(until)}.`;
   const before = `${message}${end}`;
@@ -195,14 +195,18 @@ const htmlOf = (text: string): string =>
   text
     .trim()
     .split(/\n{2,}/)
-    .map((paragraph) => `<p>${escaped(paragraph).replaceAll('\n', '<br>')}</p>`)
+    .map((paragraph) => `<p>${escapeHtml(paragraph).replaceAll('\n', '<br>')}</p>`)
     .join('\n');
 
-const dataOf = (visit: StepContext, notice: Notice, { message, until, decision, by, comments }: Told): JsonObject => ({
+const dataOf = (
+  visit: StepContext,
+  notice: Notice,
+  { message, until, decision, by, comments }: NoticeFacts,
+): JsonObject => ({
   notice,
   executionId: visit.execution.id,
   path: visit.path,
   message,
   ...(until === undefined ? {} : { until: isoInstant(until) }),
-  ...defined({ decision, by, comments }),
+  ...omitUndefined({ decision, by, comments }),
 });

@@ -17,7 +17,10 @@ export function personOf({ by, as }: Pick<Decision, 'by' | 'as'>): Required<Pick
 export const USER = 'user:';
 
 /** The names of the audience that include the person. */
-export function standsFor(audience: readonly string[], { by, as }: NonNullable<ReturnType<typeof personOf>>): string[] {
+export function matchingAudience(
+  audience: readonly string[],
+  { by, as }: NonNullable<ReturnType<typeof personOf>>,
+): string[] {
   const names = new Set([...as.roles.map((name) => `role:${name}`), ...as.groups.map((name) => `group:${name}`)]);
   return audience.filter(
     (name) => names.has(name) || (name.startsWith(USER) && isNamed(by, as.names, name.slice(USER.length))),
@@ -25,7 +28,7 @@ export function standsFor(audience: readonly string[], { by, as }: NonNullable<R
 }
 
 /** Whether the decision is by somebody of that name: its person, or the owner of the address of its link. */
-export function isBy({ by, as, holder }: Pick<Decision, 'by' | 'as' | 'holder'>, name: string): boolean {
+export function isDecidedBy({ by, as, holder }: Pick<Decision, 'by' | 'as' | 'holder'>, name: string): boolean {
   return (
     (by !== undefined && isNamed(by, as?.names, name)) ||
     (holder !== undefined && isNamed(holder.id, holder.names, name))
@@ -35,7 +38,9 @@ export function isBy({ by, as, holder }: Pick<Decision, 'by' | 'as' | 'holder'>,
 /** Whether somebody who makes the decision has voted. Without a person all callers are one. */
 export function hasVoted(votes: readonly Vote[], decision: Pick<Decision, 'by' | 'as' | 'holder'>): boolean {
   if (decision.by === undefined) return votes.some(({ by }) => by === null);
-  return votes.some(({ by, holder }) => [by, holder].some((name) => typeof name === 'string' && isBy(decision, name)));
+  return votes.some(({ by, holder }) =>
+    [by, holder].some((name) => typeof name === 'string' && isDecidedBy(decision, name)),
+  );
 }
 
 /** The rules of an approval that depend on persons: its state, and who requested the run. */
@@ -55,7 +60,7 @@ export function electorsOf(approval: Electorate): string[] {
 }
 
 /** Persons who may not decide: the requesters, and those who have voted. */
-export function notByOf(approval: Electorate): string[] {
+export function excludedVoters(approval: Electorate): string[] {
   const voters = approval.state.votes.flatMap(({ by, holder, for: names }) =>
     by !== null && names !== undefined ? [by, ...(holder === undefined ? [] : [holder])] : [],
   );

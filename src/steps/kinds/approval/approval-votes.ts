@@ -5,7 +5,7 @@ import { isObject, type Json } from '../../../json/json.ts';
 import { invalid, isAbsent, names, wholeNumber } from '../../config/read.ts';
 
 const PREFIX = /^(user|role|group):/;
-const MOST_VOTES = 1_000;
+const MAX_VOTES = 1_000;
 
 export type Verdict = 'approved' | 'rejected';
 export type Quorum = 'any' | 'all' | number;
@@ -49,7 +49,7 @@ export function quorumOf(value: Json | undefined, audience: readonly string[]): 
   if (isAbsent(value) || value === 'any') return 'any';
   if (value === 'all') return 'all';
   if (typeof value === 'string' && !/^\d+$/.test(value)) throw invalid('quorum', "'any', 'all' or a number", value);
-  return wholeNumber(value, 'quorum', 1, quorumLimit(audience) ?? MOST_VOTES);
+  return wholeNumber(value, 'quorum', 1, quorumLimit(audience) ?? MAX_VOTES);
 }
 
 /**

@@ -1,8 +1,8 @@
 import { assert } from '../../../json/assert.ts';
-import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
+import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { instantMs, isoInstant, planDuration, planTimeout } from '../../config/duration.ts';
-import { type Format, misfit, planFormat, shownForm } from '../../config/payload.ts';
+import { type Format, payloadMismatch, planFormat, shownForm } from '../../config/payload.ts';
 import { isAbsent, text } from '../../config/read.ts';
 import {
   type ApprovalSubject,
@@ -18,8 +18,16 @@ import {
   type SubmissionEvent,
   type TimerSpec,
 } from '../../kind.ts';
-import { DECIDED, type Notice, type Notify, planNotify, type Told } from './approval-notify.ts';
-import { electorsOf, excludedRequesters, hasVoted, isBy, notByOf, personOf, standsFor } from './approval-persons.ts';
+import { DECIDED, type Notice, type NoticeFacts, type Notify, planNotify } from './approval-notify.ts';
+import {
+  electorsOf,
+  excludedRequesters,
+  excludedVoters,
+  hasVoted,
+  isDecidedBy,
+  matchingAudience,
+  personOf,
+} from './approval-persons.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT, SUBJECT } from './approval-schema.ts';
 import type { ApprovalState, Ending } from './approval-state.ts';
 import { audienceOf, quorumOf, tallyOf, type Verdict, type Vote, verdictOf } from './approval-votes.ts';
@@ -165,16 +173,16 @@ interface Rules {
   readonly notify: Notify;
 }
 
-/** The messages of a notice, as a member of an outcome. None where nobody is to be told. */
+/** The messages of a notice, as a member of an outcome. None where there are no recipients. */
 function messages(
   visit: StepContext,
   { message, until, asked = visit.now }: ApprovalState,
   { notify }: Rules,
   notice: Notice,
   name: string,
-  told: Pick<Told, 'decision' | 'by' | 'comments'> = {},
+  facts: Pick<NoticeFacts, 'decision' | 'by' | 'comments'> = {},
 ): { readonly run?: RunSpec[] } {
-  const run = notify(visit, notice, name, { message, until, since: asked, ...told });
+  const run = notify(visit, notice, name, { message, until, since: asked, ...facts });
   return run.length === 0 ? {} : { run };
 }
 
@@ -184,8 +192,8 @@ function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState
   if (event.on === 'fired') {
     if (!event.suffix.startsWith(REMINDER)) return timedOut(visit, rules);
     state.reminded = (state.reminded ?? 0) + 1;
-    const told = messages(visit, state, rules, 'reminder', `reminder${state.reminded}`);
-    return { ...waitForVotes(visit, state, rules), ...told };
+    const notices = messages(visit, state, rules, 'reminder', `reminder${state.reminded}`);
+    return { ...waitForVotes(visit, state, rules), ...notices };
   }
   if (event.on !== 'decision') return { do: 'ignore' };
   const person = personOf(event);
@@ -198,7 +206,7 @@ function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState
     ...(event.holder === undefined ? {} : { holder: event.holder.id }),
     ...(event.data === undefined || state.quorum === 'any' ? {} : { data: event.data }),
     ...(isOverride(event) ? { reason: event.reason } : {}),
-    ...(person === undefined ? {} : { for: standsFor(state.audience, person) }),
+    ...(person === undefined ? {} : { for: matchingAudience(state.audience, person) }),
   };
   const votes = [...state.votes, vote];
   state.votes = votes;
@@ -206,7 +214,7 @@ function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState
     event.via === VIA_SIGNAL
       ? event.decision
       : verdictOf(votes, state.quorum, person === undefined ? state.audience : electorsOf(visit));
-  return verdict === undefined ? waitForVotes(visit, state, rules) : decided(visit, verdict, rules, event);
+  return verdict === undefined ? waitForVotes(visit, state, rules) : endWithVerdict(visit, verdict, rules, event);
 }
 
 /** Why this decision is refused now; undefined where it is accepted (LANGUAGE.md §6). */
@@ -230,7 +238,7 @@ function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rule
     };
   }
   const person = personOf(event);
-  const requester = excludedRequesters(visit).find((name) => isBy(event, name));
+  const requester = excludedRequesters(visit).find((name) => isDecidedBy(event, name));
   if (person !== undefined && requester !== undefined)
     return {
       code: 'requester_may_not_approve',
@@ -238,7 +246,7 @@ function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rule
         `${requester} has started this run, or one that it was forked from, and so cannot decide on the step ` +
         `'${visit.slug}'. Ask another approver, or set requesterMayApprove.`,
     };
-  if (person !== undefined && state.audience.length > 0 && standsFor(state.audience, person).length === 0)
+  if (person !== undefined && state.audience.length > 0 && matchingAudience(state.audience, person).length === 0)
     return {
       code: 'not_an_approver',
       message: `The step '${visit.slug}' asks ${state.audience.join(', ')}, and ${person.by} is none of them.`,
@@ -249,7 +257,9 @@ function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rule
       message: `The step '${visit.slug}' wants a comment with every decision; send 'comments'.`,
     };
   const problem =
-    event.decision === 'approved' ? misfit(visit, rules.form.of(visit, visit.state), event.data ?? {}) : undefined;
+    event.decision === 'approved'
+      ? payloadMismatch(visit, rules.form.formatOf(visit, visit.state), event.data ?? {})
+      : undefined;
   return problem === undefined
     ? undefined
     : { code: 'invalid_submission', message: `The data does not fit the form of the step '${visit.slug}': ${problem}` };
@@ -261,15 +271,16 @@ function isOverride(event: DecisionEvent): event is DecisionEvent & { readonly r
 
 function timedOut(visit: Open, rules: Rules): Outcome<ApprovalState> {
   const { state } = visit;
-  if (rules.onTimeout === 'approved' || rules.onTimeout === 'rejected') return decided(visit, rules.onTimeout, rules);
-  if (rules.onTimeout === 'escalate' && state.escalated === undefined) return escalated(visit, rules);
+  if (rules.onTimeout === 'approved' || rules.onTimeout === 'rejected')
+    return endWithVerdict(visit, rules.onTimeout, rules);
+  if (rules.onTimeout === 'escalate' && state.escalated === undefined) return escalate(visit, rules);
   const ending: Ending = { port: 'timeout', data: outputOf(visit, 'timeout') };
-  // A step that fails at its timeout tells nobody of a decision.
-  if (visit.wired('timeout')) return ended(visit, ending, rules);
+  // A step that fails at its timeout sends no message about a decision.
+  if (visit.wired('timeout')) return endAfterNotices(visit, ending, rules);
   return { do: 'end', ...ending, details: { message: state.message, votes: state.votes } };
 }
 
-function escalated(visit: Open, rules: Rules): Outcome<ApprovalState> {
+function escalate(visit: Open, rules: Rules): Outcome<ApprovalState> {
   const { state } = visit;
   assert(state.timeoutMs !== undefined, 'Only an approval that can time out escalates.');
   const until = visit.now + state.timeoutMs;
@@ -277,11 +288,11 @@ function escalated(visit: Open, rules: Rules): Outcome<ApprovalState> {
   state.audience = audienceOf(visit.render(rules.escalateTo), 'escalateTo');
   state.quorum = 'any';
   state.until = until;
-  const told = messages(visit, state, rules, 'escalated', 'escalated');
-  return { ...waitForVotes(visit, state, rules), timers: [{ suffix: ESCALATION, at: until }], ...told };
+  const notices = messages(visit, state, rules, 'escalated', 'escalated');
+  return { ...waitForVotes(visit, state, rules), timers: [{ suffix: ESCALATION, at: until }], ...notices };
 }
 
-function decided(visit: Open, verdict: Verdict, rules: Rules, event?: DecisionEvent): Outcome<ApprovalState> {
+function endWithVerdict(visit: Open, verdict: Verdict, rules: Rules, event?: DecisionEvent): Outcome<ApprovalState> {
   const port = verdict === 'rejected' && rules.cancelsOnReject ? 'cancel' : verdict;
   const data = outputOf(visit, verdict, event);
   const { message, subject, votes } = visit.state;
@@ -294,19 +305,19 @@ function decided(visit: Open, verdict: Verdict, rules: Rules, event?: DecisionEv
     comments: data.comments,
     voters: [...new Set(votes.flatMap(({ by, holder }) => [by, holder]).filter((name) => typeof name === 'string'))],
     message,
-    ...defined({ resourceType, resourceId }),
+    ...omitUndefined({ resourceType, resourceId }),
   });
-  return ended(visit, { port, data }, rules);
+  return endAfterNotices(visit, { port, data }, rules);
 }
 
-/** The end, once those who are to be told of it are. Open messages and timers are given up. */
-function ended(visit: Open, ending: Ending, rules: Rules): Outcome<ApprovalState> {
+/** Ends the step once the messages about its end are sent. Cancels open messages and timers. */
+function endAfterNotices(visit: Open, ending: Ending, rules: Rules): Outcome<ApprovalState> {
   const { state } = visit;
-  const { decision, decidedBy, comments } = ending.data as { decision: Told['decision'] } & {
+  const { decision, decidedBy, comments } = ending.data as { decision: NoticeFacts['decision'] } & {
     [name: string]: string | null;
   };
-  const told = { ...defined({ decision }), by: decidedBy ?? null, comments: comments ?? null };
-  const { run } = messages(visit, state, rules, 'decided', 'decided', told);
+  const facts = { ...omitUndefined({ decision }), by: decidedBy ?? null, comments: comments ?? null };
+  const { run } = messages(visit, state, rules, 'decided', 'decided', facts);
   if (run === undefined) return outcomeOf(state, ending);
   state.ending = ending;
   state.unsent = run.length;
@@ -339,7 +350,7 @@ function outputOf(visit: Open, decision: Verdict | 'timeout', event?: DecisionEv
 }
 
 function metaOf({ subject: about, escalated, reminded }: ApprovalState): JsonObject {
-  return { ...about, ...defined({ escalated, reminded }) };
+  return { ...about, ...omitUndefined({ escalated, reminded }) };
 }
 
 function waitForVotes(
@@ -349,7 +360,7 @@ function waitForVotes(
 ): Extract<Outcome<ApprovalState>, { do: 'suspend' }> {
   const { subject: about, audience, escalated, message, quorum, reminded, until } = state;
   const { execution } = visit;
-  const notBy = notByOf({ state, execution });
+  const notBy = excludedVoters({ state, execution });
   // Lists show the wait anew after each vote of a person, and after an escalation.
   const revision = state.votes.filter((vote) => vote.for !== undefined).length + (escalated === undefined ? 0 : 1);
   const votes = tallyOf(state.votes, quorum, electorsOf({ state, execution }));
@@ -360,11 +371,11 @@ function waitForVotes(
       kind: 'approval',
       message: reminded === undefined ? message : `${message} (reminder ${reminded})`,
       audience: [...audience, ...resourceIn(about)],
-      ...defined({ until }),
-      ...shownForm(rules.form.of(visit, state)),
+      ...omitUndefined({ until }),
+      ...shownForm(rules.form.formatOf(visit, state)),
       ...(Object.keys(about).length === 0 ? {} : { about }),
       ...(notBy.length === 0 ? {} : { notBy }),
-      ...defined({ votes }),
+      ...omitUndefined({ votes }),
       ...(revision === 0 ? {} : { revision }),
     },
   };

@@ -1,6 +1,6 @@
 /** A key in a header: config `header` (X-API-Key); `Authorization: Bearer <key>` is taken as well. */
 
-import { sameText } from '../../../../client/payloads/keys.ts';
+import { constantTimeEqual } from '../../../../client/payloads/keys.ts';
 import { sha256Hex } from '../../../../client/temporal/ids.ts';
 import { textOf } from './hmac.ts';
 import { invalid, missing, OK, type Scheme } from './scheme.ts';
@@ -12,10 +12,10 @@ export const apiKey: Scheme = {
     const given = delivery.header(header) ?? bearer(delivery.header('Authorization'));
     if (given === undefined) return missing(header);
     let fits = false;
-    for (const secret of secrets) if (sameText(sha256Hex(given), sha256Hex(secret))) fits = true;
+    for (const secret of secrets) if (constantTimeEqual(sha256Hex(given), sha256Hex(secret))) fits = true;
     return fits ? OK : { ...invalid(header), message: `The key in ${header} is not the right one.` };
   },
-  takesKeys: true,
+  acceptsIdempotencyKey: true,
   privateHeaders: (options) => [textOf(options, 'header', 'X-API-Key').toLowerCase()],
 };
 

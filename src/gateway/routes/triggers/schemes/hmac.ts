@@ -3,7 +3,7 @@
  * `prefix` ('', such as `sha256=`). With `timestampHeader`, `timestamp.body` is signed, and at most five minutes old.
  */
 import type { JsonObject } from '../../../../json/json.ts';
-import { anyFits, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
+import { anyMatches, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
 
 export const genericHmac: Scheme = {
   name: 'hmac',
@@ -20,7 +20,7 @@ export const genericHmac: Scheme = {
     if (late !== undefined) return late;
     const signed = timestamp === undefined ? [delivery.raw] : [`${timestamp}.`, delivery.raw];
     const expected = secrets.map((secret) => prefix + hmac(algorithm, secret, encoding, ...signed));
-    return anyFits(
+    return anyMatches(
       [encoding === 'hex' ? given.toLowerCase() : given],
       expected.map((one) => (encoding === 'hex' ? one.toLowerCase() : one)),
     )

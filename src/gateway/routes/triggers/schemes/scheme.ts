@@ -1,7 +1,7 @@
 /** A signature scheme of webhooks: one file in this folder, one line in its table. */
 
 import { createHmac } from 'node:crypto';
-import { sameText } from '../../../../client/payloads/keys.ts';
+import { constantTimeEqual } from '../../../../client/payloads/keys.ts';
 import type { Json, JsonObject } from '../../../../json/json.ts';
 
 /** A delivery as it came in. */
@@ -30,7 +30,7 @@ export interface Scheme {
   /** The answer to a sender that verifies the address before it delivers. Undefined: it is a delivery. */
   handshake?(body: Json): { readonly challenge: string } | undefined;
   /** Deliveries are unsigned, so an `Idempotency-Key` counts. A signed one could be sent again under another key. */
-  readonly takesKeys?: true;
+  readonly acceptsIdempotencyKey?: true;
   /**
    * Where neither a time nor an id is signed: how long, in milliseconds, the same signed bytes count as one delivery,
    * regardless of unsigned content. Undefined: the signed content distinguishes deliveries.
@@ -77,8 +77,8 @@ export function hmac(
 }
 
 /** Whether any of the given signatures is any of those expected. Looks at all of them, in constant time each. */
-export function anyFits(given: readonly string[], expected: readonly string[]): boolean {
-  let fits = false;
-  for (const one of given) for (const other of expected) if (sameText(one, other)) fits = true;
-  return fits;
+export function anyMatches(given: readonly string[], expected: readonly string[]): boolean {
+  let matches = false;
+  for (const one of given) for (const other of expected) if (constantTimeEqual(one, other)) matches = true;
+  return matches;
 }

@@ -4,7 +4,7 @@
  * (https://docs.slack.dev/reference/events/url_verification).
  */
 import { isObject } from '../../../../json/json.ts';
-import { anyFits, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
+import { anyMatches, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
 
 const SIGNATURE = 'X-Slack-Signature';
 const TIMESTAMP = 'X-Slack-Request-Timestamp';
@@ -18,7 +18,7 @@ export const slack: Scheme = {
     const late = expired(timestamp, delivery.now, TIMESTAMP);
     if (late !== undefined) return late;
     const expected = secrets.map((secret) => `v0=${hmac('sha256', secret, 'hex', `v0:${timestamp}:`, delivery.raw)}`);
-    return anyFits([given.toLowerCase()], expected) ? OK : invalid(SIGNATURE);
+    return anyMatches([given.toLowerCase()], expected) ? OK : invalid(SIGNATURE);
   },
   handshake(body) {
     if (!isObject(body) || body['type'] !== 'url_verification') return undefined;

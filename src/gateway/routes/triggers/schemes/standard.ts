@@ -2,7 +2,7 @@
  * Standard Webhooks: `webhook-signature: v1,<base64 HMAC-SHA256>` over `id.timestamp.body`, several divided by spaces.
  * Svix sends the same headers as `svix-…`. The secret is `whsec_` and base64, or any text.
  */
-import { anyFits, type Delivery, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
+import { anyMatches, type Delivery, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
 
 const FAMILIES = ['webhook', 'svix'] as const;
 const PREFIX = 'whsec_';
@@ -26,7 +26,7 @@ export const standard: Scheme = {
     const expected = secrets.map(
       (secret) => `v1,${hmac('sha256', keyOf(secret), 'base64', `${id}.${timestamp}.`, delivery.raw)}`,
     );
-    return anyFits(given, expected) ? OK : invalid(`${family}-signature`);
+    return anyMatches(given, expected) ? OK : invalid(`${family}-signature`);
   },
   deliveryId: (delivery) => delivery.header(`${familyOf(delivery)}-id`),
   privateHeaders: () => FAMILIES.map((family) => `${family}-signature`),

@@ -1,5 +1,5 @@
 /** Stripe: `Stripe-Signature: t=<seconds>,v1=<hex HMAC-SHA256 of "t.body">`, several v1 while its secret rotates. */
-import { anyFits, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
+import { anyMatches, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
 
 const HEADER = 'Stripe-Signature';
 
@@ -14,7 +14,7 @@ export const stripe: Scheme = {
     if (late !== undefined) return late;
     const given = items.filter((item) => item.startsWith('v1=')).map((item) => item.slice(3));
     const expected = secrets.map((secret) => hmac('sha256', secret, 'hex', `${timestamp}.`, delivery.raw));
-    return anyFits(given, expected) ? OK : invalid(HEADER);
+    return anyMatches(given, expected) ? OK : invalid(HEADER);
   },
   privateHeaders: () => ['stripe-signature'],
 };

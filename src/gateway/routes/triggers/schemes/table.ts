@@ -7,7 +7,7 @@ import { standard } from './standard.ts';
 import { stripe } from './stripe.ts';
 
 /** Accepts any caller: for paths that another system protects, or that do no harm. */
-const none: Scheme = { name: 'none', verify: () => OK, takesKeys: true, privateHeaders: () => [] };
+const none: Scheme = { name: 'none', verify: () => OK, acceptsIdempotencyKey: true, privateHeaders: () => [] };
 
 /** Every scheme that a webhook may name. */
 const schemes: readonly Scheme[] = [github, stripe, slack, standard, genericHmac, apiKey, none];
