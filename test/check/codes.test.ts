@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { CODES } from '../../src/check/codes.ts';
 
 /**
- * Codes where problems are created: `code: 'x'`, `problem(at, 'x'`, `into.warn(at, 'x'`, `refuse('x'`,
+ * Codes where problems are created: `code: 'x'`, `problem(at, 'x'`, `context.addWarning(at, 'x'`, `refuse('x'`,
  * `ConfigError('x'`.
  */
 const WRITTEN =
-  /(?:code: |(?:problem|warn|report|refuse|ConfigError)\((?:[^'()]|\([^()]*\))*?,?\s*)'([a-z]+(?:_[a-z]+)+)'/g;
+  /(?:code: |(?:[pP]roblem|Warning|report|refuse|ConfigError)\((?:[^'()]|\([^()]*\))*?,?\s*)'([a-z]+(?:_[a-z]+)+)'/g;
 
 function codesIn(folder: string, only: (name: string) => boolean = () => true): string[] {
   const url = new URL(`../../src/${folder}/`, import.meta.url);
