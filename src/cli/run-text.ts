@@ -1,9 +1,10 @@
 /** The text of an execution. */
 
 import { sampleOf } from '../definition/payload/format-sample.ts';
+import { shellQuoted } from '../json/shell.ts';
 import type { Execution, Step, Wait } from './gateway-answers.ts';
 import { STEP_HEAD, stepRows } from './step-table.ts';
-import { durationText, factLines, formatJson, oneLine, shellQuoted, table, truncateText } from './text-layout.ts';
+import { durationText, factLines, formatJson, oneLine, table, truncateText } from './text-layout.ts';
 
 /** The status of a run with its output, error or waits. */
 export type RunSummary = Pick<Execution, 'status' | 'output' | 'error' | 'paused' | 'pausedSince'> &

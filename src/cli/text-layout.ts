@@ -29,9 +29,6 @@ export function truncateText(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
 
-/** In single quotes, as bash and zsh read them. */
-export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 export const formatJson = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** The duration between two ISO 8601 times: `412 ms`, `3.2 s`, `5 min`, `2.5 h`, `3.1 d`. */

@@ -1,9 +1,11 @@
 /**
  * A run's current details: Markdown in Temporal's Web UI with its definition, its waits, and commands that answer them.
  */
+
 import type { RunStatus, WaitingFor } from '../../src/contract/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { sampleOf } from '../../src/definition/payload/format-sample.ts';
+import { shellQuoted } from '../../src/json/shell.ts';
 
 const MAX_TEXT_CHARACTERS = 300;
 /** The CLI's default. */
@@ -99,9 +101,9 @@ const WAIT_LABELS: { readonly [kind in WaitingFor['kind']]: string } = {
 const codeBlock = (command: string): string[] => ['', '```', command, '```'];
 
 function signalCommand({ id, namespace }: DetailsContext, name: string, input?: object): string {
-  const within = namespace === DEFAULT_NAMESPACE ? '' : ` --namespace ${shellQuote(namespace)}`;
-  const payload = input === undefined ? '' : ` --input ${shellQuote(JSON.stringify(input))}`;
-  return `temporal workflow signal --workflow-id ${shellQuote(id)} --name ${name}${within}${payload}`;
+  const within = namespace === DEFAULT_NAMESPACE ? '' : ` --namespace ${shellQuoted(namespace)}`;
+  const payload = input === undefined ? '' : ` --input ${shellQuoted(JSON.stringify(input))}`;
+  return `temporal workflow signal --workflow-id ${shellQuoted(id)} --name ${name}${within}${payload}`;
 }
 
 function answerCommand(wait: WaitingFor, context: DetailsContext, shown: RunDetails): string | undefined {
@@ -120,10 +122,6 @@ function answerCommand(wait: WaitingFor, context: DetailsContext, shown: RunDeta
     default:
       return undefined;
   }
-}
-
-function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Text that people wrote, in Markdown: one line without markup. */

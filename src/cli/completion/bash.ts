@@ -1,4 +1,4 @@
-import { shellQuoted } from '../text-layout.ts';
+import { shellQuoted } from '../../json/shell.ts';
 import { type CompletedCommand, optionValues, subcommandPaths } from './commands.ts';
 
 /** A script for bash. Where it knows nothing, bash completes names of files. */

@@ -1,6 +1,6 @@
 /** The commands of the program as completion scripts need them, read from what --help prints. */
 import type { Command } from 'commander';
-import { shellQuoted } from '../text-layout.ts';
+import { shellQuoted } from '../../json/shell.ts';
 
 interface CompletedOption {
   /** `--json`, `-y` */

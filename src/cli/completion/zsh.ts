@@ -1,4 +1,4 @@
-import { shellQuoted } from '../text-layout.ts';
+import { shellQuoted } from '../../json/shell.ts';
 import { type CompletedCommand, optionValues, subcommandPaths } from './commands.ts';
 
 /** A script for zsh, to be sourced, or to be put into a folder of `fpath` as `_signalbox`. */

@@ -1,4 +1,5 @@
 /** Texts about triggers. */
+import { shellQuoted } from '../../json/shell.ts';
 import type { Trigger } from '../data/types.ts';
 
 /** What a trigger listens to: the path of a webhook, the times of a schedule, the name of an event. */
@@ -21,10 +22,8 @@ export function triggerSourceText({ type, config }: Pick<Trigger, 'type' | 'conf
 export function curlCommand(url: string, body: string, config: Trigger['config']): string {
   const { setupLines, headers } = signatureOf(config);
   const all = [`-H 'content-type: application/json'`, ...headers.map((header) => `-H "${header}"`)].join(' ');
-  return [`BODY=${shellQuote(body)}`, ...setupLines, `curl -s ${shellQuote(url)} ${all} -d "$BODY"`].join('\n');
+  return [`BODY=${shellQuoted(body)}`, ...setupLines, `curl -s ${shellQuoted(url)} ${all} -d "$BODY"`].join('\n');
 }
-
-const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 interface Signature {
   /** Lines of shell before the request. */

@@ -37,7 +37,7 @@ function isSlotAnswer(answer: unknown): answer is SlotAnswer {
 /** Asks for the run's slots, if it needs any. `startedAt`: when its execution started, in epoch milliseconds. */
 export function requestSlots(core: Core, startedAt: number): void {
   const limiters = blockingLimitersLast((core.state.genesis.gates ?? []).filter((gate) => !hasLease(gate, startedAt)));
-  if (limiters.length > 0) askLimiters(core, { limiters: limiters, granted: 0 });
+  if (limiters.length > 0) askLimiters(core, { limiters, granted: 0 });
 }
 
 /** Whether the starter took a lease for the run, recently enough that the limiter still keeps it. */

@@ -89,7 +89,7 @@ export function forkState(
     viewDigest: '',
   };
   for (const [slug, data] of Object.entries(edits.steps ?? {})) setOutput(program, state, work[0]!.frame, slug, data);
-  return resumedState(program, state, { work: work, at, gates });
+  return resumedState(program, state, { work, at, gates });
 }
 
 /** Sets the output where the target reads it: in the nearest frame with the entry, else in its own frame. */
