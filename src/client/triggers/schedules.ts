@@ -6,13 +6,16 @@
 import {
   type Backfill,
   type Client,
+  type ConnectionLike,
   ScheduleAlreadyRunning,
+  ScheduleClient,
   type ScheduleDescription,
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import type { temporal } from '@temporalio/proto';
 import { FIRE_WORKFLOW, type FireStart } from '../../contract/fire.ts';
 import { attributeValue } from '../../contract/search-attributes.ts';
 import type { Trigger } from '../../contract/trigger.ts';
@@ -20,13 +23,16 @@ import { omitUndefined } from '../../json/omit-undefined.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { ClientError, rethrowAs } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
+import { GRPC } from '../temporal/grpc.ts';
 import { fireId, scheduleId } from '../temporal/ids.ts';
 import { actorAttributes } from '../temporal/namespace-division.ts';
-import { read, writeUnqueued } from '../temporal/rpc.ts';
+import { grpcOf, read, writeUnqueued } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { specOf, timesVersion } from './schedule-spec.ts';
 import { scheduleRefusalOf } from './schedule-validation.ts';
 
+type DescribeRequest = temporal.api.workflowservice.v1.IDescribeScheduleRequest;
+type UpdateRequest = temporal.api.workflowservice.v1.IUpdateScheduleRequest;
 type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
 
 /**
@@ -44,6 +50,7 @@ const OVERLAP_POLICIES: { readonly [name: string]: Overlap } = {
 };
 /** Temporal lists at most this many times of a schedule in one answer. */
 const MAX_TICKS = 1_000;
+const MAX_RENEWALS = 5;
 
 /** The state of a schedule in Temporal. */
 interface ScheduleView {
@@ -94,15 +101,49 @@ function undefinedIfMissing(error: unknown): undefined {
   if (!(error instanceof ScheduleNotFoundError)) throw error;
 }
 
-/** As putSchedule, where the schedule exists. It stays as paused as it is. */
+/**
+ * As putSchedule, where the schedule exists. It stays as paused as it is, also where somebody pauses it meanwhile.
+ * @throws ClientError `temporal_busy`: each time it was written by others meanwhile.
+ */
 export async function renewSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
   const { scheduleId: id, ...options } = optionsOf(access, org, trigger, await actorAttributes(access));
-  await writeUnqueued(access, 'rest', () => {
-    const updated = access.client.schedule.getHandle(id).update(({ state }) => {
-      return { ...options, state: { ...state, note: state.note || options.state.note } };
+  for (let attempt = 0; attempt < MAX_RENEWALS; attempt++) {
+    await writeUnqueued(access, 'rest', async () => {
+      const handle = refusingLateWrites(access.client).getHandle(id);
+      const updated = handle.update(({ state }) => {
+        return { ...options, state: { ...state, note: state.note || options.state.note } };
+      });
+      await updated.catch(undefinedIfMissing).catch(undefinedIfLate);
     });
-    return updated.catch(undefinedIfMissing);
+    // Temporal may drop a late write without an error.
+    if (!(await hasOutdatedTimes(access, org, trigger.id))) return;
+  }
+  throw new ClientError('temporal_busy', `The schedule of the trigger ${trigger.id} is being written. Try again.`);
+}
+
+/**
+ * A client for one update of a schedule, which does nothing where the schedule was written since the update read it.
+ * The SDK's own update sends no token, so it takes back such a write.
+ */
+function refusingLateWrites({ connection, schedule }: Client): ScheduleClient {
+  const { workflowService } = connection;
+  let conflictToken: Uint8Array | undefined;
+  const describeSchedule = async (request: DescribeRequest) => {
+    const response = await workflowService.describeSchedule(request);
+    conflictToken = response.conflictToken;
+    return response;
+  };
+  const updateSchedule = (request: UpdateRequest) =>
+    workflowService.updateSchedule({ ...request, ...omitUndefined({ conflictToken }) });
+  const own: ConnectionLike = Object.create(connection, {
+    workflowService: { value: { ...workflowService, describeSchedule, updateSchedule } },
   });
+  return new ScheduleClient({ ...schedule.options, connection: own });
+}
+
+/** For `catch`: an update that Temporal refuses because of an earlier write is undefined. */
+function undefinedIfLate(error: unknown): undefined {
+  if (grpcOf(error)?.code !== GRPC.FAILED_PRECONDITION) throw error;
 }
 
 /** Deletes the schedule, if it exists. */

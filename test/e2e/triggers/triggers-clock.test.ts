@@ -1,4 +1,6 @@
 // Schedules on the days on which the clock is changed.
+import { Client } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scheduleId } from '../../../src/client/temporal/ids.ts';
 import { cronSpec } from '../../../src/client/triggers/schedule-spec.ts';
@@ -145,6 +147,27 @@ describe('a schedule of 0.3', () => {
     await older('30 1 * * *', 'tick', slug);
     const filled = await gateway.request('POST', `${path}/backfill`, { json: around(last) });
     expect(filled).toMatchObject({ status: 202, body: { times: 1 } });
+  });
+
+  it('stays paused where it is paused while it is renewed', async () => {
+    const { slug } = await scheduled('30 1 * * *', 'Europe/Berlin');
+    const schedule = await older('30 1 * * *', 'tick', slug);
+    const { client, ...access } = over();
+    const { workflowService } = client.connection;
+    let updates = 0;
+    const updateSchedule = async (request: temporal.api.workflowservice.v1.IUpdateScheduleRequest) => {
+      if (updates++ === 0) await schedule.pause('Maintenance');
+      return workflowService.updateSchedule(request);
+    };
+    const connection = Object.create(client.connection, {
+      workflowService: { value: { ...workflowService, updateSchedule } },
+    });
+    const pausing = new Client({ ...client.options, connection });
+    await renewScheduleTimes({ ...access, client: pausing }, 'default', `${slug}.tick`);
+    const { spec, state } = await schedule.describe();
+    expect(state).toMatchObject({ paused: true, note: 'Maintenance' });
+    expect(spec.intervals).toHaveLength(4);
+    expect(updates).toBe(2);
   });
 
   it('is not set back by its renewal where it is written at the same time', async () => {
