@@ -115,7 +115,7 @@ function mailOf({ id, message }: Delivery, { mail }: MailSettings, isHosts: bool
     bcc,
     replyTo: addresses(message['replyTo'], 'replyTo'),
     subject: requireText(message['subject'], 'subject'),
-    ...omitUndefined({ text: text, html }),
+    ...omitUndefined({ text, html }),
   };
 }
 

@@ -10,6 +10,7 @@ import type { Connection, ConnectionLike } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { isObject } from '../../json/json.ts';
+import { withMethods } from './replaced-methods.ts';
 
 const { StartWorkflowExecutionRequest, StartWorkflowExecutionResponse } = proto.temporal.api.workflowservice.v1;
 
@@ -51,9 +52,7 @@ export function withEagerStarts(connection: Connection, send: SendEagerly): Conn
     }
     return workflowService.startWorkflowExecution(request);
   };
-  return Object.create(connection, {
-    workflowService: { value: { ...workflowService, startWorkflowExecution: start } },
-  });
+  return withMethods(connection, { startWorkflowExecution: start });
 }
 
 /** Sends a start over the worker's connection. Does not reject. */

@@ -6,10 +6,10 @@
 import {
   type Backfill,
   type Client,
-  type ConnectionLike,
   ScheduleAlreadyRunning,
   ScheduleClient,
   type ScheduleDescription,
+  type ScheduleHandle,
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
@@ -26,12 +26,13 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { fireId, scheduleId } from '../temporal/ids.ts';
 import { actorAttributes } from '../temporal/namespace-division.ts';
+import { withMethods } from '../temporal/replaced-methods.ts';
 import { grpcOf, read, writeUnqueued } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { specOf, timesVersion } from './schedule-spec.ts';
 import { scheduleRefusalOf } from './schedule-validation.ts';
 
-type DescribeRequest = temporal.api.workflowservice.v1.IDescribeScheduleRequest;
+type UpdateFunction = Parameters<ScheduleHandle['update']>[0];
 type UpdateRequest = temporal.api.workflowservice.v1.IUpdateScheduleRequest;
 type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
 
@@ -50,7 +51,7 @@ const OVERLAP_POLICIES: { readonly [name: string]: Overlap } = {
 };
 /** Temporal lists at most this many times of a schedule in one answer. */
 const MAX_TICKS = 1_000;
-const MAX_RENEWALS = 5;
+const MAX_RENEWAL_ATTEMPTS = 5;
 
 /** The state of a schedule in Temporal. */
 interface ScheduleView {
@@ -107,10 +108,9 @@ function undefinedIfMissing(error: unknown): undefined {
  */
 export async function renewSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
   const { scheduleId: id, ...options } = optionsOf(access, org, trigger, await actorAttributes(access));
-  for (let attempt = 0; attempt < MAX_RENEWALS; attempt++) {
+  for (let attempt = 0; attempt < MAX_RENEWAL_ATTEMPTS; attempt++) {
     await writeUnqueued(access, 'rest', async () => {
-      const handle = refusingLateWrites(access.client).getHandle(id);
-      const updated = handle.update(({ state }) => {
+      const updated = updateUnlessWritten(access.client, id, ({ state }) => {
         return { ...options, state: { ...state, note: state.note || options.state.note } };
       });
       await updated.catch(undefinedIfMissing).catch(undefinedIfLate);
@@ -122,23 +122,18 @@ export async function renewSchedule(access: WriteAccess, org: string, trigger: T
 }
 
 /**
- * A client for one update of a schedule, which does nothing where the schedule was written since the update read it.
- * The SDK's own update sends no token, so it takes back such a write.
+ * As the SDK's update of a schedule, but nothing is written where the schedule was written since it was read. The SDK
+ * sends no conflict token, so its update takes back such a write.
  */
-function refusingLateWrites({ connection, schedule }: Client): ScheduleClient {
-  const { workflowService } = connection;
-  let conflictToken: Uint8Array | undefined;
-  const describeSchedule = async (request: DescribeRequest) => {
-    const response = await workflowService.describeSchedule(request);
-    conflictToken = response.conflictToken;
-    return response;
-  };
+function updateUnlessWritten({ connection, schedule }: Client, id: string, make: UpdateFunction): Promise<void> {
+  let conflictToken: Uint8Array | null = null;
   const updateSchedule = (request: UpdateRequest) =>
-    workflowService.updateSchedule({ ...request, ...omitUndefined({ conflictToken }) });
-  const own: ConnectionLike = Object.create(connection, {
-    workflowService: { value: { ...workflowService, describeSchedule, updateSchedule } },
+    connection.workflowService.updateSchedule({ ...request, conflictToken });
+  const client = new ScheduleClient({ ...schedule.options, connection: withMethods(connection, { updateSchedule }) });
+  return client.getHandle(id).update((current) => {
+    conflictToken = current.raw.conflictToken ?? null;
+    return make(current);
   });
-  return new ScheduleClient({ ...schedule.options, connection: own });
 }
 
 /** For `catch`: an update that Temporal refuses because of an earlier write is undefined. */

@@ -78,6 +78,6 @@ it('keeps no definition and no approval from its lists in silence', async () => 
   const approvals = await ask('/api/approvals');
   expect(approvals).toMatchObject({
     status: 200,
-    body: { items: [{ executionId: executionId, path: '', unreadable: { code: 'payload_unreadable' } }] },
+    body: { items: [{ executionId, path: '', unreadable: { code: 'payload_unreadable' } }] },
   });
 });

@@ -3,6 +3,7 @@ import { Client } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scheduleId } from '../../../src/client/temporal/ids.ts';
+import { withMethods } from '../../../src/client/temporal/replaced-methods.ts';
 import { cronSpec } from '../../../src/client/triggers/schedule-spec.ts';
 import { renewScheduleTimes } from '../../../src/client/triggers/triggers.ts';
 import { clockChanges } from '../../../src/definition/document/zone-clock.ts';
@@ -159,10 +160,7 @@ describe('a schedule of 0.3', () => {
       if (updates++ === 0) await schedule.pause('Maintenance');
       return workflowService.updateSchedule(request);
     };
-    const connection = Object.create(client.connection, {
-      workflowService: { value: { ...workflowService, updateSchedule } },
-    });
-    const pausing = new Client({ ...client.options, connection });
+    const pausing = new Client({ ...client.options, connection: withMethods(client.connection, { updateSchedule }) });
     await renewScheduleTimes({ ...access, client: pausing }, 'default', `${slug}.tick`);
     const { spec, state } = await schedule.describe();
     expect(state).toMatchObject({ paused: true, note: 'Maintenance' });
