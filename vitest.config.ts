@@ -32,7 +32,7 @@ const SLOW = [
   'test/activities/runtime/scrub.test.ts',
   'test/activities/runtime/scrub-tables.test.ts',
   'test/cli/terminal-prompts.test.ts',
-  'test/definition/dialect-members.test.ts',
+  'test/compat/dialect-members.test.ts',
   'test/deploy/kubernetes-types.test.ts',
   'test/engine/command-backlog.test.ts',
   'test/engine/limits.test.ts',

@@ -3,8 +3,8 @@
  * often a hint. The gateway stores a definition only if the checker finds no problem; `signalbox validate` prints both.
  */
 
-import { type Dialect, toCanonical } from '../definition/dialects/dialects.ts';
-import { withDialectTerms } from '../definition/dialects/mesh-messages.ts';
+import { type Dialect, toCanonical } from '../compat/dialects.ts';
+import { withDialectTerms } from '../compat/mesh/messages.ts';
 import { definitionHash } from '../definition/document/canonical.ts';
 import type { ClearSecret } from '../definition/document/extract-secrets.ts';
 import { nearestName } from '../definition/document/names.ts';

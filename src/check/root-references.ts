@@ -1,6 +1,7 @@
 /** References other than `steps`: unknown names, and roots where they have no value (LANGUAGE.md §3, "Roots"). */
 
-import { flatInput } from '../definition/dialects/flat-input.ts';
+import { flatInput } from '../compat/tale/flat-input.ts';
+import { traitsOf } from '../compat/traits.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { isRoot, ROOTS } from '../definition/document/roots.ts';
 import { type Analysis, type Findings, problem } from './analysis.ts';
@@ -40,8 +41,9 @@ export function knownNamesOf({ definition, steps }: Analysis): KnownNames {
       else variables.add(name);
     }
   }
-  const inputKeys =
-    definition.dialect === '000' ? flatInput(definition.input, Object.values(definition.steps)) : new Set<string>();
+  const inputKeys = traitsOf(definition.dialect).readsInputKeys
+    ? flatInput(definition.input, Object.values(definition.steps))
+    : new Set<string>();
   return { variables, areComputed, outputs, inputKeys, itemAliases };
 }
 
@@ -88,7 +90,10 @@ export function checkRootReferences(
   for (const site of analysis.expressionSites) {
     for (const { root, path, column, pointer } of site.references) {
       const at = `${site.at}${pointer ?? ''}`;
-      if (site.allowedRoots?.includes(root) === false && (isRoot(root) || analysis.definition.dialect !== '000')) {
+      if (
+        site.allowedRoots?.includes(root) === false &&
+        (isRoot(root) || !traitsOf(analysis.definition.dialect).readsInputKeys)
+      ) {
         findings.problems.push(unavailableRoot(at, column, root, site.allowedRoots));
         continue;
       }
@@ -117,14 +122,14 @@ function checkName(
     if (inside.includes(false) && inside.includes(true)) warnings.push(reachedFromOutside(at, column, site.slug, root));
     if (inside.includes(true)) return;
   }
-  const { dialect } = analysis.definition;
-  const isUncertain = names.areComputed || dialect === '000';
+  const { readsInputKeys = false } = traitsOf(analysis.definition.dialect);
+  const isUncertain = names.areComputed || readsInputKeys;
   const words = isUncertain
     ? 'is not a root, and no variable of that name is declared or set'
     : 'is neither a root nor a variable';
   const hint =
     didYouMean(root, [...ROOTS, ...names.variables]) ??
-    (dialect === '000'
+    (readsInputKeys
       ? 'It reads the key of the input, if the input has one.'
       : `Declare it in config.variables, or write input.${root}.`);
   (isUncertain ? warnings : problems).add(
@@ -152,7 +157,7 @@ function checkMember(
     root === 'variables' &&
     !names.variables.has(member) &&
     !names.areComputed &&
-    definition.dialect !== '000'
+    !traitsOf(definition.dialect).readsInputKeys
   ) {
     warnings.add(
       at,
@@ -227,9 +232,7 @@ function evaluatedOnceProblem(
     at,
     'outside_iteration',
     `Column ${column}: ${root} has no value here, since this member is evaluated once for all items.`,
-    dialect === '001'
-      ? 'Filter the items in a code step before this one, and refer to that step in forEach.ref.'
-      : 'Filter the items in forEach.items, such as items[.ok].',
+    traitsOf(dialect).filterHint ?? 'Filter the items in forEach.items, such as items[.ok].',
   );
 }
 

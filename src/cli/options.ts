@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
-import { DIALECTS } from '../definition/dialects/dialects.ts';
+import { DIALECTS } from '../compat/dialects.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { inexactNumbers } from '../json/json-source.ts';
 

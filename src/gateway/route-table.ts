@@ -1,4 +1,7 @@
 /** Every route of the gateway. The order matters where one address matches two paths. */
+
+import { alloyRunRoutes } from '../compat/alloy/server/run-routes.ts';
+import { publicTriggerRoutes } from '../compat/alloy/server/trigger-routes.ts';
 import { consoleRoutes } from './console.ts';
 import { codecRoutes } from './http/codec.ts';
 import { healthRoutes } from './http/health.ts';
@@ -7,7 +10,6 @@ import type { Route } from './http/route.ts';
 import { docsRoutes } from './manual/manual-routes.ts';
 import { mcpRoutes } from './mcp/mcp-route.ts';
 import { recordingProxyRoutes } from './mcp/recording-proxy.ts';
-import { alloyRunRoutes } from './routes/executions/alloy-runs.ts';
 import { approvalLinkRoutes } from './routes/executions/approval-link.ts';
 import { approvalRoutes } from './routes/executions/approvals.ts';
 import { bulkRoutes } from './routes/executions/bulk.ts';
@@ -30,7 +32,6 @@ import { recordedStepRoutes } from './routes/recordings/recorded-steps.ts';
 import { recordingRoutes } from './routes/recordings/recordings.ts';
 import { eventRoutes } from './routes/triggers/events.ts';
 import { manualRunRoutes } from './routes/triggers/manual-run.ts';
-import { publicTriggerRoutes } from './routes/triggers/public-trigger.ts';
 import { triggerRoutes } from './routes/triggers/triggers.ts';
 import { webhookRoutes } from './routes/triggers/webhooks.ts';
 import { expressionRoutes } from './routes/workflows/expressions.ts';

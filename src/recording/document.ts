@@ -1,6 +1,7 @@
 /** A recording as a definition: a document in the form of mesh, which the importer reads like any other. */
+
+import { referencedNames } from '../compat/mesh/references.ts';
 import type { RecordedStep } from '../contract/recording.ts';
-import { referencedNames } from '../definition/dialects/mesh-references.ts';
 import type { JsonObject } from '../json/json.ts';
 import { omitUndefined } from '../json/omit-undefined.ts';
 import { eachText } from './references.ts';

@@ -2,12 +2,13 @@
  * References of recorded steps: `@input.field` and `@name.field` in the input of a step. They are
  * resolved as a run resolves them, by the same importer and the same templates, so a replay gives the same values.
  */
+
+import { withDialectTerms } from '../compat/mesh/messages.ts';
+import { MESH_ROOTS, References, referencedNames, wholeReference } from '../compat/mesh/references.ts';
 import type { RecordedStep } from '../contract/recording.ts';
-import { ImportContext } from '../definition/dialects/import.ts';
-import { withDialectTerms } from '../definition/dialects/mesh-messages.ts';
-import { MESH_ROOTS, References, referencedNames, wholeReference } from '../definition/dialects/mesh-references.ts';
 import { didYouMean, STEP_SLUG_PATTERN } from '../definition/document/names.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
+import { ImportContext } from '../definition/import/import-context.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../json/json.ts';
 import { omitUndefined } from '../json/omit-undefined.ts';
 import { childPointer } from '../json/pointer.ts';

@@ -88,4 +88,3 @@ export interface Program {
 }
 
 export const DEFAULT_MAX_STEPS = 1_000_000;
-export const AGENT_OPS_MAX_STEPS = 50;

@@ -1,10 +1,10 @@
 // What `signalbox import` prints is the same definition: the YAML, read again, has the same hash.
 
 import { describe, expect, it } from 'vitest';
-import { detectDialect, toCanonical } from '../../src/definition/dialects/dialects.ts';
+import { detectDialect, toCanonical } from '../../src/compat/dialects.ts';
 import { definitionHash } from '../../src/definition/document/canonical.ts';
 import { parseDocument } from '../../src/definition/document/parse.ts';
-import { CASES, TALE_DEFINITIONS } from '../definition/dialects/load.ts';
+import { CASES, TALE_DEFINITIONS } from '../compat/dialects/load.ts';
 import { agentOpsCases, taleCases } from '../support/shared-cases.ts';
 import { cli } from './terminal.ts';
 

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/json/json.ts';
+import { CASES, TALE_DEFINITIONS } from '../compat/dialects/load.ts';
 import { CRON_CASES, REFUSED_CRON } from '../definition/cron-cases.ts';
-import { CASES, TALE_DEFINITIONS } from '../definition/dialects/load.ts';
 import { agentOpsCases, describeSharedCases, sharedCases, sharedCron, taleCases } from '../support/shared-cases.ts';
 import { EXPRESSIONS, SCOPE, TEMPLATES, WRONG_EXPRESSIONS, WRONG_TEMPLATES } from '../template/language-cases.ts';
 import { ofCron } from './cron-constructs.ts';

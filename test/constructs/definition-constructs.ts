@@ -1,6 +1,7 @@
 /** The constructs that tale and agent-ops use: members with their types, kinds, ports, ways, templates, paths. */
-import { unwrapTemplates } from '../../src/definition/dialects/unwrap-templates.ts';
+
 import { isRoot } from '../../src/definition/document/roots.ts';
+import { unwrapTemplates } from '../../src/definition/import/unwrap-templates.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../src/json/json.ts';
 import { parseExpression } from '../../src/template/expression.ts';
 import { references } from '../../src/template/references.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toCanonical } from '../../src/definition/dialects/dialects.ts';
+import { toCanonical } from '../../src/compat/dialects.ts';
 import { definitionHash, resolveStart } from '../../src/definition/document/canonical.ts';
 import { parseDocument } from '../../src/definition/document/parse.ts';
 import type { Definition, TriggerDefinition } from '../../src/definition/document/types.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toCanonical } from '../../src/definition/dialects/dialects.ts';
+import { toCanonical } from '../../src/compat/dialects.ts';
 import { extractSecrets } from '../../src/definition/document/extract-secrets.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 

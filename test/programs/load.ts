@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { DIALECTS, toCanonical } from '../../src/definition/dialects/dialects.ts';
+import { DIALECTS, toCanonical } from '../../src/compat/dialects.ts';
 import { normalizeDocument } from '../../src/definition/document/normalize.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';

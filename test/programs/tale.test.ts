@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toCanonical } from '../../src/definition/dialects/dialects.ts';
-import { TALE_DEFINITIONS } from '../definition/dialects/load.ts';
+import { toCanonical } from '../../src/compat/dialects.ts';
+import { TALE_DEFINITIONS } from '../compat/dialects/load.ts';
 import { sentConfigs, simulateProgram, traceLines, withMockedHost } from './run.ts';
 
 const walks = TALE_DEFINITIONS.flatMap(({ name, document, walks }) =>

@@ -2,7 +2,7 @@
 
 import { Option } from 'commander';
 import { stringify } from 'yaml';
-import { DIALECTS } from '../../definition/dialects/dialects.ts';
+import { DIALECTS } from '../../compat/dialects.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';

@@ -1,8 +1,8 @@
 /** Stores the example definitions of deploy/examples in a store that has never held a definition. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Conversion, toCanonical } from '../../compat/dialects.ts';
 import { DEFINITION_WORKFLOW } from '../../contract/actors.ts';
-import { type Conversion, toCanonical } from '../../definition/dialects/dialects.ts';
 import { definitionHash } from '../../definition/document/canonical.ts';
 import { parseDocument } from '../../definition/document/parse.ts';
 import { onCode } from '../errors.ts';

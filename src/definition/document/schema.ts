@@ -4,8 +4,8 @@
  */
 
 import { z } from 'zod';
+import { DIALECT_NUMBERS, dialectNumber } from '../../compat/dialect-names.ts';
 import { isObject, type Json } from '../../json/json.ts';
-import { DIALECT_NUMBERS, dialectNumber } from './dialect-names.ts';
 import { MAX_FOR_EACH_CONCURRENCY } from './limits.ts';
 import { isSemver, isVisible, SLUG_PATTERN, STEP_SLUG_PATTERN, VISIBLE_NAME_EXPECTED } from './names.ts';
 import { DURATION_TITLE } from './titles.ts';

@@ -2,8 +2,9 @@
  * The canonical definition (LANGUAGE.md §1), to which every dialect is converted, and which is hashed, stored and
  * walked. This file has types only. Their zod schema is in schema.ts, which is not in the workflow bundle.
  */
+
+import type { DialectNumber } from '../../compat/dialect-names.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import type { DialectNumber } from './dialect-names.ts';
 
 /** Milliseconds, `2d` / `300ms` as the `ms` package reads them, or ISO 8601 (`PT5M`). */
 type Duration = number | string;

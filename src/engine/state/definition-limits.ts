@@ -3,6 +3,7 @@
  * counted together.
  */
 
+import { traitsOf } from '../../compat/traits.ts';
 import type { AppliedLimit } from '../../contract/limiter.ts';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
 import { payloadKey } from '../../definition/document/payload-key.ts';
@@ -71,7 +72,7 @@ function restartKey({ definition, input }: LimitSubject): string | undefined {
 function keyOf(subject: LimitSubject, key: string): string {
   const { definition, input, organizationId } = subject;
   const variables = definition.config?.variables ?? {};
-  const flat = definition.dialect === '000' && isObject(input) ? input : {};
+  const flat = traitsOf(definition.dialect).readsInputKeys && isObject(input) ? input : {};
   const roots = { ...flat, ...variables, input, variables, organizationId };
   // The clock is not part of a key, or runs of one key would not be counted together.
   const { value } = render(parseTemplate(key), objectScope(roots), { now: 0, isLegacy: () => true });

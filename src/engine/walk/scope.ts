@@ -1,6 +1,7 @@
 /**
  * The roots that an expression reads in a frame (LANGUAGE.md §3, "Roots"). Values are built only when they are read.
  */
+import { traitsOf } from '../../compat/traits.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import type { Locals } from '../../steps/kind.ts';
 import { loopVars } from '../../steps/loop-state.ts';
@@ -120,12 +121,12 @@ function errorOf(state: RunState, frame: Frame): unknown {
   return null;
 }
 
-/** Names that are not roots: an iteration's `as`, the run's variables, and in dialect 000 the input's keys. */
+/** Names that are not roots: an iteration's `as`, the run's variables, and for some dialects the input's keys. */
 function lookupBareName(program: Program, state: RunState, frame: Frame, name: string): unknown {
   for (let at: Frame | undefined = frame; at !== undefined; at = parentOf(state, at))
     if (at.item?.as === name) return at.item.value;
   if (Object.hasOwn(state.variables, name)) return state.variables[name];
-  if (program.definition.dialect === '000') {
+  if (traitsOf(program.definition.dialect).readsInputKeys) {
     const input: Json = state.genesis.input;
     if (isObject(input) && Object.hasOwn(input, name)) return input[name];
   }

@@ -8,10 +8,10 @@ import { hmacHex } from '../../client/payloads/keys.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
 import type { WrittenText } from '../../client/versions/texts.ts';
+import { DIALECT_NAMES } from '../../compat/dialect-names.ts';
+import { DIALECTS } from '../../compat/dialects.ts';
 import type { Person } from '../../contract/people.ts';
-import { DIALECTS } from '../../definition/dialects/dialects.ts';
 import { definitionHash } from '../../definition/document/canonical.ts';
-import { DIALECT_NAMES } from '../../definition/document/dialect-names.ts';
 import type { ClearSecret } from '../../definition/document/extract-secrets.ts';
 import { dataLimitOf, valueLimitOf } from '../../definition/document/limits.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
@@ -31,9 +31,6 @@ export const dialectName = z
   .enum(DIALECTS)
   .optional()
   .describe(`The dialect of the definition, by number or system: ${SYSTEMS.join(', ')}. Default: detected.`);
-
-/** Where agent-ops has names of its own for what runs tell. */
-export const agentOpsNames = z.enum(['002', DIALECT_NAMES['002']]);
 
 /** The result of src/check for a document, and of the gateway's checks of its webhooks. */
 export interface Checked {

@@ -4,6 +4,7 @@
  * was started without the gateway is refused here with the same problems.
  */
 
+import { traitsOf } from '../../compat/traits.ts';
 import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
 import { STEP_SLUG_PATTERN } from '../../definition/document/names.ts';
 import { normalizeDocument } from '../../definition/document/normalize.ts';
@@ -14,7 +15,7 @@ import { childPointer } from '../../json/pointer.ts';
 import { parseTemplate } from '../../template/template.ts';
 import { CHUNK_STEPS, type Chunks, runChunks } from '../chunks.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
-import { AGENT_OPS_MAX_STEPS, DEFAULT_MAX_STEPS, type Program, type Step } from '../program-types.ts';
+import { DEFAULT_MAX_STEPS, type Program, type Step } from '../program-types.ts';
 import { findRegions, nodesOf } from '../regions.ts';
 import { compileDag } from './compile-dag.ts';
 import { compileStep } from './compile-step.ts';
@@ -87,7 +88,7 @@ export function* compileInChunks(written: Definition, worker: Partial<WorkerFact
       start,
       steps,
       regions,
-      maxSteps: config.maxSteps ?? (definition.dialect === '002' ? AGENT_OPS_MAX_STEPS : DEFAULT_MAX_STEPS),
+      maxSteps: config.maxSteps ?? traitsOf(definition.dialect).maxSteps ?? DEFAULT_MAX_STEPS,
       ...omitUndefined({ timeoutMs }),
       rollbackOnFailure: config.onFailure === 'rollback',
       ...omitUndefined({ output }),

@@ -3,17 +3,19 @@
  * it stands in the document, with the value of the code in place of the number or the list; line breaks do not count.
  * Where the code has changed, the failure names the line to change. The manual's pages have slots for this.
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { triggerSchemas } from '../../../src/check/triggers.ts';
 import { EXIT } from '../../../src/cli/exit.ts';
+import { DIALECT_NAMES } from '../../../src/compat/dialect-names.ts';
+import { traitsOf } from '../../../src/compat/traits.ts';
 import { SHARD_COUNT } from '../../../src/contract/limiter-pool.ts';
 import { ROLES, type Role } from '../../../src/contract/organization.ts';
 import { RUN_STATUSES } from '../../../src/contract/run.ts';
 import { ATTRIBUTES, MAX_ATTRIBUTE_VALUES } from '../../../src/contract/search-attributes.ts';
-import { DIALECT_NAMES } from '../../../src/definition/document/dialect-names.ts';
 import * as documents from '../../../src/definition/document/limits.ts';
 import { SLUG_PATTERN, STEP_SLUG_PATTERN } from '../../../src/definition/document/names.ts';
 import { ROOTS } from '../../../src/definition/document/roots.ts';
@@ -34,7 +36,7 @@ import { NOTICES } from '../../../src/steps/kinds/approval/approval-notify.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT } from '../../../src/steps/kinds/approval/approval-schema.ts';
 import { MAX_DEPTH } from '../../../src/steps/kinds/run-workflow.ts';
 import { kindOf, kinds } from '../../../src/steps/kinds/table.ts';
-import { AGENT_OPS_MAX_STEPS, DEFAULT_MAX_STEPS } from '../../../src/steps/program-types.ts';
+import { DEFAULT_MAX_STEPS } from '../../../src/steps/program-types.ts';
 import { TRANSFORMS } from '../../../src/template/transforms/table.ts';
 import { sourceRoot } from '../source-root.ts';
 
@@ -138,7 +140,7 @@ language`in the object that the input has
 # ${enumOf(membersOf(objectOf(definition['state'])['additionalProperties'])['type'])}, default; searchable`;
 language`retryPolicy: {maxAttempts: ${retry.maxAttempts}, initialInterval: ${seconds(retry.initialIntervalMs)}s,
   backoffCoefficient: ${retry.backoffCoefficient}, maximumInterval: ${seconds(retry.maximumIntervalMs)}s}  # defaults`;
-language`maxSteps: ${DEFAULT_MAX_STEPS} # visits in the whole run (default; ${AGENT_OPS_MAX_STEPS} in agent-ops)`;
+language`maxSteps: ${DEFAULT_MAX_STEPS} # visits in the whole run (default; ${traitsOf('002').maxSteps!} in agent-ops)`;
 language`mode: parallel # ${enumOf(config['mode'])}
   debounce:`;
 language`overflow: queue}  # or ${without(OVERFLOWS, 'queue')}

@@ -9,15 +9,14 @@ import { z } from 'zod';
 import { followRun, type StreamEvent } from '../../../client/runs/event-stream.ts';
 import { describeRun } from '../../../client/runs/run-read.ts';
 import { isOpen } from '../../../client/temporal/run-status.ts';
+import { agentOpsEventNames, agentOpsNames, type NamedEvent } from '../../../compat/agent-ops/server/event-names.ts';
 import { text } from '../../answers/named.ts';
 import { abortOnDisconnect } from '../../http/abort-on-disconnect.ts';
 import { authenticateCaller } from '../../http/auth.ts';
 import { perGateway } from '../../http/context.ts';
 import { type Incoming, route, SENT } from '../../http/route.ts';
-import { agentOpsNames } from '../../input/definition-input.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { checked, commaSeparated, nameText, pathName } from '../../validation/validation.ts';
-import { agentOpsEventNames, type NamedEvent } from './agent-ops-event-names.ts';
 import { StreamLimiter } from './stream-limiter.ts';
 
 /** Proxies close connections that are silent for a minute. */

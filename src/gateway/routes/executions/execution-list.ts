@@ -1,7 +1,7 @@
-/** Queries of run lists: the filters of agent-ops and alloy, in camelCase and in snake_case (ARCHITECTURE.md §5). */
+/** Queries of run lists (ARCHITECTURE.md §5). */
 
 import { z } from 'zod';
-import type { ListedStatus, RunFilter } from '../../../client/runs/run-list.ts';
+import type { RunFilter } from '../../../client/runs/run-list.ts';
 import { ROW_PARTS, type RowFilter, type RowPart } from '../../../client/runs/run-rows.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { commaSeparated, pageQuery } from '../../validation/validation.ts';
@@ -16,14 +16,15 @@ const exclude = z
   .optional()
   .describe('Parts to leave out, separated by commas. Empty: none.');
 
-const members = { ...pageQuery(), ...filterQuery, exclude };
+/** What every list of runs takes. */
+export const listMembers = { ...pageQuery(), ...filterQuery, exclude };
 
 const rowParts = commaSeparated(ROW_PARTS);
 
 /** The query of a run list as a filter. `exclude` has no effect: these lists have no input, output or definition. */
 export const runListQuery: z.ZodType<RowFilter & { readonly include: ReadonlySet<RowPart> }> = z
   .strictObject({
-    ...members,
+    ...listMembers,
     errorCode: errorCodes.optional(),
     include: rowParts
       .optional()
@@ -40,25 +41,7 @@ export const runCountQuery = z
   .strictObject(Object.fromEntries(Object.entries(filterQuery).filter(([name]) => name !== 'status')))
   .transform((given): Omit<RunFilter, 'limit' | 'cursor' | 'status'> => filterOf(given));
 
-/** Statuses that alloy shows under one name. */
-const STATUS_GROUPS: { readonly [status in ListedStatus]?: readonly ListedStatus[] } = {
-  aborted: ['aborted', 'cancelled'],
-  running: ['running', 'rolling_back'],
-};
-
-/** Like runListQuery, for alloy's lists: they honour `exclude` and show fewer statuses. */
-export const fullListQuery: z.ZodType<RunFilter & { readonly exclude: boolean }> = z
-  .strictObject(members)
-  .transform(({ limit, cursor, exclude, ...given }) => {
-    const { status, ...filter } = pageOf(limit, cursor, given);
-    const shown = status?.flatMap((one) => STATUS_GROUPS[one] ?? one);
-    return {
-      ...filter,
-      ...(shown === undefined ? {} : { status: [...new Set(shown)] }),
-      exclude: exclude !== undefined && exclude !== '',
-    };
-  });
-
-function pageOf(limit: number, cursor: string | undefined, given: { [name: string]: unknown }): RunFilter {
+/** The filter that checked members of a query mean. */
+export function pageOf(limit: number, cursor: string | undefined, given: { [name: string]: unknown }): RunFilter {
   return { ...filterOf(given), limit, ...omitUndefined({ cursor }) };
 }

@@ -7,6 +7,7 @@ import { listRunRows } from '../../../client/runs/run-rows.ts';
 import { readSnapshot, readState } from '../../../client/runs/run-state.ts';
 import { EXCLUDED_MEMBERS, readTrace, STEP_STATUSES } from '../../../client/runs/trace.ts';
 import { readCursor, writeCursor } from '../../../client/visibility/cursor.ts';
+import { agentOpsNames } from '../../../compat/agent-ops/server/event-names.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import {
   execution,
@@ -21,7 +22,6 @@ import {
 import { abortOnDisconnect } from '../../http/abort-on-disconnect.ts';
 import { ok, route } from '../../http/route.ts';
 import { waitSeconds } from '../../http/starts.ts';
-import { agentOpsNames } from '../../input/definition-input.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { commaSeparated, pageQuery, pathName } from '../../validation/validation.ts';
 import { runCountQuery, runListQuery } from './execution-list.ts';

@@ -1,4 +1,4 @@
-/** The filters of run lists (agent-ops and alloy), in queries and in the bodies of bulk operations. */
+/** The filters of run lists, in queries and in the bodies of bulk operations. */
 
 import { z } from 'zod';
 import {
@@ -8,6 +8,7 @@ import {
   type RunFilter,
   STATUS_ALIASES,
 } from '../../../client/runs/run-list.ts';
+import { ALLOY_FILTER_NAMES } from '../../../compat/alloy/filter-names.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { nameText } from '../../validation/validation.ts';
 
@@ -92,24 +93,12 @@ const filtersWith = (number: z.ZodType<number>, stateValue: z.ZodType<string>) =
 
 type Filters = { [name in keyof ReturnType<typeof filtersWith>]: z.infer<ReturnType<typeof filtersWith>[name]> };
 
-/** Other names of filters, from alloy. */
-const SNAKE: { readonly [name: string]: keyof Filters } = {
-  workflow_id: 'workflowId',
-  run_id: 'executionId',
-  runId: 'executionId',
-  execution_id: 'executionId',
-  conversation_id: 'conversationId',
-  ai_employee_id: 'aiEmployeeId',
-  employeeId: 'aiEmployeeId',
-  trigger_id: 'triggerId',
-  trigger_type: 'triggerType',
-  waiting_for: 'waitingFor',
-};
+const ALLOY_NAMES: { readonly [name: string]: keyof Filters } = ALLOY_FILTER_NAMES;
 
 const shapeOf = (filters: ReturnType<typeof filtersWith>): { [name: string]: z.ZodOptional<z.ZodType> } =>
   Object.fromEntries([
     ...Object.entries(filters).map(([name, schema]) => [name, schema.optional()]),
-    ...Object.entries(SNAKE).map(([name, meant]) => [
+    ...Object.entries(ALLOY_NAMES).map(([name, meant]) => [
       name,
       filters[meant].optional().describe(`Another name of ${meant}.`),
     ]),
@@ -124,7 +113,7 @@ export const filterBody = shapeOf(filtersWith(jsonNumber, z.union([text, z.numbe
 export function filterOf(given: { readonly [name: string]: unknown }): Omit<RunFilter, 'limit' | 'cursor'> {
   const meant: Partial<Filters> & { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(given))
-    if (value !== undefined && Object.hasOwn(filterBody, name)) meant[SNAKE[name] ?? name] = value;
+    if (value !== undefined && Object.hasOwn(filterBody, name)) meant[ALLOY_NAMES[name] ?? name] = value;
   const { aiEmployeeId, waitingFor, ...rest } = meant;
   return { ...(rest as unknown as RunFilter), ...omitUndefined({ employeeId: aiEmployeeId, awaited: waitingFor }) };
 }
