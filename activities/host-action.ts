@@ -4,7 +4,7 @@
 import type { z } from 'zod';
 import type { HostAction } from '../src/actions/define.ts';
 import type { HostActions } from '../src/actions/load.ts';
-import { NOT_LIGHT_CODE } from '../src/contract/activity.ts';
+import { NOT_LIGHT_CODE } from '../src/contract/run/activity.ts';
 import type { Problem } from '../src/definition/document/types.ts';
 import { zodProblems } from '../src/definition/document/zod-problems.ts';
 import { isObject, type Json } from '../src/json/json.ts';

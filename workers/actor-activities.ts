@@ -5,11 +5,11 @@ import type { WriteAccess } from '../src/client/temporal/access.ts';
 import { eventActivities } from '../src/client/triggers/event-fanout.ts';
 import { debounceActivities } from '../src/client/triggers/fire-debounced.ts';
 import { fireActivities } from '../src/client/triggers/fire-schedule.ts';
-import type { BulkActivities, BulkProgress } from '../src/contract/bulk.ts';
-import type { DebounceActivities } from '../src/contract/debounce.ts';
-import type { EventActivities, EventReceivers } from '../src/contract/event.ts';
-import type { FireActivities } from '../src/contract/fire.ts';
-import type { LimiterActivities } from '../src/contract/limiter.ts';
+import type { LimiterActivities } from '../src/contract/limits/limiter.ts';
+import type { BulkActivities, BulkProgress } from '../src/contract/run/bulk.ts';
+import type { DebounceActivities } from '../src/contract/triggers/debounce.ts';
+import type { EventActivities, EventReceivers } from '../src/contract/triggers/event.ts';
+import type { FireActivities } from '../src/contract/triggers/fire.ts';
 
 export type ActorActivities = FireActivities &
   EventActivities &

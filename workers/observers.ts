@@ -12,9 +12,9 @@ import {
 import type { WorkflowInfo } from '@temporalio/workflow';
 import type { Logger } from 'pino';
 import type { EffectObserver } from '../activities/segment/attempt.ts';
-import { NOT_LIGHT_CODE } from '../src/contract/activity.ts';
-import { RUN_WORKFLOW } from '../src/contract/run.ts';
-import { type EndedRun, TRACE_HEADER, type TraceContext } from '../src/contract/trace.ts';
+import { NOT_LIGHT_CODE } from '../src/contract/run/activity.ts';
+import { RUN_WORKFLOW } from '../src/contract/run/run.ts';
+import { type EndedRun, TRACE_HEADER, type TraceContext } from '../src/contract/run/trace.ts';
 import { isObject } from '../src/json/json.ts';
 import { omitUndefined } from '../src/json/omit-undefined.ts';
 import { stepAttempts } from '../src/observe/metrics.ts';
@@ -141,7 +141,7 @@ function observeAttempt<T>(
   });
 }
 
-/** Activities of steps have one argument (src/contract/activity.ts); takeSlots names its run. */
+/** Activities of steps have one argument (src/contract/run/activity.ts); takeSlots names its run. */
 function subjectOf(argument: unknown): Scope {
   if (!isObject(argument)) return {};
   const { execution, path, run } = argument;

@@ -4,7 +4,7 @@ import { LoggerWithComposedMetadata } from '@temporalio/common/lib/logger.js';
 import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { HEARTBEAT_MS } from '../src/client/temporal/worker-liveness.ts';
-import { RUN_WORKFLOW } from '../src/contract/run.ts';
+import { RUN_WORKFLOW } from '../src/contract/run/run.ts';
 
 const RUN_DURATION_BUCKETS_SECONDS = [0.05, 0.1, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400, 604_800];
 

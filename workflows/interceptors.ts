@@ -23,7 +23,7 @@ import {
   type WorkflowInterceptors,
   workflowInfo,
 } from '@temporalio/workflow';
-import { RUN_WORKFLOW, type RunTrigger } from '../src/contract/run.ts';
+import { RUN_WORKFLOW, type RunTrigger } from '../src/contract/run/run.ts';
 import {
   type EndedRun,
   parseTraceparent,
@@ -32,7 +32,7 @@ import {
   TRACE_HEADER,
   type TraceContext,
   traceparentOf,
-} from '../src/contract/trace.ts';
+} from '../src/contract/run/trace.ts';
 import { omitUndefined } from '../src/json/omit-undefined.ts';
 
 /** Where the worker takes the reports of ended runs, and counts them (workers/observers.ts). */

@@ -1,5 +1,5 @@
 /** The tools of an agent's model, under names that every provider accepts, and the target of a call of each. */
-import type { CallTarget, OfferedTools, OfferedWorkflow } from '../../src/contract/agent.ts';
+import type { CallTarget, OfferedTools, OfferedWorkflow } from '../../src/contract/run/agent.ts';
 import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';

@@ -2,7 +2,7 @@
  * The activity `agentTurn`: one model call of an agent, which answers or calls tools. src/steps/kinds/agent/agent.ts
  * documents the step.
  */
-import type { AgentCall, AgentTurn, OfferedTools } from '../../src/contract/agent.ts';
+import type { AgentCall, AgentTurn, OfferedTools } from '../../src/contract/run/agent.ts';
 import { asJson, isObject, type JsonObject } from '../../src/json/json.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
 import { askModel, formatOf, metaOf, optionalText, requestOf } from '../llm/llm.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Config } from '../../src/config/config.ts';
-import type { ActivityOutput } from '../../src/contract/activity.ts';
+import type { ActivityOutput } from '../../src/contract/run/activity.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { Scrub } from '../runtime/scrub.ts';

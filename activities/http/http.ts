@@ -1,8 +1,8 @@
 /** The activity `http`: kind `http` and action `http.request`. Its manual is src/steps/kinds/http.ts. */
 
 import { type Agent, request as send } from 'undici';
-import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
-import { RESPONSE_FORMATS } from '../../src/contract/activity-options.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/run/activity.ts';
+import { RESPONSE_FORMATS } from '../../src/contract/run/activity-options.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { parsedJson } from '../../src/json/model-json.ts';

@@ -3,7 +3,7 @@
  * secrets.
  */
 
-import { BODY_ENCODINGS, HTTP_METHODS } from '../../src/contract/activity-options.ts';
+import { BODY_ENCODINGS, HTTP_METHODS } from '../../src/contract/run/activity-options.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { SecretString } from '../../src/template/types.ts';
 import { invalidConfig } from '../runtime/failure.ts';

@@ -1,8 +1,8 @@
 /** The activity `llm`: one prompt, one answer. src/steps/kinds/llm.ts documents the step. */
 
 import type { ModelMessage } from 'ai';
-import type { ActivityOutput } from '../../src/contract/activity.ts';
-import { addUsage, type ModelUsage } from '../../src/contract/models.ts';
+import { addUsage, type ModelUsage } from '../../src/contract/organization/models.ts';
+import type { ActivityOutput } from '../../src/contract/run/activity.ts';
 import type { PayloadFormat } from '../../src/definition/document/types.ts';
 import { validatePayload } from '../../src/definition/payload/format.ts';
 import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';

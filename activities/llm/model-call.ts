@@ -4,7 +4,7 @@
  */
 
 import { jsonSchema, type ModelMessage, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai';
-import { type ModelUsage, usd } from '../../src/contract/models.ts';
+import { type ModelUsage, usd } from '../../src/contract/organization/models.ts';
 import { validatePayload } from '../../src/definition/payload/format.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';

@@ -5,7 +5,7 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
-import type { ModelEntry, ModelProvider } from '../../src/contract/models.ts';
+import type { ModelEntry, ModelProvider } from '../../src/contract/organization/models.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
 import { ActivityError, callService, type WorkerService } from '../runtime/failure.ts';

@@ -8,7 +8,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { MAX_TOOLS, type McpTool, mayStartProgram } from '../../src/contract/mcp.ts';
+import { MAX_TOOLS, type McpTool, mayStartProgram } from '../../src/contract/organization/mcp.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { activityErrorIn, type Fetch } from '../http/guarded-fetch.ts';

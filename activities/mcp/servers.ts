@@ -1,5 +1,5 @@
 /** How activities read an organization's MCP servers and the cached lists of their tools. */
-import type { McpServerEntry, McpTool, McpToolList } from '../../src/contract/mcp.ts';
+import type { McpServerEntry, McpTool, McpToolList } from '../../src/contract/organization/mcp.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
 import { callService, type WorkerService } from '../runtime/failure.ts';
 import type { ActivityContext } from '../runtime/wrap-activity.ts';

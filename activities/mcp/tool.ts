@@ -1,6 +1,7 @@
 /** The activities `tool` and `listTools` of MCP servers. src/steps/kinds/tool.ts documents the step. */
-import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
-import { type McpToolList, TOOLS_FRESH_MS } from '../../src/contract/mcp.ts';
+
+import { type McpToolList, TOOLS_FRESH_MS } from '../../src/contract/organization/mcp.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/run/activity.ts';
 import { asJson, isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';

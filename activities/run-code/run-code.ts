@@ -1,5 +1,5 @@
 /** The activity `runCode`. src/steps/kinds/run-code.ts documents the step. */
-import { CODE_LANGUAGES } from '../../src/contract/activity-options.ts';
+import { CODE_LANGUAGES } from '../../src/contract/run/activity-options.ts';
 import { asJson, isObject, type Json } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';

@@ -1,5 +1,5 @@
 /** What the runners of scripts share: their input, their result and their errors. */
-import type { CODE_LANGUAGES } from '../../src/contract/activity-options.ts';
+import type { CODE_LANGUAGES } from '../../src/contract/run/activity-options.ts';
 import { asJson, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, transientError } from '../runtime/failure.ts';
 

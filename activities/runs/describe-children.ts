@@ -2,7 +2,7 @@
  * The activity `describeChildren`: the state of children that have not reported, such as terminated ones
  * (ARCHITECTURE.md §3).
  */
-import type { OpenChild } from '../../src/contract/children.ts';
+import type { OpenChild } from '../../src/contract/run/children.ts';
 import { asJson, isObject } from '../../src/json/json.ts';
 import { requireService } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';

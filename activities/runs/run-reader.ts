@@ -1,5 +1,5 @@
 /** How activities read definitions and child runs. */
-import type { DescribedChildren, OpenChild } from '../../src/contract/children.ts';
+import type { DescribedChildren, OpenChild } from '../../src/contract/run/children.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/json/json.ts';
 

@@ -1,5 +1,5 @@
 /** Reads the secrets of one activity, from the run's own organization only. */
-import type { ActivityInput, RunDefinitionRef } from '../../src/contract/activity.ts';
+import type { ActivityInput, RunDefinitionRef } from '../../src/contract/run/activity.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import type { SecretPart } from '../../src/template/join-secrets.ts';
 import { callService } from './failure.ts';

@@ -14,7 +14,7 @@ import {
   STORE_TIMEOUT_MS,
   TIMEOUT_CODE,
   timeoutText,
-} from '../../src/contract/activity.ts';
+} from '../../src/contract/run/activity.ts';
 import { MIN_BLOB_BYTES } from '../../src/definition/document/limits.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 import { ActivityError, transientError } from './failure.ts';

@@ -6,6 +6,7 @@
 
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import { addUsage, type ModelUsage, usageIn } from '../../src/contract/organization/models.ts';
 import {
   type ActivityInput,
   type ActivityOutput,
@@ -15,8 +16,7 @@ import {
   STORE_WAIT_MEMBER,
   TIMEOUT_CODE,
   timeoutText,
-} from '../../src/contract/activity.ts';
-import { addUsage, type ModelUsage, usageIn } from '../../src/contract/models.ts';
+} from '../../src/contract/run/activity.ts';
 import { MAX_TEMPORAL_BYTES } from '../../src/definition/document/limits.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { isTooDeep, MAX_NESTING } from '../../src/json/depth.ts';

@@ -1,6 +1,6 @@
 /** The attempt of an effect within a segment. */
 import { ApplicationFailure } from '@temporalio/common';
-import { type ActivityInput, LOCAL_LIMIT_MS } from '../../src/contract/activity.ts';
+import { type ActivityInput, LOCAL_LIMIT_MS } from '../../src/contract/run/activity.ts';
 import { failedEnd, type SegmentEffectEnd } from '../../src/engine/segment.ts';
 import { failureOfCause, retryAfterIn } from '../../src/engine/state/failure-causes.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/run/activity.ts';
 import { type SegmentConfig, type SegmentEffectEnd, type SegmentList, SegmentWalk } from '../../src/engine/segment.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
 import { restore } from '../../src/engine/state/serialize.ts';

@@ -1,6 +1,6 @@
 /** Stores a message for people of the run's own organization, who read it with `GET /api/inbox`. */
 
-import { callbackMark, type InboxMessage } from '../../src/contract/inbox.ts';
+import { callbackMark, type InboxMessage } from '../../src/contract/organization/inbox.ts';
 import { type Json, type JsonObject, mapTexts } from '../../src/json/json.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { callService, requireService, type WorkerService } from '../runtime/failure.ts';

@@ -1,12 +1,12 @@
 /** The activity `sendMessage`, with one file per channel. src/steps/kinds/send-message.ts documents the step. */
 import { createHash } from 'node:crypto';
-import type { ActivityInput } from '../../src/contract/activity.ts';
+import type { ActivityInput } from '../../src/contract/run/activity.ts';
 import {
   MESSAGE_CONTENT_MEMBERS,
   MESSAGE_CREDENTIALS,
   MESSAGE_MEMBERS,
   type MessageChannel,
-} from '../../src/contract/activity-options.ts';
+} from '../../src/contract/run/activity-options.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { EgressPolicy } from '../http/guarded-agent.ts';
 import { hostOf } from '../http/http.ts';

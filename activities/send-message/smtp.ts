@@ -1,6 +1,6 @@
 /** Selects the SMTP server of an e-mail: the step's, or the host's. */
 import type { Config } from '../../src/config/config.ts';
-import { SMTP_ENCRYPTIONS } from '../../src/contract/activity-options.ts';
+import { SMTP_ENCRYPTIONS } from '../../src/contract/run/activity-options.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { parseUrl } from '../http/request.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';

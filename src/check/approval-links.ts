@@ -2,7 +2,7 @@
  * Links of an approval's messages that decide nothing, or that others get than those who are asked (LANGUAGE.md §6).
  * The definition says who is asked. Whose address it is, the organization's keys say, where the caller knows them.
  */
-import { addressKey, mayDecide, type Person, personNamed, roleClaimsOf } from '../contract/people.ts';
+import { addressKey, mayDecide, type Person, personNamed, roleClaimsOf } from '../contract/organization/people.ts';
 import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { personIn } from '../steps/kinds/approval/approval-notify.ts';
 import { matchingAudience, USER } from '../steps/kinds/approval/approval-persons.ts';

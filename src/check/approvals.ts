@@ -2,7 +2,7 @@
  * Approvals that are well formed and cannot work: unreachable quorums, unknown priorities, due dates that are no dates.
  */
 
-import { mayDecide, type Person, personNamed } from '../contract/people.ts';
+import { mayDecide, type Person, personNamed } from '../contract/organization/people.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { isObject, type JsonObject } from '../json/json.ts';
 import type { Notice } from '../steps/kinds/approval/approval-notify.ts';

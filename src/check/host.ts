@@ -1,6 +1,6 @@
 /** Checks steps against the host: its registered actions, whether bash is allowed, and its size limits. */
 import type { z } from 'zod';
-import type { Person } from '../contract/people.ts';
+import type { Person } from '../contract/organization/people.ts';
 import { MAX_BLOB_STATE_BYTES } from '../definition/document/limits.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import type { Problem } from '../definition/document/types.ts';

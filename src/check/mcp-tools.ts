@@ -1,6 +1,6 @@
 /** Checks tools of MCP servers, as far as they are known: that they exist, and that their input matches the schema. */
 
-import type { McpTool } from '../contract/mcp.ts';
+import type { McpTool } from '../contract/organization/mcp.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { validatePayload } from '../definition/payload/format.ts';
 import { isObject, type Json } from '../json/json.ts';

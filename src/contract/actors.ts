@@ -10,8 +10,8 @@
 import type { TriggerSecrets } from '../definition/document/trigger-secrets.ts';
 import type { Definition } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
-import type { Proposal } from './proposal.ts';
-import type { TextReference } from './text-reference.ts';
+import type { Proposal } from './definitions/proposal.ts';
+import type { TextReference } from './definitions/text-reference.ts';
 
 export const DEFINITION_WORKFLOW = 'definition';
 export const VERSION_WORKFLOW = 'version';

@@ -4,12 +4,12 @@
  */
 
 import { DEFINITION_WORKFLOW, HOOK_WORKFLOW, ORGANIZATION_WORKFLOW, VERSION_WORKFLOW } from './actors.ts';
-import { AUDIT_WORKFLOW } from './audit.ts';
-import { DEBOUNCE_WORKFLOW } from './debounce.ts';
-import { INBOX_WORKFLOW } from './inbox.ts';
-import { LIMITER_WORKFLOW } from './limiter.ts';
-import { SYNC_WORKFLOW } from './sync.ts';
-import { TRIGGER_WORKFLOW } from './trigger.ts';
+import { SYNC_WORKFLOW } from './definitions/sync.ts';
+import { LIMITER_WORKFLOW } from './limits/limiter.ts';
+import { AUDIT_WORKFLOW } from './organization/audit.ts';
+import { INBOX_WORKFLOW } from './organization/inbox.ts';
+import { DEBOUNCE_WORKFLOW } from './triggers/debounce.ts';
+import { TRIGGER_WORKFLOW } from './triggers/trigger.ts';
 
 export const NAMESPACE_DIVISION_ATTRIBUTE = 'TemporalNamespaceDivision';
 export const ACTOR_NAMESPACE_DIVISION = 'signalbox';

@@ -20,7 +20,7 @@
  *  E10 Everything that can grow has a limit and a typed error (limits.ts).
  */
 
-import type { Accepted, Refusal } from '../contract/run.ts';
+import type { Accepted, Refusal } from '../contract/run/run.ts';
 import { presetsErrorMessage, UNKNOWN_PRESET, unknownPresets } from '../definition/document/presets.ts';
 import { jsonBytes } from '../json/bytes.ts';
 import { asJson } from '../json/json.ts';

@@ -11,9 +11,9 @@
  * - While new commands have to wait for the next execution (`RunnerPolicy.holdsCommands`), the runner holds them.
  */
 
-import { NOT_LIGHT_CODE, YIELD_ACTIVITY_ID } from '../contract/activity.ts';
 import { MARKS } from '../contract/build-id.ts';
-import type { Accepted, DecisionEffect, Refusal } from '../contract/run.ts';
+import { NOT_LIGHT_CODE, YIELD_ACTIVITY_ID } from '../contract/run/activity.ts';
+import type { Accepted, DecisionEffect, Refusal } from '../contract/run/run.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import { admit, advanceInChunks, checkRequestTarget } from './advance.ts';

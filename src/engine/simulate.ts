@@ -5,8 +5,8 @@
  * with backoff, timers that are never early, events one after the other.
  */
 
-import { YIELD_ACTIVITY_ID } from '../contract/activity.ts';
-import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
+import { YIELD_ACTIVITY_ID } from '../contract/run/activity.ts';
+import type { RunError, RunStatus, WaitingFor } from '../contract/run/run.ts';
 import type { Json } from '../json/json.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';

@@ -1,6 +1,6 @@
 /** Reads the ends of activities in the history: lists of segments, failed attempts. */
 
-import { PAUSE_PREFIX, SEGMENT_ACTIVITY_ID } from '../contract/activity.ts';
+import { PAUSE_PREFIX, SEGMENT_ACTIVITY_ID } from '../contract/run/activity.ts';
 import { completedSegment, failedSegment, type SegmentOutcome } from '../engine/segment.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/failure-causes.ts';
 import type { LocalMarker } from './events.ts';

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { callbackName } from '../contract/callbacks.ts';
+import { callbackName } from '../contract/run/callbacks.ts';
 import type { Problem } from '../definition/document/types.ts';
 import { admit } from '../engine/advance.ts';
 import type { OpenWait, SimulatedReply } from '../engine/simulate.ts';

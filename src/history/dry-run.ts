@@ -4,7 +4,7 @@
  * there is no answer. The result is the trace that the run would have, with rendered configs.
  */
 
-import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
+import type { RunError, RunStatus, WaitingFor } from '../contract/run/run.ts';
 import { unknownPresets } from '../definition/document/presets.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
 import { type ScriptedSignal, type Simulated, type SimulatedAnswer, simulate } from '../engine/simulate.ts';

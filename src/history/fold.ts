@@ -5,9 +5,9 @@
  * (ambiguities.ts).
  */
 
-import { SEGMENT_ACTIVITY_ID, YIELD_ACTIVITY_ID } from '../contract/activity.ts';
 import { dataBytesOf, hasMark } from '../contract/build-id.ts';
-import type { RunInput } from '../contract/run.ts';
+import { SEGMENT_ACTIVITY_ID, YIELD_ACTIVITY_ID } from '../contract/run/activity.ts';
+import type { RunInput } from '../contract/run/run.ts';
 import type { Definition } from '../definition/document/types.ts';
 import { genesis } from '../engine/advance.ts';
 import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';

@@ -3,7 +3,7 @@
  * could), and the visits that listened for a message. A second walk of the history can have other visits open, and must
  * give requests and messages to the same visits.
  */
-import type { Refusal } from '../contract/run.ts';
+import type { Refusal } from '../contract/run/run.ts';
 import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
 import { type AddressedEvent, findTarget, pathOf } from '../engine/walk/address.ts';

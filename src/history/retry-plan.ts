@@ -7,7 +7,7 @@
  * The history is folded twice: first to find the failures, then without them.
  */
 
-import type { RunError } from '../contract/run.ts';
+import type { RunError } from '../contract/run/run.ts';
 import { requeueForListener } from '../engine/inbound/messages.ts';
 import { openVisit, type RewindTarget, rewindOpenVisit } from '../engine/resume/rewind.ts';
 import { countUsage } from '../engine/state/costs.ts';

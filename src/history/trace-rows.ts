@@ -3,7 +3,7 @@
  * "step"). The core reports begin and end of visits; history has the real times and the attempts of effects.
  */
 
-import type { MadeDecision, RunError } from '../contract/run.ts';
+import type { MadeDecision, RunError } from '../contract/run/run.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/failure-causes.ts';
 import type { Place, TraceEvent } from '../engine/state/protocol.ts';
 import { jsonBytes } from '../json/bytes.ts';

@@ -1,6 +1,6 @@
 /** What the current request or activity is about. Every line of a log names it (log.ts), and spans use it. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { TraceContext } from '../contract/trace.ts';
+import type { TraceContext } from '../contract/run/trace.ts';
 import { omitUndefined } from '../json/omit-undefined.ts';
 
 export interface Scope {

@@ -16,7 +16,7 @@ import {
 import type { IdGenerator, Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import { ConfigError } from '../config/config-error.ts';
-import { type EndedRun, spanIdOfRun, type TraceContext, traceIdOfRun } from '../contract/trace.ts';
+import { type EndedRun, spanIdOfRun, type TraceContext, traceIdOfRun } from '../contract/run/trace.ts';
 import { programVersion } from './version.ts';
 
 export interface SpanStart {

@@ -1,7 +1,7 @@
 /** Puts confirmed references into the inputs of recorded steps. */
 
 import { wholeReference } from '../compat/mesh/references.ts';
-import type { ConfirmReferences, RecordedStep } from '../contract/recording.ts';
+import type { ConfirmReferences, RecordedStep } from '../contract/definitions/recording.ts';
 import { sameJson } from '../json/equality.ts';
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../json/json.ts';
 import { childPointer, pointerParts, valueAt } from '../json/pointer.ts';

@@ -1,7 +1,7 @@
 /** A recording as a definition: a document in the form of mesh, which the importer reads like any other. */
 
 import { referencedNames } from '../compat/mesh/references.ts';
-import type { RecordedStep } from '../contract/recording.ts';
+import type { RecordedStep } from '../contract/definitions/recording.ts';
 import type { JsonObject } from '../json/json.ts';
 import { omitUndefined } from '../json/omit-undefined.ts';
 import { eachText } from './references.ts';

@@ -5,7 +5,7 @@
 
 import { withDialectTerms } from '../compat/mesh/messages.ts';
 import { MESH_ROOTS, References, referencedNames, wholeReference } from '../compat/mesh/references.ts';
-import type { RecordedStep } from '../contract/recording.ts';
+import type { RecordedStep } from '../contract/definitions/recording.ts';
 import { didYouMean, STEP_SLUG_PATTERN } from '../definition/document/names.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
 import { ImportContext } from '../definition/import/import-context.ts';

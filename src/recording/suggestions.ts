@@ -3,7 +3,7 @@
  * a step that an earlier output, or the input of the recording, holds too may be a reference. A person decides: equal
  * values can have nothing to do with each other.
  */
-import type { RecordedStep, Suggestion } from '../contract/recording.ts';
+import type { RecordedStep, Suggestion } from '../contract/definitions/recording.ts';
 import { isObject, type Json } from '../json/json.ts';
 import { omitUndefined } from '../json/omit-undefined.ts';
 import { childPointer, pointerParts } from '../json/pointer.ts';

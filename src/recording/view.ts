@@ -7,7 +7,7 @@ import {
   type RecordingView,
   SHOWN_OUTPUT_BYTES,
   type ShownStep,
-} from '../contract/recording.ts';
+} from '../contract/definitions/recording.ts';
 import { exactJsonBytes } from '../json/bytes.ts';
 import { omitUndefined } from '../json/omit-undefined.ts';
 

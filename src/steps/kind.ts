@@ -13,7 +13,7 @@
 
 import type { z } from 'zod';
 import type { Mark } from '../contract/build-id.ts';
-import type { Decision, MadeDecision, Refusal, Submission } from '../contract/run.ts';
+import type { Decision, MadeDecision, Refusal, Submission } from '../contract/run/run.ts';
 import type { PayloadFormat, StepDefinition } from '../definition/document/types.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Expression } from '../template/expression.ts';

@@ -4,8 +4,8 @@ import type { ApplicationFailure } from '@temporalio/common';
 import type { MockActivityEnvironment } from '@temporalio/testing';
 import { expect } from 'vitest';
 import { createActivities } from '../../activities/registry.ts';
-import type { ActivityOutput } from '../../src/contract/activity.ts';
-import type { ModelEntry, ModelProvider } from '../../src/contract/models.ts';
+import type { ModelEntry, ModelProvider } from '../../src/contract/organization/models.ts';
+import type { ActivityOutput } from '../../src/contract/run/activity.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 import { environment, inputOf, LOOPBACK } from './server.ts';
 

@@ -7,7 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { ActivityDependencies, ActivitySettings } from '../../activities/registry.ts';
 import { createActivities } from '../../activities/registry.ts';
-import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/run/activity.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 import type { SecretString } from '../../src/template/types.ts';
 

@@ -3,8 +3,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createActivities } from '../../activities/registry.ts';
-import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
-import type { AgentTurn } from '../../src/contract/agent.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/run/activity.ts';
+import type { AgentTurn } from '../../src/contract/run/agent.ts';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/json/json.ts';
 import { testServer } from '../support/temporal.ts';

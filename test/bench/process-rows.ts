@@ -1,6 +1,6 @@
 /** Rows about whole processes: the gateway's answer to a trigger, and the memory of a worker with parked runs. */
 import { randomUUID } from 'node:crypto';
-import type { RunInput } from '../../src/contract/run.ts';
+import type { RunInput } from '../../src/contract/run/run.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { forkWorker, type TestServer } from '../support/temporal.ts';
 import { residentBytes } from './contenders/contender.ts';

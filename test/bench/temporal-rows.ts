@@ -5,7 +5,7 @@ import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
 import { startPreparedRun } from '../../src/client/starts/start-prepared-run.ts';
 import type { WriteAccess } from '../../src/client/temporal/access.ts';
 import { connectionOptions } from '../../src/client/temporal/connect.ts';
-import type { RunInput } from '../../src/contract/run.ts';
+import type { RunInput } from '../../src/contract/run/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { startWorker, type TestServer, writeAccess } from '../support/temporal.ts';
 import { approval, chain, empty, fanned, looped, pure } from './definitions.ts';

@@ -9,8 +9,8 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
-import type { AgentTurn } from '../../src/contract/agent.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/run/activity.ts';
+import type { AgentTurn } from '../../src/contract/run/agent.ts';
 import type { Json } from '../../src/json/json.ts';
 
 const { http } = proxyActivities<{ http(input: ActivityInput): Promise<ActivityOutput> }>({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summaryLines } from '../../src/cli/run-text.ts';
-import type { WaitingFor } from '../../src/contract/run.ts';
+import type { WaitingFor } from '../../src/contract/run/run.ts';
 
 const asks = (path: string, more: Partial<WaitingFor> = {}): WaitingFor => ({
   path,

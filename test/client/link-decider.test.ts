@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deciderOf } from '../../src/client/runs/link-decider.ts';
-import { type KnownPeople, peopleOf } from '../../src/contract/people.ts';
+import { type KnownPeople, peopleOf } from '../../src/contract/organization/people.ts';
 
 const key = { roles: [], groups: [] };
 const people = peopleOf([

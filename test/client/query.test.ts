@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type RunFilter, runQuery } from '../../src/client/runs/run-list.ts';
 import { compare, queryOf } from '../../src/client/temporal/query.ts';
 import { attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
-import { eventTag, type Trigger } from '../../src/contract/trigger.ts';
+import { eventTag, type Trigger } from '../../src/contract/triggers/trigger.ts';
 import { triggerAttributes } from '../../workflows/actors/search-attributes.ts';
 
 /** What the server's parser sees: texts replaced by one character, so that only names, operators and brackets stay. */

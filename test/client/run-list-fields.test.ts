@@ -15,7 +15,7 @@ function membersOf(file: string, name: string): string[] {
 }
 
 describe('a field of run lists', () => {
-  it.each(membersOf('src/contract/run.ts', 'RunMemo'))('that the memo has is written and read: %s', (member) => {
+  it.each(membersOf('src/contract/run/run.ts', 'RunMemo'))('that the memo has is written and read: %s', (member) => {
     const naming = (files: readonly string[]): string[] =>
       files.filter((file) => new RegExp(`\\b${member}\\b`).test(read(file)));
     expect(naming(WRITERS), `written by one of ${WRITERS.join(', ')}`).not.toEqual([]);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Access } from '../../src/client/temporal/access.ts';
 import { flushFirings, recordFiring } from '../../src/client/triggers/trigger-records.ts';
-import type { Firing } from '../../src/contract/trigger.ts';
+import type { Firing } from '../../src/contract/triggers/trigger.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

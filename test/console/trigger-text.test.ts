@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { curlCommand } from '../../src/console/screens/trigger-text.ts';
-import { schemeOf } from '../../src/gateway/routes/triggers/schemes/table.ts';
+import { schemeOf } from '../../src/gateway/webhook-signatures/table.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 
 const BODY = '{"it\'s": "a \\"test\\""}';

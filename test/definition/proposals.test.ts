@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOpenProposal, type Proposal, proposalAt } from '../../src/contract/proposal.ts';
+import { isOpenProposal, type Proposal, proposalAt } from '../../src/contract/definitions/proposal.ts';
 
 const T0 = Date.parse('2026-01-15T10:30:00.000Z');
 const proposal = (status: Proposal['status']): Proposal => ({

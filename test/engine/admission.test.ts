@@ -1,7 +1,7 @@
 // Limits as the core knows them (admission.ts, gates.ts): which gates a run is under, and how it waits before it walks.
 
 import { describe, expect, it } from 'vitest';
-import { type AppliedLimit, PRESTART_LEASE_MS, type SlotAnswer } from '../../src/contract/limiter.ts';
+import { type AppliedLimit, PRESTART_LEASE_MS, type SlotAnswer } from '../../src/contract/limits/limiter.ts';
 import { payloadKey } from '../../src/definition/document/payload-key.ts';
 import type { Definition, WorkflowConfig } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';

@@ -5,7 +5,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callbackName } from '../../src/contract/callbacks.ts';
+import { callbackName } from '../../src/contract/run/callbacks.ts';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { type OpenWait, type Simulated, simulate } from '../../src/engine/simulate.ts';
 import type { TraceEvent } from '../../src/engine/state/protocol.ts';

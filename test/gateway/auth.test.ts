@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiKeyCache } from '../../src/client/organization/api-key-cache.ts';
-import { ROLES, type Role } from '../../src/contract/organization.ts';
+import { ROLES, type Role } from '../../src/contract/organization/organization.ts';
 import { cli } from '../cli/terminal.ts';
 import { type GatewayWithoutTemporal, gatewayWithoutTemporal, keyRecord, NO_KEYS } from './gateway-support.ts';
 

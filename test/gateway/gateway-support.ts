@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { NO_ACTIONS } from '../../src/actions/load.ts';
 import type { ApiKeyCache } from '../../src/client/organization/api-key-cache.ts';
 import { readConfig } from '../../src/config/config.ts';
-import type { KeyRecord, Role } from '../../src/contract/organization.ts';
+import type { KeyRecord, Role } from '../../src/contract/organization/organization.ts';
 import { buildApp } from '../../src/gateway/app.ts';
 import { type GatewayDeps, startGateway } from '../../src/gateway/serve.ts';
 import { OffloadPool } from '../../src/gateway/threads/pool.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Refusal } from '../../src/contract/run.ts';
+import type { Refusal } from '../../src/contract/run/run.ts';
 import { PROBLEM_CODES } from '../../src/gateway/validation/problem-codes.ts';
 import { sourceRoot } from './source-root.ts';
 

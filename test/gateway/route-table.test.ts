@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { describe, expect, it } from 'vitest';
-import { ROLES } from '../../src/contract/organization.ts';
+import { ROLES } from '../../src/contract/organization/organization.ts';
 import { publicAddresses } from '../../src/gateway/http/path-pattern.ts';
 import {
   demandOrganization,

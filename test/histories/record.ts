@@ -6,7 +6,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, it } from 'vitest';
-import type { ActivityInput } from '../../src/contract/activity.ts';
+import type { ActivityInput } from '../../src/contract/run/activity.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { abreast, approve, collect, fetchOnce, rounds } from '../e2e/runs/run-definitions.ts';
 import { memoOf, startRun, until, waitsAt } from '../e2e/runs/run-support.ts';

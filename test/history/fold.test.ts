@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PAUSE_PREFIX } from '../../src/contract/activity.ts';
+import { PAUSE_PREFIX } from '../../src/contract/run/activity.ts';
 import { sliceOf } from '../../src/history/chain.ts';
 import { Fold } from '../../src/history/fold.ts';
 import { countCalls } from '../support/work-counters.ts';

@@ -3,9 +3,9 @@
  * does, and writes the history that the server would. The fold never sees the model, only that history.
  */
 
-import { SEGMENT_ACTIVITY_ID } from '../../src/contract/activity.ts';
 import { buildIdOf, MARKS } from '../../src/contract/build-id.ts';
-import type { RunError, RunInput } from '../../src/contract/run.ts';
+import { SEGMENT_ACTIVITY_ID } from '../../src/contract/run/activity.ts';
+import type { RunError, RunInput } from '../../src/contract/run/run.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { genesis } from '../../src/engine/advance.ts';

@@ -7,7 +7,7 @@ import {
   type TraceContext,
   traceIdOfRun,
   traceparentOf,
-} from '../../src/contract/trace.ts';
+} from '../../src/contract/run/trace.ts';
 import { startTracing, tracer } from '../../src/observe/tracing.ts';
 import { workerObservers } from '../../workers/observers.ts';
 import { receiveTraces, receiveTracesByGrpc } from './otlp.ts';

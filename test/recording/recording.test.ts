@@ -1,7 +1,7 @@
 // References, suggestions and definitions of recordings (mesh), without an actor.
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import type { RecordedStep } from '../../src/contract/recording.ts';
+import type { RecordedStep } from '../../src/contract/definitions/recording.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { confirmReferences } from '../../src/recording/confirm.ts';
 import { documentOf } from '../../src/recording/document.ts';

@@ -5,7 +5,7 @@ import { defaultFailureConverter, defaultPayloadConverter } from '@temporalio/co
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { describe, expect, it } from 'vitest';
 import { decodeHistoryEvent } from '../../src/client/temporal/history-event-decoder.ts';
-import { RUN_WORKFLOW } from '../../src/contract/run.ts';
+import { RUN_WORKFLOW } from '../../src/contract/run/run.ts';
 import { resumedState } from '../../src/engine/resume/rewind.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import { Fold, type FoldOptions } from '../../src/history/fold.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RoleClaims } from '../../src/contract/run.ts';
+import type { RoleClaims } from '../../src/contract/run/run.ts';
 import type { DecisionEvent } from '../../src/steps/kind.ts';
 import { approval } from '../../src/steps/kinds/approval/approval.ts';
 import { userInput } from '../../src/steps/kinds/user-input.ts';

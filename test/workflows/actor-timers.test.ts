@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HeldPayload } from '../../src/contract/debounce.ts';
+import type { HeldPayload } from '../../src/contract/triggers/debounce.ts';
 import {
   type Actor,
   type ActorSnapshot,

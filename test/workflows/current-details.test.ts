@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WaitingFor } from '../../src/contract/run.ts';
+import type { WaitingFor } from '../../src/contract/run/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import { statusOf, waitCount, waitingFor } from '../../src/engine/inbound/view.ts';

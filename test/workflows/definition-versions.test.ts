@@ -1,7 +1,7 @@
 // Which versions a definition's actor keeps for runs that name one by its hash.
 import { describe, expect, it } from 'vitest';
 import type { DefinitionStart, PutDefinition } from '../../src/contract/actors.ts';
-import { versionDigest } from '../../src/contract/version-digest.ts';
+import { versionDigest } from '../../src/contract/definitions/version-digest.ts';
 import { type ActorSnapshot, continueAsNewStart, isRefusal } from '../../workflows/actors/actor.ts';
 import { definitionActor } from '../../workflows/actors/definition.ts';
 import type { DefinitionActorState } from '../../workflows/actors/definition-state.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ABANDONED_LEASE_MS, type TakeSlot } from '../../src/contract/limiter.ts';
+import { ABANDONED_LEASE_MS, type TakeSlot } from '../../src/contract/limits/limiter.ts';
 import { LeaseQueue, type LimiterNotice } from '../../workflows/actors/lease-queue.ts';
 
 const T0 = 1_000_000;

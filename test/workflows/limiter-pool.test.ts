@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MIN_SHARDED_LIMIT, shardOf } from '../../src/client/starts/limiters.ts';
-import type { AppliedLimit } from '../../src/contract/limiter.ts';
-import { SHARD_COUNT, shardId } from '../../src/contract/limiter-pool.ts';
+import type { AppliedLimit } from '../../src/contract/limits/limiter.ts';
+import { SHARD_COUNT, shardId } from '../../src/contract/limits/limiter-pool.ts';
 import { POOL, ShardSimulation } from './shard-simulation.ts';
 
 /** Numbers between 0 and 1, the same for a seed. */

@@ -5,7 +5,7 @@ import {
   MAX_RECORDED_STEPS,
   type RecordingStart,
   type RecordingView,
-} from '../../src/contract/recording.ts';
+} from '../../src/contract/definitions/recording.ts';
 import type { Json } from '../../src/json/json.ts';
 import { PARSE_JSON_CODE } from '../../src/recording/document.ts';
 import { type ActorSnapshot, applyUpdate, beginActor, isRefusal } from '../../workflows/actors/actor.ts';

@@ -1,8 +1,8 @@
 // Simulates a sharded limit without Temporal: the limiter pool, the shards, and runs that take slots and end. Time is
 // simulated too. Messages and activities are delayed, and activities may be repeated.
 
-import type { TakeAnswer } from '../../src/contract/limiter.ts';
-import { shardId } from '../../src/contract/limiter-pool.ts';
+import type { TakeAnswer } from '../../src/contract/limits/limiter.ts';
+import { shardId } from '../../src/contract/limits/limiter-pool.ts';
 import {
   type Actor,
   type ActorSnapshot,

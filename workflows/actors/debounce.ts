@@ -3,7 +3,12 @@
  * other has come for the time that the definition says, or at the latest when the first one has waited for its maximum.
  * Payloads that come while the run is being started are held for the next run. The workflow ends when it holds nothing.
  */
-import { type DebounceStart, type FireDebounced, type HeldPayload, HOLD_SIGNAL } from '../../src/contract/debounce.ts';
+import {
+  type DebounceStart,
+  type FireDebounced,
+  type HeldPayload,
+  HOLD_SIGNAL,
+} from '../../src/contract/triggers/debounce.ts';
 import type { Actor, SignalOperation } from './actor.ts';
 
 /** A payload that is sent again comes soon after the first time. */

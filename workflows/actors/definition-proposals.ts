@@ -11,7 +11,7 @@ import {
   proposalAt,
   type ReviewProposal,
   staleProposalMessage,
-} from '../../src/contract/proposal.ts';
+} from '../../src/contract/definitions/proposal.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import { type AnsweredChange, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 import type { DefinitionActorState as State } from './definition-state.ts';

@@ -1,5 +1,5 @@
 import type { DefinitionHead, DefinitionStart, DefinitionState } from '../../src/contract/actors.ts';
-import type { Proposal } from '../../src/contract/proposal.ts';
+import type { Proposal } from '../../src/contract/definitions/proposal.ts';
 
 /** The state of a definition's actor. */
 export interface DefinitionActorState extends Required<Omit<DefinitionState, 'answers'>> {

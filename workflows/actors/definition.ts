@@ -19,7 +19,7 @@ import {
   type RemoveDefinition,
   type RemovedDefinition,
 } from '../../src/contract/actors.ts';
-import { versionDigest } from '../../src/contract/version-digest.ts';
+import { versionDigest } from '../../src/contract/definitions/version-digest.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import {
   type Actor,

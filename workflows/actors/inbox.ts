@@ -11,7 +11,7 @@ import {
   type InboxStart,
   MAX_ORGANIZATION_INBOX_MESSAGES,
   type RemoveMessage,
-} from '../../src/contract/inbox.ts';
+} from '../../src/contract/organization/inbox.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { type Actor, type Operation, refuse } from './actor.ts';
 

@@ -16,7 +16,7 @@ import {
   MAX_LISTED_QUEUE,
   type QueuedRun,
   type TakeSlot,
-} from '../../src/contract/limiter.ts';
+} from '../../src/contract/limits/limiter.ts';
 import { assert } from '../../src/json/assert.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
 

@@ -1,10 +1,10 @@
 /**
  * The limiter pool (workflow type `lender`): lends the slots of one large limit to its shards, in batches
- * (src/contract/limiter-pool.ts). It knows the shards, not the runs. It asks Temporal now and then which shards are
+ * (src/contract/limits/limiter-pool.ts). It knows the shards, not the runs. It asks Temporal now and then which shards are
  * still open, and ends when it has lent nothing for a minute.
  */
 
-import type { HolderAnswer, HolderRequest } from '../../src/contract/limiter.ts';
+import type { HolderAnswer, HolderRequest } from '../../src/contract/limits/limiter.ts';
 import {
   type BorrowAnswer,
   type BorrowSlots,
@@ -12,7 +12,7 @@ import {
   type LimiterPoolStart,
   RECALLED_SIGNAL,
   type ShardLoan,
-} from '../../src/contract/limiter-pool.ts';
+} from '../../src/contract/limits/limiter-pool.ts';
 import type { Actor, Effect, NextStep, Operation, StateChange } from './actor.ts';
 
 const IDLE_MS = 60_000;

@@ -1,8 +1,8 @@
 /**
- * The share that a shard has of a large limit (src/contract/limiter-pool.ts): when it asks the limiter pool, and for
+ * The share that a shard has of a large limit (src/contract/limits/limiter-pool.ts): when it asks the limiter pool, and for
  * what. All functions are pure.
  */
-import type { BorrowAnswer, BorrowRequest, ShardQuota } from '../../src/contract/limiter-pool.ts';
+import type { BorrowAnswer, BorrowRequest, ShardQuota } from '../../src/contract/limits/limiter-pool.ts';
 
 /** What a shard of a limit knows in addition to its runs. */
 export interface BorrowedShare extends ShardQuota {

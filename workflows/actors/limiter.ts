@@ -18,8 +18,8 @@ import {
   type ReleaseSlot,
   type TakeAnswer,
   type TakeSlot,
-} from '../../src/contract/limiter.ts';
-import { type BorrowAnswer, LENDABLE_SIGNAL, RECALLED_SIGNAL } from '../../src/contract/limiter-pool.ts';
+} from '../../src/contract/limits/limiter.ts';
+import { type BorrowAnswer, LENDABLE_SIGNAL, RECALLED_SIGNAL } from '../../src/contract/limits/limiter-pool.ts';
 import {
   type Actor,
   type ActorCall,

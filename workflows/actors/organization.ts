@@ -17,8 +17,8 @@ import {
   type KeyRecord,
   type OrganizationEntries,
   type PutKey,
-} from '../../src/contract/organization.ts';
-import { addressesOf } from '../../src/contract/people.ts';
+} from '../../src/contract/organization/organization.ts';
+import { addressesOf } from '../../src/contract/organization/people.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { type Actor, type AnsweredChange, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 

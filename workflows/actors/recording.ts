@@ -25,7 +25,7 @@ import {
   type RecordingStart,
   type RecordingState,
   STEP_INPUT_BYTES,
-} from '../../src/contract/recording.ts';
+} from '../../src/contract/definitions/recording.ts';
 import { STEP_SLUG_PATTERN, stepSlug } from '../../src/definition/document/names.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';

@@ -1,7 +1,7 @@
 /** The search attributes by which lists find definitions and triggers. */
 import type { DefinitionHead } from '../../src/contract/actors.ts';
 import { ATTRIBUTES, attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
-import { eventTag, type Trigger } from '../../src/contract/trigger.ts';
+import { eventTag, type Trigger } from '../../src/contract/triggers/trigger.ts';
 import type { SearchAttributes } from './actor.ts';
 
 /** `SignalboxStatus` of a definition: enabled, disabled or deleted. */

@@ -1,5 +1,10 @@
-/** The actor `sync.{org}.{hash}`: the slugs of one set of synced definitions (src/contract/sync.ts). */
-import { type ChangeSynced, MAX_SYNCED, type SyncedAnswer, type SyncStart } from '../../src/contract/sync.ts';
+/** The actor `sync.{org}.{hash}`: the slugs of one set of synced definitions (src/contract/definitions/sync.ts). */
+import {
+  type ChangeSynced,
+  MAX_SYNCED,
+  type SyncedAnswer,
+  type SyncStart,
+} from '../../src/contract/definitions/sync.ts';
 import { type Actor, type Operation, refuse } from './actor.ts';
 
 type Slugs = ReadonlySet<string>;

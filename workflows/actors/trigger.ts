@@ -25,7 +25,7 @@ import {
   type TriggerSpec,
   type TriggerStart,
   type TriggerState,
-} from '../../src/contract/trigger.ts';
+} from '../../src/contract/triggers/trigger.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
 import {
   type Actor,

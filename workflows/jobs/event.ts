@@ -14,7 +14,12 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type EventActivities, type EventReceivers, type EventStart, FANOUT_UPDATE } from '../../src/contract/event.ts';
+import {
+  type EventActivities,
+  type EventReceivers,
+  type EventStart,
+  FANOUT_UPDATE,
+} from '../../src/contract/triggers/event.ts';
 
 /** How far Visibility may lag. */
 const VISIBILITY_LAG_MS = 3_000;

@@ -12,7 +12,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { FireActivities, FireResult, FireStart } from '../../src/contract/fire.ts';
+import type { FireActivities, FireResult, FireStart } from '../../src/contract/triggers/fire.ts';
 
 /**
  * A terminated run sends no signal, so its status is read, at first after this pause. Each further pause is twice as

@@ -1,7 +1,7 @@
 /** The workflow `mcpTools`: lists the tools of an MCP server, since the gateway itself connects to no other server. */
 import { proxyActivities } from '@temporalio/workflow';
-import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
-import type { McpToolList, McpToolsInput } from '../../src/contract/mcp.ts';
+import type { McpToolList, McpToolsInput } from '../../src/contract/organization/mcp.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/run/activity.ts';
 
 const LISTING_MS = 40_000;
 /** The slug that a secret's `allowedWorkflows` names to allow this listing. */

@@ -3,7 +3,6 @@
  * call continues after its caller has ended. A call that fails is not repeated: the agent sees the failure and decides.
  */
 import { ActivityFailure, ApplicationFailure, getExternalWorkflowHandle, proxyActivities } from '@temporalio/workflow';
-import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import {
   CALL_ENDED_SIGNAL,
   CALL_TIMEOUT_MS,
@@ -12,7 +11,8 @@ import {
   type RecordedCallResult,
   type RecordedCallStart,
   STEP_OUTPUT_BYTES,
-} from '../../src/contract/recording.ts';
+} from '../../src/contract/definitions/recording.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/run/activity.ts';
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 

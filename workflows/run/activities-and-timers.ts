@@ -18,6 +18,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { dataBytesOf, hasMark, type Mark } from '../../src/contract/build-id.ts';
 import {
   type ActivityInput,
   LOCAL_LIMIT_MS,
@@ -26,8 +27,7 @@ import {
   SEGMENT_ACTIVITY_ID,
   STORE_TIMEOUT_MS,
   YIELD_ACTIVITY_ID,
-} from '../../src/contract/activity.ts';
-import { dataBytesOf, hasMark, type Mark } from '../../src/contract/build-id.ts';
+} from '../../src/contract/run/activity.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { Inbound, Outbound } from '../../src/engine/runner.ts';
 import { completedSegment, failedSegment, type SegmentConfig, type SegmentOutcome } from '../../src/engine/segment.ts';

@@ -1,5 +1,5 @@
 import { CancelledFailure } from '@temporalio/workflow';
-import { CANCEL_DETAILS } from '../../src/contract/run.ts';
+import { CANCEL_DETAILS } from '../../src/contract/run/run.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 

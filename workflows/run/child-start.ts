@@ -2,7 +2,7 @@
 
 import { TypedSearchAttributes } from '@temporalio/common';
 import { type ChildWorkflowHandle, type ChildWorkflowOptions, startChild } from '@temporalio/workflow';
-import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../src/contract/run.ts';
+import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../src/contract/run/run.ts';
 import { attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { ResolvedWorkflow } from '../../src/engine/state/child-run.ts';

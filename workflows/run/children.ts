@@ -9,7 +9,7 @@
  */
 
 import { CancellationScope, getExternalWorkflowHandle, sleep, workflowInfo } from '@temporalio/workflow';
-import type { OpenChild } from '../../src/contract/children.ts';
+import type { OpenChild } from '../../src/contract/run/children.ts';
 import {
   CHILDREN_ACTIVITY_ID,
   CHILDREN_TIMER_ID,

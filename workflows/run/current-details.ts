@@ -2,7 +2,7 @@
  * A run's current details: Markdown in Temporal's Web UI with its definition, its waits, and commands that answer them.
  */
 
-import type { RunStatus, WaitingFor } from '../../src/contract/run.ts';
+import type { RunStatus, WaitingFor } from '../../src/contract/run/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { sampleOf } from '../../src/definition/payload/format-sample.ts';
 import { shellQuoted } from '../../src/json/shell.ts';

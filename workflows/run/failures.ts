@@ -7,7 +7,7 @@ import {
   ChildWorkflowFailure,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import type { Refusal, RunError } from '../../src/contract/run.ts';
+import type { Refusal, RunError } from '../../src/contract/run/run.ts';
 import type { Problem } from '../../src/definition/document/types.ts';
 import { failureOfCause, retryAfterIn } from '../../src/engine/state/failure-causes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';

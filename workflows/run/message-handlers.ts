@@ -12,7 +12,7 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
-import type { Accepted, Refusal } from '../../src/contract/run.ts';
+import type { Accepted, Refusal } from '../../src/contract/run/run.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../../src/engine/inbound/signal-texts.ts';
 import {
   deepMemberMessage,

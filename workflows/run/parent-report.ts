@@ -1,7 +1,7 @@
 /** The result of a child, sent to the run that waits for it by the signal `childDone` (ARCHITECTURE.md §3). */
 
 import { getExternalWorkflowHandle, log, sleep } from '@temporalio/workflow';
-import type { RunError, RunInput } from '../../src/contract/run.ts';
+import type { RunError, RunInput } from '../../src/contract/run/run.ts';
 import { childDoneSignal } from '../../src/engine/state/child-run.ts';
 import { tooLarge } from '../../src/engine/state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';

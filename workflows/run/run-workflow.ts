@@ -20,8 +20,8 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { YIELD_ACTIVITY_ID } from '../../src/contract/activity.ts';
-import { CANCEL_REASON, RUN_WORKFLOW, type RunError, type RunInput } from '../../src/contract/run.ts';
+import { YIELD_ACTIVITY_ID } from '../../src/contract/run/activity.ts';
+import { CANCEL_REASON, RUN_WORKFLOW, type RunError, type RunInput } from '../../src/contract/run/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { genesis } from '../../src/engine/advance.ts';
 import { limiterIds, wantedSlots } from '../../src/engine/inbound/admission.ts';

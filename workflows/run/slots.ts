@@ -7,7 +7,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AppliedLimit, LimiterActivities, ReleaseSlot, SlotAnswers } from '../../src/contract/limiter.ts';
+import type { AppliedLimit, LimiterActivities, ReleaseSlot, SlotAnswers } from '../../src/contract/limits/limiter.ts';
 import { SLOTS_ACTIVITY_ID, SLOTS_TIMER_ID } from '../../src/engine/inbound/admission.ts';
 import { lookupOptions, type Receiver } from './activities-and-timers.ts';
 import { isWorkflowGone } from './failures.ts';

@@ -6,7 +6,7 @@
 
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../../src/contract/run.ts';
+import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../../src/contract/run/run.ts';
 import {
   ATTRIBUTES,
   attributeValue,

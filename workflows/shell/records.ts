@@ -4,7 +4,7 @@
  */
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import type { VersionStart } from '../../src/contract/actors.ts';
-import type { AuditedChange, AuditedOutcome, AuditStart } from '../../src/contract/audit.ts';
+import type { AuditedChange, AuditedOutcome, AuditStart } from '../../src/contract/organization/audit.ts';
 import { runUncancellable } from './uncancellable.ts';
 
 /**

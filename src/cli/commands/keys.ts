@@ -3,7 +3,7 @@
  */
 
 import { type Command, Option } from 'commander';
-import { ROLES } from '../../contract/organization.ts';
+import { ROLES } from '../../contract/organization/organization.ts';
 import { confirm, yesFlag } from '../confirm.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';

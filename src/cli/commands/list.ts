@@ -1,7 +1,7 @@
 /** `signalbox list`: executions, workflows, or approvals, open and decided ones. */
 import { Argument, Option } from 'commander';
 import type { Page } from '../../client/visibility/listing.ts';
-import { DECIDED_FILTERS } from '../../contract/run.ts';
+import { DECIDED_FILTERS } from '../../contract/run/run.ts';
 import { CliError, EXIT } from '../exit.ts';
 import type { Execution, ListedApproval } from '../gateway-answers.ts';
 import { gatewayOf } from '../gateway-client.ts';

@@ -1,7 +1,7 @@
 /** `signalbox proposals`: lists, shows, reviews and applies proposals to change a definition. */
 
 import { type Command, Option } from 'commander';
-import { PROPOSAL_STATUSES } from '../../contract/proposal.ts';
+import { PROPOSAL_STATUSES } from '../../contract/definitions/proposal.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { showDiff } from '../diff-text.ts';
 import type { Proposal } from '../gateway-answers.ts';

@@ -13,7 +13,7 @@ import {
   type RemoveDefinition,
   type RemovedDefinition,
 } from '../../contract/actors.ts';
-import type { TextReference } from '../../contract/text-reference.ts';
+import type { TextReference } from '../../contract/definitions/text-reference.ts';
 import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

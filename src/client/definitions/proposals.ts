@@ -9,7 +9,7 @@ import {
   type Propose,
   type ReviewProposal,
   staleProposalMessage,
-} from '../../contract/proposal.ts';
+} from '../../contract/definitions/proposal.ts';
 import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

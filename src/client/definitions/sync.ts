@@ -10,7 +10,7 @@ import {
   SYNC_WORKFLOW,
   type SyncedAnswer,
   type SyncStart,
-} from '../../contract/sync.ts';
+} from '../../contract/definitions/sync.ts';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
 import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';

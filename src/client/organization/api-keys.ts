@@ -12,8 +12,8 @@ import {
   type PutKey,
   ROLES,
   type Role,
-} from '../../contract/organization.ts';
-import { type KnownPeople, peopleOf } from '../../contract/people.ts';
+} from '../../contract/organization/organization.ts';
+import { type KnownPeople, peopleOf } from '../../contract/organization/people.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { ClientError, rethrowAs } from '../errors.ts';
 import { constantTimeEqual, hmacHex } from '../payloads/keys.ts';

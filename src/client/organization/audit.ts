@@ -7,7 +7,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { ulid } from 'ulid';
-import { AUDIT_WORKFLOW, type AuditedChange, type AuditedOutcome, type AuditStart } from '../../contract/audit.ts';
+import {
+  AUDIT_WORKFLOW,
+  type AuditedChange,
+  type AuditedOutcome,
+  type AuditStart,
+} from '../../contract/organization/audit.ts';
 import { attributeValue } from '../../contract/search-attributes.ts';
 import { idPart } from '../../contract/workflow-ids.ts';
 import { ClientError, hasCode } from '../errors.ts';

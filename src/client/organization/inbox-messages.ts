@@ -6,7 +6,7 @@ import {
   type InboxMessage,
   type InboxStart,
   type RemoveMessage,
-} from '../../contract/inbox.ts';
+} from '../../contract/organization/inbox.ts';
 import { ClientError, rethrowAs } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, updateActor, updateWithStart } from '../temporal/actor-calls.ts';

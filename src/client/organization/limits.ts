@@ -5,9 +5,9 @@
  * A run that another run started has only the limits of its definition, because the first run holds the other slots.
  */
 
-import type { AppliedLimit, Overflow } from '../../contract/limiter.ts';
-import { LIMIT_SCOPES, type LimitEntry, type LimitScope } from '../../contract/limits.ts';
-import type { RunTrigger } from '../../contract/run.ts';
+import type { AppliedLimit, Overflow } from '../../contract/limits/limiter.ts';
+import { LIMIT_SCOPES, type LimitEntry, type LimitScope } from '../../contract/limits/limits.ts';
+import type { RunTrigger } from '../../contract/run/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { definitionLimits, limiterId } from '../../engine/state/definition-limits.ts';
 import type { Json } from '../../json/json.ts';

@@ -12,7 +12,7 @@ import {
   type McpToolsInput,
   TOOL_LIST_BYTES,
   TOOLS_FRESH_MS,
-} from '../../contract/mcp.ts';
+} from '../../contract/organization/mcp.ts';
 import { exactJsonBytes } from '../../json/bytes.ts';
 import { ClientError, onCode } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';

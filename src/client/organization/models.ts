@@ -3,7 +3,7 @@
  * contain the key.
  */
 
-import type { ModelEntry } from '../../contract/models.ts';
+import type { ModelEntry } from '../../contract/organization/models.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError } from '../errors.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { OrganizationCollection, SealedSecret } from '../../contract/actors.ts';
-import type { KeyRecord } from '../../contract/organization.ts';
+import type { KeyRecord } from '../../contract/organization/organization.ts';
 import { onCode } from '../errors.ts';
 import type { Keys } from '../payloads/keys.ts';
 import { seal, unseal, unsealWithAny } from '../payloads/seal.ts';

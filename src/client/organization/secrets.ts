@@ -4,9 +4,9 @@
  * unreadable.
  */
 
-import type { RunDefinitionRef } from '../../contract/activity.ts';
 import type { SealedSecret } from '../../contract/actors.ts';
-import { capacityProblemOf } from '../../contract/organization.ts';
+import { capacityProblemOf } from '../../contract/organization/organization.ts';
+import type { RunDefinitionRef } from '../../contract/run/activity.ts';
 import { MIN_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';

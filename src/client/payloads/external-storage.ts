@@ -18,8 +18,8 @@ import {
 } from '@temporalio/common';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto from '@temporalio/proto';
-import { RECORDED_CALL_WORKFLOW, RECORDING_WORKFLOW } from '../../contract/recording.ts';
-import { RUN_WORKFLOW } from '../../contract/run.ts';
+import { RECORDED_CALL_WORKFLOW, RECORDING_WORKFLOW } from '../../contract/definitions/recording.ts';
+import { RUN_WORKFLOW } from '../../contract/run/run.ts';
 import { MIN_BLOB_BYTES } from '../../definition/document/limits.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { blobFailures } from '../../observe/metrics.ts';

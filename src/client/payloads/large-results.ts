@@ -14,7 +14,7 @@ import {
   encodeToPayload,
   loadDataConverter,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import type { AttemptOwner, LargeResult } from '../../contract/activity.ts';
+import type { AttemptOwner, LargeResult } from '../../contract/run/activity.ts';
 import { MAX_TEMPORAL_BYTES, MIN_BLOB_BYTES } from '../../definition/document/limits.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { markInHistory } from './codec.ts';

@@ -1,6 +1,6 @@
 /** The tools of an organization's MCP servers, under names of their own. */
 import { ulid } from 'ulid';
-import type { McpTool } from '../../contract/mcp.ts';
+import type { McpTool } from '../../contract/organization/mcp.ts';
 import { ClientError } from '../errors.ts';
 import { knownTools, listServers, readTools } from '../organization/mcp-servers.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';

@@ -12,7 +12,7 @@ import {
   type RecordedCallResult,
   type RecordedCallStart,
   type ShownStep,
-} from '../../contract/recording.ts';
+} from '../../contract/definitions/recording.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

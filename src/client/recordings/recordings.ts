@@ -18,7 +18,7 @@ import {
   type ShownStep,
   STATE_OVERHEAD_BYTES,
   type Suggestion,
-} from '../../contract/recording.ts';
+} from '../../contract/definitions/recording.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
 import type { Json } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
@@ -170,7 +170,7 @@ interface RecordingUpdates {
 
 /**
  * Sends an update to the recording. A repeated `key` gets the same answer.
- * @throws ClientError `not_found`, `gone`, and those of the update (src/contract/recording.ts).
+ * @throws ClientError `not_found`, `gone`, and those of the update (src/contract/definitions/recording.ts).
  */
 export function changeRecording<Name extends keyof RecordingUpdates>(
   access: WriteAccess,

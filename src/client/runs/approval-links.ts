@@ -4,8 +4,8 @@
  * it makes it, so that no state, history or trace holds one. It decides as its person under the rules of the approval,
  * once: a question takes one decision of a person, and the token is of no use for another question.
  */
-import { isNamed } from '../../contract/people.ts';
-import { RUN_WORKFLOW } from '../../contract/run.ts';
+import { isNamed } from '../../contract/organization/people.ts';
+import { RUN_WORKFLOW } from '../../contract/run/run.ts';
 import type { Json } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { isDecidedBy, matchingAudience } from '../../steps/kinds/approval/approval-persons.ts';

@@ -1,8 +1,8 @@
 /** Lists what an organization's runs ask of people, approvals and input, and who may answer (LANGUAGE.md §6). */
 
-import { includesRole, type Role } from '../../contract/organization.ts';
-import { isNamed } from '../../contract/people.ts';
-import type { RoleClaims, ShownWaitingFor } from '../../contract/run.ts';
+import { includesRole, type Role } from '../../contract/organization/organization.ts';
+import { isNamed } from '../../contract/organization/people.ts';
+import type { RoleClaims, ShownWaitingFor } from '../../contract/run/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';

@@ -12,7 +12,7 @@ import {
   type BulkActivities,
   type BulkProgress,
   type BulkRetryStart,
-} from '../../contract/bulk.ts';
+} from '../../contract/run/bulk.ts';
 import type { ListAttributeFilters } from '../../contract/search-attributes.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode } from '../errors.ts';

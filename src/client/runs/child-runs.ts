@@ -3,8 +3,8 @@
  * (ARCHITECTURE.md §3).
  */
 
-import type { DescribedChildren, EndedChild, OpenChild } from '../../contract/children.ts';
-import { RUN_WORKFLOW, type RunError } from '../../contract/run.ts';
+import type { DescribedChildren, EndedChild, OpenChild } from '../../contract/run/children.ts';
+import { RUN_WORKFLOW, type RunError } from '../../contract/run/run.ts';
 import { exactJsonBytes } from '../../json/bytes.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';

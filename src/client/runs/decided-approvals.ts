@@ -4,7 +4,7 @@
  * of workers before version 0.4 wrote nothing, and are not found.
  */
 
-import type { DECIDED_FILTERS } from '../../contract/run.ts';
+import type { DECIDED_FILTERS } from '../../contract/run/run.ts';
 import { DECIDED_MORE, decidedResource, deciderValue, verdictValue } from '../../contract/search-attributes.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

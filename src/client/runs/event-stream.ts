@@ -4,7 +4,7 @@
  * disconnected resumes after the last id that it has seen.
  */
 
-import type { RunError, RunStatus } from '../../contract/run.ts';
+import type { RunError, RunStatus } from '../../contract/run/run.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
 import type { Json } from '../../json/json.ts';

@@ -1,6 +1,6 @@
 /** The state of a run where a fork begins. The history is replayed with that one visit postponed. */
 
-import type { RunError } from '../../contract/run.ts';
+import type { RunError } from '../../contract/run/run.ts';
 import { type RewindTarget, rewindOpenVisit } from '../../engine/resume/rewind.ts';
 import type { RunState } from '../../engine/state/state.ts';
 import type { FoldOptions } from '../../history/fold.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import type { RunInput } from '../../contract/run.ts';
+import type { RunInput } from '../../contract/run/run.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type ForkEdits, forkState, forkWork, missingStepReason } from '../../engine/resume/fork.ts';
 import { serialize } from '../../engine/state/serialize.ts';

@@ -3,7 +3,7 @@
  * this process counts the messages that it sends since, and queries the run where the count is too low to decide.
  */
 
-import type { WaitingFor } from '../../contract/run.ts';
+import type { WaitingFor } from '../../contract/run/run.ts';
 import {
   INBOX_REFUSAL_FRACTION,
   MAX_INBOX_BYTES,

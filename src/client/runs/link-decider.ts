@@ -2,9 +2,9 @@
  * The decider of an approval link (LANGUAGE.md §6). A link that reaches a mailbox is no right of its own: where
  * an organization has keys, the person behind it must have one that may decide.
  */
-import type { KeyPresence, KnownPeople, Person } from '../../contract/people.ts';
-import { addressKey, isAddress, mayDecide, personNamed, roleClaimsOf } from '../../contract/people.ts';
-import type { LinkHolder, RoleClaims } from '../../contract/run.ts';
+import type { KeyPresence, KnownPeople, Person } from '../../contract/organization/people.ts';
+import { addressKey, isAddress, mayDecide, personNamed, roleClaimsOf } from '../../contract/organization/people.ts';
+import type { LinkHolder, RoleClaims } from '../../contract/run/run.ts';
 import { ClientError } from '../errors.ts';
 
 export interface Decider {

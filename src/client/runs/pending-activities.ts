@@ -7,8 +7,8 @@ import type { LoadedDataConverter } from '@temporalio/common';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
-import { STORE_WAIT_MEMBER } from '../../contract/activity.ts';
-import type { RunError } from '../../contract/run.ts';
+import { STORE_WAIT_MEMBER } from '../../contract/run/activity.ts';
+import type { RunError } from '../../contract/run/run.ts';
 import { type FailureCause, failureOfCause } from '../../engine/state/failure-causes.ts';
 import type { PendingAttempt } from '../../history/run-trace.ts';
 import type { Retrying } from '../../history/trace-rows.ts';

@@ -1,6 +1,6 @@
 /** One question of a run: an approval or an input, open or answered, with the facts that an answer needs. */
 
-import type { MadeDecision, WaitingFor } from '../../contract/run.ts';
+import type { MadeDecision, WaitingFor } from '../../contract/run/run.ts';
 import { waitAt } from '../../engine/inbound/view.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';

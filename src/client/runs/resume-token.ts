@@ -1,5 +1,5 @@
 /** Resume tokens (LANGUAGE.md §6). A token proves that the decider saw exactly the wait that the decision is for. */
-import type { WaitingFor } from '../../contract/run.ts';
+import type { WaitingFor } from '../../contract/run/run.ts';
 import { constantTimeEqual, hmacHex } from '../payloads/keys.ts';
 
 const PREFIX = 'wrf_rt_';

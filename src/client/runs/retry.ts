@@ -6,8 +6,8 @@
 
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { AppliedLimit } from '../../contract/limiter.ts';
-import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../../contract/run.ts';
+import type { AppliedLimit } from '../../contract/limits/limiter.ts';
+import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../../contract/run/run.ts';
 import { resumedState } from '../../engine/resume/rewind.ts';
 import { serialize } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';

@@ -10,7 +10,7 @@ import type {
   Submission,
   SubmitSignal,
   WaitingFor,
-} from '../../contract/run.ts';
+} from '../../contract/run/run.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode, rethrowAs } from '../errors.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';

@@ -1,5 +1,5 @@
 /** How many runs there are of each status, for the tabs of lists. */
-import { RUN_STATUSES, type RunStatus } from '../../contract/run.ts';
+import { RUN_STATUSES, type RunStatus } from '../../contract/run/run.ts';
 import type { Access } from '../temporal/access.ts';
 import { countOf } from '../visibility/count.ts';
 import { currentPage } from '../visibility/current-runs.ts';

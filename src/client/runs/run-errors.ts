@@ -1,6 +1,6 @@
 /** Why runs failed. It is in the last event of their histories, and not in Visibility. */
 
-import type { RunError } from '../../contract/run.ts';
+import type { RunError } from '../../contract/run/run.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { onCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';

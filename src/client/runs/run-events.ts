@@ -3,7 +3,7 @@
  * the same events with the same numbers, for each reader: a stream (event-stream.ts) or a summary that a stream
  * continues (run-summary.ts).
  */
-import type { RunError, RunStatus, WaitingFor } from '../../contract/run.ts';
+import type { RunError, RunStatus, WaitingFor } from '../../contract/run/run.ts';
 import { statusOf, waitingFor } from '../../engine/inbound/view.ts';
 import type { TraceEvent } from '../../engine/state/protocol.ts';
 import type { HistoryEvent, Unreadable } from '../../history/events.ts';

@@ -1,6 +1,6 @@
 /** Lists of runs (ARCHITECTURE.md §5): the filters of alloy, by Visibility. */
 
-import { RUN_STATUSES, RUN_WORKFLOW } from '../../contract/run.ts';
+import { RUN_STATUSES, RUN_WORKFLOW } from '../../contract/run/run.ts';
 import { modelValue } from '../../contract/search-attributes.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';

@@ -10,7 +10,7 @@ import {
   type RunStatus,
   type RunTrigger,
   type ShownWaitingFor,
-} from '../../contract/run.ts';
+} from '../../contract/run/run.ts';
 import type { Definition, StepDefinition } from '../../definition/document/types.ts';
 import { restore } from '../../engine/state/serialize.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../../engine/state/start.ts';

@@ -1,6 +1,6 @@
 /** The state and definition of a run, read from its history. It needs no worker, and works for ended runs too. */
 
-import type { RunStatus } from '../../contract/run.ts';
+import type { RunStatus } from '../../contract/run/run.ts';
 import { extractSecrets } from '../../definition/document/extract-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { runInputOf } from '../../engine/state/start.ts';

@@ -1,7 +1,7 @@
 /** A run as the API shows it (ARCHITECTURE.md §5, "Answers"), made of Temporal's description and the run's memo. */
 
 import { ApplicationFailure } from '@temporalio/common';
-import type { Cost } from '../../contract/models.ts';
+import type { Cost } from '../../contract/organization/models.ts';
 import {
   ABORTED_CODE,
   CANCELLED_CODE,
@@ -12,7 +12,7 @@ import {
   type RunStatus,
   type ShownWaitingFor,
   type WaitingFor,
-} from '../../contract/run.ts';
+} from '../../contract/run/run.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

@@ -4,7 +4,7 @@
  * keeps.
  */
 
-import type { MadeDecision, RunError } from '../../contract/run.ts';
+import type { MadeDecision, RunError } from '../../contract/run/run.ts';
 import { stepSlug } from '../../definition/document/names.ts';
 import {
   ambiguitiesOf,

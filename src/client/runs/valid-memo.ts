@@ -3,7 +3,7 @@
  * one. Members of another shape are omitted, so that lists do not fail.
  */
 
-import { RUN_STATUSES, type RunMemo } from '../../contract/run.ts';
+import { RUN_STATUSES, type RunMemo } from '../../contract/run/run.ts';
 import { isObject } from '../../json/json.ts';
 
 type Memo = { readonly [field: string]: unknown };

@@ -3,8 +3,8 @@
  * them once for each limit, because later runs ask by themselves.
  */
 
-import { type ActiveRun, type AppliedLimit, MAX_LIMITER_ENTRIES } from '../../contract/limiter.ts';
-import { RUN_WORKFLOW, type RunMemo } from '../../contract/run.ts';
+import { type ActiveRun, type AppliedLimit, MAX_LIMITER_ENTRIES } from '../../contract/limits/limiter.ts';
+import { RUN_WORKFLOW, type RunMemo } from '../../contract/run/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { definitionLimits } from '../../engine/state/definition-limits.ts';
 import { restore } from '../../engine/state/serialize.ts';

@@ -1,7 +1,12 @@
 /** Debounce (LANGUAGE.md §1): payloads of one key within a time start one run, with the last of them. */
 
-import { DEBOUNCE_WORKFLOW, type DebounceStart, type HeldPayload, HOLD_SIGNAL } from '../../contract/debounce.ts';
-import type { RunOrigin } from '../../contract/run.ts';
+import type { RunOrigin } from '../../contract/run/run.ts';
+import {
+  DEBOUNCE_WORKFLOW,
+  type DebounceStart,
+  type HeldPayload,
+  HOLD_SIGNAL,
+} from '../../contract/triggers/debounce.ts';
 import { payloadKey } from '../../definition/document/payload-key.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import type { Json } from '../../json/json.ts';

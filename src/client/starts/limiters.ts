@@ -18,7 +18,7 @@ import {
   type SlotAnswer,
   type TakeAnswer,
   type TakeSlot,
-} from '../../contract/limiter.ts';
+} from '../../contract/limits/limiter.ts';
 import {
   type BorrowAnswer,
   type BorrowRequest,
@@ -26,7 +26,7 @@ import {
   LIMITER_POOL_WORKFLOW,
   type LimiterPoolStart,
   shardId,
-} from '../../contract/limiter-pool.ts';
+} from '../../contract/limits/limiter-pool.ts';
 import { assert } from '../../json/assert.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

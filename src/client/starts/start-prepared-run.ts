@@ -4,7 +4,7 @@
  */
 
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
-import type { AppliedLimit } from '../../contract/limiter.ts';
+import type { AppliedLimit } from '../../contract/limits/limiter.ts';
 import {
   type ForkOrigin,
   RUN_WORKFLOW,
@@ -13,7 +13,7 @@ import {
   type RunOrigin,
   type RunStatus,
   type RunTrigger,
-} from '../../contract/run.ts';
+} from '../../contract/run/run.ts';
 import { attributeValue, attributeValues } from '../../contract/search-attributes.ts';
 import { lightActionsOf } from '../../definition/document/light-actions.ts';
 import type { Definition } from '../../definition/document/types.ts';

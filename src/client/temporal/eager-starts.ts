@@ -8,7 +8,7 @@
  */
 import type { Connection, ConnectionLike } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
-import { RUN_WORKFLOW } from '../../contract/run.ts';
+import { RUN_WORKFLOW } from '../../contract/run/run.ts';
 import { isObject } from '../../json/json.ts';
 import { withMethods } from './replaced-methods.ts';
 

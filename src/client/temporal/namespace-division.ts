@@ -6,13 +6,13 @@
 import type { Client } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import { ulid } from 'ulid';
-import { FIRE_WORKFLOW } from '../../contract/fire.ts';
 import {
   ACTOR_NAMESPACE_DIVISION,
   NAMESPACE_DIVISION_ATTRIBUTE,
   SET_DIVISION_SIGNAL,
   STORED_WORKFLOWS,
 } from '../../contract/namespace-division.ts';
+import { FIRE_WORKFLOW } from '../../contract/triggers/fire.ts';
 import { type Access, unaudited } from './access.ts';
 import type { TemporalConnection } from './connect.ts';
 import { isScheduleId } from './ids.ts';

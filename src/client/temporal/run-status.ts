@@ -1,6 +1,6 @@
 /** The status of a run, from Temporal's status of its workflow and the status in the run's memo. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import type { RunStatus } from '../../contract/run.ts';
+import type { RunStatus } from '../../contract/run/run.ts';
 
 export type TemporalStatus = WorkflowExecutionInfo['status']['name'];
 

@@ -1,8 +1,8 @@
 /** Passes the trace of the current request or activity on to the workflows that it starts. */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { RUN_WORKFLOW } from '../../contract/run.ts';
-import { TRACE_HEADER, traceparentOf } from '../../contract/trace.ts';
+import { RUN_WORKFLOW } from '../../contract/run/run.ts';
+import { TRACE_HEADER, traceparentOf } from '../../contract/run/trace.ts';
 import { currentScope } from '../../observe/scope.ts';
 import { tracer } from '../../observe/tracing.ts';
 

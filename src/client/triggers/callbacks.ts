@@ -4,8 +4,8 @@
  * makes it.
  */
 
-import { type CallbackMethod, callbackMethods, callbackName } from '../../contract/callbacks.ts';
-import { RUN_WORKFLOW } from '../../contract/run.ts';
+import { type CallbackMethod, callbackMethods, callbackName } from '../../contract/run/callbacks.ts';
+import { RUN_WORKFLOW } from '../../contract/run/run.ts';
 import { shortHash } from '../../contract/workflow-ids.ts';
 import type { PayloadFormat, StepDefinition } from '../../definition/document/types.ts';
 import type { Json } from '../../json/json.ts';

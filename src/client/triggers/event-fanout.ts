@@ -3,9 +3,9 @@
  * workflows/jobs/event.ts).
  */
 
-import type { EventActivities, EventReceivers, PublishedEvent } from '../../contract/event.ts';
-import { LISTEN_ANY_TAG, listenKeyTag, listenTag } from '../../contract/run.ts';
-import { eventTag, type Trigger } from '../../contract/trigger.ts';
+import { LISTEN_ANY_TAG, listenKeyTag, listenTag } from '../../contract/run/run.ts';
+import type { EventActivities, EventReceivers, PublishedEvent } from '../../contract/triggers/event.ts';
+import { eventTag, type Trigger } from '../../contract/triggers/trigger.ts';
 import { getOwn, type Json } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { evaluate, parseExpression } from '../../template/expression.ts';

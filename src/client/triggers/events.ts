@@ -1,11 +1,11 @@
+import { attributeValue } from '../../contract/search-attributes.ts';
 import {
   EVENT_WORKFLOW,
   type EventReceivers,
   type EventStart,
   FANOUT_UPDATE,
   type PublishedEvent,
-} from '../../contract/event.ts';
-import { attributeValue } from '../../contract/search-attributes.ts';
+} from '../../contract/triggers/event.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { ClientError } from '../errors.ts';
 import { FINGERPRINT_MEMO } from '../starts/start-prepared-run.ts';

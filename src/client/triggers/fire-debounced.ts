@@ -1,6 +1,6 @@
 /** Starts the run of a debounced payload: the activity of the workflow `debounce` (workflows/actors/debounce.ts). */
 
-import type { DebounceActivities, FireDebounced } from '../../contract/debounce.ts';
+import type { DebounceActivities, FireDebounced } from '../../contract/triggers/debounce.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { hasCode } from '../errors.ts';
 import { bodyParts, prepareRun } from '../starts/prepare-run.ts';

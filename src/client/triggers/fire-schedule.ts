@@ -3,7 +3,7 @@
  * (ARCHITECTURE.md §4).
  */
 
-import type { EndFired, FireActivities, FireResult, FireSchedule, IsFiredOpen } from '../../contract/fire.ts';
+import type { EndFired, FireActivities, FireResult, FireSchedule, IsFiredOpen } from '../../contract/triggers/fire.ts';
 import { tickKey } from '../../definition/document/cron.ts';
 import { isSpuriousTime } from '../../definition/document/cron-times.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

@@ -3,8 +3,8 @@
  * trigger, because their path holds what they need (hooks.ts).
  */
 
-import type { RunTrigger } from '../../contract/run.ts';
-import { ownerOfTrigger, type Trigger } from '../../contract/trigger.ts';
+import type { RunTrigger } from '../../contract/run/run.ts';
+import { ownerOfTrigger, type Trigger } from '../../contract/triggers/trigger.ts';
 import type { TriggerRequest } from '../../definition/document/trigger-mapping.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import type { JsonObject } from '../../json/json.ts';

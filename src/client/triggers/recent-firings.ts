@@ -4,7 +4,7 @@
  */
 
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { FIRED_SIGNAL, type Firing, MAX_RECENT_FIRINGS, type TriggerStart } from '../../contract/trigger.ts';
+import { FIRED_SIGNAL, type Firing, MAX_RECENT_FIRINGS, type TriggerStart } from '../../contract/triggers/trigger.ts';
 import { isObject } from '../../json/json.ts';
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';

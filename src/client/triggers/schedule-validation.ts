@@ -6,7 +6,7 @@
 
 import { encodeScheduleSpec } from '@temporalio/client/lib/schedule-helpers.js';
 import { ulid } from 'ulid';
-import { FIRE_WORKFLOW } from '../../contract/fire.ts';
+import { FIRE_WORKFLOW } from '../../contract/triggers/fire.ts';
 import type { TriggerDefinition } from '../../definition/document/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';

@@ -16,9 +16,9 @@ import {
 import { TypedSearchAttributes } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
-import { FIRE_WORKFLOW, type FireStart } from '../../contract/fire.ts';
 import { attributeValue } from '../../contract/search-attributes.ts';
-import type { Trigger } from '../../contract/trigger.ts';
+import { FIRE_WORKFLOW, type FireStart } from '../../contract/triggers/fire.ts';
+import type { Trigger } from '../../contract/triggers/trigger.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { ClientError, rethrowAs } from '../errors.ts';

@@ -3,7 +3,7 @@
  * a moment are sent together, so many deliveries cause few signals.
  */
 
-import { FIRED_SIGNAL, type Firing } from '../../contract/trigger.ts';
+import { FIRED_SIGNAL, type Firing } from '../../contract/triggers/trigger.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { StartResult } from '../starts/start.ts';
 import { type Access, unaudited } from '../temporal/access.ts';

@@ -5,7 +5,7 @@
 
 import { ulid } from 'ulid';
 import type { HookOwner, HookPath, RemovedDefinition } from '../../contract/actors.ts';
-import { FIRE_WORKFLOW, type FireStart } from '../../contract/fire.ts';
+import { FIRE_WORKFLOW, type FireStart } from '../../contract/triggers/fire.ts';
 import {
   type BackfillNote,
   type ChangeTrigger,
@@ -23,7 +23,7 @@ import {
   type TriggerRecord,
   type TriggerSpec,
   type TriggerStart,
-} from '../../contract/trigger.ts';
+} from '../../contract/triggers/trigger.ts';
 import type { TriggerDefinition } from '../../definition/document/types.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import type { Json } from '../../json/json.ts';

@@ -13,8 +13,8 @@ import type {
   RecordVersionsAnswer,
   RemovedDefinition,
 } from '../../contract/actors.ts';
-import { type Proposal, proposalAt } from '../../contract/proposal.ts';
-import { versionDigest } from '../../contract/version-digest.ts';
+import { type Proposal, proposalAt } from '../../contract/definitions/proposal.ts';
+import { versionDigest } from '../../contract/definitions/version-digest.ts';
 import { isObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { hasCode } from '../errors.ts';

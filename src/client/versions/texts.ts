@@ -4,7 +4,7 @@
  */
 import { stringify } from 'yaml';
 import type { TextStart } from '../../contract/actors.ts';
-import type { TextReference } from '../../contract/text-reference.ts';
+import type { TextReference } from '../../contract/definitions/text-reference.ts';
 import type { TextMedia } from '../../definition/document/source-text.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { ClientError, onCode } from '../errors.ts';

@@ -3,7 +3,7 @@
  * that is stored and was never current, such as a proposal, is none of them.
  */
 
-import { versionDigest } from '../../contract/version-digest.ts';
+import { versionDigest } from '../../contract/definitions/version-digest.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { ClientError } from '../errors.ts';

@@ -2,7 +2,7 @@
  * Lists show each execution once. Visibility has a row for every Temporal run, and a retry or a reset makes another run
  * under the same id. So rows that a later run of the same id has replaced are omitted.
  */
-import { RUN_WORKFLOW } from '../../contract/run.ts';
+import { RUN_WORKFLOW } from '../../contract/run/run.ts';
 import type { Access } from '../temporal/access.ts';
 import { compare, oneOf, queryOf } from '../temporal/query.ts';
 import { type BareRow, listBare, type Page, type PageRequest } from './listing.ts';

@@ -1,6 +1,6 @@
 /** The workload: the backlog of the task queue, and open runs. For metrics. */
 import proto from '@temporalio/proto';
-import { RUN_WORKFLOW, type RunStatus, type WaitingFor } from '../../contract/run.ts';
+import { RUN_WORKFLOW, type RunStatus, type WaitingFor } from '../../contract/run/run.ts';
 import { ATTRIBUTES } from '../../contract/search-attributes.ts';
 import type { Access } from '../temporal/access.ts';
 import { read } from '../temporal/rpc.ts';

@@ -7,7 +7,7 @@
  * the run wait sends the signal `granted`.
  */
 
-import { type AppliedLimit, PRESTART_LEASE_MS, type SlotAnswer } from '../../contract/limiter.ts';
+import { type AppliedLimit, PRESTART_LEASE_MS, type SlotAnswer } from '../../contract/limits/limiter.ts';
 import { isObject } from '../../json/json.ts';
 import type { Core } from '../state/core.ts';
 import type { Event } from '../state/protocol.ts';

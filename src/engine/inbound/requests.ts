@@ -1,6 +1,6 @@
 /** Applies the requests of people: decisions, input, and operations on steps. Each key is answered once. */
 
-import type { Accepted, Refusal } from '../../contract/run.ts';
+import type { Accepted, Refusal } from '../../contract/run/run.ts';
 import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Core } from '../state/core.ts';

@@ -5,7 +5,7 @@
  * Signals may also be sent by hand. A payload of the wrong shape gives no event, and nothing here throws.
  */
 
-import type { Decision, LinkHolder, RoleClaims, RunError } from '../../contract/run.ts';
+import type { Decision, LinkHolder, RoleClaims, RunError } from '../../contract/run/run.ts';
 import { isTooDeep, MAX_VALUE_DEPTH } from '../../json/depth.ts';
 import { isPlainObject, type JsonObject } from '../../json/json.ts';
 import type { Addressed, Event } from '../state/protocol.ts';

@@ -7,7 +7,7 @@ import {
   listenTag,
   type RunStatus,
   type WaitingFor,
-} from '../../contract/run.ts';
+} from '../../contract/run/run.ts';
 import { MAX_ATTRIBUTE_VALUES } from '../../contract/search-attributes.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Subscription, WaitingSpec } from '../../steps/kind.ts';

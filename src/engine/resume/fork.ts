@@ -4,7 +4,7 @@
  * open waits: other visits that were open then begin again.
  */
 
-import type { AppliedLimit } from '../../contract/limiter.ts';
+import type { AppliedLimit } from '../../contract/limits/limiter.ts';
 import { assert } from '../../json/assert.ts';
 import type { Json } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

@@ -5,7 +5,7 @@
  *
  * A visit that begins again has the same path, and so the same ids and idempotency keys.
  */
-import type { AppliedLimit } from '../../contract/limiter.ts';
+import type { AppliedLimit } from '../../contract/limits/limiter.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { hasLease, requestSlots } from '../inbound/admission.ts';
 import { countCommands } from '../state/command-backlog.ts';

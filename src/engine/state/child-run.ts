@@ -3,8 +3,8 @@
  * start and the visit's path, so a retry, a reset and a fold of the history find the same child.
  */
 
-import type { EndedChild } from '../../contract/children.ts';
-import type { RunError } from '../../contract/run.ts';
+import type { EndedChild } from '../../contract/run/children.ts';
+import type { RunError } from '../../contract/run/run.ts';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { isPlainObject, type Json, type JsonObject } from '../../json/json.ts';

@@ -1,5 +1,5 @@
 /** Usage of models by a run, summed by kind of key as activities end. */
-import { addUsage, type Cost, usageIn } from '../../contract/models.ts';
+import { addUsage, type Cost, usageIn } from '../../contract/organization/models.ts';
 import type { Event } from './protocol.ts';
 import type { RunState } from './state.ts';
 

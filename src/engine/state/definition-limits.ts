@@ -4,7 +4,7 @@
  */
 
 import { traitsOf } from '../../compat/traits.ts';
-import type { AppliedLimit } from '../../contract/limiter.ts';
+import type { AppliedLimit } from '../../contract/limits/limiter.ts';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
 import { payloadKey } from '../../definition/document/payload-key.ts';
 import type { Definition } from '../../definition/document/types.ts';

@@ -5,7 +5,7 @@
  * not know what history counts.
  */
 
-import { ATTEMPT_LIMIT, TIMEOUT_CODE, timeoutText } from '../../contract/activity.ts';
+import { ATTEMPT_LIMIT, TIMEOUT_CODE, timeoutText } from '../../contract/run/activity.ts';
 import { isPlainObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { FailureShape } from '../../steps/kind.ts';

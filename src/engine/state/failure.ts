@@ -1,7 +1,7 @@
 /** E8: every failure is typed: code, message, path, retryable. */
 
 import { withDialectTerms } from '../../compat/mesh/messages.ts';
-import type { RunError } from '../../contract/run.ts';
+import type { RunError } from '../../contract/run/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { JsonTooDeep } from '../../json/depth.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

@@ -3,8 +3,8 @@
  * events: the core reads no clock (E1).
  */
 
-import type { AppliedLimit, SlotAnswer } from '../../contract/limiter.ts';
-import type { Decision, MadeDecision, RunError, RunStatus, Submission, WaitingFor } from '../../contract/run.ts';
+import type { AppliedLimit, SlotAnswer } from '../../contract/limits/limiter.ts';
+import type { Decision, MadeDecision, RunError, RunStatus, Submission, WaitingFor } from '../../contract/run/run.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { ChildSpec, EffectResult, FailureShape } from '../../steps/kind.ts';
 import type { ResolvedRetryPolicy } from '../../steps/program-types.ts';

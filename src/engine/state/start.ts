@@ -2,8 +2,8 @@
  * Reads the argument of a run into the values that it starts with. The shell and the fold both call this (E6).
  */
 
-import type { AppliedLimit } from '../../contract/limiter.ts';
-import type { RunInput } from '../../contract/run.ts';
+import type { AppliedLimit } from '../../contract/limits/limiter.ts';
+import type { RunInput } from '../../contract/run/run.ts';
 import { isPlainObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { definitionLimits } from './definition-limits.ts';

@@ -3,9 +3,9 @@
  * Values in it are shared by reference and never change in place. The records around them change in place.
  */
 
-import type { AppliedLimit } from '../../contract/limiter.ts';
-import type { Cost } from '../../contract/models.ts';
-import type { Accepted, RunError } from '../../contract/run.ts';
+import type { AppliedLimit } from '../../contract/limits/limiter.ts';
+import type { Cost } from '../../contract/organization/models.ts';
+import type { Accepted, RunError } from '../../contract/run/run.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { ChildSpec, FailureShape, Message, Resume, RunSpec, WaitingSpec } from '../../steps/kind.ts';
 import type { LoopState } from '../../steps/loop-state.ts';

@@ -4,7 +4,7 @@
  * The answer of `admit` is what `advance` then goes by, so the answer of an update is what then happens (E5).
  */
 
-import type { Refusal } from '../../contract/run.ts';
+import type { Refusal } from '../../contract/run/run.ts';
 import type { DecisionEvent, SubmissionEvent } from '../../steps/kind.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import { commandId, visitCount } from '../state/paths.ts';

@@ -1,6 +1,6 @@
 /** How a run ends: completed, failed (after a rollback, where one is due), or cancelled. */
 
-import { ABORTED_CODE, type RunError } from '../../contract/run.ts';
+import { ABORTED_CODE, type RunError } from '../../contract/run/run.ts';
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';

@@ -1,6 +1,6 @@
 /** Opens, ends and cancels frames with everything they opened (LANGUAGE.md §3.1, §3.5, §3.6; E9). */
 
-import type { RunError } from '../../contract/run.ts';
+import type { RunError } from '../../contract/run/run.ts';
 import { assert } from '../../json/assert.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Json } from '../../json/json.ts';

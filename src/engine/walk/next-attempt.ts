@@ -1,5 +1,5 @@
 /** The next attempt of an effect whose first attempt, as a local activity or in a segment, failed. */
-import { NOT_LIGHT_CODE, TIMEOUT_CODE } from '../../contract/activity.ts';
+import { NOT_LIGHT_CODE, TIMEOUT_CODE } from '../../contract/run/activity.ts';
 import type { FailureShape } from '../../steps/kind.ts';
 import type { RunCommand } from '../state/protocol.ts';
 

@@ -2,7 +2,7 @@
  * The step context of the engine (steps/kind.ts): reads through the frame's scope, writes only what a kind may write.
  */
 
-import type { MadeDecision } from '../../contract/run.ts';
+import type { MadeDecision } from '../../contract/run/run.ts';
 import { addDecision, decidedResource, deciderValue, verdictValue } from '../../contract/search-attributes.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import { type Json, type JsonObject, setOwn } from '../../json/json.ts';

@@ -1,6 +1,6 @@
 /** Removes a visit from its frame, and records its entry and its row. */
 
-import type { RunError } from '../../contract/run.ts';
+import type { RunError } from '../../contract/run/run.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Step } from '../../steps/program-types.ts';

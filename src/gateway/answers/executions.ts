@@ -1,6 +1,6 @@
 /** Schemas of answers about runs (ARCHITECTURE.md §5). Later versions may add members to any of them. */
 import { z } from 'zod';
-import { RUN_STATUSES } from '../../contract/run.ts';
+import { RUN_STATUSES } from '../../contract/run/run.ts';
 import { SUBJECT } from '../../steps/kinds/approval/approval-schema.ts';
 import { anything, named, pageOf, text, time } from './named.ts';
 import { problemItem } from './problem.ts';

@@ -1,8 +1,8 @@
 /** Schemas of answers about what an organization keeps. Later versions may add members to any of them. */
 import { z } from 'zod';
-import { LIMIT_SCOPES } from '../../contract/limits.ts';
-import { MODEL_PROVIDERS } from '../../contract/models.ts';
-import { ROLES } from '../../contract/organization.ts';
+import { LIMIT_SCOPES } from '../../contract/limits/limits.ts';
+import { MODEL_PROVIDERS } from '../../contract/organization/models.ts';
+import { ROLES } from '../../contract/organization/organization.ts';
 import { OVERFLOWS } from '../../definition/document/types.ts';
 import { named, pageOf, time } from './named.ts';
 

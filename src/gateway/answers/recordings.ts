@@ -1,6 +1,6 @@
 /** Schemas of answers about recordings. Later versions may add members to any of them. */
 import { z } from 'zod';
-import { STEP_STATES } from '../../contract/recording.ts';
+import { STEP_STATES } from '../../contract/definitions/recording.ts';
 import { anyObject, anything, named, pageWithUnread, text, time } from './named.ts';
 
 const summary = {

@@ -1,6 +1,6 @@
 /** The caller, as the caller sees it. */
 import { z } from 'zod';
-import { ROLES } from '../../contract/organization.ts';
+import { ROLES } from '../../contract/organization/organization.ts';
 import { named, text, time } from './named.ts';
 
 export const me = named(

@@ -1,6 +1,6 @@
 /** Schemas of answers about versions of definitions, their texts, what differs between them, and proposals. */
 import { z } from 'zod';
-import { PROPOSAL_STATUSES } from '../../contract/proposal.ts';
+import { PROPOSAL_STATUSES } from '../../contract/definitions/proposal.ts';
 import { anything, named, pageOf, time } from './named.ts';
 
 const change = z.object({

@@ -5,7 +5,7 @@
 import type { Request, Response } from 'express';
 import type { AnnouncedChange, AuditTrail } from '../../client/organization/audit.ts';
 import { type Access, accessWithAudit, type WriteAccess } from '../../client/temporal/access.ts';
-import type { AuditOutcome } from '../../contract/audit.ts';
+import type { AuditOutcome } from '../../contract/organization/audit.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { principalOf } from './principal.ts';

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { grpcOf } from '../../client/temporal/rpc.ts';
-import { parseTraceparent } from '../../contract/trace.ts';
+import { parseTraceparent } from '../../contract/run/trace.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { httpRequests, refusals } from '../../observe/metrics.ts';
 import { inScope, type Scope } from '../../observe/scope.ts';

@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import type { ApiKeyCache } from '../../client/organization/api-key-cache.ts';
 import type { AuditTrail } from '../../client/organization/audit.ts';
 import type { WriteAccess } from '../../client/temporal/access.ts';
-import type { Role } from '../../contract/organization.ts';
+import type { Role } from '../../contract/organization/organization.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { noMembers, paramsAs, queryAs } from '../validation/validation.ts';

@@ -10,7 +10,7 @@ import { hookProblems } from '../../client/triggers/hook-config.ts';
 import type { WrittenText } from '../../client/versions/texts.ts';
 import { DIALECT_NAMES } from '../../compat/dialect-names.ts';
 import { DIALECTS } from '../../compat/dialects.ts';
-import type { Person } from '../../contract/people.ts';
+import type { Person } from '../../contract/organization/people.ts';
 import { definitionHash } from '../../definition/document/canonical.ts';
 import type { ClearSecret } from '../../definition/document/extract-secrets.ts';
 import { dataLimitOf, valueLimitOf } from '../../definition/document/limits.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { emptyFindings } from '../../check/analysis.ts';
 import { checkTriggers } from '../../check/triggers.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
-import type { TriggerSpec } from '../../contract/trigger.ts';
+import type { TriggerSpec } from '../../contract/triggers/trigger.ts';
 import { type ClearSecret, extractSecrets } from '../../definition/document/extract-secrets.ts';
 import { withCanonicalTimezone } from '../../definition/document/time-zones.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BODY_ENCODINGS, HTTP_METHODS, RESPONSE_FORMATS } from '../../contract/activity-options.ts';
+import { BODY_ENCODINGS, HTTP_METHODS, RESPONSE_FORMATS } from '../../contract/run/activity-options.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { durationMs, planDuration } from '../config/duration.ts';

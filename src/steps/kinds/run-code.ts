@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CODE_LANGUAGES } from '../../contract/activity-options.ts';
+import { CODE_LANGUAGES } from '../../contract/run/activity-options.ts';
 import { isAbsent, wholeNumber } from '../config/read.ts';
 import { anyValue, configSchema, templated } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';

@@ -6,7 +6,7 @@ import {
   MESSAGE_MEMBERS,
   type MessageChannel,
   SMTP_ENCRYPTIONS,
-} from '../../contract/activity-options.ts';
+} from '../../contract/run/activity-options.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { isAbsent } from '../config/read.ts';
 import { anyValue, configSchema, nameList, templated, textTemplate } from '../config/schema.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CALLBACK_METHODS, callbackMethods, callbackName } from '../../contract/callbacks.ts';
+import { CALLBACK_METHODS, callbackMethods, callbackName } from '../../contract/run/callbacks.ts';
 import type { Json } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { planTimeout } from '../config/duration.ts';

@@ -7,7 +7,7 @@ import { CancelledFailure } from '@temporalio/common';
 import type { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { type ActivitySettings, createActivities } from '../../../activities/registry.ts';
-import type { ActivityOutput } from '../../../src/contract/activity.ts';
+import type { ActivityOutput } from '../../../src/contract/run/activity.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ActivityOutput } from '../../../src/contract/activity.ts';
+import type { ActivityOutput } from '../../../src/contract/run/activity.ts';
 
 const lookup = vi.fn();
 // Modules are shared among files: those that ask the DNS are loaded here anew, and again after this file.

@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ActivityDependencies, createActivities } from '../../../activities/registry.ts';
-import type { ModelEntry, ModelProvider } from '../../../src/contract/models.ts';
+import type { ModelEntry, ModelProvider } from '../../../src/contract/organization/models.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import { type Asking, askModel, KEY, modelFailure, PROVIDERS } from '../llm-step.ts';
 import { type ModelServer, modelServer, type Said, TOKENS } from '../model-server.ts';

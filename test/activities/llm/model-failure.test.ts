@@ -2,7 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ModelProvider } from '../../../src/contract/models.ts';
+import type { ModelProvider } from '../../../src/contract/organization/models.ts';
 import { KEY, modelFailure, PROVIDERS } from '../llm-step.ts';
 import { type ModelServer, modelServer, type Said, TOKENS } from '../model-server.ts';
 

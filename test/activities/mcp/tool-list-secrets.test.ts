@@ -1,8 +1,8 @@
 /** An MCP server that puts the headers of the request into the descriptions of its tools. */
 import { expect, it } from 'vitest';
 import { createActivities } from '../../../activities/registry.ts';
-import type { ActivityOutput } from '../../../src/contract/activity.ts';
-import type { McpToolList } from '../../../src/contract/mcp.ts';
+import type { McpToolList } from '../../../src/contract/organization/mcp.ts';
+import type { ActivityOutput } from '../../../src/contract/run/activity.ts';
 import { environment, inputOf, LOOPBACK, serve } from '../server.ts';
 
 const KEY = 'c4n4ryc4n4ry-header';

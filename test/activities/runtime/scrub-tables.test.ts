@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { scrubTextsOf } from '../../../activities/runtime/scrub-shapes.ts';
 import { ScrubTables } from '../../../activities/runtime/scrub-tables.ts';
 import { wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
-import type { ActivityOutput } from '../../../src/contract/activity.ts';
+import type { ActivityOutput } from '../../../src/contract/run/activity.ts';
 import { inputOf } from '../server.ts';
 import { scrubOfTexts } from './scrub-support.ts';
 

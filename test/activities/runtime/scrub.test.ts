@@ -10,7 +10,7 @@ import { growingScrub } from '../../../activities/runtime/growing-scrub.ts';
 import { needlesOf, randomBases, runToCompletion, searchOf } from '../../../activities/runtime/scrub-search.ts';
 import { type ActivityHandler, wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
 import { MAX_SECRET_BYTES } from '../../../src/client/organization/secrets.ts';
-import type { ActivityOutput } from '../../../src/contract/activity.ts';
+import type { ActivityOutput } from '../../../src/contract/run/activity.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { canaryIn, MARK } from '../../e2e/activities/canary-search.ts';
 import { countCharactersRead } from '../../support/work-counters.ts';

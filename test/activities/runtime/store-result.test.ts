@@ -4,8 +4,8 @@ import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, it, vi } from 'vitest';
 import type { ResultStore } from '../../../activities/runtime/store-result.ts';
 import { type ActivityHandler, wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
-import type { LargeResult } from '../../../src/contract/activity.ts';
-import { type ActivityInput, STORE_WAIT_MEMBER } from '../../../src/contract/activity.ts';
+import type { LargeResult } from '../../../src/contract/run/activity.ts';
+import { type ActivityInput, STORE_WAIT_MEMBER } from '../../../src/contract/run/activity.ts';
 import { inputOf } from '../server.ts';
 
 const USAGE = {

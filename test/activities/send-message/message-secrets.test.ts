@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createActivities } from '../../../activities/registry.ts';
 import { messageHostOf } from '../../../activities/send-message/send-message.ts';
-import type { ActivityOutput } from '../../../src/contract/activity.ts';
+import type { ActivityOutput } from '../../../src/contract/run/activity.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK, serve, type TestServer } from '../server.ts';

@@ -5,7 +5,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ActivityDependencies, type ActivitySettings, createActivities } from '../../../activities/registry.ts';
 import { messageHostOf } from '../../../activities/send-message/send-message.ts';
-import type { ActivityOutput } from '../../../src/contract/activity.ts';
+import type { ActivityOutput } from '../../../src/contract/run/activity.ts';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK, serve, type TestServer } from '../server.ts';

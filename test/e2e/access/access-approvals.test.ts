@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Role } from '../../../src/contract/organization.ts';
+import type { Role } from '../../../src/contract/organization/organization.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 

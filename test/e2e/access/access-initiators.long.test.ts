@@ -1,7 +1,7 @@
 // Who stands behind a run that was not started by hand, and so may not approve it; and whose a webhook's address is.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Role } from '../../../src/contract/organization.ts';
+import type { Role } from '../../../src/contract/organization/organization.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { approvalDefinition, echoDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 

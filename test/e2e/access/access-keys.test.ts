@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Role } from '../../../src/contract/organization.ts';
+import type { Role } from '../../../src/contract/organization/organization.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import { approvalDefinition, requestTo, sharedGateway, unique } from '../gateway/gateway-support.ts';
 

@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { ROLES, type Role, rolesUpTo } from '../../../src/contract/organization.ts';
+import { ROLES, type Role, rolesUpTo } from '../../../src/contract/organization/organization.ts';
 import { openApiDocument } from '../../../src/gateway/manual/openapi-document.ts';
 import { routes } from '../../../src/gateway/route-table.ts';
 import type { Json } from '../../../src/json/json.ts';

@@ -1,7 +1,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import type { ActivityInput } from '../../../src/contract/activity.ts';
+import type { ActivityInput } from '../../../src/contract/run/activity.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { sharedServer } from '../../support/temporal.ts';
 import { abreast, fetchOnce, oneDay, threeSeconds } from '../runs/run-definitions.ts';

@@ -7,7 +7,7 @@ import { updateActor } from '../../../src/client/temporal/actor-calls.ts';
 import { definitionId } from '../../../src/client/temporal/ids.ts';
 import { storeVersion } from '../../../src/client/versions/versions.ts';
 import { DEFINITION_WORKFLOW, type DefinitionStart } from '../../../src/contract/actors.ts';
-import { RUN_WORKFLOW, type RunInput } from '../../../src/contract/run.ts';
+import { RUN_WORKFLOW, type RunInput } from '../../../src/contract/run/run.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';

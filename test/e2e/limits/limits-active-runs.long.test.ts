@@ -1,7 +1,7 @@
 // Limits count what is active already when they are switched on, and whose runs the runs of triggers are.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Role } from '../../../src/contract/organization.ts';
+import type { Role } from '../../../src/contract/organization/organization.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { type Answer, approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limitersOf } from '../../../src/client/organization/limits.ts';
 import { takeSlots } from '../../../src/client/starts/limiters.ts';
-import { ABANDONED_LEASE_MS } from '../../../src/contract/limiter.ts';
+import { ABANDONED_LEASE_MS } from '../../../src/contract/limits/limiter.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { startWorker, writeAccess } from '../../support/temporal.ts';
 import { type Answer, approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';

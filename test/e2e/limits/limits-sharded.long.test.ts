@@ -2,7 +2,7 @@
 
 import { afterAll, expect, it } from 'vitest';
 import { MIN_SHARDED_LIMIT } from '../../../src/client/starts/limiters.ts';
-import { LIMITER_POOL_WORKFLOW } from '../../../src/contract/limiter-pool.ts';
+import { LIMITER_POOL_WORKFLOW } from '../../../src/contract/limits/limiter-pool.ts';
 import { approvalDefinition, sharedGateway, unique } from '../gateway/gateway-support.ts';
 
 const WAITING = 30;

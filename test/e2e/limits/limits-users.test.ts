@@ -1,7 +1,7 @@
 // Limits of users, of an organization and of the host; and who may review a proposal.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Role } from '../../../src/contract/organization.ts';
+import type { Role } from '../../../src/contract/organization/organization.ts';
 import type { Json } from '../../../src/json/json.ts';
 import {
   type Answer,

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { RunInput } from '../../../src/contract/run.ts';
+import type { RunInput } from '../../../src/contract/run/run.ts';
 import type { Definition, RetryPolicy, StepDefinition } from '../../../src/definition/document/types.ts';
 import type { SimulatedAnswer } from '../../../src/engine/simulate.ts';
 import type { Event } from '../../../src/engine/state/protocol.ts';

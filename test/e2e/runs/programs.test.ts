@@ -5,7 +5,7 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTrace } from '../../../src/client/runs/trace.ts';
-import type { RunError, RunStatus } from '../../../src/contract/run.ts';
+import type { RunError, RunStatus } from '../../../src/contract/run/run.ts';
 import { loadPrograms, type ProgramFile } from '../../programs/load.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
 import { play, playedEffect, scriptOf } from './play-programs.ts';

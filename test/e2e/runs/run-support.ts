@@ -1,7 +1,7 @@
 /** What the tests of the workflow `run` share: start one, and wait until it is where the test wants it. */
 import { randomBytes } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { RunInput, RunMemo } from '../../../src/contract/run.ts';
+import type { RunInput, RunMemo } from '../../../src/contract/run/run.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { TestServer } from '../../support/temporal.ts';
 

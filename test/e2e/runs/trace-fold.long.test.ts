@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { readTrace, type TraceQuery } from '../../../src/client/runs/trace.ts';
-import type { ActivityInput } from '../../../src/contract/activity.ts';
+import type { ActivityInput } from '../../../src/contract/run/activity.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { sharedServer, startWorker, testServer } from '../../support/temporal.ts';
 import { readConsistently } from './consistent-trace.ts';

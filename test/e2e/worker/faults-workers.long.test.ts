@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
-import type { RunMemo } from '../../../src/contract/run.ts';
+import type { RunMemo } from '../../../src/contract/run/run.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { forkWorker, startWorker, type TestServer, testServer } from '../../support/temporal.ts';

@@ -1,6 +1,6 @@
 /** The workflows of a later version: `run` gives one more command, behind a mark (TEMPORAL.md §11). */
 import { patched, setWorkflowOptions, sleep } from '@temporalio/workflow';
-import type { RunInput } from '../../../src/contract/run.ts';
+import type { RunInput } from '../../../src/contract/run/run.ts';
 import { run as earlier } from '../../../workflows/run/run-workflow.ts';
 
 export * from '../../../workflows/all.ts';

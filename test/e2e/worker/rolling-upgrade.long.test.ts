@@ -1,7 +1,7 @@
 // 500 runs in flight while workers of a later version take over: each ends once, with what it would have ended with.
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RunMemo } from '../../../src/contract/run.ts';
+import type { RunMemo } from '../../../src/contract/run/run.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { sleep } from '../../support/stack.ts';

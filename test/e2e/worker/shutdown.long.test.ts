@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
 import { MIN_SHARDED_LIMIT, takeSlots } from '../../../src/client/starts/limiters.ts';
-import { LIMITER_POOL_WORKFLOW, shardId } from '../../../src/contract/limiter-pool.ts';
+import { LIMITER_POOL_WORKFLOW, shardId } from '../../../src/contract/limits/limiter-pool.ts';
 import {
   type ForkedWorker,
   forkWorker,

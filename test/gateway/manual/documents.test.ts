@@ -12,9 +12,9 @@ import { triggerSchemas } from '../../../src/check/triggers.ts';
 import { EXIT } from '../../../src/cli/exit.ts';
 import { DIALECT_NAMES } from '../../../src/compat/dialect-names.ts';
 import { traitsOf } from '../../../src/compat/traits.ts';
-import { SHARD_COUNT } from '../../../src/contract/limiter-pool.ts';
-import { ROLES, type Role } from '../../../src/contract/organization.ts';
-import { RUN_STATUSES } from '../../../src/contract/run.ts';
+import { SHARD_COUNT } from '../../../src/contract/limits/limiter-pool.ts';
+import { ROLES, type Role } from '../../../src/contract/organization/organization.ts';
+import { RUN_STATUSES } from '../../../src/contract/run/run.ts';
 import { ATTRIBUTES, MAX_ATTRIBUTE_VALUES } from '../../../src/contract/search-attributes.ts';
 import * as documents from '../../../src/definition/document/limits.ts';
 import { SLUG_PATTERN, STEP_SLUG_PATTERN } from '../../../src/definition/document/names.ts';
@@ -176,7 +176,7 @@ language`- webhook: \`{${Object.keys(trigger('webhook'))}}\`.`;
 language`\`scheme\`: ${enumOf(trigger('webhook')['scheme'])}.`;
 language`- schedule: \`{${Object.keys(trigger('schedule'))}}\`.`;
 language`\`overlap\`: ${enumOf(trigger('schedule')['overlap'])};`;
-language`for ${constant('src/gateway/routes/triggers/schemes/github.ts', 'replayWindowMs') / 3_600_000} hours (github)
+language`for ${constant('src/gateway/webhook-signatures/github.ts', 'replayWindowMs') / 3_600_000} hours (github)
   or ${constant('src/gateway/routes/triggers/webhooks.ts', 'DEFAULT_REPLAY_WINDOW_MS') / 60_000} minutes (hmac)`;
 language`A definition has at most ${mb(documents.MAX_DEFINITION_BYTES)} MB and ${count(documents.MAX_STEPS)} steps;
   JSON nests at most ${MAX_NESTING} deep.`;
@@ -230,7 +230,7 @@ const threats = sentencesOf('src/gateway/THREATS.md');
 const logins = (name: string): number => constant('src/gateway/http/failed-logins.ts', name);
 const bodyReader = (name: string): number => constant('src/gateway/http/body-reader.ts', name);
 threats`| nesting over ${MAX_NESTING} |`;
-const tolerance = constant('src/gateway/routes/triggers/schemes/scheme.ts', 'TOLERANCE_MS');
+const tolerance = constant('src/gateway/webhook-signatures/scheme.ts', 'TOLERANCE_MS');
 threats`a timestamp ${tolerance / 60_000 + 1} minutes old`;
 threats`| ${count(documents.MAX_STEPS + 1)} steps, or a definition over
   ${mb(documents.MAX_DEFINITION_BYTES)} MB |`;
@@ -257,7 +257,7 @@ const temporal = sentencesOf('workflows/TEMPORAL.md');
 const connect = (name: string): number => constant('src/client/temporal/connect.ts', name);
 temporal`ours starts at ${connect('CLOSING_DELAY_MS')} ms for that message`;
 temporal`\`connect.ts\` makes it ${seconds(connect('MAX_RECONNECT_BACKOFF_MS'))} s`;
-temporal`is ${constant('src/contract/activity.ts', 'STORE_TIMEOUT_MS') / 60_000} minutes longer`;
+temporal`is ${constant('src/contract/run/activity.ts', 'STORE_TIMEOUT_MS') / 60_000} minutes longer`;
 temporal`runs continue as new near ${count(constant('src/contract/build-id.ts', 'DEFAULT_HISTORY_LIMIT'))} events`;
 temporal`SDK ${JSON.parse(read('package.json')).dependencies['@temporalio/workflow']} and server`;
 

@@ -6,7 +6,7 @@ import { organizationOfPublicKey, readPublicKey, renewPublicKey } from '../../..
 import { bodyParts } from '../../../client/starts/prepare-run.ts';
 import { type StartRequest, startRun } from '../../../client/starts/start.ts';
 import type { StartedRun } from '../../../client/starts/start-prepared-run.ts';
-import type { RunOrigin } from '../../../contract/run.ts';
+import type { RunOrigin } from '../../../contract/run/run.ts';
 import { anything } from '../../../gateway/answers/named.ts';
 import { keyInitiatorOf } from '../../../gateway/http/auth.ts';
 import { isUtf8, jsonBody, mediaOf, rawBody } from '../../../gateway/http/body.ts';

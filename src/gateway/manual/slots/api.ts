@@ -1,5 +1,5 @@
 /** The HTTP API as the manual lists it. Everything comes from the OpenAPI document, so the two cannot differ. */
-import { ROLES } from '../../../contract/organization.ts';
+import { ROLES } from '../../../contract/organization/organization.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { code, table } from '../page.ts';
 import { type Field, fieldsOf, fieldTable, objectOf } from '../schema-tables.ts';

@@ -1,12 +1,13 @@
 /** The limits of sizes: a table, and single numbers that pages mention. */
-import { INBOX_MESSAGE_BYTES } from '../../../contract/inbox.ts';
+
 import {
   MAX_RECORDED_STEPS,
   MAX_RECORDINGS,
   STATE_OVERHEAD_BYTES,
   STEP_INPUT_BYTES,
   STEP_OUTPUT_BYTES,
-} from '../../../contract/recording.ts';
+} from '../../../contract/definitions/recording.ts';
+import { INBOX_MESSAGE_BYTES } from '../../../contract/organization/inbox.ts';
 import {
   MAX_BLOB_STATE_BYTES,
   MAX_DEFINITION_BYTES,

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { countApprovals, listApprovals, QUESTION_KINDS } from '../../../client/runs/approvals.ts';
 import { type DecidedFilter, listDecidedApprovals } from '../../../client/runs/decided-approvals.ts';
 import { readQuestion } from '../../../client/runs/question.ts';
-import { DECIDED_FILTERS } from '../../../contract/run.ts';
+import { DECIDED_FILTERS } from '../../../contract/run/run.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { approval, approvalCount, approvalPage } from '../../answers/approvals.ts';
 import { ok, route } from '../../http/route.ts';

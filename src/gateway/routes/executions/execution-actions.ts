@@ -14,9 +14,9 @@ import {
   terminateRun,
 } from '../../../client/runs/run-actions.ts';
 import { readRun } from '../../../client/runs/run-read.ts';
-import { isCallbackName } from '../../../contract/callbacks.ts';
-import type { Role } from '../../../contract/organization.ts';
-import type { RoleClaims } from '../../../contract/run.ts';
+import type { Role } from '../../../contract/organization/organization.ts';
+import { isCallbackName } from '../../../contract/run/callbacks.ts';
+import type { RoleClaims } from '../../../contract/run/run.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { decided, ended, forked, messageSent, submitted } from '../../answers/executions.ts';
 import { jsonBody } from '../../http/body.ts';

@@ -1,7 +1,7 @@
 /** Adds resume tokens to the approvals that the caller may decide (LANGUAGE.md §6). */
 import { type ShownWait, shownWait, type Viewer } from '../../../client/runs/approvals.ts';
 import type { Access } from '../../../client/temporal/access.ts';
-import type { ShownWaitingFor } from '../../../contract/run.ts';
+import type { ShownWaitingFor } from '../../../contract/run/run.ts';
 
 export const withResumeTokens = (
   access: Access,

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createKey, listKeys, revokeKey } from '../../../client/organization/api-keys.ts';
 import { resealAll } from '../../../client/organization/reseal.ts';
 import type { Config } from '../../../config/config.ts';
-import { ROLES } from '../../../contract/organization.ts';
+import { ROLES } from '../../../contract/organization/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../../engine/state/start.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { pageOf } from '../../answers/named.ts';

@@ -1,7 +1,7 @@
 /** `/api/limits`: how many runs of an organization, and of each user in it, may be active simultaneously. */
 import { z } from 'zod';
 import { deleteLimit, effectiveLimits, putLimit, readLimits } from '../../../client/organization/limits.ts';
-import { DEFAULT_LIMITS, LIMIT_SCOPES } from '../../../contract/limits.ts';
+import { DEFAULT_LIMITS, LIMIT_SCOPES } from '../../../contract/limits/limits.ts';
 import { OVERFLOWS } from '../../../definition/document/types.ts';
 import { limitEntry, limits } from '../../answers/organization.ts';
 import { createdOrOk, ok, route } from '../../http/route.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../client/organization/mcp-servers.ts';
 import { missingSecrets } from '../../../client/organization/secrets.ts';
 import type { Config } from '../../../config/config.ts';
-import { mayStartProgram } from '../../../contract/mcp.ts';
+import { mayStartProgram } from '../../../contract/organization/mcp.ts';
 import { references } from '../../../template/references.ts';
 import { parseTemplate } from '../../../template/template.ts';
 import { mcpServer, toolPage } from '../../answers/organization.ts';

@@ -8,7 +8,7 @@ import {
   putModel,
 } from '../../../client/organization/models.ts';
 import { missingSecrets } from '../../../client/organization/secrets.ts';
-import { MODEL_PROVIDERS } from '../../../contract/models.ts';
+import { MODEL_PROVIDERS } from '../../../contract/organization/models.ts';
 import { modelView } from '../../answers/organization.ts';
 import { nameText } from '../../validation/validation.ts';
 import { namedCollection } from './named-collection.ts';

@@ -1,7 +1,7 @@
 /** Routes of a collection that an organization keeps by name, such as secrets: list, get, put and delete. */
 import { z } from 'zod';
 import type { Access, WriteAccess } from '../../../client/temporal/access.ts';
-import type { Role } from '../../../contract/organization.ts';
+import type { Role } from '../../../contract/organization/organization.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
 import { namedPage } from '../../http/pagination.ts';

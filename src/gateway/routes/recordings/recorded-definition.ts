@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { changeRecording, readOutputs, readRecording } from '../../../client/recordings/recordings.ts';
 import { bodyParts } from '../../../client/starts/prepare-run.ts';
 import { startRun } from '../../../client/starts/start.ts';
-import type { RecordingView } from '../../../contract/recording.ts';
+import type { RecordingView } from '../../../contract/definitions/recording.ts';
 import { slugify } from '../../../definition/document/names.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';

@@ -6,7 +6,7 @@ import {
   listRecordings,
   readRecording,
 } from '../../../client/recordings/recordings.ts';
-import { MAX_IDLE_MS, MIN_IDLE_MS, STEP_INPUT_BYTES } from '../../../contract/recording.ts';
+import { MAX_IDLE_MS, MIN_IDLE_MS, STEP_INPUT_BYTES } from '../../../contract/definitions/recording.ts';
 import { exactJsonBytes } from '../../../json/bytes.ts';
 import type { Json } from '../../../json/json.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';

@@ -3,7 +3,7 @@
 import { ulid } from 'ulid';
 import { z } from 'zod';
 import { publishEvent } from '../../../client/triggers/events.ts';
-import { isCallbackName } from '../../../contract/callbacks.ts';
+import { isCallbackName } from '../../../contract/run/callbacks.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts';
 import { route } from '../../http/route.ts';

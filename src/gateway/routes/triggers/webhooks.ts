@@ -32,8 +32,8 @@ import { HttpProblem } from '../../validation/http-problem.ts';
 import { checkKeys, parseJson, parseJsonText } from '../../validation/json-guard.ts';
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, slugText } from '../../validation/validation.ts';
-import type { Delivery, Scheme } from './schemes/scheme.ts';
-import { schemeOf } from './schemes/table.ts';
+import type { Delivery, Scheme } from '../../webhook-signatures/scheme.ts';
+import { schemeOf } from '../../webhook-signatures/table.ts';
 
 /** How long a body's hash identifies a delivery whose sender gives no id. */
 const DEFAULT_REPLAY_WINDOW_MS = 5 * 60 * 1000;

@@ -10,7 +10,7 @@ import {
   reviewProposal,
 } from '../../../client/definitions/proposals.ts';
 import { describeRun } from '../../../client/runs/run-read.ts';
-import { PROPOSAL_STATUSES, type Proposal } from '../../../contract/proposal.ts';
+import { PROPOSAL_STATUSES, type Proposal } from '../../../contract/definitions/proposal.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { proposalPage, proposalView, proposalWithDifference } from '../../answers/versions.ts';
 import { workflowHead } from '../../answers/workflows.ts';

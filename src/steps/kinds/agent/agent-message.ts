@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AGENT_MESSAGE } from '../../../contract/agent-message.ts';
+import { AGENT_MESSAGE } from '../../../contract/run/agent-message.ts';
 import { isObject, type Json } from '../../../json/json.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { invalid, isAbsent, optionalBoolean, optionalText, wholeNumber } from '../../config/read.ts';

@@ -1,8 +1,8 @@
 /** The step state of an agent between its turns. */
 
-import type { AgentCall } from '../../../contract/agent.ts';
-import type { AgentMessage } from '../../../contract/agent-message.ts';
-import type { Usage } from '../../../contract/models.ts';
+import type { Usage } from '../../../contract/organization/models.ts';
+import type { AgentCall } from '../../../contract/run/agent.ts';
+import type { AgentMessage } from '../../../contract/run/agent-message.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import type { ApprovalState } from '../approval/approval-state.ts';
 

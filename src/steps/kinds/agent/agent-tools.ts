@@ -1,7 +1,7 @@
 /** The tools that an agent offers its model. */
 
 import { z } from 'zod';
-import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../../../contract/agent.ts';
+import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../../../contract/run/agent.ts';
 import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { isAbsent, list, names, optionalText, text } from '../../config/read.ts';

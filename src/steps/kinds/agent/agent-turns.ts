@@ -3,9 +3,9 @@
  * Each turn has a number. An event of another turn is late, and ignored.
  */
 
-import { isAgentTurn } from '../../../contract/agent.ts';
-import { type AgentMessage, agentMessageIn } from '../../../contract/agent-message.ts';
-import { addUsage, usageIn } from '../../../contract/models.ts';
+import { addUsage, usageIn } from '../../../contract/organization/models.ts';
+import { isAgentTurn } from '../../../contract/run/agent.ts';
+import { type AgentMessage, agentMessageIn } from '../../../contract/run/agent-message.ts';
 import { asJson, type Json } from '../../../json/json.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AGENT_MESSAGE, agentMessageIn } from '../../../contract/agent-message.ts';
+import { AGENT_MESSAGE, agentMessageIn } from '../../../contract/run/agent-message.ts';
 import { asJson, isObject, type Json } from '../../../json/json.ts';
 import { isAbsent, names, wholeNumber } from '../../config/read.ts';
 import { expression, nameList, templated } from '../../config/schema.ts';

@@ -8,7 +8,7 @@ import {
   MESSAGE_CREDENTIALS,
   MESSAGE_MEMBERS,
   type MessageChannel,
-} from '../../../contract/activity-options.ts';
+} from '../../../contract/run/activity-options.ts';
 import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
 import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { escapeHtml } from '../../../template/escape-html.ts';

@@ -3,8 +3,8 @@
  * without keys has no persons, and these rules do not apply. A signal has no identity either, and has its own rule.
  */
 
-import { isNamed } from '../../../contract/people.ts';
-import type { Decision } from '../../../contract/run.ts';
+import { isNamed } from '../../../contract/organization/people.ts';
+import type { Decision } from '../../../contract/run/run.ts';
 import type { OpenStepContext } from '../../kind.ts';
 import type { ApprovalState } from './approval-state.ts';
 import type { Vote } from './approval-votes.ts';

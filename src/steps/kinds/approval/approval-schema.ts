@@ -1,6 +1,6 @@
 /** The written config of an approval (LANGUAGE.md §6). */
 import { z } from 'zod';
-import { MESSAGE_CHANNELS } from '../../../contract/activity-options.ts';
+import { MESSAGE_CHANNELS } from '../../../contract/run/activity-options.ts';
 import {
   anyValue,
   configSchema,

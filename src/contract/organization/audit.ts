@@ -3,7 +3,7 @@
  * the records that are read from its history. The contract between src/client and workflows/shell/records.ts. JSON
  * only.
  */
-import type { JsonObject } from '../json/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 
 export const AUDIT_WORKFLOW = 'audit';
 

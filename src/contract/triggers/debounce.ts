@@ -2,9 +2,9 @@
  * The workflow `debounce.{org}.{trigger}.{hash of the key}` (ARCHITECTURE.md §4): the contract between src/client and
  * workflows/actors/debounce.ts. It holds the last payload of a key until no more payloads come. JSON only.
  */
-import type { Json } from '../json/json.ts';
-import type { ActorStart } from './actors.ts';
-import type { RunOrigin, RunTrigger } from './run.ts';
+import type { Json } from '../../json/json.ts';
+import type { ActorStart } from '../actors.ts';
+import type { RunOrigin, RunTrigger } from '../run/run.ts';
 
 export const DEBOUNCE_WORKFLOW = 'debounce';
 /** Signal: a HeldPayload, which replaces the previous one. */

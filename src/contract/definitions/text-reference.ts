@@ -1,4 +1,4 @@
-import type { TextMedia } from '../definition/document/source-text.ts';
+import type { TextMedia } from '../../definition/document/source-text.ts';
 
 /** A text as its author wrote it. Its actor holds it (TextStart). */
 export interface TextReference {

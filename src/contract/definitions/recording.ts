@@ -2,8 +2,8 @@
  * The actor `recording.{org}.{id}`: tool calls that become the steps of a definition. The
  * contract between src/client/recordings, workflows/actors/recording.ts and workflows/jobs/recorded-call.ts. JSON only.
  */
-import type { Json, JsonObject } from '../json/json.ts';
-import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from '../actors.ts';
 
 export const RECORDING_WORKFLOW = 'recording';
 /** The workflow that calls one tool, and reports to the recording. */

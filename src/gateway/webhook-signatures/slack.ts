@@ -3,7 +3,7 @@
  * `url_verification` once, and accepts an address only if it answers with the challenge
  * (https://docs.slack.dev/reference/events/url_verification).
  */
-import { isObject } from '../../../../json/json.ts';
+import { isObject } from '../../json/json.ts';
 import { anyMatches, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
 
 const SIGNATURE = 'X-Slack-Signature';

@@ -3,12 +3,12 @@
  * workflow `run`, and its readers. JSON only.
  */
 
-import type { Definition, PayloadFormat } from '../definition/document/types.ts';
-import type { Json, JsonObject } from '../json/json.ts';
-import type { SealedSecret } from './actors.ts';
-import type { AppliedLimit } from './limiter.ts';
-import type { Cost } from './models.ts';
-import { shortHash } from './workflow-ids.ts';
+import type { Definition, PayloadFormat } from '../../definition/document/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { SealedSecret } from '../actors.ts';
+import type { AppliedLimit } from '../limits/limiter.ts';
+import type { Cost } from '../organization/models.ts';
+import { shortHash } from '../workflow-ids.ts';
 
 /** The workflow type, and the workflow's one argument: this, or a bare definition (ARCHITECTURE.md §3). */
 export const RUN_WORKFLOW = 'run';

@@ -2,7 +2,7 @@
  * Any HMAC of the body: config `header` (X-Signature), `algorithm` (sha256, sha1, sha512), `encoding` (hex, base64) and
  * `prefix` ('', such as `sha256=`). With `timestampHeader`, `timestamp.body` is signed, and at most five minutes old.
  */
-import type { JsonObject } from '../../../../json/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { anyMatches, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
 
 export const genericHmac: Scheme = {

@@ -8,8 +8,8 @@
  * starter died in between, is taken back: the limiter checks on all its holders.
  */
 
-import type { ConcurrencyConfig } from '../definition/document/types.ts';
-import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
+import type { ConcurrencyConfig } from '../../definition/document/types.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from '../actors.ts';
 import type { BorrowAnswer, BorrowRequest, ShardQuota } from './limiter-pool.ts';
 
 export const LIMITER_WORKFLOW = 'gate';

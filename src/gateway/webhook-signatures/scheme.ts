@@ -1,8 +1,8 @@
 /** A signature scheme of webhooks: one file in this folder, one line in its table. */
 
 import { createHmac } from 'node:crypto';
-import { constantTimeEqual } from '../../../../client/payloads/keys.ts';
-import type { Json, JsonObject } from '../../../../json/json.ts';
+import { constantTimeEqual } from '../../client/payloads/keys.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 
 /** A delivery as it came in. */
 export interface Delivery {

@@ -2,8 +2,9 @@
  * The persons of an organization, as its keys name them (LANGUAGE.md §6). A person has one name, the `user` of their
  * keys, and the e-mail addresses of all of those keys. A `user` that is an address is one of them.
  */
+
+import type { RoleClaims } from '../run/run.ts';
 import { includesRole, type KeyRecord, ROLES, type Role } from './organization.ts';
-import type { RoleClaims } from './run.ts';
 
 /** What a key says about its person. */
 export type PersonalRights = Pick<KeyRecord, 'user' | 'role' | 'roles' | 'groups'> & {

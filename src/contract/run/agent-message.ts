@@ -1,7 +1,7 @@
 /**
  * A message to a running agent: a message of the run with this name. Every sender of messages to the run may send it.
  */
-import { isObject, type Json } from '../json/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 
 /** The name of the messages. */
 export const AGENT_MESSAGE = 'agent_message';

@@ -1,5 +1,5 @@
 /** What a wait_callback step shares with the gateway's route for its URL. */
-import type { JsonObject } from '../json/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 
 export const CALLBACK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type CallbackMethod = (typeof CALLBACK_METHODS)[number];

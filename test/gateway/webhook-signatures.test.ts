@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from '../../src/gateway/routes/triggers/schemes/scheme.ts';
-import { schemeOf } from '../../src/gateway/routes/triggers/schemes/table.ts';
+import type { Delivery } from '../../src/gateway/webhook-signatures/scheme.ts';
+import { schemeOf } from '../../src/gateway/webhook-signatures/table.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 import { githubExamples } from './github-examples.ts';
 

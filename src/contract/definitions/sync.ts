@@ -2,7 +2,7 @@
  * The actor `sync.{org}.{hash}`: the definitions that syncs of one set have written. A sync
  * deletes definitions that are no longer in its set. Lists may lag; this actor does not. JSON only.
  */
-import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from '../actors.ts';
 
 export const SYNC_WORKFLOW = 'sync';
 

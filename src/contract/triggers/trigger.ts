@@ -3,8 +3,8 @@
  * workflows/actors/trigger.ts, which implements it. JSON only; it follows the rules of actors.ts.
  */
 
-import type { TriggerDefinition } from '../definition/document/types.ts';
-import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
+import type { TriggerDefinition } from '../../definition/document/types.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from '../actors.ts';
 
 export const TRIGGER_WORKFLOW = 'trigger';
 /** The signal that reports the outcome of a firing to its trigger. */

@@ -1,7 +1,7 @@
 /** A key in a header: config `header` (X-API-Key); `Authorization: Bearer <key>` is taken as well. */
 
-import { constantTimeEqual } from '../../../../client/payloads/keys.ts';
-import { sha256Hex } from '../../../../client/temporal/ids.ts';
+import { constantTimeEqual } from '../../client/payloads/keys.ts';
+import { sha256Hex } from '../../client/temporal/ids.ts';
 import { textOf } from './hmac.ts';
 import { invalid, missing, OK, type Scheme } from './scheme.ts';
 

@@ -2,7 +2,7 @@
  * The workflow `fire`, which a schedule starts at each of its times (ARCHITECTURE.md §4), and its activities: the
  * contract between src/client, workflows/jobs/fire.ts and src/client/triggers/fire-schedule.ts. JSON only.
  */
-import type { RunStatus } from './run.ts';
+import type { RunStatus } from '../run/run.ts';
 
 export const FIRE_WORKFLOW = 'fire';
 

@@ -1,7 +1,7 @@
 /**
  * The answer of an agent's model call: the contract between the activity `agentTurn` and the kind `agent`. JSON only.
  */
-import { isPlainObject, type Json, type JsonObject } from '../json/json.ts';
+import { isPlainObject, type Json, type JsonObject } from '../../json/json.ts';
 
 /** The tools that an agent offers its model, by its config. */
 export interface OfferedTools {

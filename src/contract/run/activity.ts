@@ -1,7 +1,7 @@
 /** The arguments and results of activities: the contract between the workflows, which call them, and activities/. */
 
-import type { Json, JsonObject } from '../json/json.ts';
-import type { SecretString } from '../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import type { SecretString } from '../../template/types.ts';
 
 /** `inline`: the definition is not stored, whatever its hash. Absent hash: the run was started by hand. */
 export interface RunDefinitionRef {

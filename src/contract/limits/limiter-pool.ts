@@ -8,8 +8,8 @@
  * until after the shard has given it back.
  */
 
-import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
-import { shortHash } from './workflow-ids.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from '../actors.ts';
+import { shortHash } from '../workflow-ids.ts';
 
 export const LIMITER_POOL_WORKFLOW = 'lender';
 

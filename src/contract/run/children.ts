@@ -1,5 +1,5 @@
 /** The question of a parent about the runs that it started: the activity `describeChildren`. JSON only. */
-import type { Json } from '../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import type { RunError } from './run.ts';
 
 /** A child that a parent waits for. */

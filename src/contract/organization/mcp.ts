@@ -1,7 +1,7 @@
 /**
  * The MCP servers of an organization and their tools: the contract between their store, the activities and the checker.
  */
-import type { JsonObject } from '../json/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 
 /** A stored MCP server: an address, or a command where the host allows it. */
 export interface McpServerEntry {

@@ -2,8 +2,8 @@
  * The actor `inbox.{org}`: messages for people. The contract between src/client and workflows/actors/inbox.ts. JSON
  * only.
  */
-import type { Json } from '../json/json.ts';
-import type { ActorStart, Keyed, RememberedAnswers } from './actors.ts';
+import type { Json } from '../../json/json.ts';
+import type { ActorStart, Keyed, RememberedAnswers } from '../actors.ts';
 
 export const INBOX_WORKFLOW = 'inbox';
 

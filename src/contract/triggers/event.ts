@@ -2,7 +2,7 @@
  * Events (LANGUAGE.md §10): the workflow `event.{org}.{hash of its id}` brings one event to its triggers and listening
  * runs. The contract between src/client, workflows/jobs/event.ts and src/client/triggers/event-fanout.ts. JSON only.
  */
-import type { Json } from '../json/json.ts';
+import type { Json } from '../../json/json.ts';
 
 export const EVENT_WORKFLOW = 'event';
 /** Update without an argument: waits for the first round, and answers its EventReceivers. */

@@ -2,7 +2,7 @@
  * Bulk retries: the workflow `bulkRetry` and its activity. Temporal's batch operations cancel and terminate many runs.
  * They cannot retry, because a retry starts a new run with the state of the failed one. JSON only.
  */
-import type { ListAttributeFilters } from './search-attributes.ts';
+import type { ListAttributeFilters } from '../search-attributes.ts';
 
 export const BULK_RETRY_WORKFLOW = 'bulkRetry';
 

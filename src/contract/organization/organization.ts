@@ -3,9 +3,9 @@
  * actor has room for. The contract between src/client, workflows/actors/organization.ts and the gateway. JSON only.
  */
 
-import { exactJsonBytes } from '../json/bytes.ts';
-import type { JsonObject } from '../json/json.ts';
-import { type DeleteEntry, MAX_ORGANIZATION_BYTES, MAX_ORGANIZATION_ENTRIES, type PutEntry } from './actors.ts';
+import { exactJsonBytes } from '../../json/bytes.ts';
+import type { JsonObject } from '../../json/json.ts';
+import { type DeleteEntry, MAX_ORGANIZATION_BYTES, MAX_ORGANIZATION_ENTRIES, type PutEntry } from '../actors.ts';
 
 /** Each role includes the roles before it. */
 export const ROLES = ['viewer', 'runner', 'approver', 'editor', 'admin'] as const;
