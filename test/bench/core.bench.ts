@@ -19,8 +19,8 @@ const { advance, genesis } = await compiled<typeof import('../../src/engine/adva
 const { serialize } = await compiled<typeof import('../../src/engine/state/serialize.ts')>('engine/state/serialize.js');
 const { jsonBytes } = await compiled<typeof import('../../src/json/bytes.ts')>('json/bytes.js');
 const { Fold } = await compiled<typeof import('../../src/history/fold.ts')>('history/fold.js');
-const { decodeHistoryEvent } = await compiled<typeof import('../../src/client/temporal/history-event-decoder.ts')>(
-  'client/temporal/history-event-decoder.js',
+const { decodeHistoryEvent } = await compiled<typeof import('../../src/client/history/event-decoder.ts')>(
+  'client/history/event-decoder.js',
 );
 const { compile } = await compiled<typeof import('../../src/steps/compile/program.ts')>('steps/compile/program.js');
 

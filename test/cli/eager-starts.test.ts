@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { EagerStarts } from '../../src/cli/start/eager-starts.ts';
+import { EagerStarts } from '../../src/cli/start/worker-eager-starts.ts';
 import type { EagerStart } from '../../src/client/temporal/eager-starts.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Batcher } from '../../src/client/temporal/batcher.ts';
+import { Batcher } from '../../src/client/concurrency/batcher.ts';
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 1));
 

@@ -1,7 +1,7 @@
 /** Long work of the gateway in time slices, with other work between them. Rounds of the event loop are counted. */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { CooperativeScheduler } from '../../src/client/temporal/cooperative-scheduler.ts';
+import { CooperativeScheduler } from '../../src/client/concurrency/cooperative-scheduler.ts';
 import type { Chunks } from '../../src/steps/chunks.ts';
 
 function* work(chunks: number, done: () => void): Chunks<string> {

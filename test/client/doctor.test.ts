@@ -3,8 +3,8 @@ import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/se
 import { expect, it } from 'vitest';
 import { attributesFinding } from '../../src/client/doctor/attributes.ts';
 import { examineServer } from '../../src/client/doctor/examine.ts';
+import { searchAttributeKeys } from '../../src/client/search-attributes/keys.ts';
 import type { TemporalConnection } from '../../src/client/temporal/connect.ts';
-import { searchAttributeKeys } from '../../src/client/temporal/search-attributes.ts';
 import { readConfig } from '../../src/config/config.ts';
 
 /** Each call fails with this status. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type RunFilter, runQuery } from '../../src/client/runs/run-list.ts';
-import { compare, queryOf } from '../../src/client/temporal/query.ts';
+import { compare, queryOf } from '../../src/client/search-attributes/query.ts';
 import { attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
 import { eventTag, type Trigger } from '../../src/contract/triggers/trigger.ts';
 import { triggerAttributes } from '../../workflows/actors/search-attributes.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { RefreshAhead } from '../../src/client/concurrency/refresh-ahead.ts';
 import type { Access } from '../../src/client/temporal/access.ts';
-import { RefreshAhead } from '../../src/client/temporal/refresh-ahead.ts';
 import { forgetHead, recentHead } from '../../src/client/versions/definition-head.ts';
 
 const TEMPORAL_MS = 50;

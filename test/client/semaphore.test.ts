@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Semaphore } from '../../src/client/temporal/semaphore.ts';
+import { Semaphore } from '../../src/client/concurrency/semaphore.ts';
 
 it('grants its slots, and freed ones in the order of the requests', async () => {
   const semaphore = new Semaphore(2);

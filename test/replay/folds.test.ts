@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { describe, expect, it } from 'vitest';
-import { decodeHistoryEvent } from '../../src/client/temporal/history-event-decoder.ts';
+import { decodeHistoryEvent } from '../../src/client/history/event-decoder.ts';
 import { RUN_WORKFLOW } from '../../src/contract/run/run.ts';
 import { resumedState } from '../../src/engine/resume/rewind.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';

@@ -1,8 +1,8 @@
 import type { Connection } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
+import { searchAttributeKeys } from '../../src/client/search-attributes/keys.ts';
 import { BootstrapError, bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { retryOptions, type TemporalConnection } from '../../src/client/temporal/connect.ts';
-import { searchAttributeKeys } from '../../src/client/temporal/search-attributes.ts';
 
 /** What grpc-js throws. */
 const grpcError = (code: number, details: string): Error =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { searchAttributeKeys } from '../../src/client/search-attributes/keys.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
-import { searchAttributeKeys } from '../../src/client/temporal/search-attributes.ts';
 import { type TestServer, testServer } from '../support/temporal.ts';
 
 describe('the server of a stack', () => {

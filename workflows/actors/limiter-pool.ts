@@ -1,7 +1,7 @@
 /**
  * The limiter pool (workflow type `lender`): lends the slots of one large limit to its shards, in batches
- * (src/contract/limits/limiter-pool.ts). It knows the shards, not the runs. It asks Temporal now and then which shards are
- * still open, and ends when it has lent nothing for a minute.
+ * (src/contract/limits/limiter-pool.ts). It knows the shards, not the runs. It asks Temporal now and then which shards
+ * are still open, and ends when it has lent nothing for a minute.
  */
 
 import type { HolderAnswer, HolderRequest } from '../../src/contract/limits/limiter.ts';

@@ -1,6 +1,6 @@
 /**
- * The share that a shard has of a large limit (src/contract/limits/limiter-pool.ts): when it asks the limiter pool, and for
- * what. All functions are pure.
+ * The share that a shard has of a large limit (src/contract/limits/limiter-pool.ts): when it asks the limiter pool, and
+ * for what. All functions are pure.
  */
 import type { BorrowAnswer, BorrowRequest, ShardQuota } from '../../src/contract/limits/limiter-pool.ts';
 

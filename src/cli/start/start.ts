@@ -15,7 +15,6 @@ import { NAMESPACE_DIVISION_ATTRIBUTE } from '../../contract/namespace-division.
 import { workerDeaths } from '../../observe/metrics.ts';
 import { doctorLines } from '../doctor-lines.ts';
 import { makeDataFolder } from './data-folder.ts';
-import { EagerStarts } from './eager-starts.ts';
 import { installExampleWorkflows } from './install-examples.ts';
 import { claimPort } from './ports.ts';
 import { say } from './say.ts';
@@ -26,6 +25,7 @@ import { type RunningGateway, startGatewayInProcess } from './start-gateway.ts';
 import type { Supervised } from './supervise.ts';
 import type { OwnServer } from './temporal-server.ts';
 import { printWelcome } from './welcome.ts';
+import { EagerStarts } from './worker-eager-starts.ts';
 
 /** How long a stack waits for its own server, which listens already but may have to start again. */
 const OWN_SERVER_MS = 30_000;

@@ -1,13 +1,13 @@
 /** Whether the namespace has the search attributes of runs, or room for them. */
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
-import { registrationCommand } from '../temporal/bootstrap.ts';
 import {
   findShortages,
   OWN_NAMESPACE_SETTING,
   type RegisteredAttributes,
   shortageRemedies,
-} from '../temporal/search-attribute-capacity.ts';
-import { cliTypeOf, searchAttributeKeys } from '../temporal/search-attributes.ts';
+} from '../search-attributes/capacity.ts';
+import { cliTypeOf, searchAttributeKeys } from '../search-attributes/keys.ts';
+import { registrationCommand } from '../temporal/bootstrap.ts';
 import type { Finding } from './finding.ts';
 
 /** `registered`: the custom search attributes of the namespace. `isSql`: lists come from a SQL database. */

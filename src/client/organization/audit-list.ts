@@ -7,9 +7,9 @@ import {
   type AuditOutcome,
 } from '../../contract/organization/audit.ts';
 import { hasCode } from '../errors.ts';
+import { type HistoryPage, latestHistoryPages } from '../history/page.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
-import { type HistoryPage, latestHistoryPages } from '../temporal/history-page.ts';
 import { actorQuery } from '../temporal/namespace-division.ts';
 import { readCursor, writeCursor } from '../visibility/cursor.ts';
 import { listPage, type Page, type PageRequest } from '../visibility/listing.ts';

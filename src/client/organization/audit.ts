@@ -15,13 +15,13 @@ import {
 } from '../../contract/organization/audit.ts';
 import { attributeValue } from '../../contract/search-attributes.ts';
 import { idPart } from '../../contract/workflow-ids.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import { ClientError, hasCode } from '../errors.ts';
+import { searchAttributes } from '../search-attributes/keys.ts';
 import { type Access, unaudited, withCaller } from '../temporal/access.ts';
 import { ACTOR_PRIORITY, describe } from '../temporal/actor-calls.ts';
-import { Batcher } from '../temporal/batcher.ts';
 import { actorAttributes } from '../temporal/namespace-division.ts';
 import { writeUnqueued } from '../temporal/rpc.ts';
-import { searchAttributes } from '../temporal/search-attributes.ts';
 
 /** Changes that this process records before it checks the length of the history again. */
 const CHANGES_PER_LENGTH_CHECK = 50;

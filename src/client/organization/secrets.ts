@@ -12,9 +12,9 @@ import { runInputOf } from '../../engine/state/start.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { asJson } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
+import { readArgument } from '../history/start-and-close-events.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
-import { readArgument } from '../temporal/start-and-close-events.ts';
 import { isVersionOf } from '../versions/version-history.ts';
 import { allEntries, deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 

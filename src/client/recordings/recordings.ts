@@ -25,13 +25,13 @@ import { omitUndefined } from '../../json/omit-undefined.ts';
 import { unknownReferencesInText } from '../../recording/references.ts';
 import { summaryOf } from '../../recording/view.ts';
 import { ClientError, rethrowAs } from '../errors.ts';
+import { searchAttributes } from '../search-attributes/keys.ts';
+import { compare } from '../search-attributes/query.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, startUnlessTaken, updateActor } from '../temporal/actor-calls.ts';
 import { recordingId } from '../temporal/ids.ts';
 import { actorAttributes, actorQuery } from '../temporal/namespace-division.ts';
-import { compare } from '../temporal/query.ts';
 import { read } from '../temporal/rpc.ts';
-import { searchAttributes } from '../temporal/search-attributes.ts';
 import { countOf } from '../visibility/count.ts';
 import { listPage, type Page, type PageRequest, partitionRows, type UnreadableRow } from '../visibility/listing.ts';
 

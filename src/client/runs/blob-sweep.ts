@@ -4,13 +4,14 @@
  * event that refers to it. So no event refers to a payload that is older than the first event of the oldest existing
  * run under the workflow id.
  */
+
+import { mapInBatches } from '../concurrency/each-concurrently.ts';
 import { ClientError, hasCode, onCode } from '../errors.ts';
+import { rawHistoryPage } from '../history/page.ts';
 import { type BlobStore, BlobStoreError, OWNER_FILE, type StoredBlob } from '../payloads/blob-store.ts';
 import type { BlobOwner } from '../payloads/external-storage.ts';
+import { compare } from '../search-attributes/query.ts';
 import type { Access } from '../temporal/access.ts';
-import { mapInBatches } from '../temporal/each-concurrently.ts';
-import { rawHistoryPage } from '../temporal/history-page.ts';
-import { compare } from '../temporal/query.ts';
 import { read } from '../temporal/rpc.ts';
 import { tokenPages } from '../temporal/token-pages.ts';
 

@@ -16,13 +16,13 @@ import {
 import type { ListAttributeFilters } from '../../contract/search-attributes.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode } from '../errors.ts';
+import { readArgument, readCloseOutcome } from '../history/start-and-close-events.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, startUnlessTaken } from '../temporal/actor-calls.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { bulkId } from '../temporal/ids.ts';
 import { actorAttributes } from '../temporal/namespace-division.ts';
 import { grpcOf, read, write } from '../temporal/rpc.ts';
-import { readArgument, readCloseOutcome } from '../temporal/start-and-close-events.ts';
 import { dateOf } from '../temporal/timestamps.ts';
 import { countOf } from '../visibility/count.ts';
 import { currentPage } from '../visibility/current-runs.ts';

@@ -6,10 +6,10 @@
 import type { DescribedChildren, EndedChild, OpenChild } from '../../contract/run/children.ts';
 import { RUN_WORKFLOW, type RunError } from '../../contract/run/run.ts';
 import { exactJsonBytes } from '../../json/bytes.ts';
+import { readCloseOutcome } from '../history/start-and-close-events.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { isOpen } from '../temporal/run-status.ts';
-import { readCloseOutcome } from '../temporal/start-and-close-events.ts';
 import { outcomeOf } from './run-view.ts';
 
 /** The answer becomes one activity's result, which Temporal keeps below 2 MB. */

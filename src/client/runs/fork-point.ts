@@ -10,8 +10,8 @@ import type { RunTrace } from '../../history/run-trace.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError, hasCode } from '../errors.ts';
+import { foldSingleRun } from '../history/histories.ts';
 import type { Access } from '../temporal/access.ts';
-import { foldSingleRun } from '../temporal/histories.ts';
 
 export interface ForkPoint {
   readonly program: Program;

@@ -14,7 +14,7 @@ import type { PendingAttempt } from '../../history/run-trace.ts';
 import type { Retrying } from '../../history/trace-rows.ts';
 import { isObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
-import { causeOf } from '../temporal/history-event-decoder.ts';
+import { causeOf } from '../history/event-decoder.ts';
 import { iso, msOf } from '../temporal/timestamps.ts';
 
 type PendingActivities = readonly temporal.api.workflow.v1.IPendingActivityInfo[] | null | undefined;

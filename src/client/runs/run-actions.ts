@@ -13,11 +13,11 @@ import type {
 } from '../../contract/run/run.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { ClientError, hasCode, rethrowAs } from '../errors.ts';
+import { identityFor, type TerminationReason } from '../history/termination-reason.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { isRunIdOf } from '../temporal/ids.ts';
 import { read, write, writeUnqueued } from '../temporal/rpc.ts';
 import { isOpen } from '../temporal/run-status.ts';
-import { identityFor, type TerminationReason } from '../temporal/termination-reason.ts';
 import { sendCounted } from './inbox-limit.ts';
 import { isResumeToken } from './resume-token.ts';
 import { describeRun, executionOf } from './run-read.ts';

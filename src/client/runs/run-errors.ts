@@ -2,11 +2,11 @@
 
 import type { RunError } from '../../contract/run/run.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
+import { mapInBatches } from '../concurrency/each-concurrently.ts';
 import { onCode } from '../errors.ts';
+import { readCloseOutcome } from '../history/start-and-close-events.ts';
 import type { Access } from '../temporal/access.ts';
-import { mapInBatches } from '../temporal/each-concurrently.ts';
 import { perClient } from '../temporal/per-client.ts';
-import { readCloseOutcome } from '../temporal/start-and-close-events.ts';
 import { tryRead } from '../temporal/unreadable-data.ts';
 import { outcomeOf } from './run-view.ts';
 

@@ -3,9 +3,6 @@
 import { RUN_STATUSES, RUN_WORKFLOW } from '../../contract/run/run.ts';
 import { modelValue } from '../../contract/search-attributes.ts';
 import { ClientError } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
-import { describe } from '../temporal/actor-calls.ts';
-import { definitionId } from '../temporal/ids.ts';
 import {
   type AttributeName,
   all,
@@ -15,7 +12,10 @@ import {
   isNull,
   type Operator,
   queryOf,
-} from '../temporal/query.ts';
+} from '../search-attributes/query.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { definitionId } from '../temporal/ids.ts';
 import { currentPage } from '../visibility/current-runs.ts';
 import { listFiltersOf, matchesListFilters, stateValue } from '../visibility/exact-list-filter.ts';
 import { listPage, type Page, type PageRequest, type Row } from '../visibility/listing.ts';

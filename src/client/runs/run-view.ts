@@ -16,11 +16,11 @@ import {
 import type { Unreadable } from '../../history/events.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import type { CloseOutcome } from '../history/start-and-close-events.ts';
+import { describeTermination, type TerminationReason } from '../history/termination-reason.ts';
+import { searchAttributes } from '../search-attributes/keys.ts';
 import type { Access } from '../temporal/access.ts';
 import { isOpen, statusOf } from '../temporal/run-status.ts';
-import { searchAttributes } from '../temporal/search-attributes.ts';
-import type { CloseOutcome } from '../temporal/start-and-close-events.ts';
-import { describeTermination, type TerminationReason } from '../temporal/termination-reason.ts';
 import { toUnreadable } from '../temporal/unreadable-data.ts';
 import type { Row } from '../visibility/listing.ts';
 import type { RetriedActivity } from './pending-activities.ts';

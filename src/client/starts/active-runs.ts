@@ -12,14 +12,14 @@ import { runInputOf } from '../../engine/state/start.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import type { Json } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import { eachConcurrently } from '../concurrency/each-concurrently.ts';
 import { onCode } from '../errors.ts';
+import { firstRunId, readArgument } from '../history/start-and-close-events.ts';
 import { userLimiterId, userOf } from '../organization/limits.ts';
+import { all, type Clause, compare, hostQuery, queryOf } from '../search-attributes/query.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
-import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { perClient } from '../temporal/per-client.ts';
-import { all, type Clause, compare, hostQuery, queryOf } from '../temporal/query.ts';
-import { firstRunId, readArgument } from '../temporal/start-and-close-events.ts';
 import { listPage, type Row } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
 

@@ -16,6 +16,7 @@ import {
   WORKING_SIGNAL,
 } from '../../contract/idempotent-request.ts';
 import { ClientError, hasCode } from '../errors.ts';
+import { readCloseOutcome } from '../history/start-and-close-events.ts';
 import { hmacHex } from '../payloads/keys.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, unaudited } from '../temporal/access.ts';
@@ -23,7 +24,6 @@ import { describe, startUnlessTaken } from '../temporal/actor-calls.ts';
 import { requestActorId } from '../temporal/ids.ts';
 import { actorAttributes } from '../temporal/namespace-division.ts';
 import { writeUnqueued } from '../temporal/rpc.ts';
-import { readCloseOutcome } from '../temporal/start-and-close-events.ts';
 import { FINGERPRINT_MEMO } from './start-prepared-run.ts';
 
 /** How often a gateway signals that it still works on the request. */

@@ -24,11 +24,11 @@ import { omitUndefined } from '../../json/omit-undefined.ts';
 import { extendScope } from '../../observe/scope.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { limitersOf } from '../organization/limits.ts';
+import { searchAttributes } from '../search-attributes/keys.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, startUnlessTaken } from '../temporal/actor-calls.ts';
 import { keyedRunId, namedRunId, newRunId } from '../temporal/ids.ts';
 import { statusOf } from '../temporal/run-status.ts';
-import { searchAttributes } from '../temporal/search-attributes.ts';
 import { cacheEarlyReturns } from './early-returns.ts';
 import { reserveSlots, shardOf } from './limiters.ts';
 

@@ -3,10 +3,10 @@ import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
+import { findShortages, type RegisteredAttributes, shortageRemedies } from '../search-attributes/capacity.ts';
+import { cliTypeOf, type SignalboxKey, searchAttributeKeys } from '../search-attributes/keys.ts';
 import type { TemporalConnection } from './connect.ts';
 import { GRPC } from './grpc.ts';
-import { findShortages, type RegisteredAttributes, shortageRemedies } from './search-attribute-capacity.ts';
-import { cliTypeOf, type SignalboxKey, searchAttributeKeys } from './search-attributes.ts';
 
 const SECONDS_A_DAY = 86_400;
 const POLL_MS = 100;

@@ -13,12 +13,12 @@ import {
   STORED_WORKFLOWS,
 } from '../../contract/namespace-division.ts';
 import { FIRE_WORKFLOW } from '../../contract/triggers/fire.ts';
+import { divisionKey } from '../search-attributes/keys.ts';
+import { any, type Clause, compare, hostQuery, isNull, oneOf, queryOf } from '../search-attributes/query.ts';
 import { type Access, unaudited } from './access.ts';
 import type { TemporalConnection } from './connect.ts';
 import { isScheduleId } from './ids.ts';
-import { any, type Clause, compare, hostQuery, isNull, oneOf, queryOf } from './query.ts';
 import { isInvalidArgument, read, writeUnqueued } from './rpc.ts';
-import { divisionKey } from './search-attributes.ts';
 
 /** Whether the server of each client knows the attribute. */
 const divisionSupport = new WeakMap<Client, Promise<boolean>>();

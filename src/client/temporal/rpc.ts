@@ -17,12 +17,12 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import type { Json } from '../../json/json.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import { ClientError } from '../errors.ts';
 import { BLOB_CODES, type BlobCode } from '../payloads/blob-store.ts';
 import { UnreadablePayload } from '../payloads/codec.ts';
 import type { Access, WriteAccess } from './access.ts';
 import { GRPC } from './grpc.ts';
-import { Semaphore } from './semaphore.ts';
 import { type GrpcStatus, SHORT_RETRY_MS, type TransientKind, transientKindOfStatus } from './transient-errors.ts';
 
 /** After this time the outcome of a write is unknown (ARCHITECTURE.md §4). */

@@ -8,14 +8,14 @@ import {
 } from '../../contract/triggers/event.ts';
 import { canonicalText } from '../../json/canonical-text.ts';
 import { ClientError } from '../errors.ts';
+import { readCloseOutcome } from '../history/start-and-close-events.ts';
+import { searchAttributes } from '../search-attributes/keys.ts';
 import { FINGERPRINT_MEMO } from '../starts/start-prepared-run.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { ACTOR_PRIORITY, describe, startUnlessTaken } from '../temporal/actor-calls.ts';
 import { eventId, sha256Hex } from '../temporal/ids.ts';
 import { actorAttributes } from '../temporal/namespace-division.ts';
 import { write } from '../temporal/rpc.ts';
-import { searchAttributes } from '../temporal/search-attributes.ts';
-import { readCloseOutcome } from '../temporal/start-and-close-events.ts';
 
 interface Published {
   /** False where the id was published before. */

@@ -11,11 +11,11 @@ import {
   type HookState,
 } from '../../contract/actors.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { eachConcurrently } from '../concurrency/each-concurrently.ts';
 import { ClientError, onCode } from '../errors.ts';
 import { isOrganization } from '../organization/organizations.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, readMemo, updateActor, updateWithStart } from '../temporal/actor-calls.ts';
-import { eachConcurrently } from '../temporal/each-concurrently.ts';
 import { hookId } from '../temporal/ids.ts';
 
 /** One webhook trigger of a definition. */

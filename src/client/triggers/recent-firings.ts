@@ -7,8 +7,8 @@ import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-wor
 import { FIRED_SIGNAL, type Firing, MAX_RECENT_FIRINGS, type TriggerStart } from '../../contract/triggers/trigger.ts';
 import { isObject } from '../../json/json.ts';
 import { hasCode } from '../errors.ts';
+import { latestHistoryPages } from '../history/page.ts';
 import type { Access } from '../temporal/access.ts';
-import { latestHistoryPages } from '../temporal/history-page.ts';
 import { triggerActorId } from '../temporal/ids.ts';
 import { demandTrigger } from './triggers.ts';
 

@@ -22,13 +22,13 @@ import type { Trigger } from '../../contract/triggers/trigger.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { ClientError, rethrowAs } from '../errors.ts';
+import { searchAttributes } from '../search-attributes/keys.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { fireId, scheduleId } from '../temporal/ids.ts';
 import { actorAttributes } from '../temporal/namespace-division.ts';
 import { withMethods } from '../temporal/replaced-methods.ts';
 import { grpcOf, read, writeUnqueued } from '../temporal/rpc.ts';
-import { searchAttributes } from '../temporal/search-attributes.ts';
 import { specOf, timesVersion } from './schedule-spec.ts';
 import { scheduleRefusalOf } from './schedule-validation.ts';
 

@@ -4,14 +4,14 @@ import { DEFINITION_WORKFLOW, type DefinitionHead } from '../../contract/actors.
 import { withTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
+import { RefreshAhead } from '../concurrency/refresh-ahead.ts';
 import { ClientError } from '../errors.ts';
+import { searchAttributes } from '../search-attributes/keys.ts';
+import { any, type Clause, compare } from '../search-attributes/query.ts';
 import type { Access } from '../temporal/access.ts';
 import { readMemo } from '../temporal/actor-calls.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { actorQuery } from '../temporal/namespace-division.ts';
-import { any, type Clause, compare } from '../temporal/query.ts';
-import { RefreshAhead } from '../temporal/refresh-ahead.ts';
-import { searchAttributes } from '../temporal/search-attributes.ts';
 import { listFiltersOf, matchesListFilters } from '../visibility/exact-list-filter.ts';
 import { listPage, type Page, type PageRequest, partitionRows, type UnreadableRow } from '../visibility/listing.ts';
 import { readVersion } from './versions.ts';

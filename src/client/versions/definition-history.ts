@@ -18,8 +18,8 @@ import { versionDigest } from '../../contract/definitions/version-digest.ts';
 import { isObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { hasCode } from '../errors.ts';
+import { historyPage } from '../history/page.ts';
 import type { Access } from '../temporal/access.ts';
-import { historyPage } from '../temporal/history-page.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { tokenPages } from '../temporal/token-pages.ts';
 

@@ -8,9 +8,9 @@ import type { TextReference } from '../../contract/definitions/text-reference.ts
 import type { TextMedia } from '../../definition/document/source-text.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { ClientError, onCode } from '../errors.ts';
+import { readArgument } from '../history/start-and-close-events.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { sha256Hex, textId } from '../temporal/ids.ts';
-import { readArgument } from '../temporal/start-and-close-events.ts';
 import { readHead } from './definition-head.ts';
 import { readDefinitionHistory } from './definition-history.ts';
 import { startVersion } from './start-version.ts';

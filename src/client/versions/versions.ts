@@ -8,10 +8,10 @@ import type { VersionStart } from '../../contract/actors.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { onCode } from '../errors.ts';
+import { readArgument } from '../history/start-and-close-events.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';
 import { proposedId, versionId } from '../temporal/ids.ts';
 import { perClient } from '../temporal/per-client.ts';
-import { readArgument } from '../temporal/start-and-close-events.ts';
 import { startVersion } from './start-version.ts';
 
 const MAX_CACHED_DEFINITIONS = 200;

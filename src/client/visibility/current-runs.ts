@@ -3,8 +3,8 @@
  * under the same id. So rows that a later run of the same id has replaced are omitted.
  */
 import { RUN_WORKFLOW } from '../../contract/run/run.ts';
+import { compare, oneOf, queryOf } from '../search-attributes/query.ts';
 import type { Access } from '../temporal/access.ts';
-import { compare, oneOf, queryOf } from '../temporal/query.ts';
 import { type BareRow, listBare, type Page, type PageRequest } from './listing.ts';
 import { pagesOf } from './pages.ts';
 

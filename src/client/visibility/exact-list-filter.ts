@@ -3,8 +3,8 @@
  * which ignores upper and lower case, and takes `♡` for the end of a value. So the values of the row decide.
  */
 import { attributeValue, type ListAttributeFilters, listValue, modelValue } from '../../contract/search-attributes.ts';
+import { searchAttributes } from '../search-attributes/keys.ts';
 import type { Access } from '../temporal/access.ts';
-import { searchAttributes } from '../temporal/search-attributes.ts';
 import { type BareRow, listBare, listPage, type Page, type PageRequest, type Row } from './listing.ts';
 import { pagesOf } from './pages.ts';
 

@@ -1,5 +1,5 @@
 /** The canonical text of a request's body, which may have megabytes: other requests are served meanwhile. */
-import { CooperativeScheduler } from '../../client/temporal/cooperative-scheduler.ts';
+import { CooperativeScheduler } from '../../client/concurrency/cooperative-scheduler.ts';
 import { canonicalChunks } from '../../json/canonical-text.ts';
 import type { Json } from '../../json/json.ts';
 import type { Chunks } from '../../steps/chunks.ts';

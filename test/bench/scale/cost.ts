@@ -5,8 +5,8 @@
  */
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { eachConcurrently } from '../../../src/client/concurrency/each-concurrently.ts';
 import { connect } from '../../../src/client/temporal/connect.ts';
-import { eachConcurrently } from '../../../src/client/temporal/each-concurrently.ts';
 import { GRPC } from '../../../src/client/temporal/grpc.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/json/json.ts';

@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:
 import { dirname, join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { firstRunId } from '../../../src/client/history/start-and-close-events.ts';
 import { OWNER_FILE } from '../../../src/client/payloads/blob-store.ts';
 import { blobStorage } from '../../../src/client/payloads/external-storage.ts';
 import { folderStore } from '../../../src/client/payloads/folder-store.ts';
 import { sweepBlobs } from '../../../src/client/runs/blob-sweep.ts';
 import { readTrace } from '../../../src/client/runs/trace.ts';
-import { firstRunId } from '../../../src/client/temporal/start-and-close-events.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { startWorker, type TestWorker, testServer } from '../../support/temporal.ts';

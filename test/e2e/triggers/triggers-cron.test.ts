@@ -1,6 +1,6 @@
 // The times that Temporal makes of cron patterns.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eachConcurrently } from '../../../src/client/temporal/each-concurrently.ts';
+import { eachConcurrently } from '../../../src/client/concurrency/each-concurrently.ts';
 import { cronSpec } from '../../../src/client/triggers/schedule-spec.ts';
 import { cronTimes } from '../../../src/definition/document/cron-times.ts';
 import { CRON_CASES, type CronCase } from '../../definition/cron-cases.ts';

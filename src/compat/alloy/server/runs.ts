@@ -2,6 +2,7 @@
  * Runs as alloy shows them: its names, its statuses, and its lists with flow and state, or in compressed form.
  */
 
+import { mapInBatches } from '../../../client/concurrency/each-concurrently.ts';
 import { onCode } from '../../../client/errors.ts';
 import { listRuns, type RunFilter } from '../../../client/runs/run-list.ts';
 import { describeRun, readRun, readStart } from '../../../client/runs/run-read.ts';
@@ -11,7 +12,6 @@ import { readTrace, type Step } from '../../../client/runs/trace.ts';
 import { readFoldedState } from '../../../client/runs/trace-chain.ts';
 import { definitionOf } from '../../../client/starts/start-prepared-run.ts';
 import type { Access } from '../../../client/temporal/access.ts';
-import { mapInBatches } from '../../../client/temporal/each-concurrently.ts';
 import { tryRead, withoutTooDeep } from '../../../client/temporal/unreadable-data.ts';
 import type { Page } from '../../../client/visibility/listing.ts';
 import type { Cost } from '../../../contract/organization/models.ts';

@@ -2,13 +2,13 @@
 import type { HistoryEvent } from '../../history/events.ts';
 import { Fold, type FoldOptions } from '../../history/fold.ts';
 import type { RunTrace } from '../../history/run-trace.ts';
+import { CooperativeScheduler } from '../concurrency/cooperative-scheduler.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from './access.ts';
-import { CooperativeScheduler } from './cooperative-scheduler.ts';
-import { decodeHistoryEvent, type RawEvent, unreadableEvent } from './history-event-decoder.ts';
-import { type HistoryPage, rawHistoryPage, resolveStoredPayloads } from './history-page.ts';
-import { tokenPages } from './token-pages.ts';
-import { toUnreadableError } from './unreadable-data.ts';
+import type { Access } from '../temporal/access.ts';
+import { tokenPages } from '../temporal/token-pages.ts';
+import { toUnreadableError } from '../temporal/unreadable-data.ts';
+import { decodeHistoryEvent, type RawEvent, unreadableEvent } from './event-decoder.ts';
+import { type HistoryPage, rawHistoryPage, resolveStoredPayloads } from './page.ts';
 
 type HistoryAccess = Pick<Access, 'client' | 'namespace'>;
 

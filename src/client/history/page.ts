@@ -5,9 +5,9 @@ import {
   walkGetWorkflowExecutionHistoryResponse,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
-import type { Access } from './access.ts';
-import { read, toClientError } from './rpc.ts';
-import { tokenPages } from './token-pages.ts';
+import type { Access } from '../temporal/access.ts';
+import { read, toClientError } from '../temporal/rpc.ts';
+import { tokenPages } from '../temporal/token-pages.ts';
 
 export type HistoryRequest = Omit<
   temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest,

@@ -19,8 +19,8 @@ import proto, { type temporal } from '@temporalio/proto';
 import type { FailureCause } from '../../engine/state/failure-causes.ts';
 import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import { msOf, type Timestamp } from '../temporal/timestamps.ts';
 import { operatorIn } from './termination-reason.ts';
-import { msOf, type Timestamp } from './timestamps.ts';
 
 export type RawEvent = temporal.api.history.v1.IHistoryEvent;
 type Raw = RawEvent;

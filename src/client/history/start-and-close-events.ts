@@ -8,16 +8,10 @@ import {
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
 import { omitUndefined } from '../../json/omit-undefined.ts';
-import type { Access } from './access.ts';
-import { GRPC } from './grpc.ts';
-import {
-  type HistoryPage,
-  type HistoryRequest,
-  historyPage,
-  requestHistory,
-  resolveStoredPayloads,
-} from './history-page.ts';
-import { grpcOf, toClientError } from './rpc.ts';
+import type { Access } from '../temporal/access.ts';
+import { GRPC } from '../temporal/grpc.ts';
+import { grpcOf, toClientError } from '../temporal/rpc.ts';
+import { type HistoryPage, type HistoryRequest, historyPage, requestHistory, resolveStoredPayloads } from './page.ts';
 import { readCancellation, type TerminationReason, terminationReason } from './termination-reason.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;

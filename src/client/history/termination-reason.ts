@@ -9,8 +9,8 @@ import type { temporal } from '@temporalio/proto';
 import { CANCEL_DETAILS, CANCEL_REASON } from '../../contract/run/run.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
-import type { Access } from './access.ts';
-import { read } from './rpc.ts';
+import type { Access } from '../temporal/access.ts';
+import { read } from '../temporal/rpc.ts';
 
 /** Who ended a run, and why, where that was recorded. */
 export interface TerminationReason {
