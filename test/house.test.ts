@@ -271,6 +271,24 @@ describe('the house', () => {
     expect(barrels).toEqual(['workflows/all.ts']);
   });
 
+  it('exports only what another file names, but for signalbox/action', () => {
+    const files = [...sources, ...tests, ...scripts, ...filesUnder('deploy', '.mjs')];
+    const namedIn = new Map<string, number>();
+    for (const file of files)
+      for (const word of new Set(readFileSync(file, 'utf8').match(/\w+/g)))
+        namedIn.set(word, (namedIn.get(word) ?? 0) + 1);
+    const exported =
+      /^export (?:declare |async |abstract )*(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+    const unnamed = sources
+      .filter((file) => file !== 'src/actions/define.ts')
+      .flatMap((file) =>
+        [...texts.get(file)!.matchAll(exported)]
+          .filter(([, name]) => namedIn.get(name!) === 1)
+          .map(([, name]) => `${file}: ${name}`),
+      );
+    expect(unnamed).toEqual([]);
+  });
+
   it('has no crowded folders', () => {
     const counts = new Map<string, number>();
     for (const file of [...sources, ...tests]) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);

@@ -12,7 +12,7 @@ const ANSWER_MS = 2_000;
 /** How long an answer of Temporal counts, so that probes cost little. */
 const READINESS_CACHE_MS = 1_000;
 
-export interface WorkerHttp {
+interface WorkerHttp {
   readonly port: number;
   /** Before this `/ready` answers 503. */
   startedPolling(worker: Worker, connection: NativeConnection): void;

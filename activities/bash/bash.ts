@@ -22,7 +22,7 @@ import {
   sandboxArguments,
 } from './sandbox.ts';
 
-export type BashSettings = Pick<Config, 'bash' | 'bashFolders'>;
+type BashSettings = Pick<Config, 'bash' | 'bashFolders'>;
 
 export interface BashOptions {
   /** Folders that no command may see: the data folder, and the folder of this program. */

@@ -84,7 +84,7 @@ function decompressionFailure(encoding: string, reason: string): ActivityError {
 }
 
 /** The largest response on this host, also if the step allows more. */
-export interface HostLimit {
+interface HostLimit {
   readonly hostMaxBytes?: number;
 }
 

@@ -29,7 +29,7 @@ export function llmActivity(models: ModelReader | undefined, fetch: Fetch): Acti
 }
 
 /** The expected answer: text, or JSON in an optional format. */
-export type AnswerForm = 'text' | { readonly format: PayloadFormat | undefined };
+type AnswerForm = 'text' | { readonly format: PayloadFormat | undefined };
 
 export function formatOf(config: JsonObject): AnswerForm {
   if (config['outputFormat'] !== 'json') return 'text';

@@ -41,7 +41,7 @@ const PERMANENT_CODES: ReadonlySet<number> = new Set([
 const PARSE_ERROR_NAMES: ReadonlySet<string> = new Set(['SyntaxError', 'ZodError', '$ZodError']);
 const MAX_QUOTED_CHARACTERS = 300;
 
-export interface McpSettings {
+interface McpSettings {
   readonly fetch: Fetch;
   /** Whether servers may be programs on this machine (SIGNALBOX_MCP_STDIO). */
   readonly stdio: boolean;
@@ -49,7 +49,7 @@ export interface McpSettings {
   readonly commands: readonly (readonly string[])[];
 }
 
-export interface ToolCallRequest {
+interface ToolCallRequest {
   readonly name: string;
   readonly input: JsonObject;
   readonly timeoutMs: number;

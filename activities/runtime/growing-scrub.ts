@@ -16,7 +16,7 @@ const SHARED_TABLES = new ScrubTables();
 /** Replaces a text that could not be scrubbed. */
 const WITHHELD = '[withheld: secrets could not be removed from this text]';
 
-export interface GrowingScrub {
+interface GrowingScrub {
   /** @throws ActivityError `scrub_failed`, and no other error */
   readonly scrub: Scrub;
   /** Scrubs only secrets. */
@@ -29,7 +29,7 @@ export interface GrowingScrub {
   hideSecrets(...values: readonly string[]): Promise<void>;
 }
 
-export interface ScrubParts {
+interface ScrubParts {
   readonly tables?: Pick<ScrubTables, 'of'>;
   /** Tests give one that fails. */
   readonly scrubOf?: (tables: readonly ScrubTable[]) => Scrub;

@@ -19,7 +19,7 @@ const MAX_PART_CHARACTERS = 16_000_000;
 const MAX_INLINE_CHARACTERS = 1_000;
 const MAX_INLINE_PARTS = 12;
 
-export interface ScrubTexts {
+interface ScrubTexts {
   /** Texts that are replaced. */
   readonly shapes: ReadonlySet<string>;
   /** Digits of base64 and hexadecimal that any encoded text with a shape in it contains. */

@@ -38,7 +38,7 @@ export interface ResultStore {
   reported(value: unknown): unknown;
 }
 
-export interface ResultToStore {
+interface ResultToStore {
   readonly output: ActivityOutput;
   /** Of its JSON. */
   readonly bytes: number;

@@ -1,6 +1,6 @@
 /** A time limit of one effect, together with its cancellation. */
 
-export interface TimeLimit {
+interface TimeLimit {
   /** Aborted when the time is over, with a `TimeoutError`, or when the effect is cancelled. */
   readonly signal: AbortSignal;
   /** Whether the time was over before anything else ended the effect. */

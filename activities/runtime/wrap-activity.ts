@@ -100,7 +100,7 @@ export interface CallbackInConfig {
 /** `config` contains its secrets. @throws ActivityError; any other error becomes `effect_failed` */
 export type ActivityHandler = (config: Json, context: ActivityContext) => Promise<ActivityOutput>;
 
-export interface WrapOptions {
+interface WrapOptions {
   /** Without it a config that needs a secret fails with `secrets_unavailable`. */
   readonly secrets?: SecretReader;
   /** The host that receives the secrets of this config; undefined if it is not known before they are read. */

@@ -32,7 +32,7 @@ const IDLE_HEARTBEAT_MS = 1_000;
 /** Many short effects must not keep the process from its other work for longer, in milliseconds. */
 const TIME_SLICE_MS = 20;
 
-export interface SegmentOptions {
+interface SegmentOptions {
   readonly observeEffect?: EffectObserver;
   /** Stores large lists. */
   readonly results?: ResultStore;

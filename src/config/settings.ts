@@ -2,8 +2,8 @@ import { isAbsolute, resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-export const OVERFLOW_POLICIES = ['queue', 'reject', 'cancel-oldest', 'cancel-newest'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+const OVERFLOW_POLICIES = ['queue', 'reject', 'cancel-oldest', 'cancel-newest'] as const;
 
 const wholeNumber = (min: number, max: number) =>
   z

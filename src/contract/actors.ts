@@ -68,7 +68,7 @@ export interface DefinitionHead {
 export const etagOfHead = ({ hash, text }: Pick<DefinitionHead, 'hash' | 'text'>): string =>
   text === undefined ? hash : `${hash}.${text.hash.slice('sha256:'.length, 'sha256:'.length + 16)}`;
 
-export type ChangeSource = 'update' | 'sync' | 'proposal_apply' | 'rollback' | 'system';
+type ChangeSource = 'update' | 'sync' | 'proposal_apply' | 'rollback' | 'system';
 
 export interface DefinitionChange {
   readonly hash: string;
@@ -281,7 +281,7 @@ export const ORGANIZATION_COLLECTIONS = [
 ] as const;
 export type OrganizationCollection = (typeof ORGANIZATION_COLLECTIONS)[number];
 
-export interface OrganizationState {
+interface OrganizationState {
   readonly entries: { readonly [place: string]: JsonObject };
   readonly answers: RememberedAnswers;
 }

@@ -91,7 +91,7 @@ export interface RunnerPolicy {
 }
 
 /** Hooks around the events of the core: each gets the inbound of the event, and its entry in a segment's list. */
-export interface RunnerHooks<I extends Inbound = Inbound> {
+interface RunnerHooks<I extends Inbound = Inbound> {
   /** The inbound has an event, which is queued or about to be applied. Not called for an update that is refused. */
   onArrival?(inbound: I): void;
   /** Returns the event to apply instead; undefined drops it. */

@@ -15,7 +15,7 @@ import { omitUndefined } from '../json/omit-undefined.ts';
 import { childPointer } from '../json/pointer.ts';
 import type { Program } from '../steps/program-types.ts';
 
-export type DryAnswer =
+type DryAnswer =
   /** An approval. `form` is the data of its form. */
   | {
       readonly decision: 'approved' | 'rejected';

@@ -62,7 +62,7 @@ export interface IterationRange {
   readonly completedAt?: number;
 }
 
-export interface Summary {
+interface Summary {
   /** The visits that are counted, with inner rows and rollbacks. */
   readonly counted: number;
   /** In the order of their first visits. */

@@ -109,7 +109,7 @@ export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'dec
 }
 
 /** An activity or local activity of a visit, from history. Times are epoch milliseconds. */
-export interface EffectTimes {
+interface EffectTimes {
   readonly path: string;
   readonly attempts: number;
   /** Absent if it is not known, or known only for a later attempt. */

@@ -4,7 +4,7 @@ import { endOfString } from './depth.ts';
 import { pointer } from './pointer.ts';
 
 /** A location in the text. */
-export interface SourceLocation {
+interface SourceLocation {
   readonly offset: number;
   /** In the value. */
   readonly pointer: string;
@@ -14,7 +14,7 @@ export interface NumberLiteral extends SourceLocation {
   readonly written: string;
 }
 
-export interface DuplicateKey extends SourceLocation {
+interface DuplicateKey extends SourceLocation {
   readonly name: string;
 }
 

@@ -1,5 +1,5 @@
 /** `members` as an object type in which a member that may be undefined is optional, and never undefined. */
-export type OmitUndefined<T extends object> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+type OmitUndefined<T extends object> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 

@@ -19,20 +19,20 @@ import { ConfigError } from '../config/config-error.ts';
 import { type EndedRun, spanIdOfRun, type TraceContext, traceIdOfRun } from '../contract/run/trace.ts';
 import { programVersion } from './version.ts';
 
-export interface SpanStart {
+interface SpanStart {
   readonly kind: 'server' | 'internal';
   /** Undefined: the span begins a trace. */
   readonly parent?: TraceContext | undefined;
   readonly attributes?: Attributes;
 }
 
-export interface OpenSpan {
+interface OpenSpan {
   readonly context: TraceContext;
   /** `code` marks the span as failed. */
   end(outcome: { readonly name?: string; readonly code?: string | undefined; readonly attributes?: Attributes }): void;
 }
 
-export interface Tracer {
+interface Tracer {
   begin(name: string, start: SpanStart): OpenSpan;
   /** The span of a Temporal run, which has ended. */
   record(runId: string, executionId: string, run: EndedRun): void;

@@ -14,7 +14,7 @@ export const PARSE_JSON_CODE = `export default function (result) {
 
 export const STEP_ORDERS = ['recorded', 'references'] as const;
 
-export interface DocumentOptions {
+interface DocumentOptions {
   readonly name: string;
   readonly slug: string;
   readonly description?: string;

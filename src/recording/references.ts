@@ -26,12 +26,12 @@ const MAX_QUOTED_LENGTH = 80;
 const EVALUATION_OPTIONS = { now: 0, maxWork: MAX_EVALUATION_WORK };
 
 /** What references can refer to. */
-export interface ReferenceSources {
+interface ReferenceSources {
   readonly input: Json;
   readonly steps: readonly Pick<RecordedStep, 'name' | 'status' | 'output'>[];
 }
 
-export type Resolution = { readonly value: Json } | { readonly problems: readonly Problem[] };
+type Resolution = { readonly value: Json } | { readonly problems: readonly Problem[] };
 
 /**
  * The value with its references replaced. Problems: `unknown_reference` (no step has the name),

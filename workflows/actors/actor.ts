@@ -72,7 +72,7 @@ export interface ActorCall<State> {
   readonly done: (state: State, result: unknown, calledAt: number, now: number) => StateChange<State>;
 }
 
-export interface ExecutionInfo {
+interface ExecutionInfo {
   readonly now: number;
   readonly workflowId: string;
   /** Temporal's id of this execution. */

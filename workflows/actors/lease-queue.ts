@@ -28,7 +28,7 @@ export type LimiterNotice =
   | { readonly type: 'granted'; readonly run: string }
   | { readonly type: 'end'; readonly run: string; readonly how: 'cancel' | 'abort' };
 
-export type TakeOutcome = { readonly as: 'granted' | 'waiting'; readonly since: number } | { readonly as: 'full' };
+type TakeOutcome = { readonly as: 'granted' | 'waiting'; readonly since: number } | { readonly as: 'full' };
 
 export class LeaseQueue {
   #limit: number;

@@ -11,7 +11,7 @@ export interface BorrowedShare extends ShardQuota {
 }
 
 /** The runs of a shard, as far as its share depends on them. */
-export interface Demand {
+interface Demand {
   readonly active: number;
   readonly waiting: number;
 }

@@ -33,7 +33,7 @@ const CHILD_CHECK_MS = 3_600_000;
 const CHILD_CHECK_MEMO = 'childCheckMs';
 const MAX_ATTEMPTS = 10;
 
-export interface ChildrenOptions {
+interface ChildrenOptions {
   readonly parent: Parent;
   /** The slug of this run's definition. */
   readonly workflow: string;

@@ -34,7 +34,7 @@ export interface RunDetails {
 }
 
 /** The workflow that the commands name. */
-export interface DetailsContext {
+interface DetailsContext {
   readonly id: string;
   readonly namespace: string;
 }

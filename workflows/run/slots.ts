@@ -15,7 +15,7 @@ import { isWorkflowGone } from './failures.ts';
 /** A run that waits asks again after this pause: its limiter may have been terminated. */
 const REQUEST_AGAIN_MS = 600_000;
 
-export interface SlotsOptions {
+interface SlotsOptions {
   readonly execution: { readonly id: string; readonly organizationId: string };
   /** Takes what has happened. Must not throw. */
   readonly receive: Receiver;

@@ -4,7 +4,7 @@ import { omitUndefined } from '../../json/omit-undefined.ts';
 /** How a program ended, with the end of its output. */
 type ProgramResult = { ok: boolean; output: string; reason: string };
 
-export type RunExecutableOptions = {
+type RunExecutableOptions = {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   timeoutMs?: number;

@@ -19,7 +19,7 @@ type UiOptions = {
   isClosed: () => Promise<boolean>;
 };
 
-export const CLOSED_MESSAGE =
+const CLOSED_MESSAGE =
   "Temporal's Web UI asks for no key, and this stack has API keys. So it is closed. SIGNALBOX_UI=1 opens it for " +
   'everybody on this machine.';
 const FOREIGN_HOST_MESSAGE =

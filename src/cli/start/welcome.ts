@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Say } from './say.ts';
 
-export type WelcomeFacts = {
+type WelcomeFacts = {
   config: Config;
   gatewayUrl: string;
   uiUrl: string | undefined;

@@ -19,7 +19,7 @@ interface Rollback {
   readonly key?: string;
 }
 
-export interface RolledBack {
+interface RolledBack {
   readonly head: DefinitionHead;
   readonly alreadyAtVersion: boolean;
 }

@@ -47,7 +47,7 @@ export interface SyncOptions {
 
 type SyncAction = 'created' | 'updated' | 'unchanged';
 
-export interface SyncReport {
+interface SyncReport {
   readonly created: readonly string[];
   readonly updated: readonly string[];
   readonly unchanged: readonly string[];

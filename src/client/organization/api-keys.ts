@@ -45,7 +45,7 @@ interface KeyRequest {
 }
 
 /** An API key as lists show it, without the key text. */
-export interface KeySummary {
+interface KeySummary {
   readonly id: string;
   readonly organizationId: string;
   readonly name: string;
@@ -60,7 +60,7 @@ export interface KeySummary {
   readonly lastUsedAt?: string;
 }
 
-export interface KeyRules {
+interface KeyRules {
   /**
    * An operator administers the organization's keys without an API key, so the first and the last key may have any
    * role.

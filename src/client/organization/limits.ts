@@ -29,7 +29,7 @@ interface EffectiveLimit {
   readonly limit: number;
   readonly overflow: Overflow;
 }
-export type EffectiveLimits = { readonly [scope in LimitScope | 'global']?: EffectiveLimit };
+type EffectiveLimits = { readonly [scope in LimitScope | 'global']?: EffectiveLimit };
 
 type Entries = { readonly [scope in LimitScope]?: LimitEntry };
 
@@ -91,7 +91,7 @@ type LimitWithBasis = EffectiveLimit & { readonly basis: string };
 type LimitsWithBasis = { readonly [scope in LimitScope | 'global']?: LimitWithBasis };
 
 /** The facts about a run that determine its limits. */
-export interface LimitedRun {
+interface LimitedRun {
   readonly definition: Definition;
   readonly input: Json;
   readonly initiator?: string;

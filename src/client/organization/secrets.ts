@@ -29,7 +29,7 @@ interface SecretSummary {
   readonly updatedAt: string;
 }
 
-export interface SecretValue {
+interface SecretValue {
   readonly value: string;
   readonly allowedHosts?: readonly string[];
   readonly allowedWorkflows?: readonly string[];
@@ -39,7 +39,7 @@ export interface SecretValue {
  * A secret to store. An absent bound keeps its present value, so a new value cannot go where the old one could not.
  * Null removes the bound.
  */
-export interface SecretWrite {
+interface SecretWrite {
   readonly value: string;
   readonly allowedHosts?: readonly string[] | null;
   readonly allowedWorkflows?: readonly string[] | null;
@@ -65,7 +65,7 @@ const MAX_CACHED_SECRETS = 1_000;
 /**
  * `pointer`: the JSON pointer of the value in the request. @throws ClientError `secret_too_short`, `payload_too_large`.
  */
-export function demandSecretLength(name: string, value: string, pointer?: string): void {
+function demandSecretLength(name: string, value: string, pointer?: string): void {
   if (value.length < MIN_SECRET_CHARACTERS) {
     const code = 'secret_too_short';
     const message =

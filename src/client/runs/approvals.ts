@@ -49,7 +49,7 @@ export type ApprovalView = ShownWait & {
   readonly unreadable?: Unreadable;
 };
 
-export interface QuestionFilter {
+interface QuestionFilter {
   /** Any of these. */
   readonly kinds: readonly QuestionKind[];
   readonly workflowId?: string;
@@ -61,7 +61,7 @@ export interface QuestionFilter {
   readonly waiting: readonly string[];
 }
 
-export interface ApprovalFilter extends QuestionFilter, PageRequest {
+interface ApprovalFilter extends QuestionFilter, PageRequest {
   /** Only questions that the viewer may answer. */
   readonly mine: boolean;
 }
@@ -109,7 +109,7 @@ export async function listApprovals(
   return { ...page, items: await Promise.all(items.map((one) => withDefinitionFacts(access, org, one))) };
 }
 
-export interface QuestionCount {
+interface QuestionCount {
   /** What the viewer may answer. */
   readonly mine: number;
   readonly all: number;

@@ -36,7 +36,7 @@ import type { RowFilter } from './run-rows.ts';
 export const BULK_ACTIONS = ['cancel', 'terminate', 'retry'] as const;
 type BulkAction = (typeof BULK_ACTIONS)[number];
 
-export interface BulkRequest {
+interface BulkRequest {
   readonly action: BulkAction;
   /** Error codes are for retries alone: open runs have none. */
   readonly filter: Omit<RowFilter, 'limit' | 'cursor'>;
@@ -46,7 +46,7 @@ export interface BulkRequest {
   readonly requestId?: string;
 }
 
-export interface BulkView {
+interface BulkView {
   readonly operationId: string;
   readonly action: BulkAction;
   readonly status: 'running' | 'completed' | 'failed';

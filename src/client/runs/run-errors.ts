@@ -13,7 +13,7 @@ import { outcomeOf } from './run-view.ts';
 type RowError = Omit<RunError, 'details'>;
 
 /** A run of Temporal. */
-export interface RunIds {
+interface RunIds {
   readonly workflowId: string;
   readonly runId: string;
 }

@@ -98,7 +98,7 @@ export interface TraceQuery {
 }
 
 export const EXCLUDED_MEMBERS = ['input', 'output', 'error'] as const;
-export type ExcludedMember = (typeof EXCLUDED_MEMBERS)[number];
+type ExcludedMember = (typeof EXCLUDED_MEMBERS)[number];
 
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000;

@@ -34,7 +34,7 @@ class BootstrapTimeout extends Error {
   }
 }
 
-export type BootstrapOptions = {
+type BootstrapOptions = {
   retentionDays: number;
   /** Also set the retention of an existing namespace: only for a server of our own. */
   ownServer?: boolean;

@@ -2,7 +2,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { RunStatus } from '../../contract/run/run.ts';
 
-export type TemporalStatus = WorkflowExecutionInfo['status']['name'];
+type TemporalStatus = WorkflowExecutionInfo['status']['name'];
 
 const CLOSED: Partial<Record<TemporalStatus, RunStatus>> = {
   COMPLETED: 'completed',

@@ -108,7 +108,7 @@ export async function listTriggers(access: Access, org: string, filter: TriggerF
 }
 
 /** A write of a trigger through the API. */
-export interface TriggerWrite {
+interface TriggerWrite {
   readonly by?: string;
   /** As in DefinitionWrite. */
   readonly afterWrite?: () => Promise<void>;

@@ -121,7 +121,7 @@ interface DefinitionFilter extends PageRequest {
   readonly tag?: string;
 }
 
-export interface DefinitionPage extends Page<DefinitionHead> {
+interface DefinitionPage extends Page<DefinitionHead> {
   /** Definitions of the page whose head cannot be read. */
   readonly unreadable: readonly UnreadableRow<{ readonly slug: string }>[];
 }

@@ -54,7 +54,7 @@ interface VersionText extends WrittenText {
   readonly textHash?: string;
 }
 
-export interface WantedText {
+interface WantedText {
   /** The hash of a version. Default: the current one. */
   readonly hash?: string;
   /** The hash of a text, as changes name it. Default: the latest text of the version. */

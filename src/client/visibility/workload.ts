@@ -19,7 +19,7 @@ export const WAIT_KINDS = [
   'child',
 ] as const satisfies WaitingFor['kind'][];
 
-export interface QueueLoad {
+interface QueueLoad {
   readonly type: keyof typeof TYPES;
   /** Seconds. 0 without a backlog. */
   readonly age: number;

@@ -20,7 +20,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ApiResponse<T> {
+interface ApiResponse<T> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: T;

@@ -18,7 +18,7 @@ interface Completion {
   readonly apply: string;
 }
 
-export interface Completions {
+interface Completions {
   /** The offset of the word that a completion replaces. */
   readonly from: number;
   readonly options: readonly Completion[];

@@ -164,7 +164,7 @@ export function draftOf(field: FormField, value: Json | undefined = field.defaul
   }
 }
 
-export interface FieldValue {
+interface FieldValue {
   /** Undefined if the field is empty and optional. */
   readonly value: Json | undefined;
   readonly problems: readonly FieldProblem[];

@@ -11,7 +11,7 @@
 import { type Arc, isotonicRegression, type RankedRegion, rankRegion, type Size } from './ranks.ts';
 import { type Edge, type GraphInput, type MeasureText, pushTo, REPEATING_KINDS, StepGraph } from './step-graph.ts';
 
-export const STEP_SIZE = { w: 216, h: 62 } as const;
+const STEP_SIZE = { w: 216, h: 62 } as const;
 /** A container's head: its button, and its strip. */
 export const HEAD_HEIGHT = 62;
 export const MARGIN = 48;

@@ -29,7 +29,7 @@ export interface Visit {
 }
 
 /** A chosen iteration: the `n`-th, from 0, of one visit of its container. */
-export interface ChosenIteration {
+interface ChosenIteration {
   readonly slug: string;
   /** The number of the container's visit in its own frame, from 1. */
   readonly visit: number;

@@ -137,7 +137,7 @@ export const JsonField = ({ error, ...props }: ValueProps & { readonly rows?: nu
   <TextArea {...props} isCode error={parseJsonInput(props.value).error ?? error} />
 );
 
-export interface SelectOption {
+interface SelectOption {
   readonly value: string;
   readonly label: string;
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { createStore, useStore } from '../data/store.ts';
 import { Dialog } from './dialog.tsx';
 
-export interface Shortcut {
+interface Shortcut {
   /** As in KeyboardEvent.key: `j`, `Enter`, `[`. */
   readonly key: string;
   readonly label: string;

@@ -7,7 +7,7 @@
 import type { TextReference } from './text-reference.ts';
 
 export const PROPOSAL_STATUSES = ['pending', 'approved', 'rejected', 'applied', 'failed', 'expired'] as const;
-export type ProposalStatus = (typeof PROPOSAL_STATUSES)[number];
+type ProposalStatus = (typeof PROPOSAL_STATUSES)[number];
 
 export interface Proposal {
   readonly id: string;
@@ -32,7 +32,7 @@ export interface Proposal {
   readonly error?: string;
 }
 
-export interface ProposalReview {
+interface ProposalReview {
   readonly decision: 'approve' | 'reject';
   readonly at: string;
   readonly by?: string;

@@ -41,9 +41,9 @@ export const CALL_OVERDUE_MS = 180_000;
 
 /** `open`: a step that was written by hand and has no output yet. */
 export const STEP_STATES = ['running', 'completed', 'failed', 'open'] as const;
-export type StepState = (typeof STEP_STATES)[number];
+type StepState = (typeof STEP_STATES)[number];
 
-export interface RecordedError {
+interface RecordedError {
   readonly code: string;
   readonly message: string;
 }
@@ -69,7 +69,7 @@ export interface RecordedStep {
 /** As the view shows a step: a large output is left out, and its size is shown. */
 export type ShownStep = Omit<RecordedStep, 'request'> & { readonly outputBytes?: number };
 
-export interface SavedRecording {
+interface SavedRecording {
   readonly slug: string;
   readonly hash: string;
   /** ISO 8601. */

@@ -15,7 +15,7 @@ import type { BorrowAnswer, BorrowRequest, ShardQuota } from './limiter-pool.ts'
 export const LIMITER_WORKFLOW = 'gate';
 
 /** Whose runs are limited: those of a definition (with one key), a user, an organization, or the whole host. */
-export type LimiterScope = 'workflow' | 'user' | 'organization' | 'global';
+type LimiterScope = 'workflow' | 'user' | 'organization' | 'global';
 
 /** What happens to a run over the limit. */
 export type Overflow = NonNullable<ConcurrencyConfig['overflow']>;
@@ -148,7 +148,7 @@ export interface ReleaseSlot {
 export type QueueOrder = readonly string[];
 
 /** The activity `takeSlots` asks the limiters in order, until one does not grant a lease. */
-export interface SlotRequest {
+interface SlotRequest {
   readonly organizationId: string;
   readonly run: string;
   /** When the run was started, in epoch milliseconds. */

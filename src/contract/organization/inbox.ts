@@ -48,7 +48,7 @@ export interface RemoveMessage extends Keyed {
   readonly id: string;
 }
 
-export interface InboxState {
+interface InboxState {
   /** Oldest first. */
   readonly messages: readonly InboxMessage[];
   /** Ids of messages that were removed lately. A repeated delivery does not restore them. */

@@ -7,7 +7,7 @@ export const MODEL_PROVIDERS = ['openai', 'anthropic', 'google', 'openai-compati
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 
 /** In USD for a million tokens. */
-export interface ModelPrices {
+interface ModelPrices {
   readonly input: number;
   readonly output: number;
   /** The price of cached input. Default: `input`. */

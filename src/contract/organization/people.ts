@@ -7,7 +7,7 @@ import type { RoleClaims } from '../run/run.ts';
 import { includesRole, type KeyRecord, ROLES, type Role } from './organization.ts';
 
 /** What a key says about its person. */
-export type PersonalRights = Pick<KeyRecord, 'user' | 'role' | 'roles' | 'groups'> & {
+type PersonalRights = Pick<KeyRecord, 'user' | 'role' | 'roles' | 'groups'> & {
   readonly emails?: readonly string[];
 };
 

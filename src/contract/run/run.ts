@@ -184,7 +184,7 @@ export interface RunMemo {
   readonly costs?: readonly Cost[];
 }
 
-export interface DecidedOutput {
+interface DecidedOutput {
   /** ISO 8601. */
   readonly at: string;
   /** Absent where it is too large for a memo. The run's history has it. */
@@ -201,7 +201,7 @@ export const CANCEL_DETAILS = 'cancelDetails';
 export const ABORTED_CODE = 'run_aborted';
 
 /** The payload of the signals and updates of ARCHITECTURE.md §3. `step` is a slug with one open visit, or a path. */
-export interface StepSignal {
+interface StepSignal {
   readonly step?: string;
   /** The run remembers the key (also across continue-as-new): a repeated key gets the same answer. */
   readonly key?: string;

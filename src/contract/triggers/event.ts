@@ -37,7 +37,7 @@ export interface EventReceivers {
 }
 
 /** One round of an event. The deliveries in `before` are not repeated. */
-export interface EventRound extends EventStart {
+interface EventRound extends EventStart {
   readonly before?: EventReceivers;
 }
 

@@ -90,7 +90,7 @@ export interface TriggerRecord {
 
 export const NEVER_FIRED: TriggerRecord = { started: 0, repeated: 0, debounced: 0, refused: 0 };
 
-export type TriggerClaims = readonly { readonly claim: string; readonly until: number }[];
+type TriggerClaims = readonly { readonly claim: string; readonly until: number }[];
 
 export interface TriggerState {
   readonly trigger: Trigger | null;

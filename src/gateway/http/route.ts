@@ -157,7 +157,7 @@ export function createdOrOk<Body>(isCreated: boolean, body: Body, headers: { rea
 }
 
 /** A route as it is declared. */
-export interface RouteSpec<
+interface RouteSpec<
   M extends Method,
   Path extends string,
   P extends Params,
@@ -197,7 +197,7 @@ export interface Route extends RouteHead {
 }
 
 /** A route of which the compiler knows what it answers: the command line reads answers by method and path. */
-export interface TypedRoute<M extends Method, Path extends string, A extends RouteAnswers> extends Route {
+interface TypedRoute<M extends Method, Path extends string, A extends RouteAnswers> extends Route {
   readonly method: M;
   readonly path: Path;
   readonly answers: A;

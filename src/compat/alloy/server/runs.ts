@@ -48,7 +48,7 @@ interface AlloyRun {
   readonly unreadable?: Unreadable;
 }
 
-export interface AlloyState {
+interface AlloyState {
   readonly currentStepId: string | null;
   readonly error: RunError | null;
   readonly runtimeContext: {
@@ -65,7 +65,7 @@ export interface AlloyState {
   readonly steps: readonly AlloyStep[];
 }
 
-export interface AlloyStep {
+interface AlloyStep {
   readonly stepId: string;
   readonly type: string;
   readonly status: Step['status'];
@@ -78,7 +78,7 @@ export interface AlloyStep {
   readonly unreadable?: Unreadable;
 }
 
-export type AlloyStatus = 'created' | 'in_progress' | 'suspended' | 'completed' | 'failed' | 'aborted';
+type AlloyStatus = 'created' | 'in_progress' | 'suspended' | 'completed' | 'failed' | 'aborted';
 
 const STATUSES: { readonly [status in RunStatus]: AlloyStatus } = {
   pending: 'created',

@@ -42,7 +42,7 @@ export function Section({ about, readRole, actions, children }: SectionProps) {
 }
 
 /** The open dialog of a list: for a new item, or for an action on one. */
-export interface OpenedDialog<T> {
+interface OpenedDialog<T> {
   readonly kind: string;
   readonly item?: T;
 }
