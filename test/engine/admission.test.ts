@@ -111,7 +111,7 @@ describe('a run before its gates', () => {
     const program = programOf(of);
     const { send, state } = run([], of);
     send({ type: 'started' });
-    const resumed = () => restore(serialize(program, resumedState(program, state(), { work: [], at, gates })) as Json);
+    const resumed = () => restore(serialize(program, resumedState(program, state(), { work: [], at, limiters: gates })) as Json);
     expect(wantedSlots(withRenewedSlots(program, resumed(), at + PRESTART_LEASE_MS))).toEqual([]);
     const late = withRenewedSlots(program, resumed(), at + PRESTART_LEASE_MS + 1);
     expect(wantedSlots(late)).toEqual(gates);
@@ -130,7 +130,7 @@ describe('a run before its gates', () => {
     const of = definition({ timeout: '1h' });
     const { send, state, program } = run([], of);
     send({ type: 'started' });
-    const late = resumedState(program, state(), { work: [], at: T0, gates: [gate('a')] });
+    const late = resumedState(program, state(), { work: [], at: T0, limiters: [gate('a')] });
     advance(program, late, { type: 'continue', at: T0 });
     const commands = advance(program, late, { type: 'slots', at: T0 + 7_200_000, answers: [granted('a')] });
     expect(commands).toContainEqual({ type: 'timer', id: '$deadline', at: T0 + 7_200_000 + 3_600_000 });
@@ -183,7 +183,7 @@ describe('a run that is aborted', () => {
     const { send, state, program } = run([], undoable);
     send({ type: 'started' });
     send({ type: 'completed', id: 'wait', result: { data: 1 } });
-    const retried = resumedState(program, state(), { work: [], at: T0, gates: [gate('a')] });
+    const retried = resumedState(program, state(), { work: [], at: T0, limiters: [gate('a')] });
     advance(program, retried, { type: 'continue', at: T0 });
     advance(program, retried, { type: 'slots', at: T0, answers: [waits('a')] });
     expect(statusOf(retried)).toBe('pending');

@@ -54,7 +54,7 @@ describe('a decision', () => {
     expect(run.state.decided?.slice(3)).toEqual(['approval:cat', 'approval:dan']);
     // A fork repeats the answers, not the decisions.
     const { program, state } = run;
-    const start = { executionId: 'run.default.fork.1', at: 2_000, gates: [] };
+    const start = { executionId: 'run.default.fork.1', at: 2_000, limiters: [] };
     expect(forkState(program, state, [{ do: 'visit', frame: '', slug: 'both' }], {}, start)).not.toHaveProperty(
       'decided',
     );

@@ -17,7 +17,7 @@ it('leaves out what belongs to that run: its end, its costs, its decisions', () 
   });
   const { state } = new Player(program);
   const full = { ...state, ...Object.fromEntries(optional.map((member) => [member, []])) };
-  const start = { executionId: 'run.default.forked.1', at: 2_000, gates: [] };
+  const start = { executionId: 'run.default.forked.1', at: 2_000, limiters: [] };
   const fork = forkState(program, full, [{ do: 'visit', frame: '', slug: 'ask' }], {}, start);
   expect(optional.filter((member) => Object.hasOwn(fork, member))).toEqual(['messageCount', 'correctedBytes']);
 });

@@ -63,7 +63,7 @@ function armed(model: Model): RunState {
   };
   fold(rearming.searchOptions('0'));
   const done = rearming.checkedState(fold(rearming.replayOptions('0')).state);
-  return resumedState(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
+  return resumedState(model.program, done, { work: rearming.postponed, at: 5_000_000, limiters: [] });
 }
 
 const open = (state: RunState) => Object.keys(state.openCommands);

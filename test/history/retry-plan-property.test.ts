@@ -68,7 +68,7 @@ function armed(model: Model): RunState | undefined {
     const resumed = resumedState(model.program, rearming.checkedState(state), {
       work: rearming.postponed,
       at: 9e6,
-      gates: [],
+      limiters: [],
     });
     return restore(JSON.parse(JSON.stringify(serialize(model.program, resumed))) as Json);
   } catch (error) {

@@ -38,7 +38,7 @@ function armed(model: Model): RunState {
     state = fold(events, state === undefined ? without : { ...without, initialState: state }).state;
   }
   const done = rearming.checkedState(state);
-  return resumedState(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
+  return resumedState(model.program, done, { work: rearming.postponed, at: 5_000_000, limiters: [] });
 }
 
 const openIds = (state: RunState) => Object.keys(state.openCommands).sort();

@@ -82,7 +82,7 @@ it('a run whose agent had two open asks is armed again where it failed', async (
   const armed = resumedState(program!, plan.checkedState(without), {
     work: plan.postponed,
     at: 2_000_000_000_000,
-    gates: [],
+    limiters: [],
   });
   expect(Object.keys(armed.openCommands)).toEqual(['end']);
 });

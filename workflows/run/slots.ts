@@ -39,8 +39,8 @@ export class Slots {
   }
 
   /** Asks, unless a request is in flight. The core sees from the answers which limiters are still to be asked. */
-  requestSlots(gates: readonly AppliedLimit[]): void {
-    if (this.#request !== undefined || gates.length === 0) return;
+  requestSlots(limiters: readonly AppliedLimit[]): void {
+    if (this.#request !== undefined || limiters.length === 0) return;
     const scope = new CancellationScope({ cancellable: true, parent: this.#shield });
     this.#request = scope;
     const answered = (answers?: SlotAnswers): void => {
@@ -49,7 +49,7 @@ export class Slots {
       this.#startTimer();
     };
     const running = scope.run(async () => {
-      this.#call(gates).then(answered, () => answered());
+      this.#call(limiters).then(answered, () => answered());
     });
     running.catch(() => answered());
   }

@@ -123,14 +123,14 @@ export async function limitersOf(access: Access, org: string, run: LimitedRun): 
   const { user, organization, global } = await limitsWithBasis(access, org);
   const own = definitionLimits({ organizationId: org, definition, input });
   const group = own[0]?.gate ?? definition.slug;
-  const gates: AppliedLimit[] = [];
-  if (global !== undefined) gates.push({ gate: limiterId(HOST, 'global'), scope: 'global', ...global, group: org });
+  const limiters: AppliedLimit[] = [];
+  if (global !== undefined) limiters.push({ gate: limiterId(HOST, 'global'), scope: 'global', ...global, group: org });
   if (organization !== undefined)
-    gates.push({ gate: limiterId(org, 'organization'), scope: 'organization', ...organization, group });
+    limiters.push({ gate: limiterId(org, 'organization'), scope: 'organization', ...organization, group });
   const person = userOf(run);
   if (user !== undefined && person !== undefined)
-    gates.push({ gate: userLimiterId(org, person), scope: 'user', ...user, group });
-  return [...gates, ...own];
+    limiters.push({ gate: userLimiterId(org, person), scope: 'user', ...user, group });
+  return [...limiters, ...own];
 }
 
 /** The limiter of one user's runs. */

@@ -120,13 +120,13 @@ async function planFork(
     ...omitUndefined({ hash: chosen.hash }),
     input: edits.input === undefined ? genesis.input : edits.input,
     forkOf: { executionId, path: forkPoint.path },
-    carried: (id, gates) =>
+    carried: (id, limiters) =>
       serialize(
         program,
         forkState(program, forkPoint.state, work, edits, {
           executionId: id,
           at: Date.now(),
-          gates,
+          limiters,
           ...omitUndefined({ hash: chosen.hash, initiator, requesters }),
         }),
       ),

@@ -81,7 +81,7 @@ async function retryInput(
 ): Promise<RunInput> {
   try {
     const { state, program } = await findRetryState(access, executionId, runId, error);
-    const reserve = (gates: readonly AppliedLimit[]) => reserveSlots(access, org, executionId, gates);
+    const reserve = (limiters: readonly AppliedLimit[]) => reserveSlots(access, org, executionId, limiters);
     if (state === undefined || program === undefined) {
       // The run was terminated before a worker took it, so it begins. Without limiters in its argument it asks the
       // limiters of its definition.
@@ -89,8 +89,8 @@ async function retryInput(
       return { ...argument, ...(gates === undefined ? {} : { gates: await reserve(gates) }), retryOf: { runId } };
     }
     const { run, postponed } = state;
-    const gates = await reserve(run.genesis.gates ?? []);
-    const resumed = resumedState(program, run, { work: postponed, at: Date.now(), gates });
+    const limiters = await reserve(run.genesis.gates ?? []);
+    const resumed = resumedState(program, run, { work: postponed, at: Date.now(), limiters });
     const { input: _given, presets: _set, carried: _before, ...rest } = argument;
     return { ...rest, carried: serialize(program, resumed), retryOf: { runId } };
   } catch (reason) {

@@ -67,12 +67,12 @@ export async function takeSlots(
   access: WriteAccess,
   org: string,
   run: string,
-  gates: readonly AppliedLimit[],
+  limiters: readonly AppliedLimit[],
   startedAt?: number,
   unstarted?: UnstartedRun,
 ): Promise<SlotAnswer[]> {
   const answers: SlotAnswer[] = [];
-  for (const wanted of gates) {
+  for (const wanted of limiters) {
     const answer = await takeSlot(access, org, { run, startedAt, unstarted }, wanted);
     answers.push(answer);
     slotRequests.inc({ scope: wanted.scope, answer: answer.as });
@@ -90,10 +90,10 @@ export async function reserveSlots(
   access: WriteAccess,
   org: string,
   run: string,
-  gates: readonly AppliedLimit[],
+  limiters: readonly AppliedLimit[],
   unstarted?: UnstartedRun,
 ): Promise<AppliedLimit[]> {
-  const refusable = gates.filter(({ overflow }) => overflow === 'reject');
+  const refusable = limiters.filter(({ overflow }) => overflow === 'reject');
   // Taken before the request: the limiter does not count from an earlier time.
   const takenAt = Date.now();
   const answers = await takeSlots(access, org, run, refusable, undefined, unstarted);
@@ -106,16 +106,16 @@ export async function reserveSlots(
     const { scope, limit } = refusing;
     throw new ClientError(answer.code, answer.message, { details: { scope, limit } });
   }
-  return gates.map(({ taken: _before, takenAt: _then, ...wanted }) =>
+  return limiters.map(({ taken: _before, takenAt: _then, ...wanted }) =>
     wanted.overflow === 'reject' ? { ...wanted, taken: true, takenAt } : wanted,
   );
 }
 
 /** Gives back the slots of a run that will not start. A limiter that misses the signal finds out by itself. */
-async function releaseSlots(access: WriteAccess, run: string, gates: readonly string[]): Promise<void> {
+async function releaseSlots(access: WriteAccess, run: string, limiters: readonly string[]): Promise<void> {
   const release: ReleaseSlot = { run, unstarted: true };
   await Promise.allSettled(
-    gates.map((gate) =>
+    limiters.map((gate) =>
       writeUnqueued(access, 'rest', () =>
         access.client.workflow.getHandle(gate).signal<[ReleaseSlot]>('release', release),
       ),
@@ -165,8 +165,8 @@ export async function positionOf(access: Access, gate: string, run: string): Pro
 /** The activities of limiters and runs, over the worker's own connection. */
 export function limiterActivities(access: WriteAccess): LimiterActivities {
   return {
-    takeSlots: async ({ organizationId, run, gates, startedAt }) => ({
-      answers: await takeSlots(access, organizationId, run, gates, startedAt),
+    takeSlots: async ({ organizationId, run, gates: limiters, startedAt }) => ({
+      answers: await takeSlots(access, organizationId, run, limiters, startedAt),
     }),
     describeHolders: (question) => describeHolders(access, question),
     borrowSlots: (question) => borrowSlots(access, question),

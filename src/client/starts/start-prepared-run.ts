@@ -70,7 +70,7 @@ export interface RunStart {
   readonly origin?: RunOrigin;
   readonly forkOf?: ForkOrigin;
   /** Makes the carried state of a fork, which replaces its input, from the run's id and its limiters. */
-  readonly carried?: (executionId: string, gates: readonly AppliedLimit[]) => Json;
+  readonly carried?: (executionId: string, limiters: readonly AppliedLimit[]) => Json;
 }
 
 export interface StartedRun {
@@ -93,17 +93,17 @@ export async function startPreparedRun(access: WriteAccess, org: string, request
   const { definition, key } = request;
   const executionId = key === undefined ? newRunId(org, definition.slug) : idFromKey(org, definition.slug, key);
   extendScope({ organizationId: org, executionId });
-  const limiters = await limitersOf(access, org, request);
-  const wanted = limiters.map((limiter) => shardOf(limiter, executionId));
+  const applied = await limitersOf(access, org, request);
+  const wanted = applied.map((limiter) => shardOf(limiter, executionId));
   if (wanted.length > 0 && key !== undefined) {
     // A run that exists must not take another slot.
     const known = await findKeyedRun(access, org, definition.slug, key);
     if (known !== undefined) return known;
   }
   demandRunInputSize(runInput(access, org, request, executionId, wanted), access.dataBytes);
-  const gates = wanted.length === 0 ? wanted : await reserveSlots(access, org, executionId, wanted, request);
-  const input = runInput(access, org, request, executionId, gates);
-  const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
+  const reserved = wanted.length === 0 ? wanted : await reserveSlots(access, org, executionId, wanted, request);
+  const input = runInput(access, org, request, executionId, reserved);
+  const status = reserved.every(({ taken }) => taken) ? 'running' : 'pending';
   const startedAt = new Date();
   const started = startUnlessTaken(access, 'starts', RUN_WORKFLOW, {
     workflowId: executionId,
@@ -173,7 +173,7 @@ function runInput(
   org: string,
   request: RunStart,
   executionId: string,
-  gates: readonly AppliedLimit[],
+  limiters: readonly AppliedLimit[],
 ): RunInput {
   const { definition, state, input, carried, trigger, presets, hash, inline, sealedSecrets } = request;
   const { initiator, requesters, timeoutMs, notify, forkOf } = request;
@@ -181,12 +181,12 @@ function runInput(
   return {
     ...withState(definition, state),
     // A carried state contains its input.
-    ...(carried === undefined ? { input } : { carried: carried(executionId, gates) }),
+    ...(carried === undefined ? { input } : { carried: carried(executionId, limiters) }),
     organizationId: org,
     trigger,
     shown: true,
     ...omitUndefined({ presets, hash, inline, sealedSecrets, initiator, requesters, timeoutMs, notify }),
-    ...(gates.length === 0 ? {} : { gates }),
+    ...(limiters.length === 0 ? {} : { gates: limiters }),
     ...omitUndefined({ forkOf, light }),
   };
 }

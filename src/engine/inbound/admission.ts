@@ -36,7 +36,9 @@ function isSlotAnswer(answer: unknown): answer is SlotAnswer {
 
 /** Asks for the run's slots, if it needs any. `startedAt`: when its execution started, in epoch milliseconds. */
 export function requestSlots(core: Core, startedAt: number): void {
-  const limiters = blockingLimitersLast((core.state.genesis.gates ?? []).filter((gate) => !hasLease(gate, startedAt)));
+  const limiters = blockingLimitersLast(
+    (core.state.genesis.gates ?? []).filter((limiter) => !hasLease(limiter, startedAt)),
+  );
   if (limiters.length > 0) askLimiters(core, { limiters, granted: 0 });
 }
 
@@ -103,7 +105,7 @@ function askLimiters(core: Core, admission: Admission): void {
 }
 
 /** Limiters that never make a run wait come first. */
-function blockingLimitersLast(gates: readonly AppliedLimit[]): AppliedLimit[] {
+function blockingLimitersLast(limiters: readonly AppliedLimit[]): AppliedLimit[] {
   const mayWait = ({ overflow }: AppliedLimit): boolean => overflow === 'queue' || overflow === 'cancel-oldest';
-  return [...gates.filter((gate) => !mayWait(gate)), ...gates.filter(mayWait)];
+  return [...limiters.filter((limiter) => !mayWait(limiter)), ...limiters.filter(mayWait)];
 }

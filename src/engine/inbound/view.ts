@@ -94,8 +94,8 @@ function peopleOf({ audience = [], notBy = [] }: WaitingSpec): Pick<WaitingFor, 
 }
 
 /** The run's wait for a slot. Its path is empty. */
-function slotWait({ limiters: gates, granted, waiting }: Admission): WaitingFor[] {
-  const next = gates[granted];
+function slotWait({ limiters, granted, waiting }: Admission): WaitingFor[] {
+  const next = limiters[granted];
   if (next === undefined || waiting === undefined) return [];
   return [{ path: '', stepSlug: '', kind: 'slot', since: iso(waiting.since), name: next.scope, gate: next.gate }];
 }

@@ -27,7 +27,7 @@ interface ForkStart {
   readonly executionId: string;
   /** Epoch milliseconds. */
   readonly at: number;
-  readonly gates: readonly AppliedLimit[];
+  readonly limiters: readonly AppliedLimit[];
   readonly hash?: string;
   /** Who forks, and who started the runs before. */
   readonly initiator?: string;
@@ -51,7 +51,7 @@ export function forkState(
   ended: RunState,
   work: readonly RewindTarget[],
   edits: ForkEdits,
-  { executionId, at, gates, hash, initiator, requesters }: ForkStart,
+  { executionId, at, limiters, hash, initiator, requesters }: ForkStart,
 ): RunState {
   const { parentId: _parent, hash: _hash, initiator: _initiator, requesters: _requesters, ...genesis } = ended.genesis;
   const { draining: _drain, rollback: _rolling, ending: _ending, costs: _costs, model: _model, ...others } = ended;
@@ -89,7 +89,7 @@ export function forkState(
     viewDigest: '',
   };
   for (const [slug, data] of Object.entries(edits.steps ?? {})) setOutput(program, state, work[0]!.frame, slug, data);
-  return resumedState(program, state, { work, at, gates });
+  return resumedState(program, state, { work, at, limiters });
 }
 
 /** Sets the output where the target reads it: in the nearest frame with the entry, else in its own frame. */

@@ -47,16 +47,16 @@ interface Resumption {
   /** Epoch milliseconds. */
   readonly at: number;
   /** The run's limiters. It requests slots from those without a lease for it. */
-  readonly gates: readonly AppliedLimit[];
+  readonly limiters: readonly AppliedLimit[];
 }
 
 /**
  * Makes a state that continues from the state of an ended run: failed children start again, and the timeout is that of
  * a new run.
  */
-export function resumedState(program: Program, ended: RunState, { work, at, gates }: Resumption): RunState {
+export function resumedState(program: Program, ended: RunState, { work, at, limiters }: Resumption): RunState {
   const { gates: _before, ...genesis } = ended.genesis;
-  const state: RunState = { ...ended, genesis: gates.length === 0 ? genesis : { ...genesis, gates } };
+  const state: RunState = { ...ended, genesis: limiters.length === 0 ? genesis : { ...genesis, gates: limiters } };
   state.now = Math.max(state.now, at);
   state.work = [...state.work, ...work];
   state.paused = false;
@@ -80,8 +80,9 @@ export function resumedState(program: Program, ended: RunState, { work, at, gate
 
 /** For the first execution of a retry or fork: asks for the slots again if its leases may have expired. */
 export function withRenewedSlots(program: Program, state: RunState, startedAt: number): RunState {
-  const gates = state.genesis.gates ?? [];
-  if (gates.some((gate) => gate.taken && !hasLease(gate, startedAt))) requestSlotsAgain(program, state, startedAt);
+  const { gates: limiters = [] } = state.genesis;
+  if (limiters.some((limiter) => limiter.taken && !hasLease(limiter, startedAt)))
+    requestSlotsAgain(program, state, startedAt);
   return state;
 }
 

@@ -41,12 +41,12 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
     depth: input.depth ?? 0,
     startedAt,
     ...omitUndefined({ timeoutMs: input.timeoutMs, light: input.light }),
-    ...gatesOf(input),
+    ...limitersOf(input),
   };
 }
 
 /** The limiters in the argument. A run that was started by hand or as a child has the limiters of its definition. */
-function gatesOf({ gates, within = [], definition, input, organizationId }: RunInput): {
+function limitersOf({ gates, within = [], definition, input, organizationId }: RunInput): {
   gates?: readonly AppliedLimit[];
 } {
   const { concurrency, mode } = definition.config ?? {};
