@@ -111,7 +111,8 @@ describe('a run before its gates', () => {
     const program = programOf(of);
     const { send, state } = run([], of);
     send({ type: 'started' });
-    const resumed = () => restore(serialize(program, resumedState(program, state(), { work: [], at, limiters: gates })) as Json);
+    const resumed = () =>
+      restore(serialize(program, resumedState(program, state(), { work: [], at, limiters: gates })) as Json);
     expect(wantedSlots(withRenewedSlots(program, resumed(), at + PRESTART_LEASE_MS))).toEqual([]);
     const late = withRenewedSlots(program, resumed(), at + PRESTART_LEASE_MS + 1);
     expect(wantedSlots(late)).toEqual(gates);
