@@ -1,5 +1,5 @@
 /** Whether the namespace has the search attributes of runs, or room for them. */
-import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+import { encodeSearchAttributeIndexedValueType } from '../../temporal-internals/sdk.ts';
 import { registrationCommand } from '../temporal/bootstrap.ts';
 import {
   findShortages,
