@@ -38,10 +38,10 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/client/history': ['src/client/temporal'],
   'src/client/organization': ['src/client/versions'],
   'src/client/recordings': ['src/client/organization', 'src/recording'],
-  'src/client/payloads': ['src/client', 'src/observe'],
+  'src/client/payloads': ['src/client', 'src/observe', 'src/temporal-internals'],
   'src/client/runs': ['src/client/starts'],
   'src/client/starts': ['src/client/organization'],
-  'src/client/search-attributes': ['src/contract'],
+  'src/client/search-attributes': ['src/contract', 'src/temporal-internals'],
   'src/client/temporal': [
     'src/client/concurrency',
     'src/client/payloads',
@@ -103,11 +103,13 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/steps/config': ['src/definition/payload', 'src/steps'],
   'src/steps/kinds': ['src/steps/config'],
   'src/template': ['src/json'],
+  'src/temporal-internals': ['src/json'],
+  'src/temporal-internals/cancelled-flag.ts': [],
   workers: ['activities', 'src/client/triggers', 'workflows'],
   workflows: ['workflows/jobs', 'workflows/shell'],
   'workflows/actors': ['src/recording'],
   'workflows/jobs': ['src/contract'],
-  'workflows/run': ['src/engine', 'src/engine/resume'],
+  'workflows/run': ['src/engine', 'src/engine/resume', 'src/temporal-internals/cancelled-flag.ts'],
   'workflows/shell': ['workflows/actors', 'workflows/run'],
 };
 const PURE = [
@@ -125,6 +127,12 @@ const PURE = [
 ];
 /** Rooms within pure ones that are not: what servers have for one product only. */
 const IMPURE = /^src\/compat\/[\w-]+\/server\//;
+/** What reaches into Temporal's SDK; what stands in sdk.ts is all that is imported from inside its packages. */
+const INTERNALS = 'src/temporal-internals';
+const SDK_FILE = `${INTERNALS}/sdk.ts`;
+/** The part of it that is in the bundle of the workflows. */
+const FLAG_FILE = `${INTERNALS}/cancelled-flag.ts`;
+const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;
 const MAX_LINES = 600;
 const MAX_FILES = 33;
 const MAX_COLUMNS = 120;
@@ -230,7 +238,7 @@ describe('the house', () => {
       .filter((file) => PURE.some((folder) => file.startsWith(`${folder}/`)) && !IMPURE.test(file))
       .flatMap((file) => {
         const text = texts.get(file)!;
-        const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+        const code = text.replace(COMMENT, '');
         return [
           ...importsOf(file)
             .filter(({ path }) => /^(node:|@temporalio\/)/.test(path))
@@ -248,9 +256,9 @@ describe('the house', () => {
   it('keeps nothing in the modules of workflows, which all runs of a worker share', () => {
     const mutable =
       /^(?:export )?(?:let|var) |^(?:export )?const [^=]*= (?:new (?:Map|Set)(?:<[^;]*>)?\(\)|\[\]|\{\});/m;
-    const shared = ['src/contract', 'src/template', 'src/steps', 'src/engine', 'src/recording', 'workflows'];
+    const shared = ['src/contract', 'src/template', 'src/steps', 'src/engine', 'src/recording', 'workflows', FLAG_FILE];
     const found = sources.filter(
-      (file) => shared.some((folder) => file.startsWith(`${folder}/`)) && mutable.test(texts.get(file)!),
+      (file) => shared.some((one) => file === one || file.startsWith(`${one}/`)) && mutable.test(texts.get(file)!),
     );
     expect(found).toEqual([]);
   });
@@ -266,9 +274,26 @@ describe('the house', () => {
     expect(talking).toEqual([]);
   });
 
+  it("reaches into the SDK's packages by one file, and by one of the tests", () => {
+    const reaching = [...sources, ...tests, ...scripts].filter((file) =>
+      /['"`]@temporalio\/[a-z-]+\/(?:lib|src)\b/.test(texts.get(file) ?? readFileSync(file, 'utf8')),
+    );
+    expect(reaching.filter((file) => file !== 'test/house.test.ts')).toEqual([SDK_FILE, 'test/support/sdk.ts']);
+  });
+
+  it("changes the SDK's classes in one room, whose README lists its files", () => {
+    const changing = sources
+      .filter((file) => !file.startsWith(`${INTERNALS}/`))
+      .filter((file) => /__TEMPORAL_|prototype(?:\.\w+)? = |assign\([\w.]*prototype/.test(texts.get(file)!));
+    expect(changing).toEqual([]);
+    const readme = readFileSync(join(INTERNALS, 'README.md'), 'utf8');
+    const unlisted = filesUnder(INTERNALS).filter((file) => !readme.includes(`\`${basename(file)}\``));
+    expect(unlisted).toEqual([]);
+  });
+
   it('re-exports nothing: no barrels', () => {
     const barrels = sources.filter((file) => /^export (\*|\{[^}]*\}|type \{[^}]*\}) from /m.test(texts.get(file)!));
-    expect(barrels).toEqual(['workflows/all.ts']);
+    expect(barrels).toEqual([SDK_FILE, 'workflows/all.ts']);
   });
 
   it('exports only what another file names, but for signalbox/action', () => {

@@ -2,30 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-
-/**
- * The SDK captures a stack for every promise of a workflow, which costs more than handling a signal. Without stacks
- * 1,000 signals take a third less time. Failures of runs have codes and paths, and need no positions in our code.
- *
- * Its promise hook compiles two functions for every promise, by `promise.constructor.constructor(text)()`: one to find
- * the workflow of the promise, one to make the error with the stack. Here it gets the first without compiling it, so
- * that unhandled rejections still find their workflow, and instead of the error an object without a stack, so that it
- * keeps nothing. A promise then costs 1.3 µs, and 9 µs before; an SDK with other texts would be as slow as before.
- */
-export const PRELUDE = [
-  'Error.stackTraceLimit=0;',
-  '{const activator=()=>globalThis.__TEMPORAL_ACTIVATOR__,Stackless=class{},stackless=()=>Stackless;',
-  "Object.defineProperty(Promise,'constructor',{value:(text)=>",
-  "text==='return globalThis.__TEMPORAL_ACTIVATOR__'?activator:",
-  "text==='return globalThis.Error'?stackless:Function(text)});}",
-].join('');
+import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
+import type { Config } from '../src/config/config.ts';
+import { PRELUDE, withoutPromiseHook } from '../src/temporal-internals/promise-prelude.ts';
 
 /**
  * A source map without positions. The SDK demands one, and nothing reads positions where there are no stacks: a whole
- * map is two thirds of the bundle, and each worker parses it at its start.
+ * map is two thirds of the bundle, and each worker parses it at its start. Its `file` names a bundle that is given as
+ * text.
  */
-const EMPTY_SOURCE_MAP = { version: 3, sources: [], names: [], mappings: '' };
+const EMPTY_SOURCE_MAP = { version: 3, file: 'workflow-bundle.js', sources: [], names: [], mappings: '' };
 /** In parts, since tools would take the whole for that of this file. */
 const SOURCE_MAP_COMMENT = ['//# source', 'MappingURL=data:application/json;base64,'].join('');
 
@@ -62,6 +48,10 @@ function allWorkflowsPath(): string {
   const self = fileURLToPath(import.meta.url);
   return fileURLToPath(new URL(`../workflows/all${extname(self)}`, import.meta.url));
 }
+
+/** A bundle for Worker.create. Without patches of the SDK it leaves the SDK's promise hook as it is. */
+export const workflowBundle = (file: string, { sdkPatches }: Pick<Config, 'sdkPatches'>): WorkflowBundleOption =>
+  sdkPatches ? { codePath: file } : { code: withoutPromiseHook(readFileSync(file, 'utf8')) };
 
 /** The SHA-256 of a bundle, hexadecimal. */
 export function hashOfBundle(file: string): string {

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/registry.ts';
 import { ActionsError, loadActions } from '../src/actions/load.ts';
+import { isEncrypted } from '../src/client/payloads/codec.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
 import type { WriteAccess } from '../src/client/temporal/access.ts';
 import { connectionOptions } from '../src/client/temporal/connect.ts';
@@ -9,23 +10,23 @@ import { isEagerStart, startEagerly } from '../src/client/temporal/eager-starts.
 import { setCurrentVersion, type WorkerVersion } from '../src/client/temporal/worker-deployment.ts';
 import { identityOf } from '../src/client/temporal/worker-liveness.ts';
 import { renewEarlierSchedules } from '../src/client/triggers/triggers.ts';
-import { readConfig } from '../src/config/config.ts';
+import { type Config, readConfig } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/config-error.ts';
 import { dataLimitOf } from '../src/definition/document/limits.ts';
 import { startMetrics } from '../src/observe/metrics.ts';
 import { onParentExit, sendToParent } from '../src/observe/parent-process.ts';
 import { startTracing } from '../src/observe/tracing.ts';
+import { skipCodecForPlainPayloads } from '../src/temporal-internals/plain-payloads.ts';
+import { activationLimit, watchWorkflowThreads } from '../src/temporal-internals/workflow-thread.ts';
 import { ACTIVATION_MS, interpreterOptions } from '../workflows/run/worker-settings.ts';
 import { activityDependencies } from './activity-dependencies.ts';
-import { failureConverterPath, hashOfBundle } from './bundle.ts';
+import { failureConverterPath, hashOfBundle, workflowBundle } from './bundle.ts';
 import { startWorkerHttp, WorkerPortError } from './http.ts';
 import { openLog } from './log.ts';
 import { effectObserver, workerObservers } from './observers.ts';
-import { skipCodecForPlainPayloads } from './plain-payloads.ts';
 import { Shutdown } from './shutdown.ts';
 import { sweepBlobsRegularly } from './sweep-blobs.ts';
 import { freePort, installRuntime } from './telemetry.ts';
-import { watchWorkflowThreads } from './workflow-thread.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child of `start`. A child
 // reports to its parent over IPC when it is ready, and ends when the parent has exited.
@@ -50,7 +51,7 @@ async function main(): Promise<void> {
   const tracing = await startTracing('worker', log);
   startMetrics('worker');
   const sdkPort = initialConfig.workerHttp === undefined ? undefined : await freePort();
-  installRuntime(log, sdkPort);
+  installRuntime(log, initialConfig, sdkPort);
   const http =
     initialConfig.workerHttp === undefined || sdkPort === undefined
       ? undefined
@@ -68,14 +69,7 @@ async function main(): Promise<void> {
     await loadActions(config.actionsDir),
     shutdown.callsEnd,
   );
-  if (!config.codec) skipCodecForPlainPayloads();
-  watchWorkflowThreads(ACTIVATION_MS, () => {
-    log.fatal(
-      { ms: ACTIVATION_MS },
-      'The thread of the workflows has answered nothing for too long. The process ends.',
-    );
-    process.exit(1);
-  });
+  if (config.sdkPatches) patchWorker(config);
   const bundle = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
   const interpreter = interpreterOptions(
     {
@@ -95,8 +89,9 @@ async function main(): Promise<void> {
       ...dataConverterOf(config),
       ...(config.codec ? { failureConverterPath: failureConverterPath() } : {}),
     },
-    workflowBundle: { codePath: bundle },
+    workflowBundle: workflowBundle(bundle, config),
     ...interpreter,
+    ...(config.sdkPatches ? activationLimit(ACTIVATION_MS) : {}),
     activities: {
       ...createActivities(config, { ...dependencies, observeEffect: effectObserver(log) }),
       ...dependencies.actors,
@@ -129,14 +124,34 @@ async function main(): Promise<void> {
   http?.startedPolling(worker, connection);
   sweepBlobsRegularly(connection, config, log);
   void renewSchedules(dependencies.over);
-  const { taskQueue, temporal } = config;
+  const { taskQueue, temporal, sdkPatches } = config;
   if (config.workerVersioning === 'automatic')
     await becomeCurrent(connection, { namespace: temporal.namespace, ...interpreter.workerDeploymentOptions.version });
-  log.info({ taskQueue, namespace: temporal.namespace, ...(http ? { port: http.port } : {}) }, 'The worker is ready.');
+  log.info(
+    {
+      taskQueue,
+      namespace: temporal.namespace,
+      ...(http ? { port: http.port } : {}),
+      ...(sdkPatches ? {} : { sdkPatches }),
+    },
+    'The worker is ready.',
+  );
   sendToParent('ready');
   await running;
   await connection.close();
   await tracing?.close();
+}
+
+/** What the worker changes in the SDK, besides its logger and external storage (src/temporal-internals/README.md). */
+function patchWorker({ codec }: Config): void {
+  if (!codec) skipCodecForPlainPayloads(isEncrypted);
+  watchWorkflowThreads(ACTIVATION_MS, () => {
+    log.fatal(
+      { ms: ACTIVATION_MS },
+      'The thread of the workflows has answered nothing for too long. The process ends.',
+    );
+    process.exit(1);
+  });
 }
 
 async function renewSchedules(access: WriteAccess): Promise<void> {

@@ -1,15 +1,16 @@
 /** The settings of Temporal's SDK for its metrics and logs, once for a process. */
 import { createServer } from 'node:net';
-import { LoggerWithComposedMetadata } from '@temporalio/common/lib/logger.js';
 import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { HEARTBEAT_MS } from '../src/client/temporal/worker-liveness.ts';
+import type { Config } from '../src/config/config.ts';
 import { RUN_WORKFLOW } from '../src/contract/run/run.ts';
+import { silenceSdkLogger } from '../src/temporal-internals/sdk-logger.ts';
 
 const RUN_DURATION_BUCKETS_SECONDS = [0.05, 0.1, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400, 604_800];
 
 /** `metricsPort`: where on this machine the SDK exports its metrics in Prometheus' format; absent: nowhere. */
-export function installRuntime(log: Logger, metricsPort?: number): void {
+export function installRuntime(log: Logger, { sdkPatches }: Pick<Config, 'sdkPatches'>, metricsPort?: number): void {
   const minLevel = levelOf(log);
   const { logger } = Runtime.install({
     logger: new DefaultLogger(minLevel, (entry) => {
@@ -36,12 +37,7 @@ export function installRuntime(log: Logger, metricsPort?: number): void {
     // Signals are handled by the worker (workers/main.ts), together with the end of the parent.
     shutdownSignals: [],
   });
-  // The SDK composes each of its lines, and keeps it for a while to bring them into the order of time, also those that
-  // no level lets through. They hold activations and tasks as a whole, and took a tenth of the worker's processor time.
-  for (const part of [logger, LoggerWithComposedMetadata.prototype]) {
-    part.trace = () => undefined;
-    if (minLevel !== 'DEBUG') part.debug = () => undefined;
-  }
+  if (sdkPatches) silenceSdkLogger(logger, minLevel);
 }
 
 /** The SDK's names of what every line of the log names (src/observe/scope.ts). */

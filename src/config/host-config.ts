@@ -98,6 +98,8 @@ export function readHostConfig(env: NodeJS.ProcessEnv) {
     },
     /** Whether Temporal chooses workers by the version of their code, and who makes a version current. */
     workerVersioning: VERSIONING[values.SIGNALBOX_WORKER_VERSIONING],
+    /** Whether what Signalbox changes in Temporal's SDK is in force (src/temporal-internals). */
+    sdkPatches: values.SIGNALBOX_SDK_PATCHES === '1',
     /** The least level of lines in the logs. */
     logLevel: values.SIGNALBOX_LOG_LEVEL,
     /** Where a worker serves probes and metrics; absent: nowhere. */

@@ -258,6 +258,13 @@ export const SETTINGS = z.object({
       '1 makes the workers versions of a Worker Deployment in Temporal: tasks go to the newest version; manual: to ' +
         'the version that an operator makes current. It has no effect on a stack that runs its own Temporal server.',
     ),
+  SIGNALBOX_SDK_PATCHES: z
+    .enum(['0', '1'], { error: "expected 1 (Temporal's SDK is changed where that saves work) or 0." })
+    .default('1')
+    .describe(
+      "0 leaves Temporal's SDK as it is: runs take more processor time, and steps do not wait for a store of large " +
+        'data that cannot deliver their input. It shows whether a fault comes from what Signalbox changes in the SDK.',
+    ),
   SIGNALBOX_WORKER_PORT: wholeNumber(0, 65_535)
     .optional()
     .describe(

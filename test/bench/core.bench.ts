@@ -3,13 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
-import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { it } from 'vitest';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
+import { historyFromJSON } from '../support/sdk.ts';
 import { mixed, pure } from './definitions.ts';
 import { handOver, median, only, type Row } from './rows.ts';
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter, StorageDriverClaim } from '@temporalio/common';
-import { encodeReferencePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { describe, expect, it } from 'vitest';
 import {
   type CodecSettings,
@@ -10,6 +9,7 @@ import {
   UnreadablePayload,
 } from '../../src/client/payloads/codec.ts';
 import { toClientError } from '../../src/client/temporal/rpc.ts';
+import { encodeReferencePayload } from '../support/sdk.ts';
 
 const settings = (more: Partial<CodecSettings> = {}): CodecSettings => ({
   codec: true,

@@ -1,11 +1,12 @@
 // What `signalbox doctor` says of a server that answers, and yet cannot run anything.
-import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+
 import { expect, it } from 'vitest';
 import { attributesFinding } from '../../src/client/doctor/attributes.ts';
 import { examineServer } from '../../src/client/doctor/examine.ts';
 import { searchAttributeKeys } from '../../src/client/search-attributes/keys.ts';
 import type { TemporalConnection } from '../../src/client/temporal/connect.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { encodeSearchAttributeIndexedValueType } from '../../src/temporal-internals/sdk.ts';
 
 /** Each call fails with this status. */
 function failing(code: number, details: string): TemporalConnection {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { historyToJSON } from '../support/sdk.ts';
 import { afterAll, beforeAll, it } from 'vitest';
 import type { ActivityInput } from '../../src/contract/run/activity.ts';
 import type { Definition } from '../../src/definition/document/types.ts';

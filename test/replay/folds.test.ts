@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
-import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { describe, expect, it } from 'vitest';
 import { decodeHistoryEvent } from '../../src/client/history/event-decoder.ts';
 import { RUN_WORKFLOW } from '../../src/contract/run/run.ts';
@@ -12,6 +11,7 @@ import { Fold, type FoldOptions } from '../../src/history/fold.ts';
 import { RequestTargets } from '../../src/history/request-targets.ts';
 import { RetryPlan } from '../../src/history/retry-plan.ts';
 import type { RunTrace } from '../../src/history/run-trace.ts';
+import { historyFromJSON } from '../support/sdk.ts';
 
 // Every stored history of a run folds as it is now. Retry and fork fold it twice, and the second walk names the visits
 // that the first one found: it comes to the same state.

@@ -47,6 +47,7 @@ describe('settings', () => {
       retentionDays: 30,
       temporal: { namespace: 'signalbox' },
       workerVersioning: 'off',
+      sdkPatches: true,
     });
   });
 
@@ -62,6 +63,7 @@ describe('settings', () => {
     ['SIGNALBOX_FORMER_MASTER_KEYS', `${'ab'.repeat(32)},c2hvcnQ=`, /32 bytes/],
     ['SIGNALBOX_ADMIN_KEY', 'too-short-to-be-a-key', /32 to 200/],
     ['SIGNALBOX_CODEC', 'yes', /expected 1/],
+    ['SIGNALBOX_SDK_PATCHES', 'off', /expected 1/],
     ['SIGNALBOX_UI', 'no', /expected 1 \(the Web UI/],
     ['SIGNALBOX_TEMPORAL_PORT', '0', /whole number from 1/],
     ['SIGNALBOX_MAIL_FROM_ALLOW', 'ann', /addresses/],

@@ -18,11 +18,12 @@ import { type Config, readConfig } from '../../src/config/config.ts';
 import { loadMasterKey } from '../../src/config/master-key.ts';
 import { dataLimitOf } from '../../src/definition/document/limits.ts';
 import { omitUndefined } from '../../src/json/omit-undefined.ts';
+import { activationLimit } from '../../src/temporal-internals/workflow-thread.ts';
 import { activityDependencies } from '../../workers/activity-dependencies.ts';
-import { hashOfBundle } from '../../workers/bundle.ts';
+import { hashOfBundle, workflowBundle } from '../../workers/bundle.ts';
 import { workerObservers } from '../../workers/observers.ts';
 import { Shutdown } from '../../workers/shutdown.ts';
-import { interpreterOptions } from '../../workflows/run/worker-settings.ts';
+import { ACTIVATION_MS, interpreterOptions } from '../../workflows/run/worker-settings.ts';
 import { namespaceOfSlot } from './namespaces.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**), which share one real Temporal server. Concurrent files
@@ -156,8 +157,9 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     namespace: server.namespace,
     taskQueue: server.taskQueue,
     dataConverter: dataConverterOf(server.config),
-    workflowBundle: { codePath: bundle },
+    workflowBundle: workflowBundle(bundle, server.config),
     ...interpreter,
+    ...(server.config.sdkPatches ? activationLimit(ACTIVATION_MS) : {}),
     activities: { ...activities, segment: segmentActivity(activities as never, parts) },
     ...workerObservers(),
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,

@@ -20,6 +20,7 @@ export const SLOWEST_FILES: readonly string[] = [
   'test/e2e/cli/cli-gateway.test.ts',
   'test/e2e/console/run-graph.test.ts',
   'test/e2e/triggers/triggers-schedule.test.ts',
+  'test/e2e/worker/sdk-patches.test.ts',
   'test/e2e/triggers/triggers-clock.test.ts',
   'test/e2e/triggers/triggers-cron.test.ts',
   'test/e2e/cli/cli-remote.test.ts',

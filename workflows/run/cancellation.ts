@@ -2,6 +2,8 @@ import { CancelledFailure } from '@temporalio/workflow';
 import { CANCEL_DETAILS } from '../../src/contract/run/run.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { JsonObject } from '../../src/json/json.ts';
+import { setCancelledFlag } from '../../src/temporal-internals/cancelled-flag.ts';
+import { internalError, runFailure } from './failures.ts';
 
 /** Of details in the memo: Temporal keeps the memo with the run. */
 const MAX_DETAILS_BYTES = 64_000;
@@ -17,13 +19,10 @@ export function cancelDetails(details: JsonObject | undefined): { [CANCEL_DETAIL
 
 /**
  * Ends the workflow as cancelled, also where Temporal was not asked to cancel it: an approval's `onReject: cancel` is
- * the run's own decision. Without a request the SDK turns a CancelledFailure into a failure, and the server does not
- * let a workflow request its own cancellation. So this sets the flag in the SDK that a request would have set.
+ * the run's own decision. An SDK without the flag for it fails the run, rather than to end it in another way unnoticed.
  */
 export function endAsCancelled(reason: string | undefined): never {
-  const { __TEMPORAL_ACTIVATOR__: activator } = globalThis as unknown as {
-    __TEMPORAL_ACTIVATOR__: { cancelled: boolean };
-  };
-  activator.cancelled = true;
-  throw new CancelledFailure(reason ?? 'The run was cancelled.');
+  const text = reason ?? 'The run was cancelled.';
+  if (!setCancelledFlag()) throw runFailure(internalError(`the SDK cannot end a run as cancelled (${text})`));
+  throw new CancelledFailure(text);
 }

@@ -19,27 +19,26 @@ export const MAX_EVENTS = 40_000;
 export const MAX_HISTORY_BYTES = 25_000_000;
 
 /**
- * How long one activation may compute. After that the worker's process ends (workers/workflow-thread.ts). The core
- * yields long before (src/engine/state/limits.ts), but a machine with seven times its load reached the SDK's default of
- * five seconds.
+ * How long one activation may compute. After that the worker's process ends
+ * (src/temporal-internals/workflow-thread.ts). The core yields long before (src/engine/state/limits.ts), but a machine
+ * with seven times its load reached the SDK's default of five seconds.
  */
 export const ACTIVATION_MS = 30_000;
 
 /**
- * Options for Worker.create that the interpreter needs. The SDK reads `isolateExecutionTimeout`, although its types do
- * not name it. A stamp with the hash of the code makes Temporal choose workers by version: each workflow continues with
- * the current one (AUTO_UPGRADE), as histories of all versions replay (TEMPORAL.md §11).
+ * Options for Worker.create that the interpreter needs. A stamp with the hash of the code makes Temporal choose workers
+ * by version: each workflow continues with the current one (AUTO_UPGRADE), as histories of all versions replay
+ * (TEMPORAL.md §11).
  */
 export function interpreterOptions(
   stamp: WorkerStamp,
   taskQueue: string,
-): { workerDeploymentOptions: WorkerDeploymentOptions; isolateExecutionTimeout: number } {
+): { workerDeploymentOptions: WorkerDeploymentOptions } {
   const version = { deploymentName: deploymentOf(taskQueue), buildId: buildIdOf(stamp) };
   return {
     workerDeploymentOptions:
       stamp.codeHash === undefined
         ? { version, useWorkerVersioning: false }
         : { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
-    isolateExecutionTimeout: ACTIVATION_MS,
   };
 }

@@ -105,11 +105,12 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   }
   const eager = new EagerStarts();
   // A new run of a versioned deployment begins with the current version, which this worker may not be.
-  const isVersioned = given.workerVersioning !== 'off';
+  const isVersioned = server === undefined && given.workerVersioning !== 'off';
+  const sendEagerly = given.sdkPatches && !isVersioned ? eager.send : undefined;
   const temporal =
     server === undefined
-      ? await connectAndBootstrap(config, shutdown, false, isVersioned ? undefined : eager.send)
-      : await connectOwnServer(config, shutdown, eager.send);
+      ? await connectAndBootstrap(config, shutdown, false, sendEagerly)
+      : await connectOwnServer(config, shutdown, sendEagerly);
   const deadWorkers = new Set<string>();
   const gateway = await startGatewayOnPort(config, temporal, shutdown, server, deadWorkers);
   const { config: complete, gatewayUrl, needsKeys, warnings } = gateway;
@@ -216,7 +217,7 @@ const withAddress = (config: Config, address: string): Config => ({
 async function connectOwnServer(
   config: Config,
   shutdown: Shutdown,
-  sendEagerly: SendEagerly,
+  sendEagerly: SendEagerly | undefined,
 ): Promise<TemporalConnection> {
   const deadline = Date.now() + OWN_SERVER_MS;
   for (;;) {

@@ -1,5 +1,5 @@
 /** Whether the namespace has the search attributes of runs, or room for them. */
-import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+import { encodeSearchAttributeIndexedValueType } from '../../temporal-internals/sdk.ts';
 import {
   findShortages,
   OWN_NAMESPACE_SETTING,

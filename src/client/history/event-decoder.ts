@@ -9,16 +9,16 @@ import {
   type LoadedDataConverter,
   TimeoutFailure,
 } from '@temporalio/common';
-import {
-  decodeArrayFromPayloads,
-  decodeOptionalFailureToOptionalError,
-  decodeOptionalSinglePayload,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
 import type { FailureCause } from '../../engine/state/failure-causes.ts';
 import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import {
+  decodeArrayFromPayloads,
+  decodeOptionalFailureToOptionalError,
+  decodeOptionalSinglePayload,
+} from '../../temporal-internals/sdk.ts';
 import { msOf, type Timestamp } from '../temporal/timestamps.ts';
 import { operatorIn } from './termination-reason.ts';
 

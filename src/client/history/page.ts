@@ -1,10 +1,11 @@
 /** Reads pages of history, and restores the payloads that are stored outside it (external-storage.ts). */
+
+import type { temporal } from '@temporalio/proto';
 import {
   extstoreInboundOptions,
   visit,
   walkGetWorkflowExecutionHistoryResponse,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
-import type { temporal } from '@temporalio/proto';
+} from '../../temporal-internals/sdk.ts';
 import type { Access } from '../temporal/access.ts';
 import { read, toClientError } from '../temporal/rpc.ts';
 import { tokenPages } from '../temporal/token-pages.ts';

@@ -1,13 +1,10 @@
 /** The input of a workflow and how it closed, read from its history. It takes one call and no worker. */
 
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import {
-  decodeArrayFromPayloads,
-  decodeOptionalFailureToOptionalError,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import { decodeArrayFromPayloads, decodeOptionalFailureToOptionalError } from '../../temporal-internals/sdk.ts';
 import type { Access } from '../temporal/access.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { grpcOf, toClientError } from '../temporal/rpc.ts';

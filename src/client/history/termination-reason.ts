@@ -4,11 +4,11 @@
  * history.
  */
 
-import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
 import { CANCEL_DETAILS, CANCEL_REASON } from '../../contract/run/run.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import { decodeOptionalSinglePayload } from '../../temporal-internals/sdk.ts';
 import type { Access } from '../temporal/access.ts';
 import { read } from '../temporal/rpc.ts';
 

@@ -1,11 +1,11 @@
 /** Lists audit records. Reads the histories of the audit actors (audit.ts), so it needs no worker. */
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import {
   AUDIT_WORKFLOW,
   type AuditedChange,
   type AuditedOutcome,
   type AuditOutcome,
 } from '../../contract/organization/audit.ts';
+import { decodeArrayFromPayloads } from '../../temporal-internals/sdk.ts';
 import { hasCode } from '../errors.ts';
 import { type HistoryPage, latestHistoryPages } from '../history/page.ts';
 import type { Access } from '../temporal/access.ts';

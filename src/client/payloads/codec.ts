@@ -6,11 +6,11 @@
  */
 import { createHash } from 'node:crypto';
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
-import { isReferencePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto from '@temporalio/proto';
 import type { Config } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
+import { isReferencePayload } from '../../temporal-internals/sdk.ts';
 import { ClientError } from '../errors.ts';
 import { deriveKeys } from './keys.ts';
 import { decryptBytes, encryptBytes } from './seal.ts';

@@ -25,7 +25,6 @@ import { BoundedMap } from '../../json/bounded-map.ts';
 import { blobFailures } from '../../observe/metrics.ts';
 import { BLOB_CODES, type BlobCode, type BlobStore, BlobStoreError, DIGEST, OWNER_FILE } from './blob-store.ts';
 import { isMarkedInHistory } from './codec.ts';
-import { patchExternalStorage } from './external-storage-patch.ts';
 
 /** Workflows whose own payloads are stored. A recording ends, as runs do, and its calls end with their results. */
 const BLOB_WORKFLOWS: readonly string[] = [RUN_WORKFLOW, RECORDING_WORKFLOW, RECORDED_CALL_WORKFLOW];
@@ -35,6 +34,7 @@ const DRIVER = 'signalbox-folder';
 /** Within this time the owner of a place is written once. The sweep removes nothing that is younger. */
 const OWNER_TTL_MS = 3_600_000;
 const MAX_OWNERS = 1_000;
+const DAMAGED: BlobCode = 'blob_damaged';
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 export interface BlobOwner {
@@ -46,7 +46,6 @@ export interface BlobOwner {
 export function blobStorage(store: BlobStore, isOn: boolean): ExternalStorage {
   const driver = driverOf(store);
   initializeFailureCounters();
-  patchExternalStorage();
   return new ExternalStorage({
     drivers: [driver],
     driverSelector: ({ target }, payload) =>
@@ -101,7 +100,7 @@ function driverOf(store: BlobStore): StorageDriver {
     if (!DIGEST.test(place) || !DIGEST.test(digest))
       throw new BlobStoreError('blob_unavailable', 'the reference is none of ours');
     const bytes = await store.read({ place, name: digest }, signal);
-    if (sha256(bytes) !== digest) throw new BlobStoreError('blob_damaged', 'its content has changed');
+    if (sha256(bytes) !== digest) throw new BlobStoreError(DAMAGED, 'its content has changed');
     return PayloadMessage.decode(bytes);
   }
 
@@ -118,6 +117,10 @@ function driverOf(store: BlobStore): StorageDriver {
       ),
   };
 }
+
+/** Whether the error is one of this storage that a later attempt may not meet. */
+export const isTransientFailure = (error: unknown): boolean =>
+  error instanceof ApplicationFailure && typeof error.type === 'string' && error.type !== DAMAGED;
 
 const OPERATIONS = ['store', 'retrieve'] as const;
 type Operation = (typeof OPERATIONS)[number];
@@ -146,7 +149,7 @@ async function withTypedFailures<T>({ kind }: BlobStore, operation: Operation, a
   } catch (error) {
     if (!(error instanceof BlobStoreError)) throw error;
     blobFailures.inc({ operation, code: error.code });
-    const retryable = error.code !== 'blob_damaged';
+    const retryable = error.code !== DAMAGED;
     throw ApplicationFailure.create({
       type: error.code,
       message: TEXTS[error.code](kind, error.reason),

@@ -8,17 +8,17 @@
  */
 
 import { type DataConverter, defaultPayloadConverter, type Payload, RawValue } from '@temporalio/common';
+import type { AttemptOwner, LargeResult } from '../../contract/run/activity.ts';
+import { MAX_TEMPORAL_BYTES, MIN_BLOB_BYTES } from '../../definition/document/limits.ts';
+import { BoundedMap } from '../../json/bounded-map.ts';
+import { referenceIn } from '../../temporal-internals/deferred-input.ts';
 import {
   decodeFromPayloadsAtIndex,
   ExternalStorageRunner,
   encodeToPayload,
   loadDataConverter,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
-import type { AttemptOwner, LargeResult } from '../../contract/run/activity.ts';
-import { MAX_TEMPORAL_BYTES, MIN_BLOB_BYTES } from '../../definition/document/limits.ts';
-import { BoundedMap } from '../../json/bounded-map.ts';
+} from '../../temporal-internals/sdk.ts';
 import { markInHistory } from './codec.ts';
-import { referenceIn } from './deferred-input.ts';
 
 /**
  * What this process leaves in the history of one execution while the store is unavailable. Many results of a run can

@@ -4,7 +4,6 @@
  * continue when the gateway stops.
  */
 
-import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default.
 import proto from '@temporalio/proto';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../../contract/run/bulk.ts';
 import type { ListAttributeFilters } from '../../contract/search-attributes.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import { decodeOptionalSinglePayload } from '../../temporal-internals/sdk.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { readArgument, readCloseOutcome } from '../history/start-and-close-events.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';

@@ -4,7 +4,6 @@
  */
 
 import type { LoadedDataConverter } from '@temporalio/common';
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
 import { STORE_WAIT_MEMBER } from '../../contract/run/activity.ts';
@@ -14,6 +13,7 @@ import type { PendingAttempt } from '../../history/run-trace.ts';
 import type { Retrying } from '../../history/trace-rows.ts';
 import { isObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import { decodeArrayFromPayloads } from '../../temporal-internals/sdk.ts';
 import { causeOf } from '../history/event-decoder.ts';
 import { iso, msOf } from '../temporal/timestamps.ts';
 

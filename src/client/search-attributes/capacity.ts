@@ -1,6 +1,7 @@
 /** How many search attributes of each type a namespace with SQL visibility takes (TEMPORAL.md §7). */
-import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+
 import proto from '@temporalio/proto';
+import { encodeSearchAttributeIndexedValueType } from '../../temporal-internals/sdk.ts';
 import { cliTypeOf, type SignalboxKey, searchAttributeKeys } from './keys.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;

@@ -5,11 +5,11 @@ import {
   type WorkflowExecutionDescription,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { type Priority, type Workflow, WorkflowNotFoundError } from '@temporalio/common';
 import { ulid } from 'ulid';
 import type { ActorStart, Keyed } from '../../contract/actors.ts';
 import type { Unreadable } from '../../history/events.ts';
+import { executionInfoFromRaw } from '../../temporal-internals/sdk.ts';
 import type { Access, WriteAccess } from './access.ts';
 import { actorAttributes } from './namespace-division.ts';
 import { type Lane, read, write } from './rpc.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
-import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
+import { encodeSearchAttributeIndexedValueType, msToTs } from '../../temporal-internals/sdk.ts';
 import { findShortages, type RegisteredAttributes, shortageRemedies } from '../search-attributes/capacity.ts';
 import { cliTypeOf, type SignalboxKey, searchAttributeKeys } from '../search-attributes/keys.ts';
 import type { TemporalConnection } from './connect.ts';

@@ -3,9 +3,9 @@
  * the firings that the execution began with.
  */
 
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { FIRED_SIGNAL, type Firing, MAX_RECENT_FIRINGS, type TriggerStart } from '../../contract/triggers/trigger.ts';
 import { isObject } from '../../json/json.ts';
+import { decodeArrayFromPayloads } from '../../temporal-internals/sdk.ts';
 import { hasCode } from '../errors.ts';
 import { latestHistoryPages } from '../history/page.ts';
 import type { Access } from '../temporal/access.ts';

@@ -4,10 +4,10 @@
  * for the schedule or for its absence, and changes nothing (TEMPORAL.md §12).
  */
 
-import { encodeScheduleSpec } from '@temporalio/client/lib/schedule-helpers.js';
 import { ulid } from 'ulid';
 import { FIRE_WORKFLOW } from '../../contract/triggers/fire.ts';
 import type { TriggerDefinition } from '../../definition/document/types.ts';
+import { encodeScheduleSpec } from '../../temporal-internals/sdk.ts';
 import { eachConcurrently } from '../concurrency/each-concurrently.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';

@@ -14,13 +14,13 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import { attributeValue } from '../../contract/search-attributes.ts';
 import { FIRE_WORKFLOW, type FireStart } from '../../contract/triggers/fire.ts';
 import type { Trigger } from '../../contract/triggers/trigger.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { parseDuration } from '../../template/duration.ts';
+import { msToTs } from '../../temporal-internals/sdk.ts';
 import { ClientError, rethrowAs } from '../errors.ts';
 import { searchAttributes } from '../search-attributes/keys.ts';
 import type { Access, WriteAccess } from '../temporal/access.ts';

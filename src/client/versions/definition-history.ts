@@ -4,7 +4,6 @@
  * (workflows/actors/definition.ts).
  */
 
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
 import type {
   DefinitionChange,
@@ -17,6 +16,7 @@ import { type Proposal, proposalAt } from '../../contract/definitions/proposal.t
 import { versionDigest } from '../../contract/definitions/version-digest.ts';
 import { isObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import { decodeArrayFromPayloads } from '../../temporal-internals/sdk.ts';
 import { hasCode } from '../errors.ts';
 import { historyPage } from '../history/page.ts';
 import type { Access } from '../temporal/access.ts';

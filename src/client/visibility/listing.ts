@@ -2,10 +2,9 @@
 
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { TypedSearchAttributes } from '@temporalio/common';
-import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { Unreadable } from '../../history/events.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
+import { decodeMapFromPayloads, decodeTypedSearchAttributes } from '../../temporal-internals/sdk.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { isInvalidArgument, read } from '../temporal/rpc.ts';

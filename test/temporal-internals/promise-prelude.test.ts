@@ -1,8 +1,8 @@
 import { createContext, runInContext } from 'node:vm';
-// The part of the SDK that installs the promise hook in the thread of workflows.
-import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PRELUDE } from '../../workers/bundle.ts';
+import { PRELUDE, withoutPromiseHook } from '../../src/temporal-internals/promise-prelude.ts';
+// The part of the SDK that installs the promise hook in the thread of workflows.
+import { globalHandlers } from '../support/sdk.ts';
 
 interface Kept {
   readonly promiseToStack: Map<unknown, unknown>;
@@ -28,6 +28,11 @@ describe('the prelude of the bundle', () => {
     expect(keptAfter('Error.stackTraceLimit=0;').kept.promiseToStack.size).toBe(3);
     const { kept } = keptAfter(PRELUDE);
     expect([kept.promiseToStack.size, kept.childToParent.size]).toEqual([0, 0]);
+  });
+
+  it('can be taken off a bundle, but for the stacks', () => {
+    expect(withoutPromiseHook(`${PRELUDE}'use strict';`)).toBe("Error.stackTraceLimit=0;'use strict';");
+    expect(withoutPromiseHook("'use strict';")).toBe("'use strict';");
   });
 
   it('lets the SDK find the workflow of a promise, as for an unhandled rejection, and compile anything else', () => {

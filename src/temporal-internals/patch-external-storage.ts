@@ -1,6 +1,7 @@
 /**
  * Patches the SDK's external storage. An activity whose input cannot be read begins all the same, and waits for it
- * (large-results.ts). The SDK would fail the attempt, although the input can be read once the store is available.
+ * (src/client/payloads/large-results.ts). The SDK would fail the attempt, although the input can be read once the store
+ * is available.
  *
  * Messages whose payloads all stay unchanged skip the SDK's external storage, in 5 µs instead of 25. For each message
  * the SDK makes a signal and waits for a promise of every payload, and for each payload, also one that is not stored,
@@ -8,13 +9,10 @@
  * is stored, or read from storage, goes through the SDK as before.
  */
 
-// The packages are CommonJS without named exports: their values come by the default, their types by name.
 import type { ExternalStorage, Payload } from '@temporalio/common';
-import storageVisitor from '@temporalio/common/lib/internal-non-workflow/external-storage-visitor.js';
-import helpers from '@temporalio/common/lib/internal-non-workflow/extstore-helpers.js';
-import payloadVisitor, { type VisitOptions } from '@temporalio/common/lib/internal-non-workflow/payload-visitor.js';
 import { deferInput } from './deferred-input.ts';
 import { everyPayload, type PayloadTest, type Walk } from './payload-walk.ts';
+import { isReferencePayload, payloadVisitor, storageVisitor, type VisitOptions } from './sdk.ts';
 
 /** An upper bound for what encloses the bytes of a payload, or an entry of its metadata, in protobuf. */
 const MEMBER_BYTES = 16;
@@ -29,8 +27,8 @@ const unchangedTests = new WeakMap<object, PayloadTest>();
 
 let isPatched = false;
 
-/** Changes the SDK's functions, once for the process. */
-export function patchExternalStorage(): void {
+/** Changes the SDK's functions, once for the process. `isTransient`: the input may be read later. */
+export function patchExternalStorage(isTransient: (error: unknown) => boolean): void {
   if (isPatched) return;
   isPatched = true;
   const { extstoreStoreOptions, extstoreInboundOptions } = storageVisitor;
@@ -53,7 +51,9 @@ export function patchExternalStorage(): void {
       if (isUnchanged !== undefined && everyPayload(root, walk, options, isUnchanged)) return;
       if (walk === (payloadVisitor.walkActivityTask as unknown)) {
         const withTimeout = { ...options, abortSignal: AbortSignal.timeout(INPUT_TIMEOUT_MS) };
-        await visit(root, walk, withTimeout).catch((error: unknown) => deferInput(root as ActivityTask, error));
+        await visit(root, walk, withTimeout).catch((error: unknown) => {
+          if (!isTransient(error) || !deferInput(root as ActivityTask)) throw error;
+        });
       } else await visit(root, walk, options);
     },
   });
@@ -64,7 +64,7 @@ function withUnchangedTest<Options extends object>(options: Options, isUnchanged
   return options;
 }
 
-const isNoReference: PayloadTest = (payload) => !helpers.isReferencePayload(payload);
+const isNoReference: PayloadTest = (payload) => !isReferencePayload(payload);
 
 const isBelowThreshold =
   ({ payloadSizeThreshold }: ExternalStorage): PayloadTest =>

@@ -1,31 +1,26 @@
 /**
  * Inputs that the store could not deliver when their activity began. The argument of the activity holds the reference,
- * and the activity reads the input itself (large-results.ts).
+ * and the activity reads the input itself (src/client/payloads/large-results.ts).
  */
-import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
-import { isReferencePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type coresdk } from '@temporalio/proto';
-import { isObject } from '../../json/json.ts';
-import type { BlobCode } from './blob-store.ts';
+import { isObject } from '../json/json.ts';
+import { isReferencePayload } from './sdk.ts';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 /** The member of the argument. An input of an activity has none of this name (contract/activity.ts). */
 const REFERENCE = '$stored';
-const DAMAGED: BlobCode = 'blob_damaged';
 
-/** Whether a later attempt may succeed. */
-const isTransientFailure = (error: unknown): boolean =>
-  error instanceof ApplicationFailure && typeof error.type === 'string' && error.type !== DAMAGED;
-
-/** Passes references of the task on to the activity. @throws the error, where a later attempt would not help */
-export function deferInput({ start }: coresdk.activity_task.IActivityTask, error: unknown): void {
-  if (start == null || !isTransientFailure(error)) throw error;
+/** Passes references of the task on to the activity. False where the task starts none. */
+export function deferInput({ start }: coresdk.activity_task.IActivityTask): boolean {
+  if (start == null) return false;
   start.input = (start.input ?? []).map((payload) =>
     isReferencePayload(payload) ? referenceArgument(payload) : payload,
   );
   // Segments of earlier versions: the effects since their first attempt are repeated, with their keys.
   start.heartbeatDetails = (start.heartbeatDetails ?? []).filter((payload) => !isReferencePayload(payload));
+  return true;
 }
 
 const referenceArgument = (reference: Payload): Payload =>

@@ -1,6 +1,6 @@
 /** Tests the payloads of a message that the SDK's visitor would transform, without a visit. */
 import type { Payload } from '@temporalio/common';
-import type { VisitOptions, WalkEnv } from '@temporalio/common/lib/internal-non-workflow/payload-visitor.js';
+import type { VisitOptions, WalkEnv } from './sdk.ts';
 
 /** One of the SDK's functions that walk a message. Each calls the transforms and puts what they resolve to in place. */
 export type Walk<Root, Context> = (root: Root, env: WalkEnv<Context>, context: Context) => Promise<unknown>[];

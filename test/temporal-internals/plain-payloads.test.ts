@@ -1,9 +1,9 @@
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import runner from '@temporalio/worker/lib/workflow-codec-runner.js';
 import { beforeAll, expect, it, vi } from 'vitest';
-import { payloadCodecOf } from '../../src/client/payloads/codec.ts';
-import { skipCodecForPlainPayloads } from '../../workers/plain-payloads.ts';
+import { isEncrypted, payloadCodecOf } from '../../src/client/payloads/codec.ts';
+import { skipCodecForPlainPayloads } from '../../src/temporal-internals/plain-payloads.ts';
+import { WorkflowCodecRunner } from '../../src/temporal-internals/sdk.ts';
 
 const settings = { masterKey: new Uint8Array(32).fill(7), formerMasterKeys: [], dataDir: '' };
 const codec = payloadCodecOf({ ...settings, codec: false });
@@ -20,7 +20,7 @@ const completionOf = (payload: Payload) => ({
   runId: 'r',
   successful: { commands: [{ scheduleActivity: { seq: 1, activityId: 'a', arguments: [payload] } }] },
 });
-const make = () => new runner.WorkflowCodecRunner([codec], context);
+const make = () => new WorkflowCodecRunner([codec], context);
 
 /** What the SDK makes of both messages, before it is changed. */
 let sent: Uint8Array;
@@ -28,7 +28,7 @@ let received: Uint8Array;
 beforeAll(async () => {
   sent = ActivationCompletion.encode((await make().encodeCompletion(completionOf(plain))) as never).finish();
   received = Activation.encode((await make().decodeActivation(activationOf(plain))) as never).finish();
-  skipCodecForPlainPayloads();
+  skipCodecForPlainPayloads(isEncrypted);
 });
 
 it('makes the same messages as the SDK, and waits for none of their payloads', async () => {

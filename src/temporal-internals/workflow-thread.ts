@@ -5,7 +5,7 @@
  * a process whose script was stopped ("async hook stack has become corrupted").
  */
 import { Worker } from 'node:worker_threads';
-import { isObject } from '../src/json/json.ts';
+import { isObject } from '../json/json.ts';
 
 /** A process that was held up itself has not seen the answers, so ticks of its own clock are counted. */
 const TICK_MS = 1_000;
@@ -43,6 +43,14 @@ class ThreadWatchdog {
     this.#open++;
   }
 }
+
+/**
+ * The option of Worker.create that limits each call into a sandbox, for an SDK whose messages are other ones than here.
+ * Its types do not name it.
+ */
+export const activationLimit = (limitMs: number): { readonly isolateExecutionTimeout: number } => ({
+  isolateExecutionTimeout: limitMs,
+});
 
 /**
  * Watches the threads that the SDK starts from now on. Call it once in a process, before Worker.create. `stuck` is

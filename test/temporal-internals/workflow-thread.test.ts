@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { ThreadedVMWorkflowCreator } from '@temporalio/worker/lib/workflow/threaded-vm.js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { watchWorkflowThreads } from '../../workers/workflow-thread.ts';
+import { watchWorkflowThreads } from '../../src/temporal-internals/workflow-thread.ts';
+import { ThreadedVMWorkflowCreator } from '../support/sdk.ts';
 
 /** Answers the requests to the SDK's thread, each when the test says so. */
 const THREAD = `

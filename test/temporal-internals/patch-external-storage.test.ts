@@ -1,14 +1,14 @@
 import { ExternalStorage, type Payload, type StorageDriver, StorageDriverClaim } from '@temporalio/common';
-import internals from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import fc from 'fast-check';
 import { beforeAll, expect, it, vi } from 'vitest';
-import { patchExternalStorage } from '../../src/client/payloads/external-storage-patch.ts';
+import { patchExternalStorage } from '../../src/temporal-internals/patch-external-storage.ts';
+import { internals } from '../support/sdk.ts';
 
 const THRESHOLD = 2_000;
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-beforeAll(patchExternalStorage);
+beforeAll(() => patchExternalStorage(() => false));
 
 interface Message {
   readonly result: { payloads: Payload[] };

@@ -4,12 +4,11 @@
  * encrypted payload is visited.
  */
 
-// The packages are CommonJS without named exports: their values come by the default, their types by name.
-import payloadVisitor from '@temporalio/common/lib/internal-non-workflow/payload-visitor.js';
+import type { Payload } from '@temporalio/common';
+// The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type coresdk } from '@temporalio/proto';
-import runner, { type WorkflowCodecRunner } from '@temporalio/worker/lib/workflow-codec-runner.js';
-import { isEncrypted } from '../src/client/payloads/codec.ts';
-import { everyPayload } from '../src/client/payloads/payload-walk.ts';
+import { everyPayload } from './payload-walk.ts';
+import { payloadVisitor, WorkflowCodecRunner } from './sdk.ts';
 
 type Activation = coresdk.workflow_activation.IWorkflowActivation;
 type Completion = coresdk.workflow_completion.IWorkflowActivationCompletion;
@@ -21,11 +20,11 @@ const VISITOR_OPTIONS = { skipHeaders: true, skipSearchAttributes: true };
 
 let isInstalled = false;
 
-/** Changes the SDK's class, once for a process whose codec does not encrypt. */
-export function skipCodecForPlainPayloads(): void {
+/** Changes the SDK's class, once for a process whose codec does not encrypt. `isEncrypted`: the codec wrote it. */
+export function skipCodecForPlainPayloads(isEncrypted: (payload: Payload) => boolean): void {
   if (isInstalled) return;
   isInstalled = true;
-  const { prototype } = runner.WorkflowCodecRunner;
+  const { prototype } = WorkflowCodecRunner;
   const { decodeActivation } = prototype;
   Object.assign(prototype, {
     async decodeActivation(this: WorkflowCodecRunner, given: Activation) {
