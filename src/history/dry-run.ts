@@ -1,7 +1,7 @@
 /**
- * A dry run (ARCHITECTURE.md §5): the core walks a definition on a simulated clock, without effects. A preset answers
- * an effect, else null does. Sleeps pass. The walk stops where it awaits a person, a message or a callback for which
- * there is no answer. The result is the trace that the run would have, with rendered configs.
+ * A dry run: the core walks a definition on a simulated clock, without effects. A preset answers an effect, else null
+ * does. Sleeps pass. The walk stops where it awaits a person, a message or a callback for which there is no answer. The
+ * result is the trace that the run would have, with rendered configs.
  */
 
 import type { RunError, RunStatus, WaitingFor } from '../contract/run/run.ts';
@@ -45,7 +45,7 @@ export interface DryRunOptions {
   readonly dataBytes?: number;
 }
 
-/** A step of the trace, as in an execution (ARCHITECTURE.md §5, "step"). */
+/** A step of the trace, as in an execution. */
 export type DryRunRow = Omit<TraceRow, 'startedAt' | 'completedAt'> & {
   readonly startedAt: string;
   readonly completedAt?: string;

@@ -1,6 +1,6 @@
 /**
- * Roles of API keys, the record of a key in its organization's actor (ARCHITECTURE.md §5, Authentication), and what the
- * actor has room for. The contract between src/client, workflows/actors/organization.ts and the gateway. JSON only.
+ * Roles of API keys, the record of a key in its organization's actor, and what the actor has room for. The contract
+ * between src/client, workflows/actors/organization.ts and the gateway. JSON only.
  */
 
 import { exactJsonBytes } from '../../json/bytes.ts';
