@@ -72,7 +72,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/engine/resume': ['src/engine/inbound'],
   'src/engine/state': ['src/compat/mesh', 'src/steps'],
   'src/engine/walk': ['src/engine/state', 'src/steps/compile'],
-  'src/gateway': ['src/compat/alloy/server', 'src/gateway/mcp'],
+  'src/gateway': ['src/compat/alloy/server', 'src/gateway/mcp', 'src/gateway/routes/process'],
   'src/gateway/answers': ['src/steps/kinds'],
   'src/gateway/http': ['src/client/triggers', 'src/gateway/answers', 'src/gateway/threads'],
   'src/gateway/input': ['src/client/definitions', 'src/gateway/http'],
@@ -84,6 +84,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/gateway/mcp': ['src/gateway/manual', 'src/gateway/routes/recordings'],
   'src/gateway/routes/executions': ['src/compat/agent-ops/server', 'src/gateway/input'],
   'src/gateway/routes/organization': ['src/gateway/http'],
+  'src/gateway/routes/process': ['src/gateway/http'],
   'src/gateway/routes/recordings': [
     'src/client/recordings',
     'src/gateway/routes/triggers',
