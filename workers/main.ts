@@ -15,7 +15,6 @@ import { dataLimitOf } from '../src/definition/document/limits.ts';
 import { startMetrics } from '../src/observe/metrics.ts';
 import { onParentExit, sendToParent } from '../src/observe/parent-process.ts';
 import { startTracing } from '../src/observe/tracing.ts';
-import { ACTIVATION_MS, interpreterOptions } from '../workflows/run/worker-settings.ts';
 import { activityDependencies } from './activity-dependencies.ts';
 import { failureConverterPath, hashOfBundle } from './bundle.ts';
 import { startWorkerHttp, WorkerPortError } from './http.ts';
@@ -25,6 +24,7 @@ import { skipCodecForPlainPayloads } from './plain-payloads.ts';
 import { Shutdown } from './shutdown.ts';
 import { sweepBlobsRegularly } from './sweep-blobs.ts';
 import { freePort, installRuntime } from './telemetry.ts';
+import { ACTIVATION_MS, workflowWorkerOptions } from './workflow-options.ts';
 import { watchWorkflowThreads } from './workflow-thread.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child of `start`. A child
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
     process.exit(1);
   });
   const bundle = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  const interpreter = interpreterOptions(
+  const workflowOptions = workflowWorkerOptions(
     {
       historyLimit: config.historyLimit,
       dataBytes: dataLimitOf(config.blobs.isOn),
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
       ...(config.codec ? { failureConverterPath: failureConverterPath() } : {}),
     },
     workflowBundle: { codePath: bundle },
-    ...interpreter,
+    ...workflowOptions,
     activities: {
       ...createActivities(config, { ...dependencies, observeEffect: effectObserver(log) }),
       ...dependencies.actors,
@@ -131,7 +131,10 @@ async function main(): Promise<void> {
   void renewSchedules(dependencies.over);
   const { taskQueue, temporal } = config;
   if (config.workerVersioning === 'automatic')
-    await becomeCurrent(connection, { namespace: temporal.namespace, ...interpreter.workerDeploymentOptions.version });
+    await becomeCurrent(connection, {
+      namespace: temporal.namespace,
+      ...workflowOptions.workerDeploymentOptions.version,
+    });
   log.info({ taskQueue, namespace: temporal.namespace, ...(http ? { port: http.port } : {}) }, 'The worker is ready.');
   sendToParent('ready');
   await running;

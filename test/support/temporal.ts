@@ -22,7 +22,7 @@ import { activityDependencies } from '../../workers/activity-dependencies.ts';
 import { hashOfBundle } from '../../workers/bundle.ts';
 import { workerObservers } from '../../workers/observers.ts';
 import { Shutdown } from '../../workers/shutdown.ts';
-import { interpreterOptions } from '../../workflows/run/worker-settings.ts';
+import { workflowWorkerOptions } from '../../workers/workflow-options.ts';
 import { namespaceOfSlot } from './namespaces.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**), which share one real Temporal server. Concurrent files
@@ -147,7 +147,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
   const bundle = options.bundle ?? join(compiledRoot(), 'workflow-bundle.js');
   const { historyLimit, blobs, workerVersioning } = server.config;
   const codeHash = workerVersioning === 'off' ? {} : { codeHash: hashOfBundle(bundle) };
-  const interpreter = interpreterOptions(
+  const workflowOptions = workflowWorkerOptions(
     { historyLimit, dataBytes: dataLimitOf(blobs.isOn), ...codeHash },
     server.taskQueue,
   );
@@ -157,7 +157,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     taskQueue: server.taskQueue,
     dataConverter: dataConverterOf(server.config),
     workflowBundle: { codePath: bundle },
-    ...interpreter,
+    ...workflowOptions,
     activities: { ...activities, segment: segmentActivity(activities as never, parts) },
     ...workerObservers(),
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,
@@ -165,7 +165,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     shutdownForceTime: 5_000,
   });
   const running = worker.run();
-  const { version } = interpreter.workerDeploymentOptions;
+  const { version } = workflowOptions.workerDeploymentOptions;
   const madeCurrent =
     workerVersioning === 'automatic'
       ? await setCurrentVersion(connection, { namespace: server.namespace, ...version })
