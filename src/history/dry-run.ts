@@ -4,6 +4,7 @@
  * result is the trace that the run would have, with rendered configs.
  */
 
+import { DEFAULT_ORGANIZATION } from '../contract/organization/organization.ts';
 import type { RunError, RunStatus, WaitingFor } from '../contract/run/run.ts';
 import { unknownPresets } from '../definition/document/presets.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
@@ -91,8 +92,8 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
   const replies = options.answers === undefined ? undefined : new Answers(options.answers);
   const run = simulate(program, {
     genesis: {
-      executionId: `run.${options.organizationId ?? 'default'}.${definition.slug}.dry`,
-      organizationId: options.organizationId ?? 'default',
+      executionId: `run.${options.organizationId ?? DEFAULT_ORGANIZATION}.${definition.slug}.dry`,
+      organizationId: options.organizationId ?? DEFAULT_ORGANIZATION,
       input: options.input === undefined ? {} : options.input,
       presets: rest,
       trigger: { type: 'manual' },

@@ -7,6 +7,9 @@ import { exactJsonBytes } from '../../json/bytes.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { type DeleteEntry, MAX_ORGANIZATION_BYTES, MAX_ORGANIZATION_ENTRIES, type PutEntry } from '../actors.ts';
 
+/** The organization of the operators of this host, and of runs that were started by hand. */
+export const DEFAULT_ORGANIZATION = 'default';
+
 /** Each role includes the roles before it. */
 export const ROLES = ['viewer', 'runner', 'approver', 'editor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];

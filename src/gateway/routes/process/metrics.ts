@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Access } from '../../../client/temporal/access.ts';
 import { openRunCounts, openWaitCounts, queueLoads } from '../../../client/visibility/workload.ts';
-import { DEFAULT_ORGANIZATION } from '../../../engine/state/start.ts';
+import { DEFAULT_ORGANIZATION } from '../../../contract/organization/organization.ts';
 import {
   METRICS_TYPE,
   metricsText,
