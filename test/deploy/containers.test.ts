@@ -89,7 +89,7 @@ describe('.dockerignore', () => {
       '.npmrc',
       '.env',
     ];
-    for (const path of [...out, 'deploy/.env', 'deploy/start.log', 'test/e2e/large-runs.long.test.ts'])
+    for (const path of [...out, 'deploy/.env', 'deploy/start.log', 'test/e2e/blobs/large-runs.long.test.ts'])
       expect([path, isIgnored(path)]).toEqual([path, true]);
   });
 
