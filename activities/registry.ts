@@ -1,4 +1,4 @@
-/** The activities of steps, by the names that workflows call. A new one is a file in this folder and a line here. */
+/** The activities of steps, by the names that workflows call. A new one is a file in a folder here and a line below. */
 import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
 import type { Config } from '../src/config/config.ts';
 import { dataLimitOf, valueLimitOf } from '../src/definition/document/limits.ts';

@@ -72,7 +72,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/engine/resume': ['src/engine/inbound'],
   'src/engine/state': ['src/compat/mesh', 'src/steps'],
   'src/engine/walk': ['src/engine/state', 'src/steps/compile'],
-  'src/gateway': ['src/compat/alloy/server', 'src/gateway/mcp'],
+  'src/gateway': ['src/compat/alloy/server', 'src/gateway/mcp', 'src/gateway/routes/process'],
   'src/gateway/answers': ['src/steps/kinds'],
   'src/gateway/http': ['src/client/triggers', 'src/gateway/answers', 'src/gateway/threads'],
   'src/gateway/input': ['src/client/definitions', 'src/gateway/http'],
@@ -84,6 +84,7 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/gateway/mcp': ['src/gateway/manual', 'src/gateway/routes/recordings'],
   'src/gateway/routes/executions': ['src/compat/agent-ops/server', 'src/gateway/input'],
   'src/gateway/routes/organization': ['src/gateway/http'],
+  'src/gateway/routes/process': ['src/gateway/http'],
   'src/gateway/routes/recordings': [
     'src/client/recordings',
     'src/gateway/routes/triggers',
@@ -144,13 +145,30 @@ const WITH_LONG_LINES = [
   'src/template/time.ts',
 ];
 
+/** Files that comments, documents and tests name, and that are not in the repository. */
+const NAMES_WITHOUT_FILE: ReadonlySet<string> = new Set([
+  // What the build and the bench write.
+  'types.d.ts',
+  'figures.md',
+  'production.md',
+  // Placeholders.
+  '../file.ts',
+  'other.md',
+  'test/programs/a.yaml',
+  'workflows/definitions/wrong.yaml',
+]);
+
 /** The console takes only types from other folders than these, whose code a browser can run (deploy/build.mjs). */
 const RUNS_IN_BROWSERS = ['src/console', 'src/json', 'src/template', 'src/definition'];
 
+const FOLDERS = ['src', 'workflows', 'activities', 'workers', 'deploy', 'test'];
 const sources = ['src', 'workflows', 'activities', 'workers'].flatMap((folder) =>
   ['.ts', '.tsx'].flatMap((ending) => filesUnder(folder, ending)),
 );
 const tests = filesUnder('test');
+const allCode = FOLDERS.flatMap((folder) =>
+  ['.ts', '.tsx', '.mts', '.mjs', '.css'].flatMap((ending) => filesUnder(folder, ending)),
+);
 /** Scripts of child processes. */
 const scripts = ['activities', 'deploy/temporal'].flatMap((folder) => filesUnder(folder, '.mjs'));
 const documents = ['src', 'workflows', 'test', 'deploy']
@@ -369,12 +387,28 @@ describe('the house', () => {
   });
 
   it('names only files that exist, in comments and in documents', () => {
-    const named = /(?<![\w/.-])((?:src|workflows|activities|workers|deploy)\/[\w/.-]+\.(?:ts|mjs|md|yaml))(?!\w)/g;
-    const missing = [...sources, ...documents].flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(named)]
-        .filter(([, path]) => !existsSync(path!))
-        .map(([, path]) => `${file}: ${path}`),
+    const whole =
+      /(?<![\w/.-])((?:src|workflows|activities|workers|deploy|test)\/[\w/.-]+\.(?:tsx?|m[tj]s|md|yaml))(?!\w)/g;
+    const named = /(?<![\w/.@<>{}*$-])((?:[\w.-]+\/)*[\w-][\w.-]*\.(?:tsx?|m[tj]s|md|css))(?![\w-])/g;
+    const comments = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm;
+    const files = [...FOLDERS.flatMap((folder) => filesUnder(folder, '')), ...readdirSync('.')];
+    // A name may leave out the first folders of its path.
+    const endings = new Set(
+      files.flatMap((file) => {
+        const parts = file.split('/');
+        return parts.map((_, at) => parts.slice(at).join('/'));
+      }),
     );
+    const isThere = (file: string, name: string): boolean =>
+      endings.has(name) || existsSync(join(dirname(file), name)) || NAMES_WITHOUT_FILE.has(name);
+    const missing = [...allCode, ...documents].flatMap((file) => {
+      const text = readFileSync(file, 'utf8');
+      const words = file.endsWith('.md') ? text : (text.match(comments) ?? []).join('\n');
+      return [
+        ...[...text.matchAll(whole)].filter(([, path]) => !existsSync(path!) && !NAMES_WITHOUT_FILE.has(path!)),
+        ...[...words.matchAll(named)].filter(([, name]) => !isThere(file, name!)),
+      ].map(([, name]) => `${file}: ${name}`);
+    });
     expect(missing).toEqual([]);
   });
 
@@ -396,9 +430,7 @@ describe('the house', () => {
   });
 
   it('has no long lines', () => {
-    const folders = ['src', 'workflows', 'activities', 'workers', 'deploy', 'test'];
-    const long = folders
-      .flatMap((folder) => ['.ts', '.tsx', '.mts', '.mjs', '.css'].flatMap((ending) => filesUnder(folder, ending)))
+    const long = allCode
       .filter((file) => !WITH_LONG_LINES.includes(file))
       .flatMap((file) =>
         readFileSync(file, 'utf8')

@@ -18,7 +18,6 @@ import { onParentExit, sendToParent } from '../src/observe/parent-process.ts';
 import { startTracing } from '../src/observe/tracing.ts';
 import { skipCodecForPlainPayloads } from '../src/temporal-internals/plain-payloads.ts';
 import { activationLimit, watchWorkflowThreads } from '../src/temporal-internals/workflow-thread.ts';
-import { ACTIVATION_MS, interpreterOptions } from '../workflows/run/worker-settings.ts';
 import { activityDependencies } from './activity-dependencies.ts';
 import { failureConverterPath, hashOfBundle, workflowBundle } from './bundle.ts';
 import { startWorkerHttp, WorkerPortError } from './http.ts';
@@ -27,6 +26,7 @@ import { effectObserver, workerObservers } from './observers.ts';
 import { Shutdown } from './shutdown.ts';
 import { sweepBlobsRegularly } from './sweep-blobs.ts';
 import { freePort, installRuntime } from './telemetry.ts';
+import { ACTIVATION_MS, workflowWorkerOptions } from './workflow-options.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child of `start`. A child
 // reports to its parent over IPC when it is ready, and ends when the parent has exited.
@@ -71,7 +71,7 @@ async function main(): Promise<void> {
   );
   if (config.sdkPatches) patchWorker(config);
   const bundle = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  const interpreter = interpreterOptions(
+  const workflowOptions = workflowWorkerOptions(
     {
       historyLimit: config.historyLimit,
       dataBytes: dataLimitOf(config.blobs.isOn),
@@ -90,7 +90,7 @@ async function main(): Promise<void> {
       ...(config.codec ? { failureConverterPath: failureConverterPath() } : {}),
     },
     workflowBundle: workflowBundle(bundle, config),
-    ...interpreter,
+    ...workflowOptions,
     ...(config.sdkPatches ? activationLimit(ACTIVATION_MS) : {}),
     activities: {
       ...createActivities(config, { ...dependencies, observeEffect: effectObserver(log) }),
@@ -126,7 +126,10 @@ async function main(): Promise<void> {
   void renewSchedules(dependencies.over);
   const { taskQueue, temporal, sdkPatches } = config;
   if (config.workerVersioning === 'automatic')
-    await becomeCurrent(connection, { namespace: temporal.namespace, ...interpreter.workerDeploymentOptions.version });
+    await becomeCurrent(connection, {
+      namespace: temporal.namespace,
+      ...workflowOptions.workerDeploymentOptions.version,
+    });
   log.info(
     {
       taskQueue,

@@ -1,7 +1,7 @@
 /**
  * Failures with the payload codec: message and stack go into a payload, which the codec encrypts. The type, which is
  * the code of an error, stays readable. In the sandbox the worker's build id shows whether there is a codec
- * (run/worker-settings.ts). Outside of it, for activities, this module is loaded only where there is one.
+ * (workers/workflow-options.ts). Outside of it, for activities, this module is loaded only where there is one.
  */
 import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
 import { inWorkflowContext, workflowInfo } from '@temporalio/workflow';

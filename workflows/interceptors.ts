@@ -23,6 +23,7 @@ import {
   type WorkflowInterceptors,
   workflowInfo,
 } from '@temporalio/workflow';
+import { DEFAULT_ORGANIZATION } from '../src/contract/organization/organization.ts';
 import { RUN_WORKFLOW, type RunTrigger } from '../src/contract/run/run.ts';
 import {
   type EndedRun,
@@ -43,7 +44,6 @@ export interface RunSinks extends Sinks {
 /** The signal by which a limiter gives a run its slot. */
 const GRANTED_SIGNAL = 'granted';
 const GRANTS_DESCRIPTION = 'Runs in the queue of a limiter that got their slot.';
-const DEFAULT_ORGANIZATION = 'default';
 const KNOWN_TRIGGER_TYPES: readonly RunTrigger['type'][] = [
   'manual',
   'webhook',

@@ -5,7 +5,7 @@
 import type { AgentCall, AgentTurn, OfferedTools } from '../../src/contract/run/agent.ts';
 import { asJson, isObject, type JsonObject } from '../../src/json/json.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
-import { askModel, formatOf, metaOf, optionalText, requestOf } from '../llm/llm.ts';
+import { askModel, formatOf, metaOf, requestOf, textOrUndefined } from '../llm/llm.ts';
 import type { ToolCall } from '../llm/model-call.ts';
 import { type ModelReader, openModel } from '../llm/open-model.ts';
 import { invalidConfig } from '../runtime/failure.ts';
@@ -19,7 +19,7 @@ export function agentTurnActivity(
 ): ActivityHandler {
   return async (config, context) => {
     if (!isObject(config)) throw invalidConfig('userPrompt', 'given');
-    const model = await openModel(optionalText(config['model']), models, fetch, context);
+    const model = await openModel(textOrUndefined(config['model']), models, fetch, context);
     const tools = await agentTools(config['tools'] as unknown as OfferedTools, sources, context);
     const request = { ...requestOf(config), tools };
     const { answer, data } = await askModel(model, request, formatOf(config), context);

@@ -21,7 +21,7 @@ const MAX_SHOWN_CHARACTERS = 4_000;
 export function llmActivity(models: ModelReader | undefined, fetch: Fetch): ActivityHandler {
   return async (config, context): Promise<ActivityOutput> => {
     if (!isObject(config)) throw invalidConfig('userPrompt', 'given');
-    const model = await openModel(optionalText(config['model']), models, fetch, context);
+    const model = await openModel(textOrUndefined(config['model']), models, fetch, context);
     const request = requestOf(config);
     const { answer, data } = await askModel(model, request, formatOf(config), context);
     return { data, meta: metaOf(answer, model, request) };
@@ -188,6 +188,6 @@ function correctionOf(problems: readonly string[]): string {
     .join('\n')}\nAnswer again, with the corrected JSON value and nothing else.`;
 }
 
-export function optionalText(value: Json | undefined): string | undefined {
+export function textOrUndefined(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

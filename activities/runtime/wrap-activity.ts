@@ -1,6 +1,6 @@
 /**
  * Wraps every activity: inserts secrets right before use, scrubs them from everything that comes back, enforces size
- * limits, and turns errors into typed failures (contract/activity.ts): type = code,
+ * limits, and turns errors into typed failures (contract/run/activity.ts): type = code,
  * details = [{details?, retryable, attempts, retryAfterMs?}]. Failures and logs never contain the config.
  */
 

@@ -9,7 +9,7 @@ const DEFAULT_DEPLOYMENT = 'signalbox';
 /**
  * Changes of commands that hold for every task of a worker. A build id names those that its code has, so a history
  * replays and folds as its workers behaved. A mark is never renamed, and removed only with its old branch (TEMPORAL.md
- * §11). Add one as a line here, and ask for it with `hasMark`.
+ * §11). Add one as a line here, and ask for it with `isMarked`.
  */
 export const MARKS = [
   /** From 0.3: light effects run in segments (engine/segment.ts). */
@@ -40,7 +40,7 @@ const CODE_DIGITS = 12;
 export interface WorkerStamp {
   /** Events after which a run continues as new. */
   readonly historyLimit: number;
-  /** The most bytes of a run's definition and state together (engine/limits.ts, dataLimitOf). */
+  /** The most bytes of a run's definition and state together (definition/document/limits.ts, dataLimitOf). */
   readonly dataBytes: number;
   /** Failures are encoded, because a payload codec is configured. */
   readonly encodes?: boolean;

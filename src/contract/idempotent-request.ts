@@ -1,5 +1,5 @@
 /**
- * Requests with an Idempotency-Key (ARCHITECTURE.md §5). The workflow `request.{org}.{hash}` is open while a gateway
+ * Requests with an Idempotency-Key. The workflow `request.{org}.{hash}` (ARCHITECTURE.md §4) is open while a gateway
  * works on the request, and its result is the answer. JSON only.
  */
 

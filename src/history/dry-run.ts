@@ -1,9 +1,10 @@
 /**
- * A dry run (ARCHITECTURE.md §5): the core walks a definition on a simulated clock, without effects. A preset answers
- * an effect, else null does. Sleeps pass. The walk stops where it awaits a person, a message or a callback for which
- * there is no answer. The result is the trace that the run would have, with rendered configs.
+ * A dry run: the core walks a definition on a simulated clock, without effects. A preset answers an effect, else null
+ * does. Sleeps pass. The walk stops where it awaits a person, a message or a callback for which there is no answer. The
+ * result is the trace that the run would have, with rendered configs.
  */
 
+import { DEFAULT_ORGANIZATION } from '../contract/organization/organization.ts';
 import type { RunError, RunStatus, WaitingFor } from '../contract/run/run.ts';
 import { unknownPresets } from '../definition/document/presets.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
@@ -45,7 +46,7 @@ export interface DryRunOptions {
   readonly dataBytes?: number;
 }
 
-/** A step of the trace, as in an execution (ARCHITECTURE.md §5, "step"). */
+/** A step of the trace, as in an execution. */
 export type DryRunRow = Omit<TraceRow, 'startedAt' | 'completedAt'> & {
   readonly startedAt: string;
   readonly completedAt?: string;
@@ -91,8 +92,8 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
   const replies = options.answers === undefined ? undefined : new Answers(options.answers);
   const run = simulate(program, {
     genesis: {
-      executionId: `run.${options.organizationId ?? 'default'}.${definition.slug}.dry`,
-      organizationId: options.organizationId ?? 'default',
+      executionId: `run.${options.organizationId ?? DEFAULT_ORGANIZATION}.${definition.slug}.dry`,
+      organizationId: options.organizationId ?? DEFAULT_ORGANIZATION,
       input: options.input === undefined ? {} : options.input,
       presets: rest,
       trigger: { type: 'manual' },

@@ -1,5 +1,5 @@
 /**
- * The visits of a failed run that a retry opens again (ARCHITECTURE.md §5), found in its history: those whose failure
+ * The visits of a failed run that a retry opens again (ARCHITECTURE.md §3), found in its history: those whose failure
  * no step caught. A failed effect or child is open again with the config that it had, as if its result had not come.
  * Other visits begin again. A kind with several calls decides how it continues. Visits that were cancelled because of
  * the failure are open again as they were.

@@ -1,6 +1,6 @@
 /**
- * The trace of a run as rows: one for each visit of a step, pure steps included, in order of start (ARCHITECTURE.md §5,
- * "step"). The core reports begin and end of visits; history has the real times and the attempts of effects.
+ * The trace of a run as rows: one for each visit of a step, pure steps included, in order of start. The core reports
+ * begin and end of visits; history has the real times and the attempts of effects.
  */
 
 import type { MadeDecision, RunError } from '../contract/run/run.ts';

@@ -35,7 +35,7 @@ export interface Ports {
   readonly normal: string | null;
   /**
    * The ports that the kind can take with this config, including the normal one. Every kind also has `error` and
-   * `skipped`.
+   * `skipped`, except those of class end.
    */
   readonly names: readonly string[];
   /** Ports into the body of a container: these of `names`, or `any` other wired name (parallel's branches). */

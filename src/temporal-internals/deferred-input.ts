@@ -9,7 +9,7 @@ import { isObject } from '../json/json.ts';
 import { isReferencePayload } from './sdk.ts';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
-/** The member of the argument. An input of an activity has none of this name (contract/activity.ts). */
+/** The member of the argument. An input of an activity has none of this name (contract/run/activity.ts). */
 const REFERENCE = '$stored';
 
 /** Passes references of the task on to the activity. False where the task starts none. */

@@ -11,7 +11,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
-/** What defineAction gives; test/e2e/effects-code-actions.test.ts imports the real one, as a developer would. */
+/**
+ * What defineAction gives; test/e2e/activities/effects-code-actions.test.ts imports the real one, as a developer would.
+ */
 const action = (name: string, type: string): void =>
   write(name, `export default { kind: 'signalbox/action', type: '${type}' };\nexport const other = 1;`);
 

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { check } from '../../src/check/check.ts';
+import { DIALECTS } from '../../src/compat/dialects.ts';
 import { cli, filesFolder } from './terminal.ts';
 
 const files = filesFolder();
@@ -172,7 +173,7 @@ describe('signalbox import', () => {
     expect(read.out).toContain('(dialect 001)');
     const unknown = await cli(['import', '--from', 'rivet', '-'], { input: ofAgentOps });
     expect(unknown.exit).toBe(20);
-    expect(unknown.err).toContain('canonical, 000, 001, 002, 004, tale, mesh, agent-ops, alloy');
+    expect(unknown.err).toContain(DIALECTS.join(', '));
   });
 
   it('reports problems on standard error, and never prints a clear secret', async () => {

@@ -447,7 +447,7 @@ export const wholeExamples: readonly Example[] = TALE_DEFINITIONS.map(({ name, d
   document,
 }));
 
-/** The later form of a document of 000: the members of `workflowConfig` beside the list of steps. */
+/** The later form of a document of tale: the members of `workflowConfig` beside the list of steps. */
 export function laterTale({ workflowConfig, stepsConfig, ...rest }: JsonObject): JsonObject {
   return { ...rest, ...(isObject(workflowConfig) ? workflowConfig : {}), steps: stepsConfig ?? null };
 }

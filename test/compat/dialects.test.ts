@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import { detectDialect, toCanonical } from '../../src/compat/dialects.ts';
+import { DIALECTS, detectDialect, toCanonical } from '../../src/compat/dialects.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { CASES } from './dialects/load.ts';
 
@@ -61,7 +61,7 @@ describe('which dialect a document is in', () => {
     const [problem] = toCanonical({ steps: [] }, 'rivet').problems;
     expect(problem).toMatchObject({
       code: 'unknown_dialect',
-      message: 'Unknown dialect "rivet": expected canonical, 000, 001, 002, 004, tale, mesh, agent-ops, alloy.',
+      message: `Unknown dialect "rivet": expected ${DIALECTS.join(', ')}.`,
     });
   });
 });

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { s3Version } from '../../deploy/s3/build.mjs';
 import { readConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { healthRoutes } from '../../src/gateway/http/health.ts';
+import { healthRoutes } from '../../src/gateway/routes/process/health.ts';
 import { startWorkerHttp } from '../../workers/http.ts';
 import { environmentOf, ignores, listOf, stagesOf } from './dockerfile.ts';
 import { deployment, interpolated, objects, readCompose } from './manifests.ts';
@@ -89,7 +89,7 @@ describe('.dockerignore', () => {
       '.npmrc',
       '.env',
     ];
-    for (const path of [...out, 'deploy/.env', 'deploy/start.log', 'test/e2e/large-runs.test.ts'])
+    for (const path of [...out, 'deploy/.env', 'deploy/start.log', 'test/e2e/blobs/large-runs.long.test.ts'])
       expect([path, isIgnored(path)]).toEqual([path, true]);
   });
 

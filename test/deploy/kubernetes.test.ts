@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { readConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { healthRoutes } from '../../src/gateway/http/health.ts';
+import { healthRoutes } from '../../src/gateway/routes/process/health.ts';
 import { startWorkerHttp } from '../../workers/http.ts';
 import { environmentOf, stagesOf } from './dockerfile.ts';
 import { type Deployment, deployment, type Manifest, manifests, objects, withComponent } from './manifests.ts';

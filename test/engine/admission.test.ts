@@ -1,4 +1,5 @@
-// Limits as the core knows them (admission.ts, gates.ts): which gates a run is under, and how it waits before it walks.
+// Limits as the core knows them (admission.ts, definition-limits.ts): which limiters a run is under, and how it waits
+// before it walks.
 
 import { describe, expect, it } from 'vitest';
 import { type AppliedLimit, PRESTART_LEASE_MS, type SlotAnswer } from '../../src/contract/limits/limiter.ts';

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalTextAsync } from '../../src/gateway/http/canonical-text-async.ts';
-import { fingerprintOf } from '../../src/gateway/http/starts.ts';
+import { fingerprintOf } from '../../src/gateway/input/starts.ts';
 import { canonicalChunks, canonicalText } from '../../src/json/canonical-text.ts';
 import type { Json } from '../../src/json/json.ts';
 

@@ -1,7 +1,7 @@
 // The login's refusals, without Temporal. What a session is worth: test/e2e/access/access-session.test.ts.
 import type { Request } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FailedLogins } from '../../src/gateway/http/failed-logins.ts';
+import { FailedLogins } from '../../src/gateway/routes/organization/failed-logins.ts';
 import { type GatewayWithoutTemporal, gatewayWithoutTemporal, NO_KEYS } from './gateway-support.ts';
 
 const CHANGE = { 'sec-fetch-site': 'same-origin', 'x-signalbox-console': '1' };

@@ -16,8 +16,9 @@ import { startWorker, type TestServer, type TestWorker, testServer } from '../su
 //
 //   npx vitest run --config test/histories/record.config.ts
 //
-// It writes into the folder of the package's version. A version that was released is never recorded again: its
-// histories are those of runs and actors in flight, and later versions have to replay them (workflows/TEMPORAL.md).
+// It writes into the folder of the package's version. No file of a version that was released is recorded again: it is a
+// history of a run or an actor in flight, and later versions have to replay it (workflows/TEMPORAL.md). A new case may
+// be added to that version, by its own code and with -t (test/README.md).
 
 const LIMIT = 30;
 const ACTOR_LIMIT = 20;

@@ -23,7 +23,7 @@ import { activityDependencies } from '../../workers/activity-dependencies.ts';
 import { hashOfBundle, workflowBundle } from '../../workers/bundle.ts';
 import { workerObservers } from '../../workers/observers.ts';
 import { Shutdown } from '../../workers/shutdown.ts';
-import { ACTIVATION_MS, interpreterOptions } from '../../workflows/run/worker-settings.ts';
+import { ACTIVATION_MS, workflowWorkerOptions } from '../../workers/workflow-options.ts';
 import { namespaceOfSlot } from './namespaces.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**), which share one real Temporal server. Concurrent files
@@ -148,7 +148,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
   const bundle = options.bundle ?? join(compiledRoot(), 'workflow-bundle.js');
   const { historyLimit, blobs, workerVersioning } = server.config;
   const codeHash = workerVersioning === 'off' ? {} : { codeHash: hashOfBundle(bundle) };
-  const interpreter = interpreterOptions(
+  const workflowOptions = workflowWorkerOptions(
     { historyLimit, dataBytes: dataLimitOf(blobs.isOn), ...codeHash },
     server.taskQueue,
   );
@@ -158,7 +158,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     taskQueue: server.taskQueue,
     dataConverter: dataConverterOf(server.config),
     workflowBundle: workflowBundle(bundle, server.config),
-    ...interpreter,
+    ...workflowOptions,
     ...(server.config.sdkPatches ? activationLimit(ACTIVATION_MS) : {}),
     activities: { ...activities, segment: segmentActivity(activities as never, parts) },
     ...workerObservers(),
@@ -167,7 +167,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     shutdownForceTime: 5_000,
   });
   const running = worker.run();
-  const { version } = interpreter.workerDeploymentOptions;
+  const { version } = workflowOptions.workerDeploymentOptions;
   const madeCurrent =
     workerVersioning === 'automatic'
       ? await setCurrentVersion(connection, { namespace: server.namespace, ...version })

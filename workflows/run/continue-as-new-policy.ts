@@ -4,13 +4,19 @@
  * flight, it continues immediately, because the state contains everything that is open. Otherwise the frames continue;
  * far past the limit nothing new begins until the activities in flight have ended.
  *
- * The decision depends only on values that are the same on replay (worker-settings.ts for the limit). A task that
- * brought only refused updates leaves no trace in history, and a replay does not activate the workflow for it. So a run
- * continues as new only in a task that brought an event of history.
+ * The decision depends only on values that are the same on replay (workers/workflow-options.ts for the limit). A task
+ * that brought only refused updates leaves no trace in history, and a replay does not activate the workflow for it. So
+ * a run continues as new only in a task that brought an event of history.
  */
 import { workflowInfo } from '@temporalio/workflow';
 import { historyLimitOf } from '../../src/contract/build-id.ts';
-import { HOLD_FACTOR, MAX_EVENTS, MAX_HISTORY_BYTES } from './worker-settings.ts';
+
+/** With activities always in flight, nothing new begins at this multiple of the limit. */
+const HOLD_FACTOR = 10;
+/** But never later than here: the server terminates a run at 51,200 events. */
+const MAX_EVENTS = 40_000;
+/** The same for bytes: the server terminates a run at 50 MB. */
+const MAX_HISTORY_BYTES = 25_000_000;
 
 export class ContinueAsNewPolicy {
   readonly #firstLength = workflowInfo().historyLength;

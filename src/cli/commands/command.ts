@@ -9,5 +9,5 @@ export interface CommandContext {
   exitWith(code: ExitCode): void;
 }
 
-/** Adds one command. Each command is a file, listed in cli.ts. */
+/** Adds one command. Each command is a file, listed in remote-commands.ts, or in cli.ts where it needs this machine. */
 export type AddCommand = (program: Command, host: CommandContext) => void;

@@ -5,7 +5,7 @@ import { createAccess, unaudited } from '../../client/temporal/access.ts';
 import type { TemporalConnection } from '../../client/temporal/connect.ts';
 import type { Config } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { DEFAULT_ORGANIZATION } from '../../contract/organization/organization.ts';
 import { projectRoot } from './project-root.ts';
 import type { Say } from './say.ts';
 

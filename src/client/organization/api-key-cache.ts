@@ -5,9 +5,8 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KeyRecord } from '../../contract/organization/organization.ts';
+import { DEFAULT_ORGANIZATION, type KeyRecord } from '../../contract/organization/organization.ts';
 import { addressesOf } from '../../contract/organization/people.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { BoundedMap } from '../../json/bounded-map.ts';
 import { RefreshAhead } from '../concurrency/refresh-ahead.ts';
 import { type Access, unaudited, withCaller } from '../temporal/access.ts';

@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import {
+  DEFAULT_ORGANIZATION,
   type DeleteKey,
   HAD_KEYS_MEMO,
   type KeyRecord,
@@ -14,7 +15,6 @@ import {
   type Role,
 } from '../../contract/organization/organization.ts';
 import { type KnownPeople, peopleOf } from '../../contract/organization/people.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { ClientError, rethrowAs } from '../errors.ts';
 import { constantTimeEqual, hmacHex } from '../payloads/keys.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
@@ -93,7 +93,7 @@ export async function createKey(
     ...permissions,
     prefix,
     mac: macOf(keySecret, key, permissions),
-    sealed: seal(access.keys.apiKeys, sealContext(org, id), keySecret),
+    sealed: seal(access.keys.apiKeys, keySealContext(org, id), keySecret),
     createdAt: new Date().toISOString(),
     createdBy: createdBy ?? null,
     lastUsedAt: null,
@@ -155,7 +155,7 @@ export function matchesKey(
   record: KeyRecord,
   text: string,
 ): boolean {
-  const keySecret = unsealWithAny(keysFor(access, 'apiKeys'), sealContext(org, id), record.sealed);
+  const keySecret = unsealWithAny(keysFor(access, 'apiKeys'), keySealContext(org, id), record.sealed);
   return (
     keySecret !== undefined &&
     ROLES.includes(record.role) &&
@@ -164,7 +164,7 @@ export function matchesKey(
 }
 
 /** The place that a key's own secret is sealed for. */
-export const sealContext = (org: string, id: string): string => JSON.stringify(['key', org, id]);
+export const keySealContext = (org: string, id: string): string => JSON.stringify(['key', org, id]);
 
 type KeyPermissions = Pick<KeyRecord, 'name' | 'role' | 'user' | 'roles' | 'groups' | 'emails'>;
 

@@ -3,8 +3,7 @@
  * and `org.default` lists them. The actor `org.{org}` holds the data of an organization (organization-entries.ts).
  */
 
-import type { OrganizationRecord } from '../../contract/organization/organization.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { DEFAULT_ORGANIZATION, type OrganizationRecord } from '../../contract/organization/organization.ts';
 import { type Access, type WriteAccess, withCaller } from '../temporal/access.ts';
 import { perClient } from '../temporal/per-client.ts';
 import { listEntries, putEntry, readEntry } from './organization-entries.ts';

@@ -11,10 +11,10 @@ import { onCode } from '../errors.ts';
 import type { Keys } from '../payloads/keys.ts';
 import { seal, unseal, unsealWithAny } from '../payloads/seal.ts';
 import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
-import { sealContext as keyPlace } from './api-keys.ts';
+import { keySealContext } from './api-keys.ts';
 import { amendEntry, openEntries } from './organization-entries.ts';
 import { listOrganizations } from './organizations.ts';
-import { sealContext as secretPlace } from './secrets.ts';
+import { secretSealContext } from './secrets.ts';
 
 interface Resealed {
   /** Entries that are now sealed under the present key. */
@@ -59,10 +59,10 @@ async function sealedOf(access: Access, org: string): Promise<Sealed[]> {
   return [
     ...[...secrets].map(([name, secret]): Sealed => {
       const { sealed } = secret;
-      return { collection: 'secrets', name, sealed, purpose: 'secrets', place: secretPlace(org, name, secret) };
+      return { collection: 'secrets', name, sealed, purpose: 'secrets', place: secretSealContext(org, name, secret) };
     }),
     ...[...keys].map(([name, { sealed }]): Sealed => {
-      return { collection: 'keys', name, sealed, purpose: 'apiKeys', place: keyPlace(org, name) };
+      return { collection: 'keys', name, sealed, purpose: 'apiKeys', place: keySealContext(org, name) };
     }),
   ];
 }

@@ -99,7 +99,7 @@ export async function putSecret(
 }
 
 function sealedEntry(access: WriteAccess, org: string, name: string, value: string, bounds: Bounds): SealedSecret {
-  const sealed = seal(access.keys.secrets, sealContext(org, name, bounds), value);
+  const sealed = seal(access.keys.secrets, secretSealContext(org, name, bounds), value);
   return { sealed, ...bounds, updatedAt: new Date().toISOString() };
 }
 
@@ -205,7 +205,7 @@ export async function readSecret(
       `The secret ${name} may not be sent to ${use.host ?? 'this place'}. Add the host to its allowedHosts.`,
     );
   }
-  const clear = unsealWithAny(keysFor(access, 'secrets'), sealContext(org, name, bounds), entry.sealed);
+  const clear = unsealWithAny(keysFor(access, 'secrets'), secretSealContext(org, name, bounds), entry.sealed);
   if (clear === undefined) {
     throw new ClientError(
       'secret_unreadable',
@@ -282,7 +282,7 @@ const summary = (name: string, entry: SealedSecret): SecretSummary => ({
 });
 
 /** The place that a secret is sealed for: its name, and where it may be used. */
-export const sealContext = (org: string, name: string, bounds: Bounds): string =>
+export const secretSealContext = (org: string, name: string, bounds: Bounds): string =>
   JSON.stringify([org, name, bounds.allowedHosts ?? null, bounds.allowedWorkflows ?? null]);
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Bulk operations on runs (ARCHITECTURE.md §5). Cancelling and terminating are Temporal's batch operations over the
- * query of the run list. Temporal has no batch retry, so a workflow retries (workflows/jobs/bulk-retry.ts). Both
- * continue when the gateway stops.
+ * Bulk operations on runs. Cancelling and terminating are Temporal's batch operations over the query of the run list.
+ * Temporal has no batch retry, so a workflow retries (workflows/jobs/bulk-retry.ts). Both continue when the gateway
+ * stops.
  */
 
 // The package is CommonJS without named exports: its values come by the default.

@@ -1,5 +1,5 @@
 /**
- * Fork (ARCHITECTURE.md §5): a new run that begins at a visit of a run that has ended, with the edited state of that
+ * Fork (ARCHITECTURE.md §3): a new run that begins at a visit of a run that has ended, with the edited state of that
  * moment. The original's history is replayed up to that visit, so finished branches beside it stay finished.
  */
 

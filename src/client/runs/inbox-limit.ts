@@ -19,7 +19,7 @@ import { read } from '../temporal/rpc.ts';
 
 /**
  * From this number on, messages are refused. The rest of the inbox is reserved for other processes that count
- * concurrently (ARCHITECTURE.md §5).
+ * concurrently.
  */
 const MAX_UNREAD_MESSAGES = INBOX_REFUSAL_FRACTION * MAX_INBOX_MESSAGES;
 const MAX_UNREAD_BYTES = INBOX_REFUSAL_FRACTION * MAX_INBOX_BYTES;

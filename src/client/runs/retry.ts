@@ -1,5 +1,5 @@
 /**
- * Retry (ARCHITECTURE.md §5): a failed run continues as a new Temporal run under the same id. The failed steps begin
+ * Retry (ARCHITECTURE.md §3): a failed run continues as a new Temporal run under the same id. The failed steps begin
  * again (src/history/retry-plan.ts), with the same idempotency keys. A run that was terminated or timed out in Temporal
  * continues where it stopped.
  */

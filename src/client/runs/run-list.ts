@@ -28,7 +28,7 @@ const LISTENING_PAGE_SIZE = 1_000;
 export const LISTED_STATUSES = [...RUN_STATUSES, 'waiting_approval'] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
-/** Status names of other systems (ARCHITECTURE.md §4). */
+/** Status names of other systems. */
 export const STATUS_ALIASES: { readonly [name: string]: ListedStatus } = {
   created: 'pending',
   queued: 'pending',

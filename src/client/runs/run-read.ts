@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { DEFAULT_ORGANIZATION } from '../../contract/organization/organization.ts';
 import {
   RUN_WORKFLOW,
   type RunError,
@@ -13,7 +14,7 @@ import {
 } from '../../contract/run/run.ts';
 import type { Definition, StepDefinition } from '../../definition/document/types.ts';
 import { restore } from '../../engine/state/serialize.ts';
-import { DEFAULT_ORGANIZATION, runInputOf } from '../../engine/state/start.ts';
+import { runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';

@@ -1,4 +1,4 @@
-/** A run as the API shows it (ARCHITECTURE.md §5, "Answers"), made of Temporal's description and the run's memo. */
+/** A run as the API shows it, made of Temporal's description and the run's memo. */
 
 import { ApplicationFailure } from '@temporalio/common';
 import type { Cost } from '../../contract/organization/models.ts';

@@ -28,7 +28,7 @@ import { type ShownRetrying, shownRetrying } from './pending-activities.ts';
 import { eventUrlOf } from './run-view.ts';
 import { describeLastRun, foldRun, type LastRun, readChain, type TraceAccess, withoutState } from './trace-chain.ts';
 
-/** One visit of a step (ARCHITECTURE.md §5, "step"). Times are ISO 8601. */
+/** One visit of a step. Times are ISO 8601. */
 export interface Step extends ShownRetrying, RowPlace {
   readonly path: string;
   readonly stepSlug: string;

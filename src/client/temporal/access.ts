@@ -5,7 +5,7 @@ import { omitUndefined } from '../../json/omit-undefined.ts';
 import { deriveKeys, type Keys } from '../payloads/keys.ts';
 import type { TemporalConnection } from './connect.ts';
 
-/** The connection, settings and keys that this folder needs for calls to Temporal. Made once for a process. */
+/** The connection, settings and keys that src/client needs for calls to Temporal. Made once for a process. */
 export interface Access {
   readonly client: Client;
   readonly namespace: string;

@@ -10,7 +10,7 @@ import {
   type HookStart,
   type HookState,
 } from '../../contract/actors.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { DEFAULT_ORGANIZATION } from '../../contract/organization/organization.ts';
 import { eachConcurrently } from '../concurrency/each-concurrently.ts';
 import { ClientError, onCode } from '../errors.ts';
 import { isOrganization } from '../organization/organizations.ts';

@@ -21,7 +21,7 @@ const OUTER = memberNames(`
   id name slug description version tags enabled steps constraints variables runtime triggers config input output
 `);
 const DEFAULT_MAX_STEPS = 50;
-/** The target after the last step of the top list. It is explicit, since a document of 002 cannot name it. */
+/** The target after the last step of the top list. It is explicit, since a document of agent-ops cannot name it. */
 const END_TARGET = '$end';
 const MAX_LISTS = 150;
 const MAX_NAME_CHARACTERS = 200;

@@ -23,7 +23,7 @@ import { taleStep } from './steps.ts';
 const OUTER = memberNames('workflowConfig stepsConfig name slug description version tags triggers');
 /** Of the later form, whose other members are those of a workflowConfig. */
 const OUTER_LATER: ReadonlySet<string> = new Set(['steps', 'workflowConfig']);
-/** Members of 000's run requests that do not belong to the definition. */
+/** Members of tale's run requests that do not belong to the definition. */
 const RUN_MEMBERS: ReadonlySet<string> = new Set(['organizationId', 'input', 'triggeredBy', 'triggerData']);
 const OUTER_TYPES: MemberTypes = { workflowConfig: 'object', tags: 'array', triggers: 'array' };
 /** Members of the workflow that the canonical form has too. */

@@ -10,7 +10,7 @@ export function flatInput(input: Json | undefined, steps: Iterable<unknown>): Se
     if (!isObject(step) || step['stepType'] !== 'trigger' || !isObject(step['config'])) continue;
     const { inputs } = step['config'];
     if (isObject(inputs)) for (const name of declaredNames(inputs)) names.add(name);
-    // The list of fields in 000.
+    // The list of fields in tale.
     else if (Array.isArray(inputs)) {
       for (const field of inputs) if (isObject(field) && typeof field['name'] === 'string') names.add(field['name']);
     }

@@ -8,7 +8,7 @@ import { edgesOf, loopBody, sourcesOf } from '../../definition/import/step-edges
 import { isObject, type JsonObject, setOwn } from '../../json/json.ts';
 import { childPointer } from '../../json/pointer.ts';
 
-/** The ports by which kinds of 000 continue. If they are not wired, they end the run in 000. */
+/** The ports by which kinds of tale continue. If they are not wired, they end the run in tale. */
 const PORTS: { readonly [stepType: string]: readonly string[] } = {
   trigger: ['success'],
   action: ['success'],
@@ -26,7 +26,7 @@ const MAX_BODY_STEPS = 1_000_000;
 type Bodies = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Converts loops. A missing next step ends the run in 000 even in the body of a loop, where it would begin the next
+ * Converts loops. A missing next step ends the run in tale even in the body of a loop, where it would begin the next
  * tick in the canonical form: it becomes `$end`. With `continueOnError` a failing step of the body begins the next
  * tick. With `itemVariable: customer` the body reads `customer` for `loop.item`. `at`: of the list of steps.
  */

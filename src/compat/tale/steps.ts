@@ -349,7 +349,7 @@ function setVariables(config: JsonObject, at: string, context: ImportContext): K
   };
 }
 
-/** Approvals of 000 name one member and have no timeout. */
+/** Approvals of tale name one member and have no timeout. */
 function approval(config: JsonObject, at: string, context: ImportContext, step: JsonObject): Kind {
   const { approverMemberId, title, ...rest } = config;
   const kept: JsonObject = { ...rest };

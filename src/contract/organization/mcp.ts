@@ -2,6 +2,7 @@
  * The MCP servers of an organization and their tools: the contract between their store, the activities and the checker.
  */
 import type { JsonObject } from '../../json/json.ts';
+import { DEFAULT_ORGANIZATION } from './organization.ts';
 
 /** A stored MCP server: an address, or a command where the host allows it. */
 export interface McpServerEntry {
@@ -25,7 +26,7 @@ export function mayStartProgram(
   { command, args = [] }: Pick<McpServerEntry, 'command' | 'args'>,
   listed: readonly (readonly string[])[],
 ): boolean {
-  if (organizationId === HOST_ORGANIZATION) return true;
+  if (organizationId === DEFAULT_ORGANIZATION) return true;
   const given = [command, ...args];
   return listed.some((entry) => {
     const isOpen = entry.at(-1) === '*';
@@ -34,9 +35,6 @@ export function mayStartProgram(
     return fixed.length > 0 && fits && fixed.every((part, at) => part === given[at]);
   });
 }
-
-/** The organization of the operators of this host. */
-const HOST_ORGANIZATION = 'default';
 
 /** A tool as its server lists it. */
 export interface McpTool {

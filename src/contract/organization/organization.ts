@@ -1,11 +1,14 @@
 /**
- * Roles of API keys, the record of a key in its organization's actor (ARCHITECTURE.md §5, Authentication), and what the
- * actor has room for. The contract between src/client, workflows/actors/organization.ts and the gateway. JSON only.
+ * Roles of API keys, the record of a key in its organization's actor, and what the actor has room for. The contract
+ * between src/client, workflows/actors/organization.ts and the gateway. JSON only.
  */
 
 import { exactJsonBytes } from '../../json/bytes.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { type DeleteEntry, MAX_ORGANIZATION_BYTES, MAX_ORGANIZATION_ENTRIES, type PutEntry } from '../actors.ts';
+
+/** The organization of the operators of this host, and of runs that were started by hand. */
+export const DEFAULT_ORGANIZATION = 'default';
 
 /** Each role includes the roles before it. */
 export const ROLES = ['viewer', 'runner', 'approver', 'editor', 'admin'] as const;

@@ -58,7 +58,8 @@ export interface StepDefinition {
 }
 
 /**
- * The short form of 004 (`string`, or `{type, description}`), or a JSON Schema when it has `type: object` or `$schema`.
+ * The short form of alloy (`string`, or `{type, description}`), or a JSON Schema when it has `type: object` or
+ * `$schema`.
  */
 export type PayloadFormat = JsonObject;
 
@@ -121,7 +122,7 @@ export interface Definition {
   readonly triggers?: readonly TriggerDefinition[];
   /** A template over the run's roots. */
   readonly output?: Json;
-  /** The original dialect, if it changes how the definition is read (000: the input's keys have no prefix). */
+  /** The original dialect, if it changes how the definition is read (tale: the input's keys have no prefix). */
   readonly dialect?: DialectNumber;
   readonly steps: { readonly [slug: string]: StepDefinition };
 }

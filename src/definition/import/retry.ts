@@ -16,7 +16,7 @@ const ALIASES: { readonly [written: string]: string } = {
 };
 
 /**
- * The canonical policy. `maxRetries` of 000 counts the attempts after the first, `maxAttempts` of 001 all attempts.
+ * The canonical policy. `maxRetries` of tale counts the attempts after the first, `maxAttempts` of mesh all attempts.
  * Canonical members are kept, unknown members are reported.
  */
 export function importRetry(written: JsonObject, at: string, context: ImportContext): JsonObject {

@@ -1,5 +1,5 @@
 /**
- * Makes the state of a fork (ARCHITECTURE.md §5) from the state of a run that has ended. The fork has the outputs,
+ * Makes the state of a fork (ARCHITECTURE.md §3) from the state of a run that has ended. The fork has the outputs,
  * variables and state from before its target, and the frames outside the target. It has no inbox, no rollbacks and no
  * open waits: other visits that were open then begin again.
  */

@@ -1,5 +1,5 @@
 /**
- * Continues a run that has ended (ARCHITECTURE.md §5): a retry repeats the visits that failed, a fork begins at a
+ * Continues a run that has ended (ARCHITECTURE.md §3): a retry repeats the visits that failed, a fork begins at a
  * chosen visit. The history is replayed to its end, but these visits are postponed: they do not begin, and all others
  * run as they did. The new run walks the postponed visits first.
  *

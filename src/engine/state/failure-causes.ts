@@ -1,8 +1,8 @@
 /**
- * Turns the failure of an activity or a child into the core's failure (contract/activity.ts: the type is the code, the
- * details are [{details?, retryable, attempts?}]). The shell reads it from the SDK's errors and the fold from history.
- * Both call this function, so live state and fold agree (E6). Only the activity reports attempts, since the shell does
- * not know what history counts.
+ * Turns the failure of an activity or a child into the core's failure (contract/run/activity.ts: the type is the code,
+ * the details are [{details?, retryable, attempts?}]). The shell reads it from the SDK's errors and the fold from
+ * history. Both call this function, so live state and fold agree (E6). Only the activity reports attempts, since the
+ * shell does not know what history counts.
  */
 
 import { ATTEMPT_LIMIT, TIMEOUT_CODE, timeoutText } from '../../contract/run/activity.ts';

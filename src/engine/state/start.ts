@@ -3,13 +3,12 @@
  */
 
 import type { AppliedLimit } from '../../contract/limits/limiter.ts';
+import { DEFAULT_ORGANIZATION } from '../../contract/organization/organization.ts';
 import type { RunInput } from '../../contract/run/run.ts';
 import { isPlainObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { definitionLimits } from './definition-limits.ts';
 import type { Genesis } from './protocol.ts';
-
-export const DEFAULT_ORGANIZATION = 'default';
 
 /**
  * The argument of the workflow `run`: `{definition, input?, …}`, or a bare definition (ARCHITECTURE.md §3). Undefined

@@ -6,7 +6,7 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { payloadCodecOf, transcode } from '../../client/payloads/codec.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { DEFAULT_ORGANIZATION } from '../../contract/organization/organization.ts';
 import { type Gateway, perGateway } from './context.ts';
 import { trustOrigin } from './loopback.ts';
 import { demandOrganization } from './principal.ts';

@@ -4,8 +4,7 @@ import type { ApiKeyCache, KeyHolder } from '../../client/organization/api-key-c
 import { OPERATOR } from '../../client/organization/api-keys.ts';
 import { constantTimeEqual } from '../../client/payloads/keys.ts';
 import type { Config } from '../../config/config.ts';
-import { rolesUpTo } from '../../contract/organization/organization.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { DEFAULT_ORGANIZATION, rolesUpTo } from '../../contract/organization/organization.ts';
 import type { Principal } from './principal.ts';
 
 type Settings = Pick<Config, 'adminKey'>;

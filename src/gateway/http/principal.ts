@@ -1,7 +1,6 @@
-/** The caller of a request, and what the caller may do (ARCHITECTURE.md §5, Authentication). */
+/** The caller of a request, and what the caller may do. */
 import type { Request } from 'express';
-import { includesRole, type Role, rolesUpTo } from '../../contract/organization/organization.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { DEFAULT_ORGANIZATION, includesRole, type Role, rolesUpTo } from '../../contract/organization/organization.ts';
 import { extendScope } from '../../observe/scope.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 

@@ -238,7 +238,8 @@ export function demandValid(
 }
 
 /**
- * Returns a function that stores the secrets that takeSecrets took out. Secrets that cannot be stored are refused now.
+ * Returns a function that stores the secrets that extractSecrets took out. Secrets that cannot be stored are refused
+ * now.
  * @throws ClientError `secret_too_short`, `payload_too_large`, `too_many`, `too_large`.
  */
 export async function prepareSecretWrite(

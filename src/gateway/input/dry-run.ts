@@ -1,4 +1,4 @@
-/** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock (ARCHITECTURE.md §5). */
+/** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock. */
 
 import { dryRunnable } from '../../check/check.ts';
 import { acceptedInput, demandPresets } from '../../client/starts/accepted-input.ts';

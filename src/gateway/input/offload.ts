@@ -25,7 +25,7 @@ import {
 } from '../threads/tasks.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 
-/** Documents up to this size are read and checked within tens of milliseconds (test/gateway/offload.test.ts). */
+/** Documents up to this size are read and checked within tens of milliseconds (test/gateway/threads.test.ts). */
 export const SMALL_DOCUMENT_BYTES = 4 * 1024;
 /** Bodies up to this size are parsed within a few milliseconds. */
 const SMALL_EVALUATION_BYTES = 32 * 1024;

@@ -40,7 +40,7 @@ export function instant(): z.ZodType {
   return z.union([z.number(), z.string().min(1)]).meta({ title: INSTANT_TITLE });
 }
 
-/** A payload format: JSON Schema, or 004's short form. */
+/** A payload format: JSON Schema, or alloy's short form. */
 export function payloadFormat(): z.ZodType {
   return templated(z.record(z.string(), z.unknown()));
 }

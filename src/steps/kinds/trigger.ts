@@ -65,7 +65,7 @@ that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload
   },
 };
 
-/** The list of fields of dialect 000 as a JSON Schema; a payload format unchanged. */
+/** The list of fields of tale as a JSON Schema; a payload format unchanged. */
 function formatOf(inputs: Json | undefined): PayloadFormat | undefined {
   if (inputs === undefined || inputs === null) return undefined;
   if (isObject(inputs)) return inputs;

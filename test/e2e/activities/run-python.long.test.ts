@@ -1,5 +1,5 @@
 // Python steps of runs in a separate worker process: results, failures, and that the next step of the same worker runs
-// whatever a script tries (THREATS.md). effects-code-python.test.ts tests the runner itself.
+// whatever a script tries (THREATS.md). effects-code-python.long.test.ts tests the runner itself.
 
 import { existsSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';

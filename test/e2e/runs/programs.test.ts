@@ -27,7 +27,7 @@ let server: TestServer;
 let worker: TestWorker;
 
 beforeAll(async () => {
-  // The programs state the limits that hold without a blob store; large-runs.test.ts has those with one.
+  // The programs state the limits that hold without a blob store; large-runs.long.test.ts has those with one.
   server = await testServer({ SIGNALBOX_HISTORY_LIMIT: '20', SIGNALBOX_BLOBS: 'off' });
   const played = Object.fromEntries(EFFECTS.map((name) => [name, playedEffect]));
   worker = await startWorker(server, { activities: played });

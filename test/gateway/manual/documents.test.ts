@@ -227,7 +227,7 @@ house`Statuses: ${RUN_STATUSES}; \`waitingFor\``;
 house`Roles: ${ROLES}. Each`;
 
 const threats = sentencesOf('src/gateway/THREATS.md');
-const logins = (name: string): number => constant('src/gateway/http/failed-logins.ts', name);
+const logins = (name: string): number => constant('src/gateway/routes/organization/failed-logins.ts', name);
 const bodyReader = (name: string): number => constant('src/gateway/http/body-reader.ts', name);
 threats`| nesting over ${MAX_NESTING} |`;
 const tolerance = constant('src/gateway/webhook-signatures/scheme.ts', 'TOLERANCE_MS');

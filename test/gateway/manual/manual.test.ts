@@ -97,7 +97,7 @@ describe('the manual', () => {
       const { problems, warnings, ...checked } = check(parse(document));
       expect(checked.dialect).toBe(dialect);
       expect(problems).toEqual([]);
-      // A warning names what dialect 000 writes in a form of its own.
+      // A warning names what tale writes in a form of its own.
       expect(warnings.filter(({ code }) => code !== 'template_in_expression')).toEqual([]);
     },
   );

@@ -31,7 +31,7 @@ import {
   START_PROBLEMS,
   startedAnswer,
   startKeyOf,
-} from '../../http/starts.ts';
+} from '../../input/starts.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 import { anyJson, nameText, pathName } from '../../validation/validation.ts';

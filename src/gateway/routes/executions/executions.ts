@@ -21,7 +21,7 @@ import {
 } from '../../answers/executions.ts';
 import { abortOnDisconnect } from '../../http/abort-on-disconnect.ts';
 import { ok, route } from '../../http/route.ts';
-import { waitSeconds } from '../../http/starts.ts';
+import { waitSeconds } from '../../input/starts.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { commaSeparated, pageQuery, pathName } from '../../validation/validation.ts';
 import { runCountQuery, runListQuery } from './execution-list.ts';

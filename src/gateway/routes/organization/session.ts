@@ -5,13 +5,13 @@ import { me } from '../../answers/session.ts';
 import { auditedAccess } from '../../http/audited-access.ts';
 import { needsKeys } from '../../http/auth.ts';
 import { perGateway } from '../../http/context.ts';
-import { FailedLogins } from '../../http/failed-logins.ts';
 import { holderOfKey } from '../../http/key-holders.ts';
 import { type Principal, setPrincipal } from '../../http/principal.ts';
 import { type Incoming, ok, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
 import { beginSession, callerOfSession, demandConsoleHeader, endSession, isFromOwnPage } from '../../http/session.ts';
 import { HttpProblem } from '../../validation/http-problem.ts';
+import { FailedLogins } from './failed-logins.ts';
 
 const PATH = '/api/session';
 const HEADERS = { 'X-Signalbox-Console': '`1`.' } as const;

@@ -7,7 +7,6 @@ import { omitUndefined } from '../../../json/omit-undefined.ts';
 import { demandRole } from '../../http/principal.ts';
 import { route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
-import { AWAITED_START_ANSWERS, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeyOf } from '../../http/starts.ts';
 import {
   clientRequestIdField,
   givenInput,
@@ -16,6 +15,7 @@ import {
   stateField,
   variablesField,
 } from '../../input/start-fields.ts';
+import { AWAITED_START_ANSWERS, awaitedAnswer, awaitedQuery, START_PROBLEMS, startKeyOf } from '../../input/starts.ts';
 import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
 
 const manualRunBody = z

@@ -12,7 +12,7 @@ import { type Checked, demandValid, prepareSecretWrite } from '../../input/defin
 import { HttpProblem } from '../../validation/http-problem.ts';
 import { DEFINITION_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 
-/** `{slug, name, version, hash, enabled, tags, updatedAt}` and a little more (ARCHITECTURE.md §5, "Answers"). */
+/** `{slug, name, version, hash, enabled, tags, updatedAt}` and a little more. */
 export function shownHead(
   head: DefinitionHead,
 ): Omit<DefinitionHead, 'hooks' | 'revision' | 'triggers' | 'triggerSecrets' | 'text'> & { textHash?: string } {

@@ -1,9 +1,9 @@
 /** Limits wrong keys at the login: five a minute from one address. */
 
 import type { Request } from 'express';
-import { BoundedMap } from '../../json/bounded-map.ts';
-import { HttpProblem } from '../validation/http-problem.ts';
-import { addressOf } from './rate-limits.ts';
+import { BoundedMap } from '../../../json/bounded-map.ts';
+import { addressOf } from '../../http/rate-limits.ts';
+import { HttpProblem } from '../../validation/http-problem.ts';
 
 const MAX_FAILED_LOGINS = 5;
 const WINDOW_MS = 60_000;

@@ -1,10 +1,10 @@
 /** `/healthz`: this process answers. `/readyz`: Temporal and its database answer too, and whether a worker is alive. */
 import { z } from 'zod';
-import { describe } from '../../client/temporal/actor-calls.ts';
-import { hasWorker } from '../../client/temporal/worker-liveness.ts';
-import { named } from '../answers/named.ts';
-import { anyQuery } from '../validation/validation.ts';
-import { ok, route } from './route.ts';
+import { describe } from '../../../client/temporal/actor-calls.ts';
+import { hasWorker } from '../../../client/temporal/worker-liveness.ts';
+import { named } from '../../answers/named.ts';
+import { ok, route } from '../../http/route.ts';
+import { anyQuery } from '../../validation/validation.ts';
 
 /** No workflow has this id. */
 const MISSING_WORKFLOW_ID = 'readyz';

@@ -1,6 +1,7 @@
 /**
- * Settings of the worker that workflow code depends on: when a run continues as new (SIGNALBOX_HISTORY_LIMIT), how much
- * data a run may hold (SIGNALBOX_BLOBS), and whether failures are encoded.
+ * Options of the worker that its workflows need. Among them are the settings that workflow code depends on: when a run
+ * continues as new (SIGNALBOX_HISTORY_LIMIT), how much data a run may hold (SIGNALBOX_BLOBS), and whether failures are
+ * encoded.
  *
  * They decide which commands a workflow gives. So a replay must see the settings of each task, not those of the worker
  * that replays: otherwise a change of one would break every run in flight. Temporal writes the worker's build id into
@@ -9,14 +10,7 @@
  * limits replay with the limit of each task, also in queries of the closed run and in Worker.runReplayHistory.
  */
 import type { WorkerDeploymentOptions } from '@temporalio/worker';
-import { buildIdOf, deploymentOf, type WorkerStamp } from '../../src/contract/build-id.ts';
-
-/** With activities always in flight, nothing new begins at this multiple of the limit. */
-export const HOLD_FACTOR = 10;
-/** But never later than here: the server terminates a run at 51,200 events. */
-export const MAX_EVENTS = 40_000;
-/** The same for bytes: the server terminates a run at 50 MB. */
-export const MAX_HISTORY_BYTES = 25_000_000;
+import { buildIdOf, deploymentOf, type WorkerStamp } from '../src/contract/build-id.ts';
 
 /**
  * How long one activation may compute. After that the worker's process ends
@@ -30,7 +24,7 @@ export const ACTIVATION_MS = 30_000;
  * by version: each workflow continues with the current one (AUTO_UPGRADE), as histories of all versions replay
  * (TEMPORAL.md §11).
  */
-export function interpreterOptions(
+export function workflowWorkerOptions(
   stamp: WorkerStamp,
   taskQueue: string,
 ): { workerDeploymentOptions: WorkerDeploymentOptions } {

@@ -9,14 +9,14 @@ import type { Problem } from '../../definition/document/types.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { omitUndefined } from '../../json/omit-undefined.ts';
 import { awaited, started } from '../answers/executions.ts';
+import { abortOnDisconnect } from '../http/abort-on-disconnect.ts';
+import { releaseRequestSlot } from '../http/backpressure.ts';
+import { canonicalTextAsync } from '../http/canonical-text-async.ts';
+import { idempotencyKeyOf } from '../http/idempotency-key.ts';
+import { principalOf } from '../http/principal.ts';
+import { type Call, createdOrOk } from '../http/route.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../validation/problem-codes.ts';
 import { wholeNumber } from '../validation/validation.ts';
-import { abortOnDisconnect } from './abort-on-disconnect.ts';
-import { releaseRequestSlot } from './backpressure.ts';
-import { canonicalTextAsync } from './canonical-text-async.ts';
-import { idempotencyKeyOf } from './idempotency-key.ts';
-import { principalOf } from './principal.ts';
-import { type Call, createdOrOk } from './route.ts';
 
 /**
  * The caller's `clientRequestId` or `Idempotency-Key`. `origin` names the address. Where the body names the workflow

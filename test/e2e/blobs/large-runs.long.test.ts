@@ -1,9 +1,9 @@
 /** Runs that hold more than Temporal takes in one payload, through the API, with the blob store and without. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../src/json/json.ts';
-import { type TestServer as HttpServer, serve } from '../activities/server.ts';
-import { sharedGateway, type TestGateway, testGateway, unique } from './gateway/gateway-support.ts';
+import type { Json } from '../../../src/json/json.ts';
+import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
+import { sharedGateway, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const MB = 1_000_000;
 let other: HttpServer;

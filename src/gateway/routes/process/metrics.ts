@@ -3,9 +3,9 @@
  * organizations, so only keys of `default` see them.
  */
 import { z } from 'zod';
-import type { Access } from '../../client/temporal/access.ts';
-import { openRunCounts, openWaitCounts, queueLoads } from '../../client/visibility/workload.ts';
-import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import type { Access } from '../../../client/temporal/access.ts';
+import { openRunCounts, openWaitCounts, queueLoads } from '../../../client/visibility/workload.ts';
+import { DEFAULT_ORGANIZATION } from '../../../contract/organization/organization.ts';
 import {
   METRICS_TYPE,
   metricsText,
@@ -15,10 +15,10 @@ import {
   queueBacklog,
   queuePollers,
   temporalUp,
-} from '../../observe/metrics.ts';
-import { type Gateway, perGateway } from './context.ts';
-import { demandOrganization } from './principal.ts';
-import { route } from './route.ts';
+} from '../../../observe/metrics.ts';
+import { type Gateway, perGateway } from '../../http/context.ts';
+import { demandOrganization } from '../../http/principal.ts';
+import { route } from '../../http/route.ts';
 
 /** How long Temporal's answers are cached: several scrapers, or a frequent one, cost no more than one. */
 const CACHE_TTL_MS = 5_000;
