@@ -31,10 +31,12 @@ const OUTSIDE_THE_BUNDLE = [
   'src/check',
   'src/history',
   'src/console',
+  'src/compat/agent-ops/server',
+  'src/compat/alloy/server',
 ];
 
 /** The console, and the folders whose code runs in it too (test/house.test.ts). */
-const IN_CONSOLE = ['src/console', 'src/json', 'src/template', 'src/definition'];
+const IN_CONSOLE = ['src/console', 'src/json', 'src/template', 'src/definition', 'src/compat'];
 
 /** The pages of the manual, and the programs of which they show some as examples. */
 const PAGES = 'src/gateway/manual/pages';

@@ -19,6 +19,9 @@ const TRAITS: { readonly [dialect in DialectNumber]: DialectTraits } = {
 };
 const NONE: DialectTraits = {};
 
-/** Those of a definition's member `dialect`. A canonical definition has none. */
+/**
+ * Those of a definition's member `dialect`. A canonical definition has none, nor has one of a dialect that there is not:
+ * a run that is started by hand holds any value.
+ */
 export const traitsOf = (dialect: DialectNumber | undefined): DialectTraits =>
-  dialect === undefined ? NONE : TRAITS[dialect];
+  dialect !== undefined && Object.hasOwn(TRAITS, dialect) ? TRAITS[dialect] : NONE;

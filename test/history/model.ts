@@ -3,7 +3,7 @@
  * does, and writes the history that the server would. The fold never sees the model, only that history.
  */
 
-import { buildIdOf, MARKS } from '../../src/contract/build-id.ts';
+import { buildIdOf, hasMark, MARKS } from '../../src/contract/build-id.ts';
 import { SEGMENT_ACTIVITY_ID } from '../../src/contract/run/activity.ts';
 import type { RunError, RunInput } from '../../src/contract/run/run.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
@@ -104,13 +104,16 @@ export class Model {
   readonly #input: RunInput;
   /** One for each segment, in turn. Without plans there are no segments. */
   readonly #plans: readonly SegmentPlan[];
+  /** Of the worker that runs it, which the history names. */
+  readonly #buildId: string;
   #planned = 0;
   #runner!: Runner;
   #localSegment: OpenSegment | undefined;
   #hadLocalSegment = false;
 
   constructor(definition: Definition, input: RunInput['input'] = {}, plans: readonly SegmentPlan[] = []) {
-    this.program = programOf(definition);
+    this.#buildId = plans.length === 0 ? WITHOUT_SEGMENTS : BUILD_ID;
+    this.program = programOf(definition, { isMarked: (mark) => hasMark(this.#buildId, mark) });
     this.#input = { definition, input: input ?? {}, ...(plans.length === 0 ? {} : { light: ['test.light'] }) };
     this.#plans = plans;
     this.state = this.#open(this.#input);
@@ -326,7 +329,7 @@ export class Model {
     const markers = this.#runLocalActivities(at);
     // What comes while the task runs is buffered by the server, and written behind its commands.
     const buffered = this.#buffered(meanwhile);
-    this.#write({ type: 'taskCompleted', buildId: this.#plans.length === 0 ? WITHOUT_SEGMENTS : BUILD_ID });
+    this.#write({ type: 'taskCompleted', buildId: this.#buildId });
     for (const event of this.#accepted) this.#write(event);
     for (const marker of markers) this.#write(marker);
     for (const command of this.#commands.splice(0)) this.#issue(command);

@@ -17,7 +17,7 @@ export function triggerSourceText({ type, config }: Pick<Trigger, 'type' | 'conf
 
 /**
  * A request that fires a webhook trigger, for a shell. It reads the secret from `$SECRET`, and signs with openssl.
- * `config`: that of the trigger; the schemes are those of src/gateway/routes/triggers/schemes.
+ * `config`: that of the trigger; the schemes are those of src/gateway/webhook-signatures.
  */
 export function curlCommand(url: string, body: string, config: Trigger['config']): string {
   const { setupLines, headers } = signatureOf(config);

@@ -297,7 +297,7 @@ function plain(schema: object): Json {
   return rest;
 }
 
-/** The schemas that the paths refer to, also through others. */
+/** The schemas that the paths refer to, also through others, by name. */
 function referencedSchemas(paths: JsonObject, schemas: { readonly [id: string]: Json }): { [id: string]: Json } {
   const used: { [id: string]: Json } = {};
   const take = (text: string): void => {
@@ -310,6 +310,8 @@ function referencedSchemas(paths: JsonObject, schemas: { readonly [id: string]: 
   };
   take(JSON.stringify(paths));
   return Object.fromEntries(
-    Object.keys(schemas).flatMap((id) => (Object.hasOwn(used, id) ? [[id, used[id] ?? null]] : [])),
+    Object.keys(schemas)
+      .sort()
+      .flatMap((id) => (Object.hasOwn(used, id) ? [[id, used[id] ?? null]] : [])),
   );
 }
