@@ -20,8 +20,8 @@ const TRAITS: { readonly [dialect in DialectNumber]: DialectTraits } = {
 const NONE: DialectTraits = {};
 
 /**
- * Those of a definition's member `dialect`. A canonical definition has none, nor has one of a dialect that there is not:
- * a run that is started by hand holds any value.
+ * Those of a definition's member `dialect`. A canonical definition has none, nor has one of a dialect that there is
+ * not: a run that is started by hand holds any value.
  */
 export const traitsOf = (dialect: DialectNumber | undefined): DialectTraits =>
   dialect !== undefined && Object.hasOwn(TRAITS, dialect) ? TRAITS[dialect] : NONE;
