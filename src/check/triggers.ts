@@ -1,5 +1,7 @@
 /** Checks triggers: the config of each type, and that names are unique (LANGUAGE.md §10). */
+
 import { z } from 'zod';
+import { WEBHOOK_SCHEMES } from '../contract/triggers/webhook-scheme.ts';
 import { overlongStep, parseCron } from '../definition/document/cron.ts';
 import { timezoneProblem } from '../definition/document/time-zones.ts';
 import type { Definition, TriggerDefinition } from '../definition/document/types.ts';
@@ -107,7 +109,7 @@ function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodTy
         .describe('The address: `/webhooks/PATH`. Unique in the organization.'),
       method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional().describe('Default: POST.'),
       scheme: z
-        .enum(['github', 'stripe', 'slack', 'standard', 'hmac', 'api_key', 'none'])
+        .enum(WEBHOOK_SCHEMES)
         .optional()
         .describe('How deliveries are authenticated. Default: hmac with a secret, none without.'),
       secret: secret

@@ -262,8 +262,10 @@ export const SETTINGS = z.object({
     .enum(['0', '1'], { error: "expected 1 (Temporal's SDK is changed where that saves work) or 0." })
     .default('1')
     .describe(
-      "0 leaves Temporal's SDK as it is: runs take more processor time, and steps do not wait for a store of large " +
-        'data that cannot deliver their input. It shows whether a fault comes from what Signalbox changes in the SDK.',
+      "0 leaves Temporal's SDK as it is: runs take more processor time, a workflow task may compute for 5 s and not " +
+        'for 30, and steps do not wait for a store of large data that cannot deliver their input. It shows whether a ' +
+        'fault comes from what Signalbox changes in the SDK. Set it for gateway and workers; it may be switched at ' +
+        'any time.',
     ),
   SIGNALBOX_WORKER_PORT: wholeNumber(0, 65_535)
     .optional()

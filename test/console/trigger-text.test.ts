@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { curlCommand } from '../../src/console/screens/trigger-text.ts';
+import { WEBHOOK_SCHEMES } from '../../src/contract/triggers/webhook-scheme.ts';
 import { schemeOf } from '../../src/gateway/webhook-signatures/table.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 
@@ -27,15 +28,9 @@ function sentRequest(config: JsonObject, secret: string): { raw: Buffer; header(
 }
 
 it.each<[name: string, config: JsonObject, secret: string]>([
-  ['github', {}, TEXT],
-  ['slack', {}, TEXT],
-  ['stripe', {}, TEXT],
-  ['standard', {}, TEXT],
+  ...WEBHOOK_SCHEMES.map((name): [string, JsonObject, string] => [name, {}, TEXT]),
   ['standard', {}, WHSEC],
-  ['hmac', {}, TEXT],
   ['hmac', { algorithm: 'sha512', encoding: 'base64', header: 'X-Sum', prefix: 'v=', timestampHeader: 'X-At' }, TEXT],
-  ['api_key', {}, TEXT],
-  ['none', {}, TEXT],
 ])('signs for %s %j', (name, options, secret) => {
   const delivery = { ...sentRequest({ ...options, scheme: name }, secret), now: Date.now() };
   expect(delivery.raw.toString()).toBe(BODY);

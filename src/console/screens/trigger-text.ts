@@ -1,4 +1,5 @@
 /** Texts about triggers. */
+import type { WebhookScheme } from '../../contract/triggers/webhook-scheme.ts';
 import { shellQuoted } from '../../json/shell.ts';
 import type { Trigger } from '../data/types.ts';
 
@@ -34,48 +35,50 @@ interface Signature {
 
 const NOW_LINE = 'NOW=$(date +%s)';
 
+/** A text of the trigger's config; `otherwise` where there is none. */
+type ReadText = (name: string, otherwise: string) => string;
+
+const UNSIGNED: Signature = { setupLines: [], headers: [] };
+
+const SIGNERS: { readonly [scheme in WebhookScheme]: (text: ReadText) => Signature } = {
+  github: () => ({ setupLines: [macLine('"$BODY"')], headers: ['X-Hub-Signature-256: sha256=$MAC'] }),
+  slack: () => ({
+    setupLines: [NOW_LINE, macLine('"v0:$NOW:$BODY"')],
+    headers: ['X-Slack-Request-Timestamp: $NOW', 'X-Slack-Signature: v0=$MAC'],
+  }),
+  stripe: () => ({ setupLines: [NOW_LINE, macLine('"$NOW.$BODY"')], headers: ['Stripe-Signature: t=$NOW,v1=$MAC'] }),
+  standard: () => ({
+    setupLines: [
+      NOW_LINE,
+      'ID=msg_$NOW$$',
+      STANDARD_KEY_LINE,
+      macLine('"$ID.$NOW.$BODY"', 'sha256', 'base64', STANDARD_OPTION),
+    ],
+    headers: ['webhook-id: $ID', 'webhook-timestamp: $NOW', 'webhook-signature: v1,$MAC'],
+  }),
+  hmac: (text) => {
+    const timestamp = text('timestampHeader', '');
+    const signed = timestamp === '' ? '"$BODY"' : '"$NOW.$BODY"';
+    const encoding = text('encoding', 'hex') === 'base64' ? 'base64' : 'hex';
+    return {
+      setupLines: [...(timestamp === '' ? [] : [NOW_LINE]), macLine(signed, text('algorithm', 'sha256'), encoding)],
+      headers: [
+        ...(timestamp === '' ? [] : [`${timestamp}: $NOW`]),
+        `${text('header', 'X-Signature')}: ${text('prefix', '')}$MAC`,
+      ],
+    };
+  },
+  api_key: (text) => ({ setupLines: [], headers: [`${text('header', 'X-API-Key')}: $SECRET`] }),
+  none: () => UNSIGNED,
+};
+
 function signatureOf(config: Trigger['config']): Signature {
-  const text = (name: string, fallback: string): string => {
+  const text: ReadText = (name, otherwise) => {
     const value = config[name];
-    return typeof value === 'string' && value !== '' ? value : fallback;
+    return typeof value === 'string' && value !== '' ? value : otherwise;
   };
-  switch (text('scheme', 'none')) {
-    case 'github':
-      return { setupLines: [macLine('"$BODY"')], headers: ['X-Hub-Signature-256: sha256=$MAC'] };
-    case 'slack':
-      return {
-        setupLines: [NOW_LINE, macLine('"v0:$NOW:$BODY"')],
-        headers: ['X-Slack-Request-Timestamp: $NOW', 'X-Slack-Signature: v0=$MAC'],
-      };
-    case 'stripe':
-      return { setupLines: [NOW_LINE, macLine('"$NOW.$BODY"')], headers: ['Stripe-Signature: t=$NOW,v1=$MAC'] };
-    case 'standard':
-      return {
-        setupLines: [
-          NOW_LINE,
-          'ID=msg_$NOW$$',
-          STANDARD_KEY_LINE,
-          macLine('"$ID.$NOW.$BODY"', 'sha256', 'base64', STANDARD_OPTION),
-        ],
-        headers: ['webhook-id: $ID', 'webhook-timestamp: $NOW', 'webhook-signature: v1,$MAC'],
-      };
-    case 'hmac': {
-      const timestamp = text('timestampHeader', '');
-      const signed = timestamp === '' ? '"$BODY"' : '"$NOW.$BODY"';
-      const encoding = text('encoding', 'hex') === 'base64' ? 'base64' : 'hex';
-      return {
-        setupLines: [...(timestamp === '' ? [] : [NOW_LINE]), macLine(signed, text('algorithm', 'sha256'), encoding)],
-        headers: [
-          ...(timestamp === '' ? [] : [`${timestamp}: $NOW`]),
-          `${text('header', 'X-Signature')}: ${text('prefix', '')}$MAC`,
-        ],
-      };
-    }
-    case 'api_key':
-      return { setupLines: [], headers: [`${text('header', 'X-API-Key')}: $SECRET`] };
-    default:
-      return { setupLines: [], headers: [] };
-  }
+  const signer = Object.entries(SIGNERS).find(([scheme]) => scheme === text('scheme', 'none'))?.[1];
+  return signer?.(text) ?? UNSIGNED;
 }
 
 /** A secret `whsec_…` is base64; any other is the key as it stands. */

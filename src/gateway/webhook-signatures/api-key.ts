@@ -6,7 +6,6 @@ import { textOf } from './hmac.ts';
 import { invalid, missing, OK, type Scheme } from './scheme.ts';
 
 export const apiKey: Scheme = {
-  name: 'api_key',
   verify(delivery, secrets, options) {
     const header = textOf(options, 'header', 'X-API-Key');
     const given = delivery.header(header) ?? bearer(delivery.header('Authorization'));

@@ -4,7 +4,6 @@ import { anyMatches, hmac, invalid, missing, OK, type Scheme } from './scheme.ts
 const HEADER = 'X-Hub-Signature-256';
 
 export const github: Scheme = {
-  name: 'github',
   verify(delivery, secrets) {
     const given = delivery.header(HEADER);
     if (given === undefined) return missing(HEADER);

@@ -6,7 +6,6 @@ import type { JsonObject } from '../../json/json.ts';
 import { anyMatches, expired, hmac, invalid, missing, OK, type Scheme } from './scheme.ts';
 
 export const genericHmac: Scheme = {
-  name: 'hmac',
   verify(delivery, secrets, options) {
     const header = textOf(options, 'header', 'X-Signature');
     const algorithm = textOf(options, 'algorithm', 'sha256');

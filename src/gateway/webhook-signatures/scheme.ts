@@ -1,4 +1,4 @@
-/** A signature scheme of webhooks: one file in this folder, one line in its table. */
+/** A signature scheme of webhooks. ARCHITECTURE.md, "How to add", says what a new one needs besides its file here. */
 
 import { createHmac } from 'node:crypto';
 import { constantTimeEqual } from '../../client/payloads/keys.ts';
@@ -22,7 +22,6 @@ type Verdict =
     };
 
 export interface Scheme {
-  readonly name: string;
   /** One of the secrets must fit; there are two while rotating. */
   verify(delivery: Delivery, secrets: readonly string[], options: JsonObject): Verdict;
   /** The sender's id of the delivery. A repeated id is a replay. */

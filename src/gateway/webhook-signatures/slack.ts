@@ -10,7 +10,6 @@ const SIGNATURE = 'X-Slack-Signature';
 const TIMESTAMP = 'X-Slack-Request-Timestamp';
 
 export const slack: Scheme = {
-  name: 'slack',
   verify(delivery, secrets) {
     const given = delivery.header(SIGNATURE);
     if (given === undefined) return missing(SIGNATURE);

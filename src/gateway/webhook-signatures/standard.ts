@@ -12,7 +12,6 @@ const familyOf = (delivery: Delivery): (typeof FAMILIES)[number] =>
   FAMILIES.find((family) => delivery.header(`${family}-signature`) !== undefined) ?? 'webhook';
 
 export const standard: Scheme = {
-  name: 'standard',
   verify(delivery, secrets) {
     const family = familyOf(delivery);
     const id = delivery.header(`${family}-id`);

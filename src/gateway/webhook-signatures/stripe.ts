@@ -4,7 +4,6 @@ import { anyMatches, expired, hmac, invalid, missing, OK, type Scheme } from './
 const HEADER = 'Stripe-Signature';
 
 export const stripe: Scheme = {
-  name: 'stripe',
   verify(delivery, secrets) {
     const header = delivery.header(HEADER);
     if (header === undefined) return missing(HEADER);

@@ -1,3 +1,4 @@
+import type { WebhookScheme } from '../../contract/triggers/webhook-scheme.ts';
 import { apiKey } from './api-key.ts';
 import { github } from './github.ts';
 import { genericHmac } from './hmac.ts';
@@ -7,9 +8,19 @@ import { standard } from './standard.ts';
 import { stripe } from './stripe.ts';
 
 /** Accepts any caller: for paths that another system protects, or that do no harm. */
-const none: Scheme = { name: 'none', verify: () => OK, acceptsIdempotencyKey: true, privateHeaders: () => [] };
+const none: Scheme = { verify: () => OK, acceptsIdempotencyKey: true, privateHeaders: () => [] };
 
-/** Every scheme that a webhook may name. */
-const schemes: readonly Scheme[] = [github, stripe, slack, standard, genericHmac, apiKey, none];
+const SCHEMES: { readonly [name in WebhookScheme]: Scheme } = {
+  github,
+  stripe,
+  slack,
+  standard,
+  hmac: genericHmac,
+  api_key: apiKey,
+  none,
+};
 
-export const schemeOf = (name: string): Scheme | undefined => schemes.find((scheme) => scheme.name === name);
+const byName: ReadonlyMap<string, Scheme> = new Map(Object.entries(SCHEMES));
+
+/** The scheme that a webhook names. */
+export const schemeOf = (name: string): Scheme | undefined => byName.get(name);

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NO_ACTIONS } from '../../../src/actions/load.ts';
+import { WEBHOOK_SCHEMES } from '../../../src/contract/triggers/webhook-scheme.ts';
 import { manual } from '../../../src/gateway/manual/manual.ts';
 import { anchorOf, type Page } from '../../../src/gateway/manual/page.ts';
 import { linksOf, type PageLink, projectPath, readPage } from '../../../src/gateway/manual/pages.ts';
@@ -46,6 +47,14 @@ describe('the pages of the manual', () => {
       // A slot within a sentence shows the same number in a viewer of Markdown as in the gateway.
       if (!text.includes('\n') && /^[\d,]+$/.test(text)) expect(link.text, `${link.page}: ${slot}`).toBe(text);
     }
+  });
+
+  it('say of each signature scheme how its deliveries are verified and when they repeat', () => {
+    const [, signatures = '', repeated = ''] =
+      /\*\*Signatures\*\*(.*?)\*\*Repeated deliveries\*\*(.*?)`replayWindow`/s.exec(pages.get('triggers')!.markdown) ??
+      [];
+    const lacking = (text: string): string[] => WEBHOOK_SCHEMES.filter((scheme) => !text.includes(`\`${scheme}\``));
+    expect({ signatures: lacking(signatures), repeated: lacking(repeated) }).toEqual({ signatures: [], repeated: [] });
   });
 
   it('lead only to files, pages and headings that exist', () => {
