@@ -38,6 +38,25 @@ describe('the OpenAPI document', () => {
     expect(Object.values(paths).flatMap((methods) => Object.keys(methods)).length).toBe(routes.length);
   });
 
+  it('says of each route that takes a definition in YAML, also as a text within JSON, that it may be malformed', () => {
+    const { paths, components } = openApiDocument(routes) as never as {
+      paths: { [path: string]: { [method: string]: { requestBody?: object } } };
+      components: { schemas: { [id: string]: object } };
+    };
+    const bodyOf = (path: string, method: string): string =>
+      JSON.stringify(paths[documentedPath(path)]![method.toLowerCase()]!.requestBody ?? {}).replaceAll(
+        /"#\/components\/schemas\/([^"]+)"/g,
+        (_ref, id: string) => JSON.stringify(components.schemas[id]),
+      );
+    const taking = routes.filter(({ path, method }) =>
+      /YAML or JSON as text|"application\/yaml"/.test(bodyOf(path, method)),
+    );
+    expect(taking.map(({ id }) => id)).toEqual(expect.arrayContaining(['propose', 'runInline', 'storeWorkflow']));
+    const silent = taking.filter(({ problems }) => !problems?.includes('invalid_yaml')).map(({ id }) => id);
+    // Their answer has the problems of each document.
+    expect(silent).toEqual(['syncWorkflow', 'syncAllWorkflows']);
+  });
+
   it('gives each schema a name of its own', () => {
     const { paths } = openApiDocument(routes) as never as {
       paths: { [path: string]: { [method: string]: { responses: { [status: string]: Response } } } };

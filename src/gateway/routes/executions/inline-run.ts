@@ -77,7 +77,7 @@ export const inlineRunRoutes = [
         schema: startedOrDryRun,
       },
     },
-    problems: [...START_PROBLEMS, 'unknown_preset', 'invalid_preset', ...CHECK_PROBLEMS],
+    problems: [...START_PROBLEMS, 'unknown_preset', 'invalid_preset', 'invalid_yaml', ...CHECK_PROBLEMS],
     handle: async ({ query: { wait }, body, ...call }) => {
       const { gateway, access, req } = call;
       // An inline definition can do anything that an editor can.

@@ -92,6 +92,7 @@ export const proposalRoutes = [
       ...WRITE_PROBLEMS,
       'not_found',
       'version_missing',
+      'invalid_yaml',
       ...CHECK_PROBLEMS,
       'payload_too_large',
       'self_modification_not_allowed',
