@@ -22,8 +22,11 @@ afterAll(() => server.close());
 
 /** A run of effects one after the other, and how often the other side has seen the key of each. */
 async function runOf(slug: string, effects: number, effectMs: number) {
+  let mayAnswer = Number.POSITIVE_INFINITY;
+  let held = 0;
   const other = await serve((_, response) => {
-    setTimeout(() => response.end('done'), effectMs);
+    if (mayAnswer-- > 0) setTimeout(() => response.end('done'), effectMs);
+    else held++;
   });
   const handle = await startRun(server, {
     name: 'Killed',
@@ -51,7 +54,18 @@ async function runOf(slug: string, effects: number, effectMs: number) {
       (count) => count >= least,
       30_000,
     );
-  return { handle, counts, seen, soFar: () => other.seen.length, close: () => other.close() };
+  /** Answers so many requests more, and lets the others wait. */
+  const answerOnly = (requests: number): void => {
+    mayAnswer = requests;
+    held = 0;
+  };
+  const heldOne = (): Promise<unknown> =>
+    until(
+      async () => held,
+      (count) => count > 0,
+      30_000,
+    );
+  return { handle, counts, seen, answerOnly, heldOne, close: () => other.close() };
 }
 
 /** The trace shows each effect once, and is what the run knows. */
@@ -84,12 +98,14 @@ it('repeats no more when all attempts of the segment have died', { timeout: 180_
   let worker = await forkWorker(server);
   const run = await runOf('killed-in-every-attempt', effects, effectMs);
   // The first segment is a local one, of 200 ms.
-  let least = 20;
-  for (let deaths = 0; deaths < ATTEMPTS; deaths++) {
-    await run.seen(least);
+  await run.seen(20);
+  // An attempt begins no effect after a second, so each waits for an answer when its worker dies.
+  run.answerOnly(0);
+  for (let deaths = 1; deaths <= ATTEMPTS; deaths++) {
+    await run.heldOne();
     await sleep(BEAT_MS);
     worker.child.kill('SIGKILL');
-    least = run.soFar() + 1;
+    run.answerOnly(deaths === ATTEMPTS ? Number.POSITIVE_INFINITY : 2);
     worker = await forkWorker(server);
   }
   await run.handle.result();
