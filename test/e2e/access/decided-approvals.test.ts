@@ -34,10 +34,7 @@ async function decide(id: string, by: string, json: { [member: string]: Json }):
 
 beforeAll(async () => {
   for (const user of ['bob', 'cat']) {
-    const { body } = await gateway.request('POST', '/api/keys', {
-      json: { name: unique(user), user, role: 'approver' },
-    });
-    keys[user] = String(body.key);
+    keys[user] = await gateway.makeKey({ name: unique(user), user, role: 'approver' });
   }
   const about = { resourceType: 'order', resourceId: order };
   runs['approved'] = await start({ ask: ask(about), done });

@@ -20,8 +20,7 @@ async function connected(key: string): Promise<Client> {
 
 beforeAll(async () => {
   for (const role of ['viewer', 'approver', 'editor']) {
-    const { body } = await gateway.request('POST', '/api/keys', { json: { name: unique(role), user: role, role } });
-    people[role] = await connected(body.key);
+    people[role] = await connected(await gateway.makeKey({ name: unique(role), user: role, role }));
   }
 });
 afterAll(async () => {

@@ -60,10 +60,7 @@ const height = async (page: Page, name: string): Promise<number> =>
 describeInBrowser('questions in the console', () => {
   beforeAll(async () => {
     const person = async (user: string, role: string, more: object = {}) => {
-      const { body } = await gateway.request('POST', '/api/keys', {
-        json: { name: unique(user), user, role, ...more },
-      });
-      keys[user] = String(body.key);
+      keys[user] = await gateway.makeKey({ name: unique(user), user, role, ...more });
     };
     await person('ann', 'runner');
     await person('bob', 'approver', { roles: ['finance'] });

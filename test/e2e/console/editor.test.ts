@@ -60,8 +60,7 @@ const storedText = async (slug: string): Promise<string> =>
 describeInBrowser('the editor in the console', () => {
   beforeAll(async () => {
     const make = async (user: string, role: string): Promise<void> => {
-      const { body } = await gateway.request('POST', '/api/keys', { json: { name: unique(user), user, role } });
-      keys[user] = String(body.key);
+      keys[user] = await gateway.makeKey({ name: unique(user), user, role });
     };
     await Promise.all([make('eve', 'editor'), make('ann', 'runner'), make('vic', 'viewer')]);
   });

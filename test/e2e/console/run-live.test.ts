@@ -26,8 +26,7 @@ const said = async (page: Page, slug: string) =>
 const pathsOf = async (id: string): Promise<string[]> =>
   (await gateway.request('GET', `${runPath(id)}/steps`)).body.items.map(({ path }: { path: string }) => path);
 
-const keyOf = async (role: string): Promise<string> =>
-  (await gateway.request('POST', '/api/keys', { json: { name: unique(role), role, user: unique(role) } })).body.key;
+const keyOf = (role: string): Promise<string> => gateway.makeKey({ name: unique(role), role, user: unique(role) });
 
 describeInBrowser('an open run', () => {
   beforeAll(async () => {

@@ -42,10 +42,7 @@ describeInBrowser('workflows in the console', () => {
       ['rea', 'editor'],
       ['vic', 'viewer'],
     ]) {
-      const { body } = await gateway.request('POST', '/api/keys', {
-        json: { name: unique(user!), user: user!, role: role! },
-      });
-      keys[user!] = String(body.key);
+      keys[user!] = await gateway.makeKey({ name: unique(user!), user: user!, role: role! });
     }
     await put(written(100));
     await put(written(200));

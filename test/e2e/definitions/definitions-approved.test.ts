@@ -29,8 +29,7 @@ beforeAll(async () => {
   });
   over = writeAccess(gateway.server);
   for (const role of ['viewer', 'runner', 'approver', 'editor']) {
-    const { body } = await gateway.request('POST', '/api/keys', { json: { name: unique(role), role } });
-    keys[role] = body.key;
+    keys[role] = await gateway.makeKey({ name: unique(role), role });
   }
 });
 afterAll(async () => {

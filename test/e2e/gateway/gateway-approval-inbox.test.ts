@@ -9,8 +9,8 @@ const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environmen
 const people: { [name: string]: Person } = {};
 beforeAll(async () => {
   const person = async (user: string, role: string, more: object = {}) => {
-    const { body } = await gateway.request('POST', '/api/keys', { json: { name: unique(user), user, role, ...more } });
-    people[user] = { headers: { authorization: `Bearer ${body.key}` } };
+    const key = await gateway.makeKey({ name: unique(user), user, role, ...more });
+    people[user] = { headers: { authorization: `Bearer ${key}` } };
   };
   await person('ann', 'editor');
   await person('bob', 'approver', { roles: ['finance'] });

@@ -9,10 +9,8 @@ const gateway = sharedGateway({ SIGNALBOX_ADMIN_KEY: 'an-admin-of-the-environmen
 const people: { [name: string]: Person } = {};
 beforeAll(async () => {
   for (const name of ['bob', 'cat']) {
-    const { body } = await gateway.request('POST', '/api/keys', {
-      json: { name: unique(name), user: name, role: 'approver' },
-    });
-    people[name] = { headers: { authorization: `Bearer ${body.key}` } };
+    const key = await gateway.makeKey({ name: unique(name), user: name, role: 'approver' });
+    people[name] = { headers: { authorization: `Bearer ${key}` } };
   }
 });
 

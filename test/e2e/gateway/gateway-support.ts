@@ -24,6 +24,8 @@ export type TestGateway = {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** Stores a new definition, and answers its slug. */
   store(definition: JsonObject): Promise<string>;
+  /** Makes an API key, and answers its text. */
+  makeKey(json: JsonObject): Promise<string>;
   /** Starts a run of a stored definition, and answers its id. */
   start(workflowId: string, input?: Json): Promise<string>;
   /** Starts a run of a definition that is not stored, and answers its id. */
@@ -65,10 +67,21 @@ export async function testGateway(overrides: Record<string, string> = {}): Promi
     expect(status, JSON.stringify(body)).toBe(201);
     return body;
   };
+  /** On a busy machine the outcome of a write may be unknown in time: it is sent again, as the same request. */
+  const makeKey = async (json: JsonObject): Promise<string> => {
+    const options = { json, headers: { 'idempotency-key': randomBytes(8).toString('hex') } };
+    for (let tries = 5; ; tries--) {
+      const { status, body } = await request('POST', '/api/keys', options);
+      if (status >= 500 && tries > 1) continue;
+      expect(status, JSON.stringify(body)).toBe(201);
+      return body.key;
+    }
+  };
   return {
     url: gateway.url,
     server,
     request,
+    makeKey,
     store: async (definition) => {
       const slug = String(definition['slug']);
       await created('PUT', `/api/workflows/${slug}`, definition);
